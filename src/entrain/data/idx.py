@@ -1,0 +1,84 @@
+"""Reading the idx format of MNIST: a big-endian header, then bytes in C order."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import struct
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entrain.errors import InputError
+
+LIMIT = 64 * 2**20
+"""The most bytes an idx file may hold; the largest of MNIST has 47,040,016."""
+
+_GZIP = b"\x1f\x8b"
+_UINT8 = 0x08
+
+
+def parse_idx(content: bytes, name: str) -> NDArray[np.uint8]:
+    """The uint8 array, 1 to 3 dimensions, that the idx file `content` holds.
+
+    `name` is what an `InputError` calls the file.
+    """
+    if len(content) < 4:
+        raise InputError(f"{name}: an idx file starts with a magic of 4 bytes, got {len(content)}")
+    zeros, kind, ndim = struct.unpack_from(">HBB", content)
+    if zeros != 0:
+        raise InputError(
+            f"{name}: not an idx file: the magic is {content[:4].hex()}, expected 0000 at its start"
+        )
+    if kind != _UINT8:
+        raise InputError(
+            f"{name}: the idx type code is 0x{kind:02x}, expected 0x{_UINT8:02x} (unsigned bytes)"
+        )
+    if not 1 <= ndim <= 3:
+        raise InputError(f"{name}: the idx array has {ndim} dimensions, expected 1 to 3")
+    header = 4 + 4 * ndim
+    if len(content) < header:
+        raise InputError(
+            f"{name}: cut off in the header: {len(content)} bytes, expected at least {header}"
+        )
+    shape: tuple[int, ...] = struct.unpack_from(f">{ndim}I", content, 4)
+    expected = header + math.prod(shape)
+    if len(content) != expected:
+        raise InputError(
+            f"{name}: {len(content)} bytes, expected {expected} for an array of shape {shape}"
+        )
+    # A length of zero beside huge ones passes the check above, yet numpy cannot hold the shape.
+    if math.prod(max(length, 1) for length in shape) > sys.maxsize:
+        raise InputError(f"{name}: an array of shape {shape} is too large")
+    # The copy is writable, unlike a view of `content`.
+    return np.frombuffer(content, np.uint8, offset=header).reshape(shape).copy()
+
+
+def read_idx_bytes(path: Path) -> bytes:
+    """The idx content of the file `path`, decompressed if it is gzip; at most `LIMIT` bytes."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(LIMIT + 1)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return unpack_idx(raw, str(path))
+
+
+def unpack_idx(raw: bytes, name: str) -> bytes:
+    """`raw`, decompressed if it is gzip (told by its first two bytes); at most `LIMIT` bytes."""
+    content = raw
+    if raw.startswith(_GZIP):
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+                content = file.read(LIMIT + 1)
+        except EOFError as error:
+            raise InputError(f"{name}: the gzip file is cut off ({len(raw)} bytes)") from error
+        except (OSError, zlib.error) as error:
+            raise InputError(f"{name}: the gzip file is corrupt: {error}") from error
+    if max(len(raw), len(content)) > LIMIT:
+        raise InputError(f"{name}: holds more than {LIMIT} bytes, expected an idx file within that")
+    return content

@@ -1,0 +1,150 @@
+"""Roll a network out on many examples, in chunks, and measure it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from entrain.evaluation import metrics
+from entrain.network import KuramotoNetwork
+from entrain.physics import Guide
+
+CHUNK = 1024  # examples at a time; results do not depend on it beyond rounding
+
+
+def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = None) -> Tensor:
+    """Output activations cos(theta_out(t_f)) of inputs (M, D): (M, O)."""
+    return torch.cat([
+        network.simulate(chunk, steps=steps)[:, network.hidden :].cos()
+        for _, chunk in chunks(inputs)
+    ])
+
+
+def evaluate(
+    scores: Tensor, labels: Tensor, targets: Tensor | None = None
+) -> dict[str, float]:
+    """top1 and top2 in percent and, beside teacher targets (M, O): agreement, endpoint RMSE and
+    endpoint correlation."""
+    result = {
+        "top1": float(metrics.top_k(scores, labels)),
+        "top2": float(metrics.top_k(scores, labels, 2)),
+    }
+    if targets is not None:
+        result["agreement"] = float(metrics.agreement(scores, targets))
+        result["endpoint_rmse"] = float(metrics.rmse(scores, targets))
+        result["endpoint_correlation"] = float(metrics.correlation(scores, targets))
+    return result
+
+
+def trajectory_errors(
+    network: KuramotoNetwork, inputs: Tensor, coefficients: Tensor
+) -> dict[str, Tensor]:
+    r"""Time-resolved RMSE of cos(theta) against the teacher path: (K + 1,) for each node set.
+
+        e(t_k)^2 = 1 / (M |I|) sum_{n, i in I} ( cos theta_student(t_k) - cos theta_teacher(t_k) )^2
+
+    `coefficients` (M, N) are the artanh targets. The trajectory RMSE of a set is the root mean
+    square of its e(t_k) over all K + 1 times (`trajectory_rmse`).
+    """
+    steps, hidden = network.dynamics.steps, network.hidden
+    time = torch.arange(steps + 1, dtype=torch.float64, device=inputs.device) / steps
+    squares = torch.zeros(steps + 1, network.oscillators, dtype=torch.float64, device=inputs.device)
+    for rows, chunk in chunks(inputs, CHUNK // 4):
+        student = network.simulate(chunk, record=True).cos()
+        teacher = Guide.at(coefficients[rows], time, steps).cos.movedim(-2, 0)
+        squares += (student - teacher).square().sum(1)
+    squares /= len(inputs)
+    return {
+        "hidden": squares[:, :hidden].mean(1).sqrt(),
+        "output": squares[:, hidden:].mean(1).sqrt(),
+        "all": squares.mean(1).sqrt(),
+    }
+
+
+def trajectory_rmse(errors: Tensor) -> float:
+    """The root mean square over time of a time-resolved error (K + 1,)."""
+    return float(errors.square().mean().sqrt())
+
+
+def stochastic(
+    network: KuramotoNetwork,
+    inputs: Tensor,
+    labels: Tensor,
+    *,
+    temperature: float,
+    replicates: int = 10,
+    seed: int = 0,
+    targets: Tensor | None = None,
+) -> dict[str, dict[str, float]]:
+    """Metrics under thermal noise: `single` averages the metrics of the replicates, `ensemble`
+    takes the metrics of their averaged outputs (no voting)."""
+    outputs = []
+    for rows, chunk in chunks(inputs, max(1, CHUNK // replicates)):
+        phases = network.simulate(
+            chunk,
+            temperature=temperature,
+            seed=seed,
+            replicates=replicates,
+            first_sample=rows.start,
+        )
+        outputs.append(phases[..., network.hidden :].cos())
+    scores = torch.cat(outputs, dim=1)  # (replicates, M, O)
+    each = [evaluate(replicate, labels, targets) for replicate in scores]
+    return {
+        "single": {name: math.fsum(m[name] for m in each) / replicates for name in each[0]},
+        "ensemble": evaluate(scores.mean(0), labels, targets),
+    }
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """One network on two integration grids. Accuracies and disagreement in percent."""
+
+    steps: tuple[int, int]
+    top1: tuple[float, float]
+    disagreement: float
+    rms_output_change: float
+    largest_output_change: float
+    largest_phase_increment: tuple[float, float]
+
+    @property
+    def top1_change(self) -> float:
+        """Top-1 on the second grid minus top-1 on the first, percentage points."""
+        return self.top1[1] - self.top1[0]
+
+
+def refine(
+    network: KuramotoNetwork, inputs: Tensor, labels: Tensor, steps: tuple[int, int] = (200, 400)
+) -> Refinement:
+    """Compare the rollouts with `steps[0]` and `steps[1]` Euler steps of the same t_f."""
+    scores, increments = [], []
+    for count in steps:
+        outputs, largest = [], 0.0
+        for _, chunk in chunks(inputs, CHUNK // 4):
+            path = network.simulate(chunk, steps=count, record=True)
+            largest = max(largest, float(path.diff(dim=0).abs().max()))
+            outputs.append(path[-1][:, network.hidden :].cos())
+        scores.append(torch.cat(outputs))
+        increments.append(largest)
+    change = (scores[0].double() - scores[1].double()).abs()
+    return Refinement(
+        steps=steps,
+        top1=(float(metrics.top_k(scores[0], labels)), float(metrics.top_k(scores[1], labels))),
+        disagreement=100.0
+        * float((scores[0].argmax(-1) != scores[1].argmax(-1)).double().mean()),
+        rms_output_change=float(change.square().mean().sqrt()),
+        largest_output_change=float(change.max()),
+        largest_phase_increment=(increments[0], increments[1]),
+    )
+
+
+def chunks(inputs: Tensor, size: int | None = None) -> Iterator[tuple[slice, Tensor]]:
+    """Slices and rows of `inputs`, `size` at a time: what fits the cache, or fills an accelerator."""
+    size = size or (CHUNK if inputs.device.type == "cpu" else 16 * CHUNK)
+    for start in range(0, len(inputs), size):
+        rows = slice(start, min(start + size, len(inputs)))
+        yield rows, inputs[rows]

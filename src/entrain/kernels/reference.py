@@ -1,0 +1,153 @@
+r"""Rollouts, their exact discrete adjoint and the path loss, as PyTorch operations.
+
+Shapes: fields (R, B, N), couplings (R, N, N), phases (R, B, N), with a run axis R of independent
+networks. Gradients with respect to the couplings are those of N x N independent numbers; whoever
+ties J_ij to J_ji adds both triangles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from entrain.physics import INITIAL_PHASE, Dynamics, Guide, Noise, drift, wrap
+from entrain.physics.noise import STEPS_PER_BLOCK
+
+
+@dataclass(frozen=True)
+class Tape:
+    """What the adjoint needs of a rollout: the phases before each step, (K, R, B, N)."""
+
+    phases: Tensor
+    fields: Tensor
+    couplings: Tensor
+    dynamics: Dynamics
+
+
+def rollout(
+    fields: Tensor, couplings: Tensor, dynamics: Dynamics, *, record: bool = False
+) -> Tensor:
+    """Explicit Euler from pi/2 in unwrapped phases: (R, B, N) at t_f, or (K + 1, R, B, N)."""
+    start = torch.full_like(fields, INITIAL_PHASE)
+    return _last_or_all(start, _euler(start, fields, couplings, dynamics), record, dynamics.steps)
+
+
+def rollout_with_tape(
+    fields: Tensor, couplings: Tensor, dynamics: Dynamics
+) -> tuple[Tensor, Tape]:
+    """The phases (R, B, N) at t_f, and what `rollout_gradient` needs."""
+    path = rollout(fields, couplings, dynamics, record=True)
+    return path[-1], Tape(path[:-1], fields, couplings, dynamics)
+
+
+def rollout_gradient(tape: Tape, final_gradient: Tensor) -> tuple[Tensor, Tensor]:
+    r"""Gradients of a loss with respect to fields (R, B, N) and couplings (R, N, N).
+
+    `final_gradient` is d loss / d theta_K. With q = -mu dt lambda, the adjoint of one step is
+
+        lambda_k = lambda_{k+1} + q (cos (b + J cos) + sin J sin) - sin J (q sin) - cos J (q cos)
+
+    and the step adds q sin to d loss / d b and q_i sin(theta_i - theta_j) to d loss / d J_ij.
+    """
+    fields, couplings = tape.fields, tape.couplings
+    scale = -tape.dynamics.mobility * tape.dynamics.time_step
+    fields_gradient = torch.zeros_like(fields)
+    couplings_gradient = torch.zeros_like(couplings)
+    adjoint = final_gradient
+    for phases in reversed(tape.phases.unbind(0)):
+        sin, cos = phases.sin(), phases.cos()
+        q = scale * adjoint
+        q_sin, q_cos = q * sin, q * cos
+        fields_gradient += q_sin
+        couplings_gradient.baddbmm_(q_sin.transpose(1, 2), cos)
+        couplings_gradient.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
+        diagonal = cos * (fields + cos @ couplings) + sin * (sin @ couplings)
+        adjoint = adjoint + q * diagonal - sin * (q_sin @ couplings) - cos * (q_cos @ couplings)
+    return fields_gradient, couplings_gradient
+
+
+def noisy_rollout(
+    fields: Tensor,
+    couplings: Tensor,
+    dynamics: Dynamics,
+    noise: Noise,
+    *,
+    record: bool = False,
+) -> Tensor:
+    """Euler-Maruyama from pi/2, wrapped after each step: (R, M, B, N), or (K + 1, R, M, B, N).
+
+    theta <- wrap( theta + dt f(theta) + sqrt(2 mu kT dt) eta ), the same eta for every run.
+    """
+    runs, batch, oscillators = fields.shape
+    start = fields.new_full((runs, len(noise.replicates), batch, oscillators), INITIAL_PHASE)
+    states = _euler_maruyama(start, fields[:, None], couplings[:, None], dynamics, noise)
+    return _last_or_all(start, states, record, dynamics.steps)
+
+
+def path_loss(
+    fields: Tensor, couplings: Tensor, coefficients: Tensor, dynamics: Dynamics
+) -> tuple[Tensor, Tensor, Tensor]:
+    r"""L_path (R,), and its gradients with respect to fields (R, B, N) and couplings (R, N, N).
+
+    L_path = 1 / (B K N) sum_{n,k} | theta(t_{k+1}) - theta(t_k) - dt f(theta(t_k), u_n) |^2 along
+    the teacher path with artanh targets `coefficients` (R, B, N). The drift is linear in fields
+    and couplings, so that with g = d L / d f = -2 dt r / (B K N)
+
+        d L / d b_i = -mu sum_k g_i sin_i,   d L / d J_ij = -mu sum_{n,k} g_i sin(theta_i - theta_j)
+    """
+    runs, batch, oscillators = fields.shape
+    steps = dynamics.steps
+    time = torch.arange(steps, dtype=fields.dtype, device=fields.device) / steps
+    guide = Guide.at(coefficients, time, steps)  # (R, B, K, N)
+    rows = (runs, batch * steps, oscillators)
+    sin, cos = guide.sin, guide.cos
+    j_cos = (cos.reshape(rows) @ couplings).reshape(cos.shape)
+    j_sin = (sin.reshape(rows) @ couplings).reshape(sin.shape)
+    torque = sin * (fields[:, :, None, :] + j_cos) - cos * j_sin
+    scale = dynamics.mobility * dynamics.time_step
+    residual = guide.increment + scale * torque
+    count = batch * steps * oscillators
+    loss = residual.square().sum((1, 2, 3)) / count
+    q = residual * (2.0 * scale / count)
+    q_sin, q_cos = q * sin, q * cos
+    couplings_gradient = q_sin.reshape(rows).transpose(1, 2) @ cos.reshape(rows)
+    couplings_gradient -= q_cos.reshape(rows).transpose(1, 2) @ sin.reshape(rows)
+    return loss, q_sin.sum(2), couplings_gradient
+
+
+def _euler(
+    phases: Tensor, fields: Tensor, couplings: Tensor, dynamics: Dynamics
+) -> Iterator[Tensor]:
+    for _ in range(dynamics.steps):
+        phases = phases + dynamics.time_step * drift(phases, fields, couplings, dynamics.mobility)
+        yield phases
+
+
+def _euler_maruyama(
+    phases: Tensor, fields: Tensor, couplings: Tensor, dynamics: Dynamics, noise: Noise
+) -> Iterator[Tensor]:
+    scale = math.sqrt(2.0 * dynamics.mobility * noise.temperature * dynamics.time_step)
+    for step in range(dynamics.steps):
+        block, place = divmod(step, STEPS_PER_BLOCK)
+        if place == 0:
+            increments = noise.increments(block, phases.shape[-1]).to(phases.dtype)
+        velocity = drift(phases, fields, couplings, dynamics.mobility)
+        phases = wrap(phases + dynamics.time_step * velocity + scale * increments[place])
+        yield phases
+
+
+def _last_or_all(start: Tensor, states: Iterator[Tensor], record: bool, steps: int) -> Tensor:
+    if not record:
+        last = start
+        for last in states:  # noqa: B007
+            pass
+        return last
+    path = start.new_empty(steps + 1, *start.shape)
+    path[0] = start
+    for step, state in enumerate(states, start=1):
+        path[step] = state
+    return path

@@ -1,0 +1,129 @@
+"""The one training loop: epochs, validation, selection of the best epoch, divergence.
+
+It trains several lanes side by side (training orders of a student, initialisations of a teacher)
+as tensors with a leading lane axis R. A lane that becomes non-finite keeps its best parameters
+and stops; the others do not notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+Parameters = dict[str, Tensor]
+
+
+class Task(Protocol):
+    """What is trained. Parameters are tensors (R, ...), metrics tensors (R,)."""
+
+    epochs: int
+
+    def initial(self) -> Parameters:
+        """The parameters before the first epoch."""
+
+    def run_epoch(self, parameters: Parameters, epoch: int) -> dict[str, Tensor]:
+        """Update `parameters` in place over one pass of the data; the mean losses, with `loss`."""
+
+    def validate(self, parameters: Parameters) -> dict[str, Tensor]:
+        """Metrics on the validation set."""
+
+    def merit(self, metrics: dict[str, Tensor]) -> Tensor:
+        """(R, n) numbers, compared in order, larger is better: the selection rule."""
+
+
+@dataclass
+class TrainingState:
+    """Everything needed to go on, or to use the result: `best` holds the selected epoch."""
+
+    epoch: int
+    current: Parameters
+    best: Parameters
+    best_merit: Tensor  # (R, n); -inf before the first epoch
+    best_epoch: Tensor  # (R,); 0 is the initial point
+    diverged: Tensor  # (R,); the epoch in which a lane became non-finite, 0 for never
+    history: dict[str, list[list[float]]] = field(default_factory=dict)  # epoch by epoch, (R,)
+
+    @property
+    def lanes(self) -> int:
+        """R."""
+        return len(self.best_epoch)
+
+    def selected(self, metric: str, lane: int) -> float:
+        """A metric of `lane` at its selected epoch (NaN if no epoch could be selected)."""
+        epoch = int(self.best_epoch[lane])
+        return self.history[metric][epoch - 1][lane] if epoch else float("nan")
+
+
+def shuffled(stream: str, seed: int, lanes: tuple[int, ...], epoch: int, count: int) -> Tensor:
+    """Minibatch orders (R, count), a pure function of (stream, seed, lane, epoch)."""
+    tag = int.from_bytes(stream.encode(), "little")
+    orders = [np.random.default_rng([tag, seed, lane, epoch]).permutation(count) for lane in lanes]
+    return torch.from_numpy(np.stack(orders))
+
+
+def train(
+    task: Task,
+    state: TrainingState | None = None,
+    on_epoch: Callable[[TrainingState], None] | None = None,
+) -> TrainingState:
+    """Run `task` to its last epoch, from `state` where one is given."""
+    state = _begin(task) if state is None else state
+    while state.epoch < task.epochs and not bool((state.diverged > 0).all()):
+        metrics = task.run_epoch(state.current, state.epoch)
+        metrics |= task.validate(state.current)
+        state.epoch += 1
+        _select(state, metrics, task.merit(metrics))
+        for name, values in metrics.items():
+            state.history.setdefault(name, []).append(values.tolist())
+        if on_epoch is not None:
+            on_epoch(state)
+    return state
+
+
+def best_lane(state: TrainingState) -> int:
+    """The lane of largest merit, the first of equals."""
+    best = 0
+    for lane in range(1, state.lanes):
+        if state.best_merit[lane].tolist() > state.best_merit[best].tolist():
+            best = lane
+    return best
+
+
+def _begin(task: Task) -> TrainingState:
+    current = task.initial()
+    lanes = len(next(iter(current.values())))
+    return TrainingState(
+        epoch=0,
+        current=current,
+        best={name: tensor.clone() for name, tensor in current.items()},
+        best_merit=torch.full((lanes, 1), -torch.inf, dtype=torch.float64),
+        best_epoch=torch.zeros(lanes, dtype=torch.int64),
+        diverged=torch.zeros(lanes, dtype=torch.int64),
+    )
+
+
+def _select(state: TrainingState, metrics: dict[str, Tensor], merit: Tensor) -> None:
+    """Keep the lanes that improved; put those that just diverged back to their best."""
+    finite = metrics["loss"].isfinite().cpu()
+    for tensor in state.current.values():
+        finite &= tensor.flatten(1).isfinite().all(1).cpu()
+    merit = merit.double().cpu()
+    if state.best_merit.shape != merit.shape:
+        state.best_merit = torch.full_like(merit, -torch.inf)
+    running = state.diverged == 0
+    state.diverged[running & ~finite] = state.epoch
+    running &= finite
+    for lane in range(state.lanes):
+        if not running[lane]:
+            for name, tensor in state.current.items():
+                tensor[lane] = state.best[name][lane]
+        elif merit[lane].tolist() > state.best_merit[lane].tolist():
+            state.best_merit[lane] = merit[lane]
+            state.best_epoch[lane] = state.epoch
+            for name, tensor in state.current.items():
+                state.best[name][lane] = tensor[lane]

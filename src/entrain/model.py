@@ -1,0 +1,149 @@
+"""A trained model: network, preprocessing and class names in one file that accepts raw pixels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entrain.data import Preprocessing, Split
+from entrain.errors import InputError
+from entrain.evaluation import evaluate, scores_of
+from entrain.network import KuramotoNetwork
+from entrain.teacher import Teacher, layer_sizes
+from entrain.tensorfile import read_tensors, write_tensors
+
+_NETWORK_TENSORS = ("input_weights", "biases", "couplings")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network with what it takes to use it on raw pixels, and where it comes from.
+
+    `teacher` is kept where there was one, so that agreement and endpoint error can be measured
+    again; `details` (JSON values) records protocol, run, seed, selected epoch and metrics.
+    """
+
+    network: KuramotoNetwork
+    preprocessing: Preprocessing
+    class_names: tuple[str, ...]
+    dataset: str
+    protocol: str
+    teacher: Teacher | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.preprocessing.inputs != self.network.inputs:
+            raise InputError(
+                f"the preprocessing makes {self.preprocessing.inputs} inputs, "
+                f"the network takes {self.network.inputs}"
+            )
+        if len(self.class_names) != self.network.outputs:
+            raise InputError(
+                f"there must be one class name per output oscillator ({self.network.outputs}), "
+                f"got {len(self.class_names)}"
+            )
+
+    def inputs(self, pixels: np.ndarray) -> Tensor:
+        """Network inputs (n, D) of raw pixels, on the network's device."""
+        return self.preprocessing(pixels).to(self.network.input_weights.device)
+
+    def scores(self, pixels: np.ndarray) -> Tensor:
+        """Output activations (n, O) of raw pixels (n, D), (n, rows, columns) or one image."""
+        return scores_of(self.network, self.inputs(pixels))
+
+    def predict(self, pixels: np.ndarray) -> np.ndarray:
+        """Predicted class indices (n,)."""
+        return np.asarray(self.scores(pixels).argmax(-1).cpu())
+
+    def evaluate(self, split: Split) -> dict[str, float]:
+        """Metrics on labelled images: top1, top2 and, with a teacher, agreement and errors."""
+        inputs = self.inputs(split.pixels)
+        labels = torch.from_numpy(split.labels).to(inputs.device)
+        if int(labels.max()) >= self.network.outputs:
+            raise InputError(
+                f"labels reach {int(labels.max())}, the model has {self.network.outputs} classes"
+            )
+        targets = None if self.teacher is None else self.teacher.targets(inputs)
+        return evaluate(scores_of(self.network, inputs), labels, targets)
+
+    def save(self, path: Path | str) -> None:
+        """Write one safetensors file, atomically."""
+        network = self.network
+        tensors = {name: getattr(network, name) for name in _NETWORK_TENSORS}
+        if self.teacher is not None:
+            layers = zip(self.teacher.weights, self.teacher.biases, strict=True)
+            for layer, (weight, bias) in enumerate(layers):
+                tensors[f"teacher.weight{layer}"] = weight
+                tensors[f"teacher.bias{layer}"] = bias
+        header = {
+            "dataset": self.dataset,
+            "protocol": self.protocol,
+            "class_names": list(self.class_names),
+            "dynamics": asdict(network.dynamics),
+            "preprocessing": asdict(self.preprocessing),
+            "teacher_widths": None if self.teacher is None else list(self.teacher.widths),
+            "details": self.details,
+        }
+        write_tensors(Path(path), "model", tensors, header)
+
+
+def read_model(path: Path | str) -> Model:
+    """The model of a file written by `Model.save`."""
+    path = Path(path)
+    tensors, header = read_tensors(path, "model")
+    try:
+        preprocessing = dict(header["preprocessing"])
+        preprocessing["image_shape"] = tuple(preprocessing["image_shape"])
+        expected = set(_NETWORK_TENSORS)
+        widths = header["teacher_widths"]
+        if widths is not None:
+            expected |= {f"teacher.{kind}{i}" for i in range(len(widths) + 1) for kind in _KINDS}
+        _check_names(set(tensors), expected)
+        network = KuramotoNetwork.from_arrays(
+            *(tensors[name] for name in _NETWORK_TENSORS), **header["dynamics"]
+        )
+        return Model(
+            network=network,
+            preprocessing=Preprocessing(**preprocessing),
+            class_names=tuple(str(name) for name in header["class_names"]),
+            dataset=str(header["dataset"]),
+            protocol=str(header["protocol"]),
+            teacher=None if widths is None else _teacher(tensors, widths, network),
+            details=dict(header["details"]),
+        )
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not a complete model file ({error!r})") from error
+
+
+_KINDS = ("weight", "bias")
+
+
+def _check_names(found: set[str], expected: set[str]) -> None:
+    if found != expected:
+        foreign, missing = sorted(found - expected), sorted(expected - found)
+        raise InputError(
+            "unexpected content: "
+            + "; ".join(
+                f"{what} {', '.join(names)}"
+                for what, names in (("foreign tensors", foreign), ("missing tensors", missing))
+                if names
+            )
+        )
+
+
+def _teacher(tensors: dict[str, Tensor], widths: list[int], network: KuramotoNetwork) -> Teacher:
+    weights, biases = (
+        tuple(tensors[f"teacher.{kind}{i}"] for i in range(len(widths) + 1)) for kind in _KINDS
+    )
+    sizes = layer_sizes(network.inputs, widths, network.outputs)
+    for layer, (fan_in, fan_out) in enumerate(sizes):
+        if weights[layer].shape != (fan_out, fan_in) or biases[layer].shape != (fan_out,):
+            raise InputError(f"teacher layer {layer} must be {fan_out} x {fan_in} with its biases")
+    return Teacher(weights, biases)

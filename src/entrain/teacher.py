@@ -1,0 +1,59 @@
+"""The neural teacher, frozen: a tanh network whose activations the oscillators are to reproduce."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+def layer_sizes(inputs: int, widths: Sequence[int], outputs: int) -> list[tuple[int, int]]:
+    """(fan in, fan out) of each affine layer of an inputs-widths-outputs network."""
+    sizes = [inputs, *widths, outputs]
+    return list(zip(sizes[:-1], sizes[1:], strict=True))
+
+
+def teacher_parameter_count(inputs: int, widths: Sequence[int], outputs: int) -> int:
+    """Affine weights and biases of an inputs-widths-outputs network."""
+    return sum((fan_in + 1) * fan_out for fan_in, fan_out in layer_sizes(inputs, widths, outputs))
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """Affine layers: `weights[l]` (out, in) and `biases[l]` (out,), tanh between them."""
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Hidden widths; their sum is the number of hidden oscillators."""
+        return tuple(len(bias) for bias in self.biases[:-1])
+
+    @property
+    def outputs(self) -> int:
+        """O, the number of classes."""
+        return len(self.biases[-1])
+
+    def activations(self, inputs: Tensor) -> Tensor:
+        """What is transferred to the oscillators: inputs (M, D) -> (M, H + O) in [-1, 1], float64.
+
+        All hidden activations in network order, then the signed softmax 2 softmax(logits) - 1.
+        Evaluated in float64 from the float32 weights: in float32 the outputs saturate at -1 and
+        the teacher path changes.
+        """
+        state = inputs.double()
+        layers = []
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            state = state @ weight.to(state).T + bias.to(state)
+            if len(layers) < len(self.widths):
+                state = state.tanh()
+            layers.append(state)
+        layers[-1] = 2.0 * torch.softmax(layers[-1], dim=-1) - 1.0
+        return torch.cat(layers, dim=-1)
+
+    def targets(self, inputs: Tensor) -> Tensor:
+        """The signed softmax outputs alone: inputs (M, D) -> (M, O), float64."""
+        return self.activations(inputs)[:, -self.outputs :]
