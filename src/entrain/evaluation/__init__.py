@@ -7,6 +7,7 @@ from entrain.evaluation.measure import (
     scores_of,
     stochastic,
     trajectory_errors,
+    trajectory_rmse,
 )
 from entrain.evaluation.metrics import (
     agreement,
@@ -15,6 +16,7 @@ from entrain.evaluation.metrics import (
     rmse,
     top_k,
 )
+from entrain.evaluation.selection import representative
 from entrain.evaluation.statistics import PairedEffect, Summary, paired_effect, summarise
 
 __all__ = [
@@ -27,10 +29,12 @@ __all__ = [
     "margin",
     "paired_effect",
     "refine",
+    "representative",
     "rmse",
     "scores_of",
     "stochastic",
     "summarise",
     "top_k",
     "trajectory_errors",
+    "trajectory_rmse",
 ]

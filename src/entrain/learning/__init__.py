@@ -1,5 +1,6 @@
 """Training: the teacher, the protocols, and the one loop that runs them."""
 
+from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, carry_out, teach
 from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec, protocol_named
 from entrain.learning.recipe import Recipe
@@ -26,5 +27,6 @@ __all__ = [
     "protocol_named",
     "teach",
     "teacher_of",
+    "test_results",
     "train",
 ]

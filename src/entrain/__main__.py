@@ -1,0 +1,3 @@
+from entrain.cli import main
+
+main()

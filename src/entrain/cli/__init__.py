@@ -1,0 +1,49 @@
+"""The command line: parse, call, show."""
+
+from __future__ import annotations
+
+import typer
+
+from entrain.cli import data, evaluate, predict, show, train
+from entrain.cli.console import guarded
+
+app = typer.Typer(
+    name="entrain",
+    help="Train small networks of coupled oscillators to compute.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from entrain import __version__
+
+        typer.echo(f"entrain {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """Train small networks of coupled oscillators to compute."""
+
+
+for _name, _command in (
+    ("train", train.command),
+    ("evaluate", evaluate.command),
+    ("predict", predict.command),
+    ("show", show.command),
+    ("data", data.command),
+):
+    app.command(_name)(guarded(_command))
+
+
+def main() -> None:
+    """The entry point."""
+    app()

@@ -1,0 +1,73 @@
+"""`entrain data`: which datasets there are, where they come from, and fetching one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from entrain.cli.console import err, out, print_json, table
+from entrain.cli.options import DataDir, Json
+
+
+def command(
+    dataset: Annotated[
+        str | None, typer.Argument(help="Fetch and verify this one. [default: list all]")
+    ] = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+) -> None:
+    """List the datasets, or fetch and verify one and show its splits and constants."""
+    if dataset is None:
+        _list(data_dir, json)
+    else:
+        _fetch(dataset, data_dir, json)
+
+
+def _list(data_dir: DataDir, json: bool) -> None:
+    from entrain.data import CLASS_NAMES, status
+
+    rows = {
+        name: {"train": "scikit-learn", "t10k": "scikit-learn"}
+        if name == "digits"
+        else status(name, data_dir)
+        for name in CLASS_NAMES
+    }
+    if json:
+        print_json({"datasets": rows})
+        return
+    shown = table("datasets", "name", "training images", "test images")
+    for name, row in rows.items():
+        missing = f"not here yet: entrain data {name}"
+        shown.add_row(name, row["train"] or missing, row["t10k"] or missing)
+    out.print(shown)
+
+
+def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
+    from dataclasses import asdict
+
+    from entrain.data import load_dataset
+
+    with err.status(f"fetching and verifying {dataset}"):
+        data = load_dataset(dataset, data_dir)
+        constants = data.preprocessing
+    splits = {"train": data.train, "validation": data.validation, "test": data.test}
+    result: dict[str, Any] = {
+        "dataset": data.name,
+        "examples": {name: len(split) for name, split in splits.items()},
+        "class_names": list(data.class_names),
+        "preprocessing": asdict(constants),
+    }
+    if json:
+        print_json(result)
+        return
+    shown = table(f"{data.name}: {len(data.class_names)} classes", "split", "images", "norm")
+    for name, split in splits.items():
+        norm = constants.test_norm if name == "test" else constants.norm
+        shown.add_row(name, f"{len(split):,}", f"{norm:.3f}")
+    out.print(shown)
+    rows, columns = constants.image_shape
+    out.print(
+        f"{rows} x {columns} pixels from 0 to {constants.pixel_max:g}; "
+        f"mean {constants.mean:.3f}, SD {constants.sd:.3f} of the training images"
+    )

@@ -1,0 +1,138 @@
+"""`entrain evaluate`: a model on a dataset's test images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entrain.cli.console import number, out, print_json, table
+from entrain.cli.options import DataDir, Device, Json, ModelArgument
+
+if TYPE_CHECKING:
+    from entrain.data import Split
+    from entrain.model import Model
+
+
+def command(
+    model: ModelArgument,
+    dataset: Annotated[
+        str | None, typer.Argument(help="A dataset. [default: the one the model was trained on]")
+    ] = None,
+    temperature: Annotated[float, typer.Option(help="Thermal noise kT during inference.")] = 0.0,
+    replicates: Annotated[int, typer.Option(help="Noisy trajectories per image.")] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 0,
+    refine: Annotated[
+        int | None, typer.Option(metavar="STEPS", help="Compare with this many Euler steps.")
+    ] = None,
+    data_dir: DataDir = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Measure MODEL on the official test images: top-1, top-2, teacher agreement, endpoint error.
+
+    With --temperature the ensemble's averaged outputs are measured, and single trajectories too.
+    """
+    from entrain.data import load_test_split
+    from entrain.device import choose_device
+    from entrain.errors import InputError
+    from entrain.models import find, load
+
+    path = find(model)
+    loaded = load(path)
+    name = dataset or loaded.dataset
+    split = load_test_split(name, data_dir)
+    if split.pixels.shape[1] != loaded.network.inputs:
+        raise InputError(
+            f"{name} has images of {split.pixels.shape[1]} pixels, the model {model} takes "
+            f"{loaded.network.inputs} (it was trained on {loaded.dataset})"
+        )
+    loaded.network.to(choose_device(device))
+    result: dict[str, Any] = {
+        "model": str(path),
+        "protocol": loaded.protocol,
+        "dataset": name,
+        "split": "test",
+        "examples": len(split),
+        "temperature": temperature,
+    }
+    result |= _measure(loaded, split, temperature, replicates, seed)
+    if refine is not None:
+        result["refinement"] = _refinement(loaded, split, refine)
+    if json:
+        print_json(result)
+    else:
+        _show(result)
+
+
+def _measure(
+    model: Model, split: Split, temperature: float, replicates: int, seed: int
+) -> dict[str, Any]:
+    import torch
+
+    from entrain.errors import positive_float
+    from entrain.evaluation import stochastic
+
+    if positive_float("temperature", temperature, zero=True) == 0:
+        return dict(model.evaluate(split))
+    inputs = model.inputs(split.pixels)
+    found = stochastic(
+        model.network,
+        inputs,
+        torch.from_numpy(split.labels).to(inputs.device),
+        temperature=temperature,
+        replicates=replicates,
+        seed=seed,
+        targets=None if model.teacher is None else model.teacher.targets(inputs),
+    )
+    return {**found["ensemble"], "single": found["single"], "replicates": replicates, "seed": seed}
+
+
+def _refinement(model: Model, split: Split, steps: int) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    import torch
+
+    from entrain.evaluation import refine
+
+    inputs = model.inputs(split.pixels)
+    labels = torch.from_numpy(split.labels).to(inputs.device)
+    grids = (model.network.dynamics.steps, steps)
+    return asdict(refine(model.network, inputs, labels, grids))
+
+
+def _show(result: dict[str, Any]) -> None:
+    noise = f", kT = {result['temperature']:g}" if result["temperature"] else ""
+    shown = table(
+        f"{result['protocol']} on {result['dataset']}, {result['examples']:,} test images{noise}",
+        "",
+        "top-1 %",
+        "top-2 %",
+        "agreement %",
+        "endpoint RMSE",
+        "correlation",
+    )
+    rows = {"deterministic": result}
+    if "single" in result:
+        count = result["replicates"]
+        rows = {f"mean of {count} single": result["single"], f"ensemble of {count}": result}
+    for name, row in rows.items():
+        shown.add_row(
+            name,
+            number(row["top1"]),
+            number(row["top2"]),
+            number(row.get("agreement")),
+            number(row.get("endpoint_rmse"), ".4f"),
+            number(row.get("endpoint_correlation"), ".4f"),
+        )
+    out.print(shown)
+    if "refinement" in result:
+        found = result["refinement"]
+        coarse, fine = found["steps"]
+        out.print(
+            f"K = {coarse} -> {fine}: top-1 {found['top1'][0]:.2f} -> {found['top1'][1]:.2f} %, "
+            f"{found['disagreement']:.3f} % of predictions change, outputs by "
+            f"{found['rms_output_change']:.2e} RMS and {found['largest_output_change']:.2e} at "
+            f"most; largest phase increment {found['largest_phase_increment'][0]:.3f} -> "
+            f"{found['largest_phase_increment'][1]:.3f}"
+        )

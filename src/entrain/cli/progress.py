@@ -1,0 +1,65 @@
+"""Progress of a training on standard error: live bars, or a line now and then without a terminal."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from entrain.cli.console import err
+
+if TYPE_CHECKING:
+    from entrain.learning import TrainingState
+
+SECONDS_BETWEEN_LINES = 20.0
+
+
+class TrainingProgress:
+    """One bar per stage, with the loss and the validation accuracy of the best run."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._bars = Progress(
+            TextColumn("{task.description:<18}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("epochs  {task.fields[news]}"),
+            TimeRemainingColumn(),
+            console=err,
+            disable=not err.is_terminal,
+        )
+        self._tasks: dict[str, int] = {}
+        self._began = self._line_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def update(self, stage: str, state: TrainingState, epochs: int) -> None:
+        """Show `state` after an epoch of `stage`."""
+        now = time.monotonic()
+        news = self._news(state)
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage, total=epochs, news="")
+            self._began = now
+        self.seconds[stage] = now - self._began
+        bar = self._bars.tasks[self._tasks[stage]]
+        self._bars.update(bar.id, completed=state.epoch, news=news)
+        if not err.is_terminal and (
+            state.epoch == epochs or now - self._line_at > SECONDS_BETWEEN_LINES
+        ):
+            err.print(f"{stage}: epoch {state.epoch}/{epochs}  {news}", markup=False)
+            self._line_at = now
+
+    @staticmethod
+    def _news(state: TrainingState) -> str:
+        if not state.history:
+            return ""
+        loss = min(state.history["loss"][-1], key=lambda x: (math.isnan(x), x))
+        top1 = max(state.history["top1"][-1], key=lambda x: (not math.isnan(x), x))
+        return f"loss {loss:.3g}  validation {top1:.2f} %"

@@ -1,0 +1,69 @@
+"""`entrain show`: what is in a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from entrain.cli.console import number, out, print_json
+from entrain.cli.options import Json, ModelArgument
+
+
+def command(model: ModelArgument, json: Json = False) -> None:
+    """Describe MODEL: sizes, dynamics, preprocessing, training and validation metrics."""
+    from dataclasses import asdict
+
+    from entrain.models import find, load
+
+    path = find(model)
+    loaded = load(path)
+    network, details = loaded.network, loaded.details
+    couplings = network.couplings.detach()
+    result: dict[str, Any] = {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "dataset": loaded.dataset,
+        "protocol": loaded.protocol,
+        "inputs": network.inputs,
+        "hidden": network.hidden,
+        "outputs": network.outputs,
+        "oscillators": network.oscillators,
+        "parameters": network.parameter_count,
+        "couplers": network.couplers,
+        "largest_coupling": float(couplings.abs().max()),
+        "largest_input_weight": float(network.input_weights.abs().max()),
+        "dynamics": asdict(network.dynamics),
+        "preprocessing": asdict(loaded.preprocessing),
+        "class_names": list(loaded.class_names),
+        "teacher_widths": None if loaded.teacher is None else list(loaded.teacher.widths),
+        "details": {key: value for key, value in details.items() if key != "recipe"},
+    }
+    if json:
+        print_json(result | {"recipe": details.get("recipe")})
+        return
+    d, p = network.dynamics, loaded.preprocessing
+    validation = details.get("validation", {})
+    rows = {
+        "file": f"{path} ({result['bytes'] / 1000:.0f} kB)",
+        "task": f"{loaded.dataset}: {', '.join(loaded.class_names)}",
+        "oscillators": f"{network.oscillators} ({network.hidden} hidden, {network.outputs} output)",
+        "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers",
+        "largest": f"|J| {result['largest_coupling']:.3g}, |W| {result['largest_input_weight']:.3g}",
+        "dynamics": f"mobility {d.mobility:g}, t_f {d.observation_time:g}, {d.steps} Euler steps",
+        "pixels": f"{p.image_shape[0]} x {p.image_shape[1]}, 0 to {p.pixel_max:g}; mean "
+        f"{p.mean:.3f}, SD {p.sd:.3f}, norm {p.norm:.3f}"
+        + (f" (unseen {p.test_norm:.3f})" if p.test_norm != p.norm else ""),
+        "teacher": "none"
+        if loaded.teacher is None
+        else "-".join(map(str, (network.inputs, *loaded.teacher.widths, network.outputs))),
+        "trained by": f"{loaded.protocol}, run {details.get('run')}, seed {details.get('seed')}, "
+        f"epoch {details.get('epoch')}",
+        "validation": f"top-1 {number(validation.get('top1'))} %, agreement "
+        f"{number(validation.get('agreement'))} %, endpoint RMSE "
+        f"{number(validation.get('endpoint_rmse'), '.4f')}",
+    }
+    shown = Table(show_header=False, box=None)
+    for name, value in rows.items():
+        shown.add_row(f"[bold]{name}", value)
+    out.print(shown)

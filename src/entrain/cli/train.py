@@ -1,0 +1,240 @@
+"""`entrain train`: teacher, Stage I, Stage II, with a table and a figure at the end."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entrain.cli.console import BAD_INPUT, err, number, out, print_json, table
+from entrain.cli.options import DataDir, Device, Json
+
+if TYPE_CHECKING:
+    from entrain.data import Dataset
+    from entrain.learning import Recipe, Trained
+    from entrain.runfolder import RunFolder
+
+
+def command(
+    context: typer.Context,
+    dataset: Annotated[
+        str, typer.Argument(help="digits (nothing to download), mnist or fashion-mnist.")
+    ] = "digits",
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END or ZERO-END-ONLY; "
+            "may be repeated. [default: TWO-STAGE-END]"
+        ),
+    ] = None,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", help="New folder of the run. [default: runs/DATASET-n]")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Go on with the run in this folder.")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Training orders, trained side by side.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of initialisations and orders.")] = 0,
+    hidden: Annotated[
+        str | None,
+        typer.Option(help="Teacher widths; their sum is the hidden oscillators. [default: 32,16,16]"),
+    ] = None,
+    initialisations: Annotated[
+        int | None, typer.Option(help="Teacher starts, the best on validation is kept.")
+    ] = None,
+    teacher_epochs: Annotated[int | None, typer.Option(help="[default: 300]")] = None,
+    path_epochs: Annotated[int | None, typer.Option(help="Stage I. [default: 300]")] = None,
+    path_learning_rate: Annotated[float | None, typer.Option(help="[default: 3000]")] = None,
+    endpoint_epochs: Annotated[int | None, typer.Option(help="Stage II. [default: 20]")] = None,
+    endpoint_learning_rate: Annotated[float | None, typer.Option(help="[default: 10]")] = None,
+    endpoint_weight: Annotated[float | None, typer.Option(help="[default: 1]")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="[default: 256; digits: 32]")] = None,
+    observation_time: Annotated[float, typer.Option(help="t_f.")] = 0.2,
+    steps: Annotated[int, typer.Option(help="Euler steps K.")] = 200,
+    data_dir: DataDir = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Train an oscillator network on DATASET from a neural teacher, in two stages.
+
+    Defaults are the paper's. A run that was killed goes on with --resume DIR and ends with the
+    same weights.
+    """
+    from entrain.data import load_dataset
+    from entrain.learning import Recipe
+    from entrain.physics import Dynamics
+    from entrain.runfolder import RunFolder, next_free
+
+    if resume is not None:
+        _refuse_with_resume(context)
+        folder = RunFolder.open(resume)
+        kept_data_dir = folder.settings.get("data_dir")
+        data_dir = data_dir or (Path(kept_data_dir) if kept_data_dir else None)
+        device = folder.settings.get("device", "auto") if device == "auto" else device
+        data = load_dataset(folder.recipe.dataset, data_dir)
+    else:
+        data = load_dataset(dataset, data_dir)
+        recipe = Recipe.for_dataset(
+            dataset,
+            protocol or ["TWO-STAGE-END"],
+            runs=runs,
+            seed=seed,
+            dynamics=Dynamics(observation_time=observation_time, steps=steps),
+        ).adjusted(
+            teacher=_given(
+                widths=None if hidden is None else _widths(hidden),
+                initialisations=initialisations,
+                epochs=teacher_epochs,
+                batch_size=batch_size,
+            ),
+            path=_given(epochs=path_epochs, learning_rate=path_learning_rate, batch_size=batch_size),
+            endpoint=_given(
+                epochs=endpoint_epochs,
+                learning_rate=endpoint_learning_rate,
+                endpoint_weight=endpoint_weight,
+                batch_size=batch_size,
+            ),
+        )
+        place = out_folder or next_free(Path("runs"), dataset)
+        settings = {"device": device, "data_dir": str(data_dir) if data_dir else None}
+        folder = RunFolder.create(place, recipe, settings)
+    with folder.locked():
+        _train(folder, data, device, json)
+
+
+def _train(folder: RunFolder, data: Dataset, device: str, json: bool) -> None:
+    from entrain.cli.progress import TrainingProgress
+    from entrain.device import choose_device
+    from entrain.learning import carry_out, test_results
+
+    began = time.monotonic()
+    place = choose_device(device)
+    try:
+        with TrainingProgress() as progress:
+            trained = carry_out(
+                folder.recipe, data, device=place, store=folder, progress=progress.update
+            )
+    except KeyboardInterrupt:
+        err.print(f"stopped; go on with: entrain train --resume {folder.path}", markup=False)
+        raise
+    folder.save_models(trained.models)
+    figure = _figure(folder.path, trained, data)
+    results = test_results(trained, data)
+    results |= {
+        "folder": str(folder.path),
+        "model": str(folder.main_model_path),
+        "figure": str(figure),
+        "device": str(place),
+        "seconds": {
+            "total": time.monotonic() - began,
+            **{stage.lower(): seconds for stage, seconds in progress.seconds.items()},
+        },
+    }
+    folder.save_results(results)
+    if json:
+        print_json(results)
+    else:
+        _show(results, trained)
+    if trained.diverged:
+        _report_divergence(folder.recipe, trained)
+
+
+def _show(results: dict[str, Any], trained: Trained) -> None:
+    network = trained.model.network
+    shown = table(
+        f"{results['dataset']}: {network.oscillators} oscillators, {network.couplers:,} couplers, "
+        f"{results['examples']:,} test images",
+        "",
+        "top-1 %",
+        "top-2 %",
+        "agreement %",
+        "endpoint RMSE",
+        "epoch",
+    )
+    teacher = results["teacher"]
+    shown.add_row("teacher", number(teacher["top1"]), number(teacher["top2"]), "-", "-", "-")
+    for name, row in results["results"].items():
+        several = len(row["runs"]) > 1
+
+        def cell(
+            metric: str, form: str, row: dict[str, Any] = row, several: bool = several
+        ) -> str:
+            spread = f" ± {number(row['sd'][metric], form)}" if several else ""
+            return number(row[metric], form) + spread
+
+        shown.add_row(
+            name,
+            cell("top1", ".2f"),
+            cell("top2", ".2f"),
+            cell("agreement", ".2f"),
+            cell("endpoint_rmse", ".4f"),
+            cell("epoch", ".0f"),
+        )
+    out.print(shown)
+    out.print(f"model   {results['model']}", markup=False, soft_wrap=True)
+    out.print(f"figure  {results['figure']}", markup=False, soft_wrap=True)
+    out.print(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
+
+
+def _figure(folder: Path, trained: Trained, data: Dataset) -> Path:
+    from entrain.evaluation import representative, scores_of
+    from entrain.figures import save, trajectories
+
+    model = trained.model
+    inputs = model.inputs(data.test.pixels)
+    scores = scores_of(model.network, inputs)
+    rows = representative(scores.cpu().numpy(), data.test.labels)
+    outputs = model.network.simulate(inputs[rows], record=True)[..., model.network.hidden :].cos()
+    figure = trajectories(
+        images=data.test.pixels[rows].reshape(-1, *data.image_shape),
+        outputs=outputs.cpu().numpy(),
+        labels=data.test.labels[rows],
+        class_names=data.class_names,
+        title=f"{model.protocol} on {data.name}: the ten output oscillators deciding",
+    )
+    return save(figure, folder / "trajectories.png")
+
+
+def _report_divergence(recipe: Recipe, trained: Trained) -> None:
+    rates = {protocol.name: protocol.learning_rate for protocol in recipe.protocols}
+    for stage, runs in trained.diverged.items():
+        state = trained.states[stage]
+        for run in runs:
+            err.print(
+                f"[bold red]error:[/] {stage} run {run} became non-finite in epoch "
+                f"{int(state.diverged[run])}; kept is its best checkpoint, of epoch "
+                f"{int(state.best_epoch[run])}. Lower its learning rate "
+                f"({rates.get(stage, recipe.teacher.learning_rate)}) or endpoint weight."
+            )
+    raise typer.Exit(BAD_INPUT)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that were given on the command line."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _widths(text: str) -> tuple[int, ...]:
+    from entrain.errors import InputError
+
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--hidden must be widths such as 32,16,16, got {text!r}") from None
+
+
+def _refuse_with_resume(context: typer.Context) -> None:
+    """A resumed run follows its own recipe: an option that would be ignored is refused."""
+    from entrain.errors import InputError
+
+    free = {"resume", "data_dir", "device", "json"}
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in free and source is not None and source.name == "COMMANDLINE":
+            option = "DATASET" if name == "dataset" else "--" + name.replace("_", "-")
+            raise InputError(
+                f"{option} cannot be combined with --resume: the run follows the recipe in its "
+                "run.json"
+            )

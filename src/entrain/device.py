@@ -1,0 +1,25 @@
+"""The one place that chooses a device."""
+
+from __future__ import annotations
+
+import torch
+
+from entrain.errors import InputError
+
+
+def choose_device(name: str = "auto") -> torch.device:
+    """`auto` (a CUDA device where there is one), `cpu`, `cuda` or `cuda:INDEX`."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise InputError(f"unknown device {name!r}: expected auto, cpu, cuda or cuda:0") from error
+    if device.type not in ("cpu", "cuda"):
+        raise InputError(f"device {name!r} is not supported: expected auto, cpu or cuda")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise InputError(
+            f"device {name!r} is not there: this machine has {torch.cuda.device_count()} "
+            "CUDA devices; use --device cpu"
+        )
+    return device

@@ -1,0 +1,6 @@
+"""Results to pictures. Nothing here computes; matplotlib is imported when a figure is made."""
+
+from entrain.figures.style import save
+from entrain.figures.trajectories import trajectories
+
+__all__ = ["save", "trajectories"]

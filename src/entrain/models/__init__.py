@@ -1,0 +1,40 @@
+"""Models that ship with the package, and finding a model by file, run folder or name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from entrain.errors import InputError, unknown_name
+from entrain.model import Model, read_model
+from entrain.runfolder import RunFolder
+
+_FOLDER = Path(__file__).parent
+
+
+def shipped() -> list[str]:
+    """Names of the models that come with the package."""
+    return sorted(path.stem for path in _FOLDER.glob("*.safetensors"))
+
+
+def find(model: Path | str) -> Path:
+    """The file of a model given as a file, a run folder (its final model) or a shipped name."""
+    path = Path(model)
+    if path.is_dir():
+        found = RunFolder.open(path).main_model_path
+        if not found.exists():
+            raise InputError(
+                f"{path}: this run is not finished; go on with it: entrain train --resume {path}"
+            )
+        return found
+    if path.is_file():
+        return path
+    if str(model) in shipped():
+        return _FOLDER / f"{model}.safetensors"
+    if path.suffix or len(path.parts) > 1:
+        raise InputError(f"{path}: no such model file or run folder")
+    raise unknown_name("model", str(model), shipped())
+
+
+def load(model: Path | str) -> Model:
+    """A trained model: `load("mnist-74")`, `load("runs/digits-1")`, `load("some.safetensors")`."""
+    return read_model(find(model))
