@@ -56,7 +56,7 @@ def test_parse_idx_of_any_bytes_is_an_array_or_an_input_error(content: bytes) ->
     try:
         assert encode(parse_idx(content, "a-file")) == content
     except InputError as error:
-        assert str(error).startswith("a-file: ")
+        assert str(error).startswith("a-file: ")  # noqa: PT017 (either way is right)
 
 
 @given(array_shapes(min_dims=1, max_dims=3), st.data())

@@ -1,8 +1,8 @@
 """Entrain: train small networks of coupled oscillators to compute.
 
-    import entrain
-    trained = entrain.train("digits")            # teacher, Stage I, Stage II
-    model = trained.model                        # 74 oscillators that accept raw pixels
+import entrain
+trained = entrain.train("digits")            # teacher, Stage I, Stage II
+model = trained.model                        # 74 oscillators that accept raw pixels
 """
 
 from entrain.api import train

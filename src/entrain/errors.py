@@ -31,7 +31,7 @@ def positive_int(name: str, value: object) -> int:
 
 
 def positive_float(name: str, value: object, *, zero: bool = False) -> float:
-    """`value` as a finite number above zero (or at least zero), or an `InputError` that names it."""
+    """`value` as a finite number above (or at least) zero, or an `InputError` that names it."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{name} must be a number, got {value!r}")
     number = float(value)

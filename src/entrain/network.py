@@ -147,7 +147,7 @@ class KuramotoNetwork(nn.Module):
         Differentiable; the backward pass is the exact discrete adjoint of the Euler rollout.
         """
         flat = self._checked(inputs).reshape(-1, self.inputs)
-        phases: Tensor = _Rollout.apply(self.fields(flat), self.couplings, self.dynamics)
+        phases: Tensor = _Rollout.apply(self.fields(flat), self.couplings, self.dynamics)  # type: ignore[no-untyped-call]
         return phases[:, self.hidden :].cos().reshape(*inputs.shape[:-1], self.outputs)
 
     @torch.no_grad()

@@ -1,9 +1,9 @@
 """A training on disk: the recipe, the state of each stage, the models, the results.
 
-    run.json                       the recipe and where it was started; decides everything else
-    state/STAGE.safetensors        enough to go on after a kill at any moment
-    PROTOCOL-RUN.safetensors       the selected model of each run
-    results.json, trajectories.png what came out
+run.json                       the recipe and where it was started; decides everything else
+state/STAGE.safetensors        enough to go on after a kill at any moment
+PROTOCOL-RUN.safetensors       the selected model of each run
+results.json, trajectories.png what came out
 """
 
 from __future__ import annotations

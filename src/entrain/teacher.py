@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from torch import Tensor
 def layer_sizes(inputs: int, widths: Sequence[int], outputs: int) -> list[tuple[int, int]]:
     """(fan in, fan out) of each affine layer of an inputs-widths-outputs network."""
     sizes = [inputs, *widths, outputs]
-    return list(zip(sizes[:-1], sizes[1:], strict=True))
+    return list(itertools.pairwise(sizes))
 
 
 def teacher_parameter_count(inputs: int, widths: Sequence[int], outputs: int) -> int:
@@ -45,7 +46,7 @@ class Teacher:
         the teacher path changes.
         """
         state = inputs.double()
-        layers = []
+        layers: list[Tensor] = []
         for weight, bias in zip(self.weights, self.biases, strict=True):
             state = state @ weight.to(state).T + bias.to(state)
             if len(layers) < len(self.widths):

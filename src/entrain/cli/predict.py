@@ -35,9 +35,12 @@ def command(
         raise unknown_name("polarity", polarity, POLARITIES)
     loaded = load(model)
     constants = loaded.preprocessing
-    pixels = np.stack([
-        read_picture(path, constants.image_shape, constants.pixel_max, polarity) for path in images
-    ])
+    pixels = np.stack(
+        [
+            read_picture(path, constants.image_shape, constants.pixel_max, polarity)
+            for path in images
+        ]
+    )
     scores = loaded.scores(pixels)
     predictions: list[dict[str, Any]] = [
         {

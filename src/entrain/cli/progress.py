@@ -1,4 +1,4 @@
-"""Progress of a training on standard error: live bars, or a line now and then without a terminal."""
+"""Progress of a training on standard error: bars, or a line now and then without a terminal."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ def command(model: ModelArgument, json: Json = False) -> None:
         "task": f"{loaded.dataset}: {', '.join(loaded.class_names)}",
         "oscillators": f"{network.oscillators} ({network.hidden} hidden, {network.outputs} output)",
         "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers",
-        "largest": f"|J| {result['largest_coupling']:.3g}, |W| {result['largest_input_weight']:.3g}",
+        "largest": f"coupling {result['largest_coupling']:.3g}, "
+        f"input weight {result['largest_input_weight']:.3g}",
         "dynamics": f"mobility {d.mobility:g}, t_f {d.observation_time:g}, {d.steps} Euler steps",
         "pixels": f"{p.image_shape[0]} x {p.image_shape[1]}, 0 to {p.pixel_max:g}; mean "
         f"{p.mean:.3f}, SD {p.sd:.3f}, norm {p.norm:.3f}"

@@ -39,7 +39,9 @@ def command(
     seed: Annotated[int, typer.Option(help="Seed of initialisations and orders.")] = 0,
     hidden: Annotated[
         str | None,
-        typer.Option(help="Teacher widths; their sum is the hidden oscillators. [default: 32,16,16]"),
+        typer.Option(
+            help="Teacher widths; their sum is the hidden oscillators. [default: 32,16,16]"
+        ),
     ] = None,
     initialisations: Annotated[
         int | None, typer.Option(help="Teacher starts, the best on validation is kept.")
@@ -89,7 +91,9 @@ def command(
                 epochs=teacher_epochs,
                 batch_size=batch_size,
             ),
-            path=_given(epochs=path_epochs, learning_rate=path_learning_rate, batch_size=batch_size),
+            path=_given(
+                epochs=path_epochs, learning_rate=path_learning_rate, batch_size=batch_size
+            ),
             endpoint=_given(
                 epochs=endpoint_epochs,
                 learning_rate=endpoint_learning_rate,
@@ -158,9 +162,7 @@ def _show(results: dict[str, Any], trained: Trained) -> None:
     for name, row in results["results"].items():
         several = len(row["runs"]) > 1
 
-        def cell(
-            metric: str, form: str, row: dict[str, Any] = row, several: bool = several
-        ) -> str:
+        def cell(metric: str, form: str, row: dict[str, Any] = row, several: bool = several) -> str:
             spread = f" ± {number(row['sd'][metric], form)}" if several else ""
             return number(row[metric], form) + spread
 

@@ -1,6 +1,13 @@
 """Datasets: where they come from, how they are split, and how pixels become inputs."""
 
-from entrain.data.datasets import CLASS_NAMES, DATASETS, Dataset, Split, load_dataset, load_test_split
+from entrain.data.datasets import (
+    CLASS_NAMES,
+    DATASETS,
+    Dataset,
+    Split,
+    load_dataset,
+    load_test_split,
+)
 from entrain.data.preprocessing import Preprocessing
 from entrain.data.sources import status
 

@@ -18,15 +18,15 @@ CHUNK = 1024  # examples at a time; results do not depend on it beyond rounding
 
 def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = None) -> Tensor:
     """Output activations cos(theta_out(t_f)) of inputs (M, D): (M, O)."""
-    return torch.cat([
-        network.simulate(chunk, steps=steps)[:, network.hidden :].cos()
-        for _, chunk in chunks(inputs)
-    ])
+    return torch.cat(
+        [
+            network.simulate(chunk, steps=steps)[:, network.hidden :].cos()
+            for _, chunk in chunks(inputs)
+        ]
+    )
 
 
-def evaluate(
-    scores: Tensor, labels: Tensor, targets: Tensor | None = None
-) -> dict[str, float]:
+def evaluate(scores: Tensor, labels: Tensor, targets: Tensor | None = None) -> dict[str, float]:
     """top1 and top2 in percent and, beside teacher targets (M, O): agreement, endpoint RMSE and
     endpoint correlation."""
     result = {
@@ -134,8 +134,7 @@ def refine(
     return Refinement(
         steps=steps,
         top1=(float(metrics.top_k(scores[0], labels)), float(metrics.top_k(scores[1], labels))),
-        disagreement=100.0
-        * float((scores[0].argmax(-1) != scores[1].argmax(-1)).double().mean()),
+        disagreement=100.0 * float((scores[0].argmax(-1) != scores[1].argmax(-1)).double().mean()),
         rms_output_change=float(change.square().mean().sqrt()),
         largest_output_change=float(change.max()),
         largest_phase_increment=(increments[0], increments[1]),
@@ -143,7 +142,7 @@ def refine(
 
 
 def chunks(inputs: Tensor, size: int | None = None) -> Iterator[tuple[slice, Tensor]]:
-    """Slices and rows of `inputs`, `size` at a time: what fits the cache, or fills an accelerator."""
+    """Slices and rows of `inputs`: as many as fit a cache, or fill an accelerator."""
     size = size or (CHUNK if inputs.device.type == "cpu" else 16 * CHUNK)
     for start in range(0, len(inputs), size):
         rows = slice(start, min(start + size, len(inputs)))

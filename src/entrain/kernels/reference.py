@@ -36,9 +36,7 @@ def rollout(
     return _last_or_all(start, _euler(start, fields, couplings, dynamics), record, dynamics.steps)
 
 
-def rollout_with_tape(
-    fields: Tensor, couplings: Tensor, dynamics: Dynamics
-) -> tuple[Tensor, Tape]:
+def rollout_with_tape(fields: Tensor, couplings: Tensor, dynamics: Dynamics) -> tuple[Tensor, Tape]:
     """The phases (R, B, N) at t_f, and what `rollout_gradient` needs."""
     path = rollout(fields, couplings, dynamics, record=True)
     return path[-1], Tape(path[:-1], fields, couplings, dynamics)

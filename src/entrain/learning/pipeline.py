@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from entrain.data import Dataset
+from entrain.data import Dataset, Split
 from entrain.errors import InputError
 from entrain.learning.recipe import Recipe
 from entrain.learning.student_task import StudentTask, TeacherData, network_of
@@ -52,7 +52,9 @@ class Trained:
     @property
     def diverged(self) -> dict[str, list[int]]:
         """Stage -> runs that became non-finite."""
-        found = {s: (state.diverged > 0).nonzero()[:, 0].tolist() for s, state in self.states.items()}
+        found = {
+            s: (state.diverged > 0).nonzero()[:, 0].tolist() for s, state in self.states.items()
+        }
         return {stage: runs for stage, runs in found.items() if runs}
 
 
@@ -66,14 +68,10 @@ def carry_out(
 ) -> Trained:
     """Train the teacher, transfer its activations, train every protocol's runs."""
     outputs = len(data.class_names)
-    inputs = {
-        name: data.preprocessing(split.pixels, unseen=False).to(device)
-        for name, split in (("train", data.train), ("validation", data.validation))
-    }
-    labels = {
-        name: torch.from_numpy(split.labels).to(device)
-        for name, split in (("train", data.train), ("validation", data.validation))
-    }
+
+    def labelled(split: Split) -> tuple[Tensor, Tensor]:
+        inputs = data.preprocessing(split.pixels, unseen=False)
+        return inputs.to(device), torch.from_numpy(split.labels).to(device)
 
     def stage(name: str, task: Task) -> TrainingState:
         saved = None if store is None else store.load(name)
@@ -93,19 +91,17 @@ def carry_out(
         _require_an_epoch(name, state)
         return state
 
-    pairs = [(inputs[name], labels[name]) for name in ("train", "validation")]
-    states = {
-        TEACHER_STAGE: stage(
-            TEACHER_STAGE, TeacherTask(recipe.teacher, *pairs, outputs, recipe.seed)
-        )
-    }
-    state = states[TEACHER_STAGE]
+    images, unseen = labelled(data.train), labelled(data.validation)
+    task: Task = TeacherTask(recipe.teacher, images, unseen, outputs, recipe.seed)
+    state = stage(TEACHER_STAGE, task)
+    states = {TEACHER_STAGE: state}
     teacher = teacher_of(state.best, best_lane(state))
-    taught = [teach(teacher, *pair) for pair in pairs]
+    lessons, exam = teach(teacher, *images), teach(teacher, *unseen)
     for protocol in recipe.protocols:
         task = StudentTask(
             protocol,
-            *taught,
+            lessons,
+            exam,
             recipe.dynamics,
             seed=recipe.seed,
             runs=tuple(range(recipe.runs)),
@@ -168,5 +164,3 @@ def _move(state: TrainingState, device: torch.device) -> None:
     for tensors in (state.current, state.best):
         for name, tensor in tensors.items():
             tensors[name] = tensor.to(device)
-
-

@@ -91,19 +91,17 @@ class TeacherSpec:
         positive_float("teacher weight_decay", self.weight_decay, zero=True)
 
 
-_BOTH = {"path_weight": 1.0, "endpoint_weight": 1.0}
-_END = {"path_weight": 0.0, "endpoint_weight": 1.0}
-
-# The three branches the paper runs in its ablation alone carry the ablation's learning rate, 30.
+# Name, start, path weight, endpoint weight, learning rate, epochs. The three branches that the
+# paper runs in its ablation alone carry the ablation's learning rate, 30.
 PROTOCOLS: dict[str, Protocol] = {
     p.name: p
     for p in (
         Protocol("PATH", "zero", 1.0, 0.0, 3000.0, 300, "endpoint-rmse"),
         Protocol("PATH-CONT", "PATH", 1.0, 0.0, 10.0, 20),
-        Protocol("TWO-STAGE-END", "PATH", **_BOTH, learning_rate=10.0, epochs=20),
-        Protocol("PRETRAIN-END-ONLY", "PATH", **_END, learning_rate=30.0, epochs=20),
-        Protocol("Z-END", "zero", **_BOTH, learning_rate=30.0, epochs=20),
-        Protocol("ZERO-END-ONLY", "zero", **_END, learning_rate=30.0, epochs=20),
+        Protocol("TWO-STAGE-END", "PATH", 1.0, 1.0, 10.0, 20),
+        Protocol("PRETRAIN-END-ONLY", "PATH", 0.0, 1.0, 30.0, 20),
+        Protocol("Z-END", "zero", 1.0, 1.0, 30.0, 20),
+        Protocol("ZERO-END-ONLY", "zero", 0.0, 1.0, 30.0, 20),
     )
 }
 

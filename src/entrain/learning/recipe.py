@@ -119,7 +119,7 @@ class Recipe:
 
 
 def _protocol(values: dict[str, Any]) -> Protocol:
-    tuples = {
+    tuples: dict[str, Any] = {
         name: tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
         for name, value in values.items()
     }

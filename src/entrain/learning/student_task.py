@@ -82,7 +82,7 @@ class StudentTask:
         data, count = self._train, len(self._train.labels)
         order = shuffled("student", self._seed, self._runs, epoch, count).to(data.inputs.device)
         totals = torch.zeros(2, len(self._runs), device=data.inputs.device)
-        for rows in order.split(self.protocol.batch_size, dim=1):
+        for rows in torch.split(order, self.protocol.batch_size, dim=1):
             totals += self._step(parameters, rows) * rows.shape[1]
         path, endpoint = totals / count
         loss = self.protocol.path_weight * path + self._endpoint_weight * endpoint

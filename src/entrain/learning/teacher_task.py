@@ -58,7 +58,7 @@ class TeacherTask:
         order = shuffled("teacher", self._seed, lanes, epoch, count).to(self._inputs.device)
         leaves = {name: tensor.requires_grad_() for name, tensor in parameters.items()}
         total = torch.zeros(len(lanes), device=self._inputs.device)
-        for rows in order.split(spec.batch_size, dim=1):
+        for rows in torch.split(order, spec.batch_size, dim=1):
             loss = _cross_entropy(_logits(leaves, self._inputs[rows]), self._labels[rows])
             gradients = torch.autograd.grad(loss.sum(), list(leaves.values()))
             with torch.no_grad():

@@ -35,7 +35,7 @@ _ROUNDS = 10
 
 @dataclass(frozen=True)
 class Noise:
-    """The forcing of some samples: seed, temperature kT, and which replicates (M,), samples (B,)."""
+    """The forcing of replicates (M,) of samples (B,), given by their indices, at temperature kT."""
 
     seed: int
     temperature: float
