@@ -213,12 +213,13 @@ class _Rollout(torch.autograd.Function):
     def forward(ctx: Any, fields: Tensor, couplings: Tensor, dynamics: Dynamics) -> Tensor:
         if not any(ctx.needs_input_grad):
             return kernels.rollout(fields[None], couplings[None], dynamics)[0]
-        phases, ctx.tape = kernels.rollout_with_tape(fields[None], couplings[None], dynamics)
+        found = kernels.rollout_with_pullback(fields[None], couplings[None], dynamics)
+        phases, ctx.pullback = found
         return phases[0]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        fields, couplings = kernels.rollout_gradient(ctx.tape, gradients[0][None])
+        fields, couplings = ctx.pullback(gradients[0][None])
         return fields[0], couplings[0], None
 
 

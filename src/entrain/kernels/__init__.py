@@ -5,19 +5,11 @@ functions exported here and does not know which implementation answers.
 """
 
 from entrain.kernels.reference import (
-    Tape,
+    Pullback,
     noisy_rollout,
     path_loss,
     rollout,
-    rollout_gradient,
-    rollout_with_tape,
+    rollout_with_pullback,
 )
 
-__all__ = [
-    "Tape",
-    "noisy_rollout",
-    "path_loss",
-    "rollout",
-    "rollout_gradient",
-    "rollout_with_tape",
-]
+__all__ = ["Pullback", "noisy_rollout", "path_loss", "rollout", "rollout_with_pullback"]

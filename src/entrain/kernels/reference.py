@@ -8,8 +8,7 @@ ties J_ij to J_ji adds both triangles.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -18,14 +17,9 @@ from entrain.physics import INITIAL_PHASE, Dynamics, Guide, Noise, drift, wrap
 from entrain.physics.noise import STEPS_PER_BLOCK
 
 
-@dataclass(frozen=True)
-class Tape:
-    """What the adjoint needs of a rollout: the phases before each step, (K, R, B, N)."""
-
-    phases: Tensor
-    fields: Tensor
-    couplings: Tensor
-    dynamics: Dynamics
+# Gradient of a loss with respect to the final phases (R, B, N) -> its gradients with respect to
+# fields (R, B, N) and couplings (R, N, N).
+Pullback = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 def rollout(
@@ -36,36 +30,36 @@ def rollout(
     return _last_or_all(start, _euler(start, fields, couplings, dynamics), record, dynamics.steps)
 
 
-def rollout_with_tape(fields: Tensor, couplings: Tensor, dynamics: Dynamics) -> tuple[Tensor, Tape]:
-    """The phases (R, B, N) at t_f, and what `rollout_gradient` needs."""
-    path = rollout(fields, couplings, dynamics, record=True)
-    return path[-1], Tape(path[:-1], fields, couplings, dynamics)
+def rollout_with_pullback(
+    fields: Tensor, couplings: Tensor, dynamics: Dynamics
+) -> tuple[Tensor, Pullback]:
+    r"""The phases (R, B, N) at t_f, and the exact discrete adjoint of the rollout.
 
-
-def rollout_gradient(tape: Tape, final_gradient: Tensor) -> tuple[Tensor, Tensor]:
-    r"""Gradients of a loss with respect to fields (R, B, N) and couplings (R, N, N).
-
-    `final_gradient` is d loss / d theta_K. With q = -mu dt lambda, the adjoint of one step is
+    With lambda_k = d loss / d theta_k and q = -mu dt lambda_{k+1}, the adjoint of one step is
 
         lambda_k = lambda_{k+1} + q (cos (b + J cos) + sin J sin) - sin J (q sin) - cos J (q cos)
 
     and the step adds q sin to d loss / d b and q_i sin(theta_i - theta_j) to d loss / d J_ij.
     """
-    fields, couplings = tape.fields, tape.couplings
-    scale = -tape.dynamics.mobility * tape.dynamics.time_step
-    fields_gradient = torch.zeros_like(fields)
-    couplings_gradient = torch.zeros_like(couplings)
-    adjoint = final_gradient
-    for phases in reversed(tape.phases.unbind(0)):
-        sin, cos = phases.sin(), phases.cos()
-        q = scale * adjoint
-        q_sin, q_cos = q * sin, q * cos
-        fields_gradient += q_sin
-        couplings_gradient.baddbmm_(q_sin.transpose(1, 2), cos)
-        couplings_gradient.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
-        diagonal = cos * (fields + cos @ couplings) + sin * (sin @ couplings)
-        adjoint = adjoint + q * diagonal - sin * (q_sin @ couplings) - cos * (q_cos @ couplings)
-    return fields_gradient, couplings_gradient
+    path = rollout(fields, couplings, dynamics, record=True)
+    scale = -dynamics.mobility * dynamics.time_step
+
+    def pullback(final_gradient: Tensor) -> tuple[Tensor, Tensor]:
+        fields_gradient = torch.zeros_like(fields)
+        couplings_gradient = torch.zeros_like(couplings)
+        adjoint = final_gradient
+        for phases in reversed(path[:-1].unbind(0)):
+            sin, cos = phases.sin(), phases.cos()
+            q = scale * adjoint
+            q_sin, q_cos = q * sin, q * cos
+            fields_gradient += q_sin
+            couplings_gradient.baddbmm_(q_sin.transpose(1, 2), cos)
+            couplings_gradient.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
+            diagonal = cos * (fields + cos @ couplings) + sin * (sin @ couplings)
+            adjoint = adjoint + q * diagonal - sin * (q_sin @ couplings) - cos * (q_cos @ couplings)
+        return fields_gradient, couplings_gradient
+
+    return path[-1], pullback
 
 
 def noisy_rollout(

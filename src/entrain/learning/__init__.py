@@ -1,5 +1,6 @@
 """Training: the teacher, the protocols, and the one loop that runs them."""
 
+from entrain.learning.likelihood import negative_log_likelihood
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, carry_out, teach
 from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec, protocol_named
@@ -23,6 +24,7 @@ __all__ = [
     "best_lane",
     "carry_out",
     "endpoint_loss",
+    "negative_log_likelihood",
     "network_of",
     "protocol_named",
     "teach",

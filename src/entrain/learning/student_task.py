@@ -63,8 +63,8 @@ class StudentTask:
         self._mask = coupling_mask(self._hidden, self._outputs, device)
         rates = per_run("learning_rate", protocol.learning_rate, len(runs))
         weights = per_run("endpoint_weight", protocol.endpoint_weight, len(runs))
-        self._learning_rate = torch.tensor(rates, device=device)
-        self._endpoint_weight = torch.tensor(weights, device=device)
+        self._learning_rate = train.inputs.new_tensor(rates)
+        self._endpoint_weight = train.inputs.new_tensor(weights)
         self._uses_endpoint = any(weights)
 
     def initial(self) -> Parameters:
@@ -148,14 +148,14 @@ def endpoint_loss(
     L_end = 1 / (B O) sum_{n,o} ( cos theta_o(t_f) - a_o )^2 for targets a (R, B, O), through the
     exact discrete adjoint of the autonomous rollout.
     """
-    phases, tape = kernels.rollout_with_tape(fields, couplings, dynamics)
+    phases, pullback = kernels.rollout_with_pullback(fields, couplings, dynamics)
     outputs = targets.shape[-1]
     final = phases[..., -outputs:]
     error = final.cos() - targets
     gradient = torch.zeros_like(phases)
     count = error.shape[1] * outputs
     gradient[..., -outputs:] = -2.0 / count * error * final.sin()
-    return error.square().sum((1, 2)) / count, *kernels.rollout_gradient(tape, gradient)
+    return error.square().sum((1, 2)) / count, *pullback(gradient)
 
 
 def network_of(parameters: Parameters, lane: int, dynamics: Dynamics) -> KuramotoNetwork:

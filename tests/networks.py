@@ -1,0 +1,40 @@
+"""Small networks and examples with random parameters, for the tests."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from entrain import KuramotoNetwork
+from entrain.physics import coupling_mask
+
+
+def random_network(
+    inputs: int = 6,
+    hidden: int = 5,
+    outputs: int = 3,
+    *,
+    seed: int = 0,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    **dynamics: float,
+) -> KuramotoNetwork:
+    """A network with normal parameters of standard deviation `scale`."""
+    generator = torch.Generator().manual_seed(seed)
+    network = KuramotoNetwork(inputs, hidden, outputs, **dynamics).to(dtype)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_(scale * torch.randn(parameter.shape, generator=generator, dtype=dtype))
+    return network
+
+
+def random_couplings(runs: int, hidden: int, outputs: int, seed: int = 0) -> Tensor:
+    """Symmetric, masked couplings (R, N, N), float64."""
+    n = hidden + outputs
+    matrix = torch.randn(runs, n, n, generator=torch.Generator().manual_seed(seed)).double()
+    return (matrix + matrix.transpose(1, 2)) * coupling_mask(hidden, outputs)
+
+
+def random_tensor(*shape: int, seed: int = 0) -> Tensor:
+    """Standard normal float64 numbers."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
