@@ -16,7 +16,6 @@ from torch import Tensor
 from entrain.physics import INITIAL_PHASE, Dynamics, Guide, Noise, drift, wrap
 from entrain.physics.noise import STEPS_PER_BLOCK
 
-
 # Gradient of a loss with respect to the final phases (R, B, N) -> its gradients with respect to
 # fields (R, B, N) and couplings (R, N, N).
 Pullback = Callable[[Tensor], tuple[Tensor, Tensor]]
