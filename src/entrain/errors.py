@@ -30,6 +30,13 @@ def positive_int(name: str, value: object) -> int:
     return value
 
 
+def seed_number(name: str, value: object) -> int:
+    """`value` as a whole number of 32 bits, or an `InputError` that names it."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**32:
+        raise InputError(f"{name} must be a whole number from 0 to {2**32 - 1}, got {value!r}")
+    return value
+
+
 def positive_float(name: str, value: object, *, zero: bool = False) -> float:
     """`value` as a finite number above (or at least) zero, or an `InputError` that names it."""
     if isinstance(value, bool) or not isinstance(value, int | float):

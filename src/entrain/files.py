@@ -1,17 +1,52 @@
-"""Writing files so that a crash leaves the old content or the new, never a mixture."""
+"""Writing files so that a crash leaves the old content or the new, never a mixture; and JSON."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
+
+_LEFTOVER = ".tmp"
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write `content` to `path`: temporary file beside it, fsync, rename, fsync of the folder."""
+    """Write `content` to `path`: temporary file beside it, fsync, rename, fsync of the folder.
+
+    An `OSError` names `path`.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    _sync_folder(path.parent)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of writes into `folder` that were killed."""
+    for path in folder.glob(f".*{_LEFTOVER}"):
+        path.unlink(missing_ok=True)
+
+
+def strict_json(values: dict[str, Any], indent: int | None = None) -> str:
+    """JSON text; a number that is not finite becomes null."""
+    return json.dumps(_plain(values), indent=indent, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _replace(path: Path, content: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(_LEFTOVER, f".{path.name}.", path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -22,7 +57,6 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -104,6 +104,8 @@ def read_model(path: Path | str) -> Model:
         if widths is not None:
             expected |= {f"teacher.{kind}{i}" for i in range(len(widths) + 1) for kind in _KINDS}
         _check_names(set(tensors), expected)
+        for name, tensor in tensors.items():
+            _check_numbers(name, tensor)
         network = KuramotoNetwork.from_arrays(
             *(tensors[name] for name in _NETWORK_TENSORS), **header["dynamics"]
         )
@@ -138,6 +140,13 @@ def _check_names(found: set[str], expected: set[str]) -> None:
         )
 
 
+def _check_numbers(name: str, tensor: Tensor) -> None:
+    if tensor.dtype not in (torch.float32, torch.float64):
+        raise InputError(f"tensor {name} must be float32 or float64, got {tensor.dtype}")
+    if not tensor.isfinite().all():
+        raise InputError(f"tensor {name} must be finite, got NaN or infinity")
+
+
 def _teacher(tensors: dict[str, Tensor], widths: list[int], network: KuramotoNetwork) -> Teacher:
     weights, biases = (
         tuple(tensors[f"teacher.{kind}{i}"] for i in range(len(widths) + 1)) for kind in _KINDS
@@ -145,5 +154,9 @@ def _teacher(tensors: dict[str, Tensor], widths: list[int], network: KuramotoNet
     sizes = layer_sizes(network.inputs, widths, network.outputs)
     for layer, (fan_in, fan_out) in enumerate(sizes):
         if weights[layer].shape != (fan_out, fan_in) or biases[layer].shape != (fan_out,):
-            raise InputError(f"teacher layer {layer} must be {fan_out} x {fan_in} with its biases")
+            found = " x ".join(map(str, weights[layer].shape))
+            raise InputError(
+                f"teacher layer {layer} must be {fan_out} x {fan_in} with {fan_out} biases, "
+                f"got {found} with {biases[layer].numel()}"
+            )
     return Teacher(weights, biases)

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
+import re
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +22,13 @@ from typing import Any
 import torch
 
 from entrain.errors import InputError
-from entrain.files import write_atomically
+from entrain.files import remove_leftovers, strict_json, write_atomically
 from entrain.learning import Recipe, TrainingState
 from entrain.model import Model
 from entrain.tensorfile import read_tensors, write_tensors
 
 SECONDS_BETWEEN_SAVES = 1.0
+_TRAIN_AGAIN = "Delete it to train its stage again"
 
 
 class RunFolder:
@@ -35,21 +39,30 @@ class RunFolder:
         self.recipe = recipe
         self.settings = settings
         self._saved_at = 0.0
+        self._mark = _mark(recipe.to_json())
+        _check_file_names([protocol.name for protocol in recipe.protocols])
 
     @classmethod
     def create(cls, path: Path, recipe: Recipe, settings: dict[str, Any]) -> RunFolder:
         """A new folder; one that already holds anything is refused, never overwritten."""
+        folder = cls(path, recipe, settings)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file, expected a folder for the run")
         if path.is_dir() and any(path.iterdir()):
-            holds = "another run" if (path / "run.json").exists() else "other files"
-            raise InputError(
-                f"{path}: already holds {holds} and nothing is ever overwritten; choose another "
-                f"--out, or go on with it: entrain train --resume {path}"
-            )
+            raise _taken(path)
+        path.mkdir(parents=True, exist_ok=True)
+        file = path / "run.json"
+        try:
+            file.touch(exist_ok=False)  # whoever makes the file has the folder
+        except FileExistsError:
+            raise _taken(path) from None
         text = json.dumps({"recipe": recipe.to_json(), "settings": settings}, indent=2)
-        write_atomically(path / "run.json", text.encode())
-        return cls(path, recipe, settings)
+        try:
+            write_atomically(file, text.encode())
+        except BaseException:
+            file.unlink(missing_ok=True)
+            raise
+        return folder
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -59,11 +72,18 @@ class RunFolder:
             raise InputError(f"{path}: not a run folder (it has no run.json)")
         try:
             content = json.loads(file.read_text())
-            return cls(path, Recipe.from_json(content["recipe"]), dict(content["settings"]))
+            settings = content["settings"]
+            folder = cls(path, Recipe.from_json(content["recipe"]), dict(settings))
+            folder._mark = _mark(content["recipe"])
+            given = folder.recipe.dataset, settings["device"], settings["data_dir"] or ""
         except InputError as error:
             raise InputError(f"{file}: {error}") from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{file}: not readable as a run ({error!r})") from error
+        for name, value in zip(("dataset", "device", "data_dir"), given, strict=True):
+            if not isinstance(value, str):
+                raise InputError(f"{file}: {name} must be text, got {value!r}")
+        return folder
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -71,8 +91,10 @@ class RunFolder:
         with (self.path / "run.json").open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
+            except BlockingIOError as error:
                 raise InputError(f"{self.path}: another process is training this run") from error
+            for folder in (self.path, self.path / "state"):
+                remove_leftovers(folder)
             yield
 
     def load(self, stage: str) -> TrainingState | None:
@@ -80,7 +102,14 @@ class RunFolder:
         path = self._state_path(stage)
         if not path.exists():
             return None
-        tensors, header = read_tensors(path, "checkpoint")
+        try:
+            tensors, header = read_tensors(path, "checkpoint")
+        except InputError as error:
+            raise InputError(f"{error}. {_TRAIN_AGAIN}") from error
+        if header.get("recipe") != self._mark:
+            raise InputError(
+                f"{path}: belongs to another recipe than the one in run.json. {_TRAIN_AGAIN}"
+            )
 
         def group(prefix: str) -> dict[str, torch.Tensor]:
             return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
@@ -95,8 +124,10 @@ class RunFolder:
                 diverged=tensors["diverged"],
                 history={name: rows.tolist() for name, rows in group("history.").items()},
             )
-        except (KeyError, ValueError) as error:
-            raise InputError(f"{path}: not a complete checkpoint ({error!r})") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{path}: not a complete checkpoint ({error!r}). {_TRAIN_AGAIN}"
+            ) from error
 
     def save(self, stage: str, state: TrainingState, *, finished: bool) -> None:
         """Save `state`, at most once a second unless the stage is finished."""
@@ -111,7 +142,8 @@ class RunFolder:
             tensors |= {prefix + name: tensor for name, tensor in group.items()}
         for name, rows in state.history.items():
             tensors[f"history.{name}"] = torch.tensor(rows, dtype=torch.float64)
-        write_tensors(self._state_path(stage), "checkpoint", tensors, {"epoch": state.epoch})
+        header = {"epoch": state.epoch, "recipe": self._mark}
+        write_tensors(self._state_path(stage), "checkpoint", tensors, header)
         self._saved_at = time.monotonic()
 
     def model_path(self, protocol: str, run: int = 0) -> Path:
@@ -131,15 +163,51 @@ class RunFolder:
 
     def save_results(self, results: dict[str, Any]) -> None:
         """Write results.json."""
-        write_atomically(self.path / "results.json", json.dumps(results, indent=2).encode())
+        write_atomically(self.path / "results.json", strict_json(results, 2).encode())
 
     def _state_path(self, stage: str) -> Path:
         return self.path / "state" / f"{stage.lower()}.safetensors"
 
 
-def next_free(parent: Path, name: str) -> Path:
-    """parent/name-1, or the first number that is not taken."""
+def new_folder(parent: Path, name: str) -> Path:
+    """Make parent/name-1, or the first number that is not taken."""
     number = 1
-    while (parent / f"{name}-{number}").exists():
-        number += 1
-    return parent / f"{name}-{number}"
+    while True:
+        path = parent / f"{name}-{number}"
+        try:
+            path.mkdir(parents=True)
+            return path
+        except FileExistsError:
+            number += 1
+
+
+def resume_command(folder: Path) -> str:
+    """What to type to go on with the run in `folder`."""
+    return f"entrain train --resume {shlex.quote(str(folder))}"
+
+
+def _taken(path: Path) -> InputError:
+    run = (path / "run.json").exists()
+    return InputError(
+        f"{path}: already holds {'another run' if run else 'other files'} and nothing is ever "
+        f"overwritten; choose another --out"
+        + (f", or go on with it: {resume_command(path)}" if run else "")
+    )
+
+
+def _mark(recipe: dict[str, Any]) -> str:
+    """What tells the checkpoints of one recipe from those of another."""
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+
+
+def _check_file_names(protocols: list[str]) -> None:
+    """Protocols name files: none may lead elsewhere or take the file of another stage."""
+    stages = ["teacher", *(str(name).lower() for name in protocols)]
+    for stage in stages:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", stage):
+            raise InputError(
+                f"a protocol's name must be letters, digits, - and _, as it names files; "
+                f"got {stage!r}"
+            )
+    if len(set(stages)) != len(stages):
+        raise InputError(f"stages must have different names in lower case, got {stages}")

@@ -11,7 +11,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from entrain.errors import InputError
-from entrain.files import write_atomically
+from entrain.files import strict_json, write_atomically
 
 FORMAT_VERSION = 1
 _KEY = "entrain"
@@ -21,7 +21,7 @@ def write_tensors(
     path: Path, kind: str, tensors: dict[str, Tensor], header: dict[str, Any]
 ) -> None:
     """Write atomically: `tensors`, and `header` (JSON values) with its kind and format version."""
-    text = json.dumps({"kind": kind, "version": FORMAT_VERSION, **header})
+    text = strict_json({"kind": kind, "version": FORMAT_VERSION, **header})
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     write_atomically(path, save(plain, metadata={_KEY: text}))
 
@@ -34,7 +34,8 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, An
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             header = _header(path, kind, metadata)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            # Clones: the file's own memory is not aligned, and sums may depend on alignment.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise InputError(
             f"{path}: not a readable {kind} file ({error}); expected an Entrain safetensors file. "
@@ -47,7 +48,7 @@ def _header(path: Path, kind: str, metadata: dict[str, str]) -> dict[str, Any]:
     try:
         header = json.loads(metadata[_KEY])
         found, version = header["kind"], header["version"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(
             f"{path}: a safetensors file without Entrain's header; expected an Entrain {kind}"
         ) from error

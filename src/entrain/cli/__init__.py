@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import typer
 
-from entrain.cli import data, evaluate, predict, show, train
+from entrain.cli import bench, data, evaluate, predict, show, train
 from entrain.cli.console import guarded
 
 app = typer.Typer(
@@ -40,10 +43,14 @@ for _name, _command in (
     ("predict", predict.command),
     ("show", show.command),
     ("data", data.command),
+    ("bench", bench.command),
 ):
     app.command(_name)(guarded(_command))
 
 
 def main() -> None:
     """The entry point."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name the terminal cannot show is no crash
+            stream.reconfigure(errors="backslashreplace")
     app()

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
+import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-out = Console(highlight=False)  # results
-err = Console(stderr=True, highlight=False)  # progress and errors, so that --json stays clean
+# Names of files and datasets are shown as they are: no markup, no emoji codes.
+out = Console(highlight=False, markup=False, emoji=False)  # results
+err = Console(stderr=True, highlight=False, markup=False, emoji=False)  # progress and errors
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
+_NO_MEMORY = re.compile("out of memory|not enough memory|allocate memory|Storage size calculation")
+
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with bad input and a failing disk as exit code 2, and Ctrl-C as 130."""
+    """The command with bad input, a failing disk and too little memory as exit code 2, and
+    Ctrl-C as 130."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -30,44 +34,51 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
         except InputError as error:
             fail(str(error))
+        except BrokenPipeError:
+            raise  # whoever read the output has left: no error to tell
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             fail(f"{where}{error.strerror or error}")
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and not _NO_MEMORY.search(str(error)):
+                raise
+            fail(f"there is not enough memory for this ({error}); choose smaller sizes or steps")
         except KeyboardInterrupt:
-            err.print("[yellow]interrupted[/]")
+            err.print("interrupted", style="yellow")
             raise typer.Exit(INTERRUPTED) from None
 
     return run
 
 
-def fail(message: str) -> None:
+def complain(message: str) -> None:
+    """Print an error."""
+    err.print("error:", style="bold red", end=" ")
+    err.print(message, soft_wrap=True)
+
+
+def fail(message: str) -> NoReturn:
     """Print an error and leave with exit code 2."""
-    err.print("[bold red]error:[/]", end=" ")
-    err.print(message, markup=False, soft_wrap=True)
+    complain(message)
     raise typer.Exit(BAD_INPUT)
 
 
 def print_json(values: dict[str, Any]) -> None:
     """One JSON object on standard output; what is not a finite number becomes null."""
-    sys.stdout.write(json.dumps(_plain(values)) + "\n")
+    from entrain.files import strict_json
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    sys.stdout.write(strict_json(values) + "\n")
+    sys.stdout.flush()
 
 
 def table(title: str, *columns: str) -> Table:
     """An empty table: the first column text, the others numbers."""
     made = Table(title=title, title_justify="left", title_style="bold")
     for index, column in enumerate(columns):
-        made.add_column(column, justify="left" if index == 0 else "right")
+        justify: Literal["left", "right"] = "left" if index == 0 else "right"
+        made.add_column(column, justify=justify, overflow="fold")
     return made
 
 
-def number(value: float | None, form: str = ".2f") -> str:
+def number(value: object, form: str = ".2f") -> str:
     """A number for a table, a dash where there is none."""
-    return "-" if value is None or not math.isfinite(value) else format(value, form)
+    return format(value, form) if isinstance(value, int | float) and math.isfinite(value) else "-"

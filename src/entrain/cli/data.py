@@ -46,8 +46,11 @@ def _list(data_dir: DataDir, json: bool) -> None:
 def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
     from dataclasses import asdict
 
-    from entrain.data import load_dataset
+    from entrain.data import DATASETS, load_dataset
+    from entrain.errors import unknown_name
 
+    if dataset not in DATASETS:
+        raise unknown_name("dataset", dataset, DATASETS)
     with err.status(f"fetching and verifying {dataset}"):
         data = load_dataset(dataset, data_dir)
         constants = data.preprocessing

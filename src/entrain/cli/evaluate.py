@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from entrain.cli.console import number, out, print_json, table
-from entrain.cli.options import DataDir, Device, Json, ModelArgument
+from entrain.cli.options import DataDir, Device, Json, ModelArgument, require
 
 if TYPE_CHECKING:
     from entrain.data import Split
@@ -23,7 +24,8 @@ def command(
     replicates: Annotated[int, typer.Option(help="Noisy trajectories per image.")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 0,
     refine: Annotated[
-        int | None, typer.Option(metavar="STEPS", help="Compare with this many Euler steps.")
+        int | None,
+        typer.Option(metavar="STEPS", help="Compare with this many Euler steps."),
     ] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
@@ -35,9 +37,13 @@ def command(
     """
     from entrain.data import load_test_split
     from entrain.device import choose_device
-    from entrain.errors import InputError
+    from entrain.errors import InputError, positive_float, positive_int, seed_number
     from entrain.models import find, load
 
+    require(partial(positive_float, zero=True), temperature=temperature)
+    require(positive_int, replicates=replicates, refine=refine)
+    require(seed_number, seed=seed)
+    place = choose_device(device)
     path = find(model)
     loaded = load(path)
     name = dataset or loaded.dataset
@@ -47,7 +53,7 @@ def command(
             f"{name} has images of {split.pixels.shape[1]} pixels, the model {model} takes "
             f"{loaded.network.inputs} (it was trained on {loaded.dataset})"
         )
-    loaded.network.to(choose_device(device))
+    loaded.network.to(place)
     result: dict[str, Any] = {
         "model": str(path),
         "protocol": loaded.protocol,
@@ -70,10 +76,9 @@ def _measure(
 ) -> dict[str, Any]:
     import torch
 
-    from entrain.errors import positive_float
     from entrain.evaluation import stochastic
 
-    if positive_float("temperature", temperature, zero=True) == 0:
+    if temperature == 0:
         return dict(model.evaluate(split))
     inputs = model.inputs(split.pixels)
     found = stochastic(

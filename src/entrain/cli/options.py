@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -16,3 +17,10 @@ DataDir = Annotated[
     Path | None,
     typer.Option(help="Folder with the idx files (else ENTRAIN_DATA, the cache, a download)."),
 ]
+
+
+def require(check: Callable[[str, object], object], **options: object) -> None:
+    """Check the options that were given; an error names them as they are typed."""
+    for name, value in options.items():
+        if value is not None:
+            check("--" + name.replace("_", "-"), value)

@@ -13,7 +13,7 @@ from entrain.cli.options import Json, ModelArgument
 
 def command(
     model: ModelArgument,
-    images: Annotated[list[Path], typer.Argument(metavar="IMAGE...", help="Pictures (PNG).")],
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE...", help="PNG, JPEG and others.")],
     polarity: Annotated[
         str, typer.Option(help="auto (by the border), light-on-dark or dark-on-light.")
     ] = "auto",
@@ -29,32 +29,33 @@ def command(
     from entrain.data.pictures import POLARITIES, read_picture
     from entrain.errors import unknown_name
     from entrain.evaluation import margin
-    from entrain.models import load
+    from entrain.models import find, load
 
     if polarity not in POLARITIES:
         raise unknown_name("polarity", polarity, POLARITIES)
-    loaded = load(model)
+    path = find(model)
+    loaded = load(path)
     constants = loaded.preprocessing
     pixels = np.stack(
         [
-            read_picture(path, constants.image_shape, constants.pixel_max, polarity)
-            for path in images
+            read_picture(image, constants.image_shape, constants.pixel_max, polarity)
+            for image in images
         ]
     )
     scores = loaded.scores(pixels)
     predictions: list[dict[str, Any]] = [
         {
-            "image": str(path),
+            "image": str(image),
             "class": int(row.argmax()),
             "label": loaded.class_names[int(row.argmax())],
             "score": float(row.max()),
             "margin": float(gap),
             "scores": row.tolist(),
         }
-        for path, row, gap in zip(images, scores, margin(scores), strict=True)
+        for image, row, gap in zip(images, scores, margin(scores), strict=True)
     ]
     if json:
-        print_json({"model": model, "predictions": predictions})
+        print_json({"model": str(path), "predictions": predictions})
         return
     shown = table(f"{loaded.protocol} on {loaded.dataset}", "image", "class", "score", "margin")
     for found in predictions:

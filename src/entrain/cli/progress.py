@@ -22,10 +22,10 @@ class TrainingProgress:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._bars = Progress(
-            TextColumn("{task.description:<18}"),
+            TextColumn("{task.description:<18}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("epochs  {task.fields[news]}"),
+            TextColumn("epochs  {task.fields[news]}", markup=False),
             TimeRemainingColumn(),
             console=err,
             disable=not err.is_terminal,
@@ -53,7 +53,7 @@ class TrainingProgress:
         if not err.is_terminal and (
             state.epoch == epochs or now - self._line_at > SECONDS_BETWEEN_LINES
         ):
-            err.print(f"{stage}: epoch {state.epoch}/{epochs}  {news}", markup=False)
+            err.print(f"{stage}: epoch {state.epoch}/{epochs}  {news}")
             self._line_at = now
 
     @staticmethod

@@ -19,7 +19,7 @@ def command(model: ModelArgument, json: Json = False) -> None:
     path = find(model)
     loaded = load(path)
     network, details = loaded.network, loaded.details
-    couplings = network.couplings.detach()
+    couplings, weights = network.couplings.detach(), network.input_weights.detach()
     result: dict[str, Any] = {
         "model": str(path),
         "bytes": path.stat().st_size,
@@ -32,7 +32,7 @@ def command(model: ModelArgument, json: Json = False) -> None:
         "parameters": network.parameter_count,
         "couplers": network.couplers,
         "largest_coupling": float(couplings.abs().max()),
-        "largest_input_weight": float(network.input_weights.abs().max()),
+        "largest_input_weight": float(weights.abs().max()),
         "dynamics": asdict(network.dynamics),
         "preprocessing": asdict(loaded.preprocessing),
         "class_names": list(loaded.class_names),
@@ -43,7 +43,8 @@ def command(model: ModelArgument, json: Json = False) -> None:
         print_json(result | {"recipe": details.get("recipe")})
         return
     d, p = network.dynamics, loaded.preprocessing
-    validation = details.get("validation", {})
+    validation = details.get("validation")
+    validation = validation if isinstance(validation, dict) else {}
     rows = {
         "file": f"{path} ({result['bytes'] / 1000:.0f} kB)",
         "task": f"{loaded.dataset}: {', '.join(loaded.class_names)}",
@@ -65,6 +66,8 @@ def command(model: ModelArgument, json: Json = False) -> None:
         f"{number(validation.get('endpoint_rmse'), '.4f')}",
     }
     shown = Table(show_header=False, box=None)
+    shown.add_column(style="bold")
+    shown.add_column()
     for name, value in rows.items():
-        shown.add_row(f"[bold]{name}", value)
+        shown.add_row(name, value)
     out.print(shown)

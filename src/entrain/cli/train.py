@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from entrain.cli.console import BAD_INPUT, err, number, out, print_json, table
-from entrain.cli.options import DataDir, Device, Json
+from entrain.cli.console import BAD_INPUT, complain, err, number, out, print_json, table
+from entrain.cli.options import DataDir, Device, Json, require
 
 if TYPE_CHECKING:
+    import torch
+
     from entrain.data import Dataset
-    from entrain.learning import Recipe, Trained
+    from entrain.learning import Protocol, Recipe, Trained
+    from entrain.learning.protocols import Solver
     from entrain.runfolder import RunFolder
 
 
@@ -47,8 +51,16 @@ def command(
         int | None, typer.Option(help="Teacher starts, the best on validation is kept.")
     ] = None,
     teacher_epochs: Annotated[int | None, typer.Option(help="[default: 300]")] = None,
-    path_epochs: Annotated[int | None, typer.Option(help="Stage I. [default: 300]")] = None,
-    path_learning_rate: Annotated[float | None, typer.Option(help="[default: 3000]")] = None,
+    path_solver: Annotated[
+        str | None,
+        typer.Option(help="Stage I: exact (its minimum, at once; default) or sgd (the paper's)."),
+    ] = None,
+    path_epochs: Annotated[
+        int | None, typer.Option(help="Stage I by SGD. [default: 300; digits: 40]")
+    ] = None,
+    path_learning_rate: Annotated[
+        float | None, typer.Option(help="Stage I by SGD. [default: 3000; digits: 60000]")
+    ] = None,
     endpoint_epochs: Annotated[int | None, typer.Option(help="Stage II. [default: 20]")] = None,
     endpoint_learning_rate: Annotated[float | None, typer.Option(help="[default: 10]")] = None,
     endpoint_weight: Annotated[float | None, typer.Option(help="[default: 1]")] = None,
@@ -64,10 +76,12 @@ def command(
     Defaults are the paper's. A run that was killed goes on with --resume DIR and ends with the
     same weights.
     """
-    from entrain.data import load_dataset
+    from entrain.data import DATASETS, load_dataset
+    from entrain.device import choose_device
+    from entrain.errors import positive_float, positive_int, seed_number, unknown_name
     from entrain.learning import Recipe
     from entrain.physics import Dynamics
-    from entrain.runfolder import RunFolder, next_free
+    from entrain.runfolder import RunFolder, new_folder, resume_command
 
     if resume is not None:
         _refuse_with_resume(context)
@@ -75,12 +89,35 @@ def command(
         kept_data_dir = folder.settings.get("data_dir")
         data_dir = data_dir or (Path(kept_data_dir) if kept_data_dir else None)
         device = folder.settings.get("device", "auto") if device == "auto" else device
+        place = choose_device(device)
         data = load_dataset(folder.recipe.dataset, data_dir)
     else:
-        data = load_dataset(dataset, data_dir)
+        if dataset not in DATASETS:
+            raise unknown_name("dataset", dataset, DATASETS)
+        require(
+            positive_int,
+            runs=runs,
+            initialisations=initialisations,
+            teacher_epochs=teacher_epochs,
+            path_epochs=path_epochs,
+            endpoint_epochs=endpoint_epochs,
+            batch_size=batch_size,
+            steps=steps,
+        )
+        require(seed_number, seed=seed)
+        require(
+            positive_float,
+            path_learning_rate=path_learning_rate,
+            endpoint_learning_rate=endpoint_learning_rate,
+            observation_time=observation_time,
+        )
+        require(partial(positive_float, zero=True), endpoint_weight=endpoint_weight)
         recipe = Recipe.for_dataset(
             dataset,
             protocol or ["TWO-STAGE-END"],
+            path_solver=_solver(
+                path_solver, path_epochs is not None or path_learning_rate is not None
+            ),
             runs=runs,
             seed=seed,
             dynamics=Dynamics(observation_time=observation_time, steps=steps),
@@ -101,28 +138,38 @@ def command(
                 batch_size=batch_size,
             ),
         )
-        place = out_folder or next_free(Path("runs"), dataset)
-        settings = {"device": device, "data_dir": str(data_dir) if data_dir else None}
-        folder = RunFolder.create(place, recipe, settings)
+        place = choose_device(device)
+        data = load_dataset(dataset, data_dir)
+        settings = {
+            "device": device,
+            "data_dir": str(data_dir.expanduser().absolute()) if data_dir else None,
+        }
+        path = out_folder or new_folder(Path("runs"), dataset)
+        folder = RunFolder.create(path, recipe, settings)
     with folder.locked():
-        _train(folder, data, device, json)
+        try:
+            results, trained = _train(folder, data, place)
+        except (KeyboardInterrupt, OSError):
+            err.print(f"stopped; go on with: {resume_command(folder.path)}", soft_wrap=True)
+            raise
+    if json:
+        print_json(results)
+    else:
+        _show(results, trained)
+    if trained.diverged:
+        _report_divergence(folder.recipe, trained)
 
 
-def _train(folder: RunFolder, data: Dataset, device: str, json: bool) -> None:
+def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:
+    """Train, then write models, figure and results."""
     from entrain.cli.progress import TrainingProgress
-    from entrain.device import choose_device
     from entrain.learning import carry_out, test_results
 
     began = time.monotonic()
-    place = choose_device(device)
-    try:
-        with TrainingProgress() as progress:
-            trained = carry_out(
-                folder.recipe, data, device=place, store=folder, progress=progress.update
-            )
-    except KeyboardInterrupt:
-        err.print(f"stopped; go on with: entrain train --resume {folder.path}", markup=False)
-        raise
+    with TrainingProgress() as progress:
+        trained = carry_out(
+            folder.recipe, data, device=place, store=folder, progress=progress.update
+        )
     folder.save_models(trained.models)
     figure = _figure(folder.path, trained, data)
     results = test_results(trained, data)
@@ -137,12 +184,7 @@ def _train(folder: RunFolder, data: Dataset, device: str, json: bool) -> None:
         },
     }
     folder.save_results(results)
-    if json:
-        print_json(results)
-    else:
-        _show(results, trained)
-    if trained.diverged:
-        _report_divergence(folder.recipe, trained)
+    return results, trained
 
 
 def _show(results: dict[str, Any], trained: Trained) -> None:
@@ -175,12 +217,14 @@ def _show(results: dict[str, Any], trained: Trained) -> None:
             cell("epoch", ".0f"),
         )
     out.print(shown)
-    out.print(f"model   {results['model']}", markup=False, soft_wrap=True)
-    out.print(f"figure  {results['figure']}", markup=False, soft_wrap=True)
+    out.print(f"model   {results['model']}", soft_wrap=True)
+    out.print(f"figure  {results['figure']}", soft_wrap=True)
     out.print(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
 
 
 def _figure(folder: Path, trained: Trained, data: Dataset) -> Path:
+    import numpy as np
+
     from entrain.evaluation import representative, scores_of
     from entrain.figures import save, trajectories
 
@@ -188,6 +232,8 @@ def _figure(folder: Path, trained: Trained, data: Dataset) -> Path:
     inputs = model.inputs(data.test.pixels)
     scores = scores_of(model.network, inputs)
     rows = representative(scores.cpu().numpy(), data.test.labels)
+    if not len(rows):  # nothing is classified correctly
+        rows = np.unique(data.test.labels, return_index=True)[1]
     outputs = model.network.simulate(inputs[rows], record=True)[..., model.network.hidden :].cos()
     figure = trajectories(
         images=data.test.pixels[rows].reshape(-1, *data.image_shape),
@@ -200,22 +246,48 @@ def _figure(folder: Path, trained: Trained, data: Dataset) -> Path:
 
 
 def _report_divergence(recipe: Recipe, trained: Trained) -> None:
-    rates = {protocol.name: protocol.learning_rate for protocol in recipe.protocols}
+    protocols = {protocol.name: protocol for protocol in recipe.protocols}
     for stage, runs in trained.diverged.items():
         state = trained.states[stage]
         for run in runs:
-            err.print(
-                f"[bold red]error:[/] {stage} run {run} became non-finite in epoch "
-                f"{int(state.diverged[run])}; kept is its best checkpoint, of epoch "
-                f"{int(state.best_epoch[run])}. Lower its learning rate "
-                f"({rates.get(stage, recipe.teacher.learning_rate)}) or endpoint weight."
+            epoch = int(state.best_epoch[run])
+            kept = f"its best checkpoint, of epoch {epoch}" if epoch else "only its starting point"
+            complain(
+                f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; kept "
+                f"is {kept}. {_what_to_lower(protocols.get(stage), run)}"
             )
     raise typer.Exit(BAD_INPUT)
+
+
+def _what_to_lower(protocol: Protocol | None, run: int) -> str:
+    if protocol is None:
+        return "Lower the teacher's learning rate"
+    option = "path" if protocol.name == "PATH" else "endpoint"
+    rate = protocol.learning_rate
+    used = rate[run] if isinstance(rate, tuple) else rate
+    weight = " or --endpoint-weight" if protocol.endpoint_weight else ""
+    return f"Lower --{option}-learning-rate (it was {used:g}){weight}"
 
 
 def _given(**options: Any) -> dict[str, Any]:
     """The options that were given on the command line."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _solver(name: str | None, sgd_options: bool) -> Solver:
+    """The Stage I solver: exact, unless SGD or one of its options was asked for."""
+    from entrain.errors import InputError, unknown_name
+
+    if name is None:
+        return "sgd" if sgd_options else "exact"
+    if name not in ("sgd", "exact"):
+        raise unknown_name("path solver", name, ("sgd", "exact"))
+    if name == "exact" and sgd_options:
+        raise InputError(
+            "--path-epochs and --path-learning-rate belong to --path-solver sgd; "
+            "the exact solver has neither"
+        )
+    return cast("Solver", name)
 
 
 def _widths(text: str) -> tuple[int, ...]:
@@ -232,10 +304,11 @@ def _refuse_with_resume(context: typer.Context) -> None:
     from entrain.errors import InputError
 
     free = {"resume", "data_dir", "device", "json"}
-    for name in context.params:
+    for parameter in context.command.params:
+        name = parameter.name or ""
         source = context.get_parameter_source(name)
         if name not in free and source is not None and source.name == "COMMANDLINE":
-            option = "DATASET" if name == "dataset" else "--" + name.replace("_", "-")
+            option = "DATASET" if name == "dataset" else parameter.opts[0]
             raise InputError(
                 f"{option} cannot be combined with --resume: the run follows the recipe in its "
                 "run.json"

@@ -8,13 +8,19 @@ the middle. Content is all that differs from the border's median by an eighth of
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from entrain.errors import InputError
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 POLARITIES = ("auto", "light-on-dark", "dark-on-light")
+FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
 
 _FRAME = 20 / 28  # the share of the frame MNIST's digits fill
 _MOST_PIXELS = 50_000_000
@@ -35,29 +41,50 @@ def read_picture(
 
 
 def _grey(path: Path) -> np.ndarray:
-    """Luminance from 0 to 1, transparency laid over white."""
-    from PIL import Image, UnidentifiedImageError
+    """Luminance from 0 to 1, upright, transparency laid over white."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     if not path.is_file():
         raise InputError(f"{path}: no such picture")
     try:
-        with Image.open(path) as picture:
-            if picture.width * picture.height > _MOST_PIXELS:
-                raise InputError(
-                    f"{path}: {picture.width} x {picture.height} pixels are too many; "
-                    f"at most {_MOST_PIXELS:,}"
-                )
-            if picture.mode.startswith(("I", "F")):
-                deep = np.asarray(picture, dtype=np.float64)
-                return deep / max(65535.0 if picture.mode.startswith("I") else deep.max(), 1e-300)
-            rgba = picture.convert("RGBA")
-            paper = Image.new("RGBA", rgba.size, "white")
-            flat = Image.alpha_composite(paper, rgba).convert("L")
-            return np.asarray(flat, dtype=np.float64) / 255.0
-    except (UnidentifiedImageError, Image.DecompressionBombError, SyntaxError) as error:
-        raise InputError(f"{path}: not a picture that can be read ({error})") from error
-    except OSError as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its size and of stray metadata
+            with Image.open(path, formats=FORMATS) as picture:
+                if picture.width * picture.height > _MOST_PIXELS:
+                    raise InputError(
+                        f"{path}: {picture.width} x {picture.height} pixels are too many; "
+                        f"at most {_MOST_PIXELS:,}"
+                    )
+                upright = ImageOps.exif_transpose(picture)
+                if upright.mode.startswith(("I", "F")):
+                    return _deep(upright)
+                rgba = upright.convert("RGBA")
+                paper = Image.new("RGBA", rgba.size, "white")
+                flat = Image.alpha_composite(paper, rgba).convert("L")
+                return np.asarray(flat, dtype=np.float64) / 255.0
+    except InputError:
+        raise
+    except UnidentifiedImageError as error:
+        raise InputError(
+            f"{path}: not a picture that can be read; expected one of {', '.join(FORMATS)}"
+        ) from error
+    except Image.DecompressionBombError as error:
+        raise InputError(f"{path}: too many pixels; at most {_MOST_PIXELS:,}") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # decoders raise many kinds on broken files
         raise InputError(f"{path}: the picture is truncated or corrupt ({error})") from error
+
+
+def _deep(picture: Image.Image) -> np.ndarray:
+    """Grey levels of 16 bits, or of any finite numbers, from 0 to 1."""
+    levels = np.asarray(picture, dtype=np.float64)
+    if not np.isfinite(levels).all():
+        raise ValueError("it holds NaN or infinite pixels")
+    low, high = min(0.0, float(levels.min())), float(levels.max())
+    if picture.mode.startswith("I"):
+        high = max(high, 65535.0)
+    return (levels - low) / max(high - low, 1e-300)
 
 
 def _border(grey: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Results to pictures. Nothing here computes; matplotlib is imported when a figure is made."""
 
+from entrain.figures.growth import growth_figure
 from entrain.figures.style import save
 from entrain.figures.trajectories import trajectories
 
-__all__ = ["save", "trajectories"]
+__all__ = ["growth_figure", "save", "trajectories"]

@@ -7,6 +7,8 @@ ties J_ij to J_ji adds both triangles.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator
 
@@ -15,6 +17,9 @@ from torch import Tensor
 
 from entrain.physics import INITIAL_PHASE, Dynamics, Guide, Noise, drift, wrap
 from entrain.physics.noise import STEPS_PER_BLOCK
+from entrain.physics.quadrature import time_rule
+
+KEPT_BYTES = 2**30  # phases kept for the adjoint; a longer rollout is computed again in segments
 
 # Gradient of a loss with respect to the final phases (R, B, N) -> its gradients with respect to
 # fields (R, B, N) and couplings (R, N, N).
@@ -40,25 +45,48 @@ def rollout_with_pullback(
 
     and the step adds q sin to d loss / d b and q_i sin(theta_i - theta_j) to d loss / d J_ij.
     """
-    path = rollout(fields, couplings, dynamics, record=True)
-    scale = -dynamics.mobility * dynamics.time_step
+    # Only the start of each segment is kept, and the path of the last: a rollout that fits in
+    # memory is one segment and nothing is computed twice.
+    length = segment_length(fields, dynamics.steps)
+    starts, path = [], torch.full_like(fields, INITIAL_PHASE)[None]
+    for first in range(0, dynamics.steps, length):
+        starts.append(path[-1].clone())
+        count = min(length, dynamics.steps - first)
+        path = _segment(starts[-1], fields, couplings, dynamics, count)
+    last = path
 
     def pullback(final_gradient: Tensor) -> tuple[Tensor, Tensor]:
         fields_gradient = torch.zeros_like(fields)
         couplings_gradient = torch.zeros_like(couplings)
+        scale = -dynamics.mobility * dynamics.time_step
         adjoint = final_gradient
-        for phases in reversed(path[:-1].unbind(0)):
-            sin, cos = phases.sin(), phases.cos()
-            q = scale * adjoint
-            q_sin, q_cos = q * sin, q * cos
-            fields_gradient += q_sin
-            couplings_gradient.baddbmm_(q_sin.transpose(1, 2), cos)
-            couplings_gradient.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
-            diagonal = cos * (fields + cos @ couplings) + sin * (sin @ couplings)
-            adjoint = adjoint + q * diagonal - sin * (q_sin @ couplings) - cos * (q_cos @ couplings)
+        for segment in range(len(starts) - 1, -1, -1):
+            path = last
+            if segment < len(starts) - 1:
+                path = _segment(starts[segment], fields, couplings, dynamics, length)
+            for phases in reversed(path[:-1].unbind(0)):
+                sin, cos = phases.sin(), phases.cos()
+                q = scale * adjoint
+                q_sin, q_cos = q * sin, q * cos
+                fields_gradient += q_sin
+                couplings_gradient.baddbmm_(q_sin.transpose(1, 2), cos)
+                couplings_gradient.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
+                diagonal = cos * (fields + cos @ couplings) + sin * (sin @ couplings)
+                coupled = sin * (q_sin @ couplings) + cos * (q_cos @ couplings)
+                adjoint = adjoint + q * diagonal - coupled
         return fields_gradient, couplings_gradient
 
-    return path[-1], pullback
+    return last[-1], pullback
+
+
+def fits_in_memory(fields: Tensor, steps: int) -> bool:
+    """Whether the phases of every step of a rollout of `fields` (R, B, N) may be kept."""
+    return fields.numel() * fields.element_size() * steps <= KEPT_BYTES
+
+
+def segment_length(fields: Tensor, steps: int) -> int:
+    """Steps between two kept states: all of them where they fit, else about sqrt(K)."""
+    return steps if fits_in_memory(fields, steps) else math.isqrt(steps - 1) + 1
 
 
 def noisy_rollout(
@@ -80,34 +108,58 @@ def noisy_rollout(
 
 
 def path_loss(
-    fields: Tensor, couplings: Tensor, coefficients: Tensor, dynamics: Dynamics
+    fields: Tensor,
+    couplings: Tensor,
+    coefficients: Tensor,
+    dynamics: Dynamics,
+    *,
+    nodes: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     r"""L_path (R,), and its gradients with respect to fields (R, B, N) and couplings (R, N, N).
 
     L_path = 1 / (B K N) sum_{n,k} | theta(t_{k+1}) - theta(t_k) - dt f(theta(t_k), u_n) |^2 along
     the teacher path with artanh targets `coefficients` (R, B, N). The drift is linear in fields
-    and couplings, so that with g = d L / d f = -2 dt r / (B K N)
+    and couplings, so that with q = 2 mu dt r / (B K N)
 
-        d L / d b_i = -mu sum_k g_i sin_i,   d L / d J_ij = -mu sum_{n,k} g_i sin(theta_i - theta_j)
+        d L / d b_i = sum_k q_i sin_i,   d L / d J_ij = sum_{n,k} q_i sin(theta_i - theta_j).
+
+    The sum over all K times, or over `nodes` weighted ones (`physics.quadrature`).
     """
     runs, batch, oscillators = fields.shape
-    steps = dynamics.steps
-    time = torch.arange(steps, dtype=fields.dtype, device=fields.device) / steps
-    guide = Guide.at(coefficients, time, steps)  # (R, B, K, N)
-    rows = (runs, batch * steps, oscillators)
+    times, weights = rule(dynamics.steps, nodes, fields.dtype, fields.device)
+    guide = Guide.at(coefficients, times, dynamics.steps)  # (R, B, T, N)
+    rows = (runs, batch * len(times), oscillators)
     sin, cos = guide.sin, guide.cos
     j_cos = (cos.reshape(rows) @ couplings).reshape(cos.shape)
     j_sin = (sin.reshape(rows) @ couplings).reshape(sin.shape)
     torque = sin * (fields[:, :, None, :] + j_cos) - cos * j_sin
     scale = dynamics.mobility * dynamics.time_step
     residual = guide.increment + scale * torque
-    count = batch * steps * oscillators
-    loss = residual.square().sum((1, 2, 3)) / count
-    q = residual * (2.0 * scale / count)
+    weighted = residual * weights[:, None]
+    count = batch * dynamics.steps * oscillators
+    loss = (residual * weighted).sum((1, 2, 3)) / count
+    q = weighted * (2.0 * scale / count)
     q_sin, q_cos = q * sin, q * cos
     couplings_gradient = q_sin.reshape(rows).transpose(1, 2) @ cos.reshape(rows)
     couplings_gradient -= q_cos.reshape(rows).transpose(1, 2) @ sin.reshape(rows)
     return loss, q_sin.sum(2), couplings_gradient
+
+
+@functools.cache
+def rule(
+    steps: int, nodes: int | None, dtype: torch.dtype, device: torch.device
+) -> tuple[Tensor, Tensor]:
+    """`time_rule` on a device, made once."""
+    times, weights = time_rule(steps, nodes)
+    return times.to(device, dtype), weights.to(device, dtype)
+
+
+def _segment(
+    start: Tensor, fields: Tensor, couplings: Tensor, dynamics: Dynamics, count: int
+) -> Tensor:
+    """`count` steps from `start`: phases (count + 1, R, B, N)."""
+    states = itertools.islice(_euler(start, fields, couplings, dynamics), count)
+    return _last_or_all(start, states, True, count)
 
 
 def _euler(

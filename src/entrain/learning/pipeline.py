@@ -11,6 +11,7 @@ from torch import Tensor
 
 from entrain.data import Dataset, Split
 from entrain.errors import InputError
+from entrain.learning.exact_task import ExactPathTask
 from entrain.learning.recipe import Recipe
 from entrain.learning.student_task import StudentTask, TeacherData, network_of
 from entrain.learning.teacher_task import TeacherTask, teacher_of
@@ -98,7 +99,8 @@ def carry_out(
     teacher = teacher_of(state.best, best_lane(state))
     lessons, exam = teach(teacher, *images), teach(teacher, *unseen)
     for protocol in recipe.protocols:
-        task = StudentTask(
+        kind = ExactPathTask if protocol.solver == "exact" else StudentTask
+        task = kind(
             protocol,
             lessons,
             exam,

@@ -10,6 +10,7 @@ from entrain.errors import InputError, positive_float, positive_int, unknown_nam
 PerRun = float | tuple[float, ...]
 Start = Literal["zero", "PATH"]
 Selection = Literal["endpoint-rmse", "joint"]
+Solver = Literal["sgd", "exact"]
 TeacherSelection = Literal["top1", "cross-entropy"]
 
 
@@ -29,7 +30,8 @@ class Protocol:
     `start` is exact zero or the selected PATH checkpoint of the same run. `selection` takes the
     epoch with the smallest validation endpoint RMSE, or with the largest joint score (top-1 +
     teacher agreement) / 2, ties going to the smaller RMSE. `learning_rate` and `endpoint_weight`
-    may differ per run.
+    may differ per run. The path loss sums all K times, or `path_nodes` weighted ones; its exact
+    minimiser (`solver`) takes the place of SGD where only the path is trained, from zero.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Protocol:
     epochs: int
     selection: Selection = "joint"
     batch_size: int = 256
+    solver: Solver = "sgd"
+    path_nodes: int | None = None
 
     def __post_init__(self) -> None:
         _one_of("start", self.start, Start)
@@ -53,6 +57,11 @@ class Protocol:
         positive_int("batch_size", self.batch_size)
         if self.path_weight == 0 and not any(_values(self.endpoint_weight)):
             raise InputError(f"protocol {self.name} has no loss: both weights are 0")
+        _one_of("solver", self.solver, Solver)
+        if self.path_nodes is not None:
+            positive_int("path_nodes", self.path_nodes)
+        if self.solver == "exact" and (self.start != "zero" or any(_values(self.endpoint_weight))):
+            raise InputError(f"protocol {self.name} cannot be solved exactly: only PATH can")
 
 
 def per_run(name: str, value: PerRun, runs: int) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from torch import Tensor
 from entrain import kernels
 from entrain.evaluation import metrics
 from entrain.evaluation.measure import chunks
+from entrain.learning.graphs import RepeatedStep
 from entrain.learning.protocols import Protocol, per_run
 from entrain.learning.trainer import Parameters, shuffled
 from entrain.network import KuramotoNetwork
@@ -54,9 +56,9 @@ class StudentTask:
         """`runs` are the training orders; `start` the PATH checkpoints the protocol asks for."""
         self.protocol = protocol
         self.epochs = protocol.epochs
-        self._train, self._validation = train, validation
-        self._dynamics = dynamics
-        self._seed, self._runs, self._start = seed, runs, start
+        self.train, self._validation = train, validation
+        self.dynamics = dynamics
+        self._seed, self.runs, self._start = seed, runs, start
         self._outputs = train.targets.shape[1]
         self._hidden = train.coefficients.shape[1] - self._outputs
         device = train.inputs.device
@@ -66,12 +68,14 @@ class StudentTask:
         self._learning_rate = train.inputs.new_tensor(rates)
         self._endpoint_weight = train.inputs.new_tensor(weights)
         self._uses_endpoint = any(weights)
+        self._totals = train.inputs.new_zeros(2, len(runs))  # path and endpoint loss
+        self._repeated: tuple[Parameters, RepeatedStep] | None = None
 
     def initial(self) -> Parameters:
         if self._start is not None:
             return {name: tensor.clone() for name, tensor in self._start.items()}
-        runs, h, n = len(self._runs), self._hidden, self._hidden + self._outputs
-        inputs = self._train.inputs
+        runs, h, n = len(self.runs), self._hidden, self._hidden + self._outputs
+        inputs = self.train.inputs
         return {
             "input_weights": inputs.new_zeros(runs, h, inputs.shape[1]),
             "biases": inputs.new_zeros(runs, n),
@@ -79,32 +83,40 @@ class StudentTask:
         }
 
     def run_epoch(self, parameters: Parameters, epoch: int) -> dict[str, Tensor]:
-        data, count = self._train, len(self._train.labels)
-        order = shuffled("student", self._seed, self._runs, epoch, count).to(data.inputs.device)
-        totals = torch.zeros(2, len(self._runs), device=data.inputs.device)
-        for rows in torch.split(order, self.protocol.batch_size, dim=1):
-            totals += self._step(parameters, rows) * rows.shape[1]
-        path, endpoint = totals / count
+        count = len(self.train.labels)
+        order = shuffled("student", self._seed, self.runs, epoch, count)
+        if self._repeated is None or self._repeated[0] is not parameters:
+            changed = [*parameters.values(), self._totals]
+            step = RepeatedStep(functools.partial(self._step, parameters), changed)
+            self._repeated = (parameters, step)
+        self._totals.zero_()
+        for rows in torch.split(order.to(self._totals.device), self.protocol.batch_size, dim=1):
+            self._repeated[1](rows)
+        path, endpoint = self._totals / count
         loss = self.protocol.path_weight * path + self._endpoint_weight * endpoint
         return {"loss": loss, "path_loss": path, "endpoint_loss": endpoint}
 
-    def _step(self, parameters: Parameters, rows: Tensor) -> Tensor:
-        """One SGD step on the examples `rows` (R, B); the losses (2, R): path, endpoint."""
+    def _step(self, parameters: Parameters, rows: Tensor) -> None:
+        """One SGD step on the examples `rows` (R, B); adds B times the losses to the totals."""
         weights, biases, couplings = (parameters[name] for name in PARAMETER_NAMES)
-        inputs = self._train.inputs[rows]
+        inputs = self.train.inputs[rows]
         fields = local_fields(weights, biases, inputs)
         fields_gradient = torch.zeros_like(fields)
         couplings_gradient = torch.zeros_like(couplings)
-        losses = fields.new_zeros(2, len(self._runs))
+        losses = fields.new_zeros(2, len(self.runs))
         if self.protocol.path_weight:
             losses[0], by_fields, by_couplings = kernels.path_loss(
-                fields, couplings, self._train.coefficients[rows], self._dynamics
+                fields,
+                couplings,
+                self.train.coefficients[rows],
+                self.dynamics,
+                nodes=self.protocol.path_nodes,
             )
             fields_gradient += self.protocol.path_weight * by_fields
             couplings_gradient += self.protocol.path_weight * by_couplings
         if self._uses_endpoint:
             losses[1], by_fields, by_couplings = endpoint_loss(
-                fields, couplings, self._train.targets[rows], self._dynamics
+                fields, couplings, self.train.targets[rows], self.dynamics
             )
             scale = self._endpoint_weight[:, None, None]
             fields_gradient += scale * by_fields
@@ -113,14 +125,14 @@ class StudentTask:
         weights -= rate * (fields_gradient[..., : self._hidden].transpose(1, 2) @ inputs)
         biases -= rate[:, 0] * fields_gradient.sum(1)
         couplings -= rate * self._mask * (couplings_gradient + couplings_gradient.transpose(1, 2))
-        return losses
+        self._totals += losses * rows.shape[1]
 
     def validate(self, parameters: Parameters) -> dict[str, Tensor]:
         weights, biases, couplings = (parameters[name] for name in PARAMETER_NAMES)
         data = self._validation
         scores = torch.cat(
             [
-                kernels.rollout(local_fields(weights, biases, inputs), couplings, self._dynamics)[
+                kernels.rollout(local_fields(weights, biases, inputs), couplings, self.dynamics)[
                     ..., self._hidden :
                 ].cos()
                 for _, inputs in chunks(data.inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from entrain.evaluation import metrics
+from entrain.learning.graphs import RepeatedStep
 from entrain.learning.protocols import TeacherSpec
 from entrain.learning.trainer import Parameters, shuffled
 from entrain.teacher import Teacher, layer_sizes
@@ -36,6 +38,8 @@ class TeacherTask:
         self._validation = validation
         self._sizes = layer_sizes(self._inputs.shape[1], spec.widths, outputs)
         self._seed = seed
+        self._total = self._inputs.new_zeros(spec.initialisations)
+        self._repeated: tuple[Parameters, RepeatedStep] | None = None
 
     def initial(self) -> Parameters:
         parameters: Parameters = {}
@@ -53,21 +57,26 @@ class TeacherTask:
         return parameters
 
     def run_epoch(self, parameters: Parameters, epoch: int) -> dict[str, Tensor]:
-        spec, count = self.spec, len(self._labels)
-        lanes = tuple(range(spec.initialisations))
-        order = shuffled("teacher", self._seed, lanes, epoch, count).to(self._inputs.device)
-        leaves = {name: tensor.requires_grad_() for name, tensor in parameters.items()}
-        total = torch.zeros(len(lanes), device=self._inputs.device)
-        for rows in torch.split(order, spec.batch_size, dim=1):
-            loss = _cross_entropy(_logits(leaves, self._inputs[rows]), self._labels[rows])
-            gradients = torch.autograd.grad(loss.sum(), list(leaves.values()))
-            with torch.no_grad():
-                for tensor, gradient in zip(leaves.values(), gradients, strict=True):
-                    tensor -= spec.learning_rate * (gradient + spec.weight_decay * tensor)
-                total += loss * rows.shape[1]
-        for tensor in parameters.values():
-            tensor.requires_grad_(False)
-        return {"loss": total / count}
+        count, lanes = len(self._labels), tuple(range(self.spec.initialisations))
+        order = shuffled("teacher", self._seed, lanes, epoch, count)
+        if self._repeated is None or self._repeated[0] is not parameters:
+            changed = [*parameters.values(), self._total]
+            step = RepeatedStep(functools.partial(self._step, parameters), changed)
+            self._repeated = (parameters, step)
+        self._total.zero_()
+        for rows in torch.split(order.to(self._total.device), self.spec.batch_size, dim=1):
+            self._repeated[1](rows)
+        return {"loss": self._total / count}
+
+    def _step(self, parameters: Parameters, rows: Tensor) -> None:
+        """One SGD step on the examples `rows` (R, B); adds B times the loss to the total."""
+        leaves = {name: tensor.detach().requires_grad_() for name, tensor in parameters.items()}
+        loss = _cross_entropy(_logits(leaves, self._inputs[rows]), self._labels[rows])
+        gradients = torch.autograd.grad(loss.sum(), list(leaves.values()))
+        for tensor, gradient in zip(parameters.values(), gradients, strict=True):
+            tensor.mul_(1.0 - self.spec.learning_rate * self.spec.weight_decay)
+            tensor.sub_(gradient, alpha=self.spec.learning_rate)
+        self._total += loss.detach() * rows.shape[1]
 
     def validate(self, parameters: Parameters) -> dict[str, Tensor]:
         inputs, labels = self._validation

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from entrain.errors import InputError, unknown_name
 from entrain.model import Model, read_model
-from entrain.runfolder import RunFolder
+from entrain.runfolder import RunFolder, resume_command
 
 _FOLDER = Path(__file__).parent
 
@@ -23,7 +23,7 @@ def find(model: Path | str) -> Path:
         found = RunFolder.open(path).main_model_path
         if not found.exists():
             raise InputError(
-                f"{path}: this run is not finished; go on with it: entrain train --resume {path}"
+                f"{path}: this run is not finished; go on with it: {resume_command(path)}"
             )
         return found
     if path.is_file():
@@ -32,7 +32,9 @@ def find(model: Path | str) -> Path:
         return _FOLDER / f"{model}.safetensors"
     if path.suffix or len(path.parts) > 1:
         raise InputError(f"{path}: no such model file or run folder")
-    raise unknown_name("model", str(model), shipped())
+    raise InputError(
+        f"{unknown_name('model', str(model), shipped())}; or give a model file or a run folder"
+    )
 
 
 def load(model: Path | str) -> Model:

@@ -1,0 +1,7 @@
+"""Speed: the same work done by Entrain and by what people use today."""
+
+from entrain.bench.compare import compare
+from entrain.bench.growth import growth
+from entrain.bench.work import Work
+
+__all__ = ["Work", "compare", "growth"]

@@ -1,0 +1,144 @@
+"""All contestants in one interleaved run: medians, ratios, errors, memory, compile time."""
+
+from __future__ import annotations
+
+import json
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import torch
+
+from entrain.bench.contestants import CONTESTANTS, OURS, Contestant
+from entrain.bench.work import LARGEST_ERROR, Work
+
+Progress = Callable[[str], None]
+
+
+def compare(
+    work: Work,
+    *,
+    inferences: int = 10_000,
+    rounds: int = 7,
+    contestants: Sequence[Contestant] = CONTESTANTS,
+    memory: bool = True,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """JSON values: for each contestant the step and inference medians (ms), the ratio to ours,
+    the gradient error, the seconds of the first call, and the memory of a step (MB).
+
+    Each round runs every contestant once, so that all see the same state of the machine. A
+    contestant that is not installed, fails or gives other results is named, without a speed.
+    """
+    say = progress or (lambda _: None)
+    rows: dict[str, dict[str, Any]] = {}
+    steps: dict[str, Callable[[], Any]] = {}
+    rollouts: dict[str, Callable[[], Any]] = {}
+    for contestant in contestants:
+        say(f"preparing {contestant.name}")
+        row = rows[contestant.name] = {}
+        missing = contestant.missing()
+        if missing is not None:
+            row["status"] = f"not installed: {missing}"
+            continue
+        try:
+            train, _ = contestant.prepare(work)
+            began = time.perf_counter()
+            found = train()
+            synchronise(work)
+            row["first_call_s"] = time.perf_counter() - began
+            row["error"] = work.error(found)
+            infer = contestant.prepare(replace(work, batch=inferences))[1]
+            infer()
+        except Exception as error:  # a peer that fails is a result of the comparison
+            row["status"] = f"failed: {type(error).__name__}: {str(error)[:200]}"
+            continue
+        if not row["error"] <= LARGEST_ERROR:
+            row["status"] = "differs from the reference"
+            continue
+        row["status"] = "ok"
+        steps[contestant.name], rollouts[contestant.name] = train, infer
+    times = interleaved(steps, work, rounds, say)
+    inference_times = interleaved(rollouts, work, max(3, rounds // 2), say)
+    for name in steps:
+        rows[name]["step_ms"] = times[name]
+        rows[name]["inference_ms"] = inference_times[name]
+        if OURS.name in steps:
+            rows[name]["step_ratio"] = times[name] / times[OURS.name]
+            rows[name]["inference_ratio"] = inference_times[name] / inference_times[OURS.name]
+        if memory:
+            say(f"memory of {name}")
+            rows[name]["memory_mb"] = _memory(name, work)
+    return {
+        "work": asdict(work),
+        "inferences": inferences,
+        "rounds": rounds,
+        "contestants": rows,
+        "environment": environment(work),
+    }
+
+
+def interleaved(
+    calls: dict[str, Callable[[], Any]], work: Work, rounds: int, say: Progress
+) -> dict[str, float]:
+    """The median milliseconds of each call over `rounds` rounds in turn."""
+    spent: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(rounds):
+        say(f"round {turn + 1} of {rounds}")
+        for name, call in calls.items():
+            call()  # the caches are another's
+            synchronise(work)
+            began = time.perf_counter()
+            call()
+            synchronise(work)
+            spent[name].append(1e3 * (time.perf_counter() - began))
+    return {name: statistics.median(values) for name, values in spent.items()}
+
+
+def synchronise(work: Work) -> None:
+    """Wait for the device."""
+    if work.device != "cpu":
+        torch.cuda.synchronize()
+
+
+def environment(work: Work) -> dict[str, Any]:
+    """What the numbers were measured with."""
+    device = "cpu" if work.device == "cpu" else torch.cuda.get_device_name()
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "device": device,
+        "threads": torch.get_num_threads(),
+        "machine": platform.machine(),
+    }
+
+
+def _memory(name: str, work: Work) -> float | None:
+    """Extra memory (MB) of a training step, in a process of its own."""
+    command = [sys.executable, "-m", "entrain.bench.compare", name, json.dumps(asdict(work))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return float(done.stdout.split()[-1]) if done.returncode == 0 else None
+
+
+def _measure_memory(name: str, work: Work) -> float:
+    contestant = next(c for c in CONTESTANTS if c.name == name)
+    contestant.prepare(replace(work, batch=8, steps=2))[0]()  # loads what is loaded once
+    train, _ = contestant.prepare(work)
+    if work.device != "cpu":
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        train()
+        return (torch.cuda.max_memory_allocated() - before) / 1e6
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    train()
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{_measure_memory(sys.argv[1], Work(**json.loads(sys.argv[2])))}\n")

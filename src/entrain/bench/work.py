@@ -1,0 +1,81 @@
+"""The work every contestant does: the endpoint loss of one batch and its gradients.
+
+With fields (B, N), couplings (N, N) and targets (B, O): roll out K Euler steps, take the mean
+squared error of cos(theta) of the outputs, and differentiate it with respect to fields and
+couplings. Inference is the rollout alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from entrain import kernels
+from entrain.learning import endpoint_loss
+from entrain.physics import Dynamics, coupling_mask
+
+OUTPUTS = 10
+LARGEST_ERROR = 1e-3  # relative; beyond it a result differs and no speed is reported
+
+# () -> (loss, gradient by fields (B, N), gradient by couplings (N, N)); () -> outputs (B, O).
+# The couplings' gradient is compared after adding its transpose, and on allowed pairs.
+Train = Callable[[], tuple[Tensor, Tensor, Tensor]]
+Infer = Callable[[], Tensor]
+
+
+@dataclass(frozen=True)
+class Work:
+    """One problem: B samples, N oscillators, K steps, on a device, in float32."""
+
+    batch: int = 256
+    oscillators: int = 74
+    steps: int = 200
+    device: str = "cpu"
+    runs: int = 1
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The paper's observation time in K steps."""
+        return Dynamics(steps=self.steps)
+
+    def tensors(self, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor, Tensor]:
+        """Fields (R, B, N), couplings (R, N, N), targets (R, B, O) of trained networks' size."""
+        generator = torch.Generator().manual_seed(0)
+        outputs = min(OUTPUTS, self.oscillators - 1)
+        n, hidden = self.oscillators, self.oscillators - outputs
+
+        def normal(*shape: int) -> Tensor:
+            return torch.randn(self.runs, *shape, generator=generator, dtype=torch.float64)
+
+        fields = 10.0 * normal(self.batch, n)
+        couplings = normal(n, n) * (16.0 / n**0.5)
+        couplings = (couplings + couplings.transpose(1, 2)) * coupling_mask(hidden, outputs)
+        targets = normal(self.batch, outputs).tanh()
+        return tuple(t.to(dtype).to(self.device) for t in (fields, couplings, targets))  # type: ignore[return-value]
+
+    def exact(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Outputs, loss and gradients of the first run by the reference, in float64."""
+        fields, couplings, targets = (t[:1] for t in self.tensors(torch.float64))
+        with kernels.use("reference"):
+            loss, by_fields, by_couplings = endpoint_loss(fields, couplings, targets, self.dynamics)
+            phases = kernels.rollout(fields, couplings, self.dynamics)
+        outputs = phases[0, :, -targets.shape[-1] :].cos()
+        return outputs, loss[0], by_fields[0], by_couplings[0]
+
+    def error(self, found: tuple[Tensor, Tensor, Tensor]) -> float:
+        """The largest relative error of loss and gradients, in the maximum norm."""
+        _, *exact = self.exact()
+        outputs = min(OUTPUTS, self.oscillators - 1)
+        mask = coupling_mask(self.oscillators - outputs, outputs).to(exact[0].device)
+
+        def comparable(tensors: tuple[Tensor, ...] | list[Tensor]) -> list[Tensor]:
+            loss, by_fields, by_couplings = (t.detach().to(exact[0]) for t in tensors)
+            return [loss.reshape(()), by_fields, (by_couplings + by_couplings.T) * mask]
+
+        pairs = zip(comparable(found), comparable(exact), strict=True)
+        return max(
+            float((ours - theirs).abs().max() / theirs.abs().max()) for ours, theirs in pairs
+        )

@@ -1,0 +1,94 @@
+"""`entrain bench`: the same work by Entrain and by what people use today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from entrain.cli.console import err, number, out, print_json, table
+from entrain.cli.options import Device, Json
+
+
+def command(
+    batch: Annotated[int, typer.Option(help="Samples B of a training step.")] = 256,
+    oscillators: Annotated[int, typer.Option(help="Oscillators N.")] = 74,
+    steps: Annotated[int, typer.Option(help="Euler steps K.")] = 200,
+    inferences: Annotated[int, typer.Option(help="Images of one inference.")] = 10_000,
+    rounds: Annotated[int, typer.Option(help="Interleaved rounds; medians are shown.")] = 7,
+    growth: Annotated[
+        bool, typer.Option("--growth", help="Also measure how cost grows with B, N and K.")
+    ] = False,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", help="Write bench.json (and growth.png) here.")
+    ] = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Time a training step and an inference of Entrain, PyTorch, torchdiffeq and diffrax.
+
+    One interleaved run; a contestant that is not installed, or whose gradients differ from the
+    float64 reference, is named and gets no speed. The peers: pip install 'entrain[bench]'.
+    """
+    import json as text
+
+    from entrain.bench import Work, compare
+    from entrain.bench import growth as measure_growth
+    from entrain.device import choose_device
+    from entrain.errors import positive_int
+    from entrain.figures import growth_figure, save
+    from entrain.files import write_atomically
+
+    for name, value in (("batch", batch), ("inferences", inferences), ("rounds", rounds)):
+        positive_int(name, value)
+    work = Work(batch, oscillators, steps, choose_device(device).type)
+    with err.status("preparing") as status:
+        result = compare(
+            work, inferences=inferences, rounds=rounds, progress=lambda news: status.update(news)
+        )
+        if growth:
+            result["growth"] = measure_growth(work, progress=lambda news: status.update(news))
+    if out_folder is not None:
+        write_atomically(out_folder / "bench.json", text.dumps(result, indent=1).encode())
+        if growth:
+            title = f"cost of a training step on {result['environment']['device']}"
+            save(growth_figure(result["growth"], title), out_folder / "growth.png")
+    if json:
+        print_json(result)
+    else:
+        _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    work = result["work"]
+    shown = table(
+        f"B = {work['batch']}, N = {work['oscillators']}, K = {work['steps']}, float32, "
+        f"{result['environment']['device']}, {result['environment']['threads']} threads",
+        "",
+        "step ms",
+        "x ours",
+        f"{result['inferences']:,} inferences ms",
+        "x ours",
+        "gradient error",
+        "memory MB",
+        "first call s",
+    )
+    for name, row in result["contestants"].items():
+        shown.add_row(
+            name if row["status"] == "ok" else f"{name} *",
+            number(row.get("step_ms"), ".3g"),
+            number(row.get("step_ratio"), ".1f"),
+            number(row.get("inference_ms"), ".3g"),
+            number(row.get("inference_ratio"), ".1f"),
+            number(row.get("error"), ".0e"),
+            number(row.get("memory_mb"), ".0f"),
+            number(row.get("first_call_s"), ".1f"),
+        )
+    out.print(shown)
+    for name, row in result["contestants"].items():
+        if row["status"] != "ok":
+            out.print(f"* {name}: {row['status']}", markup=False, soft_wrap=True)
+    for axis, found in result.get("growth", {}).items():
+        fits = ", ".join(f"{name} {p:.2f}" for name, p in found["exponent"].items())
+        out.print(f"cost ~ {axis}^p: {fits}")

@@ -1,0 +1,137 @@
+"""CUDA source to a launchable kernel, with the run-time compiler that comes with PyTorch.
+
+NVRTC and the driver are called through their C interfaces: no compiler, no toolkit and no other
+package is needed beside a CUDA build of PyTorch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import glob
+import os
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+class CudaUnavailable(RuntimeError):
+    """The run-time compiler or the driver cannot be used."""
+
+
+class Kernel:
+    """A compiled kernel; arguments are tensors, ints (32 bit) and floats (32 bit)."""
+
+    def __init__(self, function: ctypes.c_void_p, name: str) -> None:
+        self._function, self._name = function, name
+
+    def __call__(
+        self, grid: tuple[int, ...], threads: int, arguments: Sequence[Tensor | int | float | None]
+    ) -> None:
+        """Launch on the current stream."""
+        values = [_argument(argument) for argument in arguments]
+        pointers = (ctypes.c_void_p * len(values))(
+            *(ctypes.cast(ctypes.byref(value), ctypes.c_void_p) for value in values)
+        )
+        x, y, z = (*grid, 1, 1)[:3]
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        _check_driver(
+            _driver().cuLaunchKernel(
+                self._function, x, y, z, threads, 1, 1, 0, stream, pointers, None
+            ),
+            f"launching {self._name}",
+        )
+
+
+def compile_kernel(
+    source: str, name: str, definitions: dict[str, int], device: torch.device
+) -> Kernel:
+    """The kernel `name` of CUDA `source`, with macros defined, for `device`."""
+    torch.cuda.init()  # type: ignore[no-untyped-call]
+    major, minor = torch.cuda.get_device_capability(device)
+    options = [f"--gpu-architecture=sm_{major}{minor}", "--std=c++17"]
+    options += [f"-D{key}={value}" for key, value in definitions.items()]
+    image = _compile(source, options)
+    with torch.cuda.device(device):
+        torch.cuda.current_stream().synchronize()  # makes the device's context current
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        _check_driver(_driver().cuModuleLoadData(ctypes.byref(module), image), "loading a module")
+        _check_driver(
+            _driver().cuModuleGetFunction(ctypes.byref(function), module, name.encode()),
+            f"finding {name}",
+        )
+    return Kernel(function, name)
+
+
+def _compile(source: str, options: list[str]) -> bytes:
+    library = _nvrtc()
+    program = ctypes.c_void_p()
+    _check_nvrtc(
+        library.nvrtcCreateProgram(
+            ctypes.byref(program), source.encode(), b"entrain.cu", 0, None, None
+        ),
+        "creating a program",
+    )
+    try:
+        encoded = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+        if library.nvrtcCompileProgram(program, len(options), encoded):
+            raise CudaUnavailable(f"NVRTC refused the kernel: {_log(program)}")
+        size = ctypes.c_size_t()
+        _check_nvrtc(library.nvrtcGetCUBINSize(program, ctypes.byref(size)), "asking for a size")
+        image = ctypes.create_string_buffer(size.value)
+        _check_nvrtc(library.nvrtcGetCUBIN(program, image), "asking for the image")
+        return image.raw
+    finally:
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _log(program: ctypes.c_void_p) -> str:
+    size = ctypes.c_size_t()
+    _nvrtc().nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    _nvrtc().nvrtcGetProgramLog(program, log)
+    return log.value.decode(errors="replace")
+
+
+def _argument(value: Tensor | int | float | None) -> ctypes._SimpleCData:  # type: ignore[type-arg]
+    if isinstance(value, Tensor):
+        return ctypes.c_void_p(value.data_ptr())
+    if value is None:
+        return ctypes.c_void_p(0)
+    return ctypes.c_float(value) if isinstance(value, float) else ctypes.c_uint32(value)
+
+
+@functools.cache
+def _driver() -> ctypes.CDLL:
+    return _first_library(["libcuda.so.1", "nvcuda.dll"])
+
+
+@functools.cache
+def _nvrtc() -> ctypes.CDLL:
+    major = (torch.version.cuda or "0").split(".")[0]
+    name = f"libnvrtc.so.{major}"
+    packages = os.path.join(os.path.dirname(os.path.dirname(torch.__file__)), "nvidia")
+    beside = glob.glob(os.path.join(packages, "*", "lib", name))
+    return _first_library([name, *beside, "libnvrtc.so", f"nvrtc64_{major}0_0.dll"])
+
+
+def _first_library(names: list[str]) -> ctypes.CDLL:
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise CudaUnavailable(f"none of {', '.join(names)} can be loaded")
+
+
+def _check_nvrtc(code: int, doing: str) -> None:
+    if code:
+        raise CudaUnavailable(f"NVRTC error {code} while {doing}")
+
+
+def _check_driver(code: int, doing: str) -> None:
+    if code:
+        text = ctypes.c_char_p()
+        _driver().cuGetErrorString(code, ctypes.byref(text))
+        raise CudaUnavailable(f"CUDA error {code} while {doing}: {(text.value or b'').decode()}")

@@ -1,0 +1,271 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, attr-defined"
+"""Eight float32 lanes as a Numba type, and blocks of them held in registers.
+
+Numba does not vectorise a loop nest that keeps a block of sums in registers; here the vectors are
+written out as LLVM vectors. LLVM splits them where the processor's are shorter, so that nothing
+is specific to one architecture. Addresses are int64 byte addresses: pointer arithmetic is theirs.
+
+Sums and products carry the `contract` flag: a * b + c becomes one fused operation where there is
+one. Edits here do not reach functions already cached for another file: touch that file too.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import extending, types
+from numba.core import cgutils
+from numba.core.datamodel import PrimitiveModel
+from numba.core.typing.templates import (
+    ConcreteTemplate,
+    infer_global,
+    signature,
+)
+from numba.extending import lower_builtin, register_model
+
+intrinsic: Any = extending.intrinsic  # its stub counts the typing context as an argument
+LANES = 8
+VECTOR_BYTES = 4 * LANES
+_FLOAT, _BYTE, _INT = ir.FloatType(), ir.IntType(8), ir.IntType(32)
+_VECTOR = ir.VectorType(_FLOAT, LANES)
+_FUSE = ("contract",)
+
+
+class VectorType(types.Type):
+    """Eight float32 numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(name="float32x8")
+
+
+vector = VectorType()
+
+
+@register_model(VectorType)
+class _VectorModel(PrimitiveModel):
+    def __init__(self, manager, kind) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+def _pointer(builder, address, offset: int = 0):
+    if offset:
+        address = builder.add(address, ir.Constant(address.type, offset))
+    return builder.inttoptr(address, _VECTOR.as_pointer())
+
+
+def _load(builder, address, offset: int = 0):
+    return builder.load(_pointer(builder, address, offset), align=4, typ=_VECTOR)
+
+
+def _splat(builder, number):
+    lane = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, ir.Constant(_INT, 0))
+    zeros = ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES)
+    return builder.shuffle_vector(lane, ir.Constant(_VECTOR, ir.Undefined), zeros)
+
+
+def _shuffle(builder, a, b, lanes: list[int]):
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT, LANES), lanes))
+
+
+@intrinsic
+def load(typing_context, address):
+    """The vector at an address."""
+    return vector(types.int64), lambda context, builder, sig, args: _load(builder, args[0])
+
+
+@intrinsic
+def store(typing_context, address, value):
+    """Write a vector to an address."""
+
+    def generate(context, builder, sig, args):
+        builder.store(args[1], _pointer(builder, args[0]), align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, vector), generate
+
+
+@intrinsic
+def prefetch(typing_context, address):
+    """Have the memory at an address brought near; any address will do."""
+
+    def generate(context, builder, sig, args):
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
+        name = "llvm.prefetch.p0"
+        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        read, keep, data = (ir.Constant(_INT, flag) for flag in (0, 3, 1))
+        place = builder.inttoptr(args[0], _BYTE.as_pointer())
+        builder.call(function, [place, read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+@intrinsic
+def splat(typing_context, number):
+    """One number in every lane."""
+    return vector(types.float32), lambda context, builder, sig, args: _splat(builder, args[0])
+
+
+@intrinsic
+def lane(typing_context, value, index):
+    """The number in one lane."""
+
+    def generate(context, builder, sig, args):
+        return builder.extract_element(args[0], builder.trunc(args[1], _INT))
+
+    return types.float32(vector, types.int64), generate
+
+
+@intrinsic
+def with_lane(typing_context, value, index, number):
+    """The vector with another number in one lane."""
+
+    def generate(context, builder, sig, args):
+        return builder.insert_element(args[0], args[2], builder.trunc(args[1], _INT))
+
+    return vector(vector, types.int64, types.float32), generate
+
+
+@intrinsic
+def any_above(typing_context, value, limit):
+    """Whether the magnitude of any lane exceeds the limit; not-a-number does not."""
+
+    def generate(context, builder, sig, args):
+        upper = _splat(builder, args[1])
+        above = builder.fcmp_ordered(">", args[0], upper)
+        below = builder.fcmp_ordered("<", args[0], builder.fneg(upper))
+        found = builder.bitcast(builder.or_(above, below), _BYTE)
+        return builder.icmp_unsigned("!=", found, ir.Constant(_BYTE, 0))
+
+    return types.boolean(vector, types.float32), generate
+
+
+def _operator(symbol: Callable[..., Any], instruction: str) -> None:
+    @infer_global(symbol)
+    class Template(ConcreteTemplate):
+        cases = (signature(vector, vector, vector),)
+
+    @lower_builtin(symbol, vector, vector)
+    def generate(context, builder, sig, args):
+        return getattr(builder, instruction)(*args, flags=_FUSE)
+
+
+_operator(operator.add, "fadd")
+_operator(operator.sub, "fsub")
+_operator(operator.mul, "fmul")
+
+
+# A block is `rows` pairs of vectors, [row 0 left, row 0 right, row 1 left, ...]: `rows` rows of
+# sixteen numbers, which stay in registers as long as there are enough.
+
+
+def _block(rows) -> types.UniTuple:
+    return types.UniTuple(vector, 2 * rows.literal_value)
+
+
+@intrinsic(prefer_literal=True)
+def zero_block(typing_context, rows):
+    """A block of zeros."""
+    return _block(rows)(rows), lambda context, builder, sig, args: cgutils.get_null_value(
+        context.get_value_type(sig.return_type)
+    )
+
+
+@intrinsic(prefer_literal=True)
+def load_block(typing_context, address, rows):
+    """Consecutive rows of sixteen numbers as a block."""
+
+    def generate(context, builder, sig, args):
+        parts = [_load(builder, args[0], VECTOR_BYTES * i) for i in range(sig.return_type.count)]
+        return cgutils.pack_array(builder, parts)
+
+    return _block(rows)(types.int64, rows), generate
+
+
+@intrinsic
+def store_block(typing_context, address, block):
+    """Write a block as consecutive rows of sixteen numbers."""
+
+    def generate(context, builder, sig, args):
+        for i, part in enumerate(cgutils.unpack_tuple(builder, args[1])):
+            builder.store(part, _pointer(builder, args[0], VECTOR_BYTES * i), align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, block), generate
+
+
+def _outer(sign: int) -> Any:
+    @intrinsic(prefer_literal=True)
+    def outer(typing_context, block, column, stride, row):
+        """block + or - (rows numbers, `stride` bytes apart) x (one row of sixteen numbers)."""
+
+        def generate(context, builder, sig, args):
+            sums = cgutils.unpack_tuple(builder, args[0])
+            halves = [_load(builder, args[3], VECTOR_BYTES * half) for half in (0, 1)]
+            for i in range(len(sums) // 2):
+                offset = ir.Constant(args[1].type, i * stride.literal_value)
+                place = builder.inttoptr(builder.add(args[1], offset), _FLOAT.as_pointer())
+                number = builder.load(place, align=4, typ=_FLOAT)
+                factor = _splat(builder, builder.fneg(number) if sign < 0 else number)
+                for half in (0, 1):
+                    product = builder.fmul(factor, halves[half], flags=_FUSE)
+                    sums[2 * i + half] = builder.fadd(sums[2 * i + half], product, flags=_FUSE)
+            return cgutils.pack_array(builder, sums)
+
+        return block(block, types.int64, stride, types.int64), generate
+
+    return outer
+
+
+add_outer = _outer(+1)
+subtract_outer = _outer(-1)
+
+
+@intrinsic
+def transpose(typing_context, source, source_stride, target, target_stride):
+    """Write the transpose of 8 x 8 numbers; the strides are the bytes from row to row."""
+
+    def generate(context, builder, sig, args):
+        source, source_stride, target, target_stride = args
+        rows = []
+        for _ in range(LANES):
+            rows.append(_load(builder, source))
+            source = builder.add(source, source_stride)
+        # Swap the off-diagonal quarters of ever larger squares: 1, 2, 4 lanes.
+        for width in (1, 2, 4):
+            low = [i for i in range(LANES) if not i & width]
+            first = [i if not i & width else i - width + LANES for i in range(LANES)]
+            second = [i + width if not i & width else i + LANES for i in range(LANES)]
+            for i in low:
+                a, b = rows[i], rows[i + width]
+                rows[i] = _shuffle(builder, a, b, first)
+                rows[i + width] = _shuffle(builder, a, b, second)
+        for row in rows:
+            builder.store(row, _pointer(builder, target), align=4)
+            target = builder.add(target, target_stride)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def bits(typing_context, number):
+    """The bits of a float64 as a uint64."""
+
+    def generate(context, builder, sig, args):
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.uint64(types.float64), generate
+
+
+@intrinsic
+def from_bits(typing_context, word):
+    """The float64 with these bits."""
+
+    def generate(context, builder, sig, args):
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate

@@ -1,0 +1,108 @@
+"""What the tests of the command line share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+# Tiny networks gain nothing from threads, and lose much where other processes want the cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from entrain.cli import app
+
+
+def recipe(teacher: int, path: int, endpoint: int) -> list[str]:
+    """Options of a tiny training with these epochs, at a rate that few Euler steps allow."""
+    options = {
+        "hidden": "4,3,3",
+        "steps": 20,
+        "initialisations": 1,
+        "path-solver": "sgd",
+        "path-learning-rate": 1000,
+        "teacher-epochs": teacher,
+        "path-epochs": path,
+        "endpoint-epochs": endpoint,
+    }
+    return [f"--{name}={value}" for name, value in options.items()]
+
+
+TINY = recipe(100, 5, 5)
+"""About a second, after which the network has learnt something."""
+
+Invoke = Callable[..., Result]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished training and what its command printed."""
+
+    folder: Path
+    stdout: str
+    stderr: str
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "two-stage-end-0.safetensors"
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment without settings that change what the commands do or print."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ENTRAIN_", "TTY_")) and name not in _TERMINAL
+    }
+    return kept | changes
+
+
+_TERMINAL = {"FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING"}
+
+
+def cli(
+    *arguments: object,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    limit: Callable[[], None] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """`entrain ARGUMENTS` as a process without a terminal; `limit` is called in it first."""
+    return subprocess.run(
+        [sys.executable, "-m", "entrain", *map(str, arguments)],
+        env=environment(**(env or {})),
+        cwd=cwd,
+        preexec_fn=limit,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """One tiny training, made by the real command."""
+    folder = tmp_path_factory.mktemp("training") / "run"
+    done = cli("train", "digits", "--out", folder, *TINY, "--json")
+    assert done.returncode == 0, done.stderr
+    return Run(folder, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """`invoke("train", ...)`: a command in this process."""
+    for name in os.environ:
+        if name.startswith("ENTRAIN_") or name in _TERMINAL:
+            monkeypatch.delenv(name)
+
+    def run(*arguments: object) -> Result:
+        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    return run
