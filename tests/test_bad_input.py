@@ -101,6 +101,14 @@ def test_unknown_device_leaves_no_folder(refuse: Refuse, tmp_path: Path, device:
     assert not (tmp_path / "run").exists()
 
 
+def test_unknown_path_solver(refuse: Refuse, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "run", "--json")
+    assert "did you mean 'exact'?" in refuse("train", "--path-solver", "exat", *out)
+    said = refuse("train", "--path-solver", "exact", "--path-learning-rate", 5, *out)
+    assert "--path-learning-rate" in said
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_unknown_polarity(refuse: Refuse, tiny_run: Run) -> None:
     said = refuse("predict", tiny_run.model, "x.png", "--polarity", "dark-on-ligth")
     assert "did you mean 'dark-on-light'?" in said
@@ -182,8 +190,10 @@ def test_hidden_widths_out_of_range(refuse: Refuse, tmp_path: Path, hidden: str)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_more_than_fits_into_memory(refuse: Refuse, tiny_run: Run) -> None:
+def test_more_than_fits_into_memory(refuse: Refuse, tiny_run: Run, tmp_path: Path) -> None:
     said = refuse("evaluate", tiny_run.model, "--refine", 10**15, "--json")
+    assert "not enough memory" in said
+    said = refuse("train", *QUICK, "--runs", 10**14, "--out", tmp_path / "run", "--json")
     assert "not enough memory" in said
 
 
@@ -307,10 +317,19 @@ def constant(level: int) -> bytes:
         (png_header(0, 5), "not a picture|truncated or corrupt"),
         (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "not a picture"),
     ],
-    ids=(
-        "missing empty text truncated header-cut black white 60-megapixels 1600-megapixels "
-        "no-pixels program"
-    ).split(),
+    ids=[
+        "missing",
+        "empty",
+        "text",
+        "truncated",
+        "header-cut",
+        "black",
+        "white",
+        "60-megapixels",
+        "1600-megapixels",
+        "no-pixels",
+        "program",
+    ],
 )
 def test_pictures_that_cannot_be_read(
     refuse: Refuse, tiny_run: Run, tmp_path: Path, content: bytes | None, said: str

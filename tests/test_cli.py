@@ -22,6 +22,7 @@ import entrain
 from conftest import Invoke, Run, cli, environment, recipe
 from entrain.data import Split
 from entrain.data.pictures import read_picture
+from entrain.runfolder import RunFolder
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -118,6 +119,14 @@ def test_train_writes_recipe_models_results_and_figure(tiny_run: Run) -> None:
         figure.load()
         assert figure.width > 500
         assert np.asarray(figure.convert("L")).std() > 10
+
+
+def test_train_solves_for_the_path_by_default(invoke: Invoke, tmp_path: Path) -> None:
+    options = "--hidden=4,3,3 --steps=20 --initialisations=1 --teacher-epochs=9 --endpoint-epochs=1"
+    results = printed(invoke, "train", *options.split(), "--out", tmp_path / "run")
+    assert results["results"]["PATH"]["epoch"] == 1
+    protocols = RunFolder.open(tmp_path / "run").recipe.protocols
+    assert [protocol.solver for protocol in protocols] == ["exact", "sgd"]
 
 
 def test_train_without_out_takes_the_next_free_folder(

@@ -42,7 +42,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and not _NO_MEMORY.search(str(error)):
                 raise
-            fail(f"there is not enough memory for this ({error}); choose smaller sizes or steps")
+            why = f" ({error})" if str(error) else ""
+            fail(f"there is not enough memory for this{why}; choose smaller sizes or steps")
         except KeyboardInterrupt:
             err.print("interrupted", style="yellow")
             raise typer.Exit(INTERRUPTED) from None
