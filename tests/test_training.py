@@ -221,7 +221,9 @@ def test_recipes_survive_json_and_add_path_in_front() -> None:
 
 
 def test_defaults_are_the_papers() -> None:
-    mnist, fashion = Recipe.for_dataset("mnist"), Recipe.for_dataset("fashion-mnist")
+    mnist, fashion = (
+        Recipe.for_dataset(name, path_solver="sgd") for name in ("mnist", "fashion-mnist")
+    )
     assert mnist.dynamics == Dynamics(1.0, 0.2, 200)
     assert mnist.teacher == TeacherSpec((32, 16, 16), 5, "top1", 0.2, 1e-4, 256, 300)
     assert (fashion.teacher.initialisations, fashion.teacher.selection) == (1, "cross-entropy")

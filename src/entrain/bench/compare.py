@@ -17,8 +17,10 @@ import torch
 
 from entrain.bench.contestants import CONTESTANTS, OURS, Contestant
 from entrain.bench.work import LARGEST_ERROR, Work
+from entrain.errors import unknown_name
 
 Progress = Callable[[str], None]
+SHARE_S = 15.0  # seconds of timed calls after which a contestant sits out
 
 
 def compare(
@@ -27,6 +29,7 @@ def compare(
     inferences: int = 10_000,
     rounds: int = 7,
     contestants: Sequence[Contestant] = CONTESTANTS,
+    without: Sequence[str] = (),
     memory: bool = True,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -36,6 +39,10 @@ def compare(
     Each round runs every contestant once, so that all see the same state of the machine. A
     contestant that is not installed, fails or gives other results is named, without a speed.
     """
+    names = [contestant.name for contestant in contestants]
+    for name in without:
+        if name not in names:
+            raise unknown_name("contestant", name, names)
     say = progress or (lambda _: None)
     rows: dict[str, dict[str, Any]] = {}
     steps: dict[str, Callable[[], Any]] = {}
@@ -43,6 +50,9 @@ def compare(
     for contestant in contestants:
         say(f"preparing {contestant.name}")
         row = rows[contestant.name] = {}
+        if contestant.name in without:
+            row["status"] = "left out, as asked"
+            continue
         missing = contestant.missing()
         if missing is not None:
             row["status"] = f"not installed: {missing}"
@@ -54,8 +64,8 @@ def compare(
             synchronise(work)
             row["first_call_s"] = time.perf_counter() - began
             row["error"] = work.error(found)
+            train()
             infer = contestant.prepare(replace(work, batch=inferences))[1]
-            infer()
         except Exception as error:  # a peer that fails is a result of the comparison
             row["status"] = f"failed: {type(error).__name__}: {str(error)[:200]}"
             continue
@@ -87,18 +97,22 @@ def compare(
 def interleaved(
     calls: dict[str, Callable[[], Any]], work: Work, rounds: int, say: Progress
 ) -> dict[str, float]:
-    """The median milliseconds of each call over `rounds` rounds in turn."""
+    """The median milliseconds of each call over `rounds` rounds in turn.
+
+    A call that has had its share of time sits out the rounds that are left.
+    """
     spent: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds):
-        say(f"round {turn + 1} of {rounds}")
         for name, call in calls.items():
-            call()  # the caches are another's
+            if sum(spent[name]) > SHARE_S:
+                continue
+            say(f"round {turn + 1} of {rounds}: {name}")
             synchronise(work)
             began = time.perf_counter()
             call()
             synchronise(work)
-            spent[name].append(1e3 * (time.perf_counter() - began))
-    return {name: statistics.median(values) for name, values in spent.items()}
+            spent[name].append(time.perf_counter() - began)
+    return {name: 1e3 * statistics.median(values) for name, values in spent.items()}
 
 
 def synchronise(work: Work) -> None:

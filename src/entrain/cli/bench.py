@@ -17,6 +17,9 @@ def command(
     steps: Annotated[int, typer.Option(help="Euler steps K.")] = 200,
     inferences: Annotated[int, typer.Option(help="Images of one inference.")] = 10_000,
     rounds: Annotated[int, typer.Option(help="Interleaved rounds; medians are shown.")] = 7,
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Leave a contestant out; repeatable.")
+    ] = None,
     growth: Annotated[
         bool, typer.Option("--growth", help="Also measure how cost grows with B, N and K.")
     ] = False,
@@ -45,7 +48,11 @@ def command(
     work = Work(batch, oscillators, steps, choose_device(device).type)
     with err.status("preparing") as status:
         result = compare(
-            work, inferences=inferences, rounds=rounds, progress=lambda news: status.update(news)
+            work,
+            inferences=inferences,
+            rounds=rounds,
+            without=without or (),
+            progress=lambda news: status.update(news),
         )
         if growth:
             result["growth"] = measure_growth(work, progress=lambda news: status.update(news))
@@ -74,6 +81,7 @@ def _show(result: dict[str, Any]) -> None:
         "memory MB",
         "first call s",
     )
+    shown.columns[0].no_wrap = True
     for name, row in result["contestants"].items():
         shown.add_row(
             name if row["status"] == "ok" else f"{name} *",

@@ -31,7 +31,7 @@ class TrainingProgress:
             disable=not err.is_terminal,
         )
         self._tasks: dict[str, int] = {}
-        self._began = self._line_at = time.monotonic()
+        self._began = self._last = self._line_at = time.monotonic()
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -46,8 +46,9 @@ class TrainingProgress:
         news = self._news(state)
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(stage, total=epochs, news="")
-            self._began = now
+            self._began = self._last
         self.seconds[stage] = now - self._began
+        self._last = now
         bar = self._bars.tasks[self._tasks[stage]]
         self._bars.update(bar.id, completed=state.epoch, news=news)
         if not err.is_terminal and (

@@ -73,8 +73,9 @@ def command(
 ) -> None:
     """Train an oscillator network on DATASET from a neural teacher, in two stages.
 
-    Defaults are the paper's. A run that was killed goes on with --resume DIR and ends with the
-    same weights.
+    Defaults are the paper's, but for Stage I: its minimum is solved for, not approached by SGD
+    (--path-solver sgd). A run that was killed goes on with --resume DIR and ends with the same
+    weights.
     """
     from entrain.data import DATASETS, load_dataset
     from entrain.device import choose_device
@@ -162,10 +163,12 @@ def command(
 
 def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:
     """Train, then write models, figure and results."""
+    from entrain import kernels
     from entrain.cli.progress import TrainingProgress
     from entrain.learning import carry_out, test_results
 
     began = time.monotonic()
+    kernels.warm(place, err.print)
     with TrainingProgress() as progress:
         trained = carry_out(
             folder.recipe, data, device=place, store=folder, progress=progress.update

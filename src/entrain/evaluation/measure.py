@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from entrain.errors import positive_int
 from entrain.evaluation import metrics
 from entrain.network import KuramotoNetwork
 from entrain.physics import Guide
@@ -83,7 +84,7 @@ def stochastic(
     """Metrics under thermal noise: `single` averages the metrics of the replicates, `ensemble`
     takes the metrics of their averaged outputs (no voting)."""
     outputs = []
-    for rows, chunk in chunks(inputs, max(1, CHUNK // replicates)):
+    for rows, chunk in chunks(inputs, max(1, CHUNK // positive_int("replicates", replicates))):
         phases = network.simulate(
             chunk,
             temperature=temperature,

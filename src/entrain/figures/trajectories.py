@@ -22,42 +22,46 @@ def trajectories(
 ) -> Figure:
     """Panels of images (n, rows, columns) and outputs cos theta_o(t), (K + 1, n, O)."""
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     count, rows = len(labels), -(-len(labels) // columns)
     figure = Figure(figsize=(2.3 * columns, 2.0 * rows + 1.1), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     time = np.linspace(0.0, 1.0, len(outputs))
-    lines = []
     for panel, axis in enumerate(axes):
         if panel >= count:
             axis.set_visible(False)
             continue
         predicted = int(outputs[-1, panel].argmax())
-        lines = [
+        for output in range(outputs.shape[2]):
             axis.plot(
                 time,
                 outputs[:, panel, output],
                 color=CLASS_COLOURS[output % len(CLASS_COLOURS)],
                 linewidth=2.0 if output == predicted else 0.9,
                 zorder=3 if output == predicted else 2,
-            )[0]
-            for output in range(outputs.shape[2])
-        ]
+            )
         verdict = class_names[predicted]
         right = predicted == labels[panel]
         heading = verdict if right else f"{verdict} (is {class_names[labels[panel]]})"
         axis.set_title(heading, fontsize=9, color="black" if right else "#B00020")
-        inset = axis.inset_axes((0.04, 0.62, 0.34, 0.34))
-        inset.imshow(images[panel], cmap="gray_r")
+        # Where the winner has risen and the others have fallen; lines are drawn over it.
+        inset = axis.inset_axes((0.64, 0.29, 0.35, 0.35), zorder=1)
+        inset.imshow(np.ma.masked_equal(images[panel], 0), cmap="gray_r", vmin=0)
         inset.set_axis_off()
         axis.set_ylim(-1.05, 1.05)
         axis.tick_params(labelsize=7)
+        axis.patch.set_visible(False)
+        if panel >= count - columns:
+            axis.set_xlabel("time $t / t_f$", fontsize=9)
         axis.spines[["top", "right"]].set_visible(False)
-    figure.supxlabel("time $t / t_f$", fontsize=9)
     figure.supylabel(r"output activation $\cos\theta_o(t)$", fontsize=9)
     figure.suptitle(title, fontsize=11)
     figure.legend(
-        lines,
+        [
+            Line2D([], [], color=CLASS_COLOURS[output % len(CLASS_COLOURS)], linewidth=1.5)
+            for output in range(len(class_names))
+        ],
         class_names,
         loc="outside lower center",
         ncols=min(10, len(class_names)),

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
 import torch
@@ -30,6 +30,7 @@ __all__ = [
     "rollout",
     "rollout_with_pullback",
     "use",
+    "warm",
 ]
 
 _CHOICES = ("auto", "reference")
@@ -59,6 +60,13 @@ def answering(fields: Tensor) -> ModuleType:
     if fields.is_cuda:
         return _gpu(fields.device, fields.shape[-1]) or reference
     return _cpu() or reference
+
+
+def warm(device: torch.device, say: Callable[[str], None]) -> None:
+    """Make ready what is compiled at first use, and `say` so where it takes a while."""
+    _check_choice()
+    if _choice == "auto" and device.type == "cpu" and (module := _importable_cpu()) is not None:
+        module.warm(say)
 
 
 def rollout(
@@ -126,12 +134,20 @@ def _gpu(device: torch.device, oscillators: int) -> ModuleType | None:
 
 @functools.cache
 def _cpu() -> ModuleType | None:
+    module = _importable_cpu()
+    return module if module is not None and module.available() else None
+
+
+@functools.cache
+def _importable_cpu() -> ModuleType | None:
     try:
+        import numba  # noqa: F401
+
         from entrain.kernels import cpu
     except ImportError as error:
         _say_once(f"the CPU kernels cannot be used, PyTorch operations do the work: {error}")
         return None
-    return cpu if cpu.available() else None
+    return cpu
 
 
 @functools.cache

@@ -89,7 +89,8 @@ def carry_out(
                 progress(name, state, task.epochs)
 
         state = train(task, saved, after)
-        _require_an_epoch(name, state)
+        if name in (TEACHER_STAGE, "PATH"):  # what others start from
+            _require_an_epoch(name, state)
         return state
 
     images, unseen = labelled(data.train), labelled(data.validation)
@@ -157,8 +158,9 @@ def _model(
 def _require_an_epoch(stage: str, state: TrainingState) -> None:
     if bool((state.best_epoch == 0).all()):
         raise InputError(
-            f"{stage}: the loss became non-finite in the first epoch and nothing could be "
-            "selected; lower its learning rate"
+            f"{stage}: the loss became non-finite in the first epoch, so that there is nothing to "
+            f"go on from; lower the learning rate of {stage}"
+            + (" (--path-learning-rate)" if stage == "PATH" else "")
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from entrain.errors import InputError, positive_int
+from entrain.errors import InputError, positive_int, seed_number
 from entrain.learning.protocols import (
     PROTOCOLS,
     Protocol,
@@ -37,8 +37,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         positive_int("runs", self.runs)
-        if isinstance(self.seed, bool) or not 0 <= self.seed < 2**32:
-            raise InputError(f"seed must be a whole number from 0 to 2^32 - 1, got {self.seed!r}")
+        seed_number("seed", self.seed)
         names = [protocol.name for protocol in self.protocols]
         if not names or len(set(names)) != len(names):
             raise InputError(f"protocols must be different and at least one, got {names}")
@@ -126,7 +125,7 @@ class Recipe:
                 runs=values["runs"],
                 seed=values["seed"],
             )
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"not a complete recipe: {error!r}") from error
 
 

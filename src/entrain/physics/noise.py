@@ -31,6 +31,7 @@ _WORD = 0xFFFFFFFF
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _WEYL = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS = 10
+_LARGEST = 1e30  # its float32 bits are part of the key
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Noise:
     def __post_init__(self) -> None:
         if isinstance(self.seed, bool) or not 0 <= self.seed <= _WORD:
             raise InputError(f"seed must be a whole number from 0 to {_WORD}, got {self.seed!r}")
-        positive_float("temperature", self.temperature)
+        if positive_float("temperature", self.temperature) > _LARGEST:
+            raise InputError(f"temperature must be at most {_LARGEST:g}, got {self.temperature!r}")
 
     def increments(self, block: int, oscillators: int) -> Tensor:
         """Standard normal eta of steps 4 block .. 4 block + 3: float64 (4, M, B, N)."""
