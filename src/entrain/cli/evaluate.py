@@ -76,20 +76,23 @@ def _measure(
 ) -> dict[str, Any]:
     import torch
 
+    from entrain.cli.progress import fraction_bar
     from entrain.evaluation import stochastic
 
     if temperature == 0:
         return dict(model.evaluate(split))
     inputs = model.inputs(split.pixels)
-    found = stochastic(
-        model.network,
-        inputs,
-        torch.from_numpy(split.labels).to(inputs.device),
-        temperature=temperature,
-        replicates=replicates,
-        seed=seed,
-        targets=None if model.teacher is None else model.teacher.targets(inputs),
-    )
+    with fraction_bar(f"{replicates} noisy trajectories of each image") as on_progress:
+        found = stochastic(
+            model.network,
+            inputs,
+            torch.from_numpy(split.labels).to(inputs.device),
+            temperature=temperature,
+            replicates=replicates,
+            seed=seed,
+            targets=None if model.teacher is None else model.teacher.targets(inputs),
+            on_progress=on_progress,
+        )
     return {**found["ensemble"], "single": found["single"], "replicates": replicates, "seed": seed}
 
 

@@ -170,9 +170,7 @@ def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[
     began = time.monotonic()
     kernels.warm(place, err.print)
     with TrainingProgress() as progress:
-        trained = carry_out(
-            folder.recipe, data, device=place, store=folder, progress=progress.update
-        )
+        trained = carry_out(folder.recipe, data, device=place, store=folder, progress=progress)
     folder.save_models(trained.models)
     figure = _figure(folder.path, trained, data)
     results = test_results(trained, data)

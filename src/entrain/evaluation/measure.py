@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -80,9 +80,11 @@ def stochastic(
     replicates: int = 10,
     seed: int = 0,
     targets: Tensor | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> dict[str, dict[str, float]]:
     """Metrics under thermal noise: `single` averages the metrics of the replicates, `ensemble`
-    takes the metrics of their averaged outputs (no voting)."""
+    takes the metrics of their averaged outputs (no voting). `on_progress` gets the fraction
+    done."""
     outputs = []
     for rows, chunk in chunks(inputs, max(1, CHUNK // positive_int("replicates", replicates))):
         phases = network.simulate(
@@ -93,6 +95,8 @@ def stochastic(
             first_sample=rows.start,
         )
         outputs.append(phases[..., network.hidden :].cos())
+        if on_progress is not None:
+            on_progress(rows.stop / len(inputs))
     scores = torch.cat(outputs, dim=1)  # (replicates, M, O)
     each = [evaluate(replicate, labels, targets) for replicate in scores]
     return {

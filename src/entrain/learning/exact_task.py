@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -16,9 +18,15 @@ from entrain.physics import local_fields
 class ExactPathTask(StudentTask):
     """PATH with the exact minimiser of the path loss in the place of SGD: one epoch, all runs."""
 
+    on_progress: Callable[[float], None] | None = None
+
     def run_epoch(self, parameters: Parameters, epoch: int) -> dict[str, Tensor]:
-        nodes = self.protocol.path_nodes
-        solution = solve_path(self.train, self.dynamics, nodes=nodes)
+        solution = solve_path(
+            self.train,
+            self.dynamics,
+            nodes=self.protocol.path_nodes,
+            on_progress=self.on_progress,
+        )
         for name, tensor in parameters.items():
             tensor.copy_(solution[name].expand_as(tensor))
         loss = parameters["biases"].new_full((len(self.runs),), self._path_loss(parameters))

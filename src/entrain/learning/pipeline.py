@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,7 +33,14 @@ class Store(Protocol):
         """Keep `state`; called after every epoch."""
 
 
-Progress = Callable[[str, TrainingState, int], None]  # stage, state, number of epochs
+class Progress(Protocol):
+    """Who is told how far a training is."""
+
+    def epoch(self, stage: str, state: TrainingState, epochs: int) -> None:
+        """After each of the `epochs` of a stage, and when a stage goes on from a saved state."""
+
+    def within(self, stage: str, fraction: float) -> None:
+        """The fraction done of a stage that is one long epoch."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +86,14 @@ def carry_out(
         if saved is not None:
             _move(saved, device)
             if progress is not None:
-                progress(name, saved, task.epochs)
+                progress.epoch(name, saved, task.epochs)
 
         def after(state: TrainingState) -> None:
             if store is not None:
                 over = state.epoch == task.epochs or bool((state.diverged > 0).all())
                 store.save(name, state, finished=over)
             if progress is not None:
-                progress(name, state, task.epochs)
+                progress.epoch(name, state, task.epochs)
 
         state = train(task, saved, after)
         if name in (TEACHER_STAGE, "PATH"):  # what others start from
@@ -110,6 +117,8 @@ def carry_out(
             runs=tuple(range(recipe.runs)),
             start=states["PATH"].best if protocol.start == "PATH" else None,
         )
+        if isinstance(task, ExactPathTask) and progress is not None:
+            task.on_progress = functools.partial(progress.within, protocol.name)
         states[protocol.name] = stage(protocol.name, task)
     models = {
         protocol.name: tuple(

@@ -1,0 +1,66 @@
+"""What a user meets first: the README's example, the shipped models, lean imports."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import entrain
+from entrain.data import load_test_split
+from entrain.models import shipped
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_the_readme_example_runs(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    lines = [line for line in code.splitlines() if line.strip()]
+    assert len(lines) <= 12
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    accuracy, shape, mnist = done.stdout.splitlines()
+    assert float(accuracy) > 94
+    assert shape == "torch.Size([201, 5, 74])"
+    assert float(mnist) == pytest.approx(96.98, abs=0.02)
+
+
+@pytest.mark.parametrize(("name", "top1"), [("mnist-74", 96.98), ("fashion-mnist-74", 86.13)])
+def test_shipped_models_have_the_accuracy_the_readme_states(name: str, top1: float) -> None:
+    model = entrain.load(name)
+    assert model.network.oscillators == 74
+    found = model.evaluate(load_test_split(model.dataset))
+    assert found["top1"] == pytest.approx(top1, abs=0.02)
+    assert f"{top1:.2f} %" in README.read_text()
+
+
+def test_every_shipped_model_is_small_and_named() -> None:
+    assert {"mnist-74", "fashion-mnist-74"} <= set(shipped())
+    folder = Path(entrain.__file__).parent / "models"
+    assert sum(file.stat().st_size for file in folder.glob("*.safetensors")) < 2_000_000
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has after `statement`."""
+    code = f"{statement}\nimport sys\nprint(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_imports_are_lean() -> None:
+    assert not loaded_by("import entrain") & {"torch", "matplotlib", "sklearn", "numba", "pooch"}
+    learning = loaded_by("import entrain; entrain.train, entrain.KuramotoNetwork, entrain.load")
+    optional = {"matplotlib", "pooch", "typer", "jax", "diffrax", "torchdiffeq", "PIL", "numba"}
+    assert not learning & optional
+
+
+def test_the_public_names_are_all_there() -> None:
+    assert all(getattr(entrain, name) is not None for name in entrain.__all__)
+    assert set(entrain._HOME) == set(entrain.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        entrain.nothing  # noqa: B018
