@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import platform
-import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -66,6 +66,7 @@ def compare(
             row["error"] = work.error(found)
             train()
             infer = contestant.prepare(replace(work, batch=inferences))[1]
+            infer()
         except Exception as error:  # a peer that fails is a result of the comparison
             row["status"] = f"failed: {type(error).__name__}: {str(error)[:200]}"
             continue
@@ -149,9 +150,16 @@ def _measure_memory(name: str, work: Work) -> float:
         torch.cuda.reset_peak_memory_stats()
         train()
         return (torch.cuda.max_memory_allocated() - before) / 1e6
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = _resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     train()
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3
+    return (_resident("VmHWM") - before) / 1e3
+
+
+def _resident(which: str) -> float:
+    """A line of Linux's account of this process's memory, in kB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(which)))
 
 
 if __name__ == "__main__":

@@ -67,27 +67,32 @@ def command(
         _show(result)
 
 
+def _form(value: float | None) -> str:
+    """Three digits, and thousands in full."""
+    return ",.0f" if value is not None and value >= 100 else ".3g"
+
+
 def _show(result: dict[str, Any]) -> None:
     work = result["work"]
     shown = table(
-        f"B = {work['batch']}, N = {work['oscillators']}, K = {work['steps']}, float32, "
-        f"{result['environment']['device']}, {result['environment']['threads']} threads",
+        f"training step: B = {work['batch']}, N = {work['oscillators']}, K = {work['steps']}; "
+        f"inference: {result['inferences']:,} samples; float32, {result['environment']['device']}",
         "",
         "step ms",
         "x ours",
-        f"{result['inferences']:,} inferences ms",
+        "inference ms",
         "x ours",
-        "gradient error",
-        "memory MB",
-        "first call s",
+        "error",
+        "MB",
+        "first s",
     )
     shown.columns[0].no_wrap = True
     for name, row in result["contestants"].items():
         shown.add_row(
             name if row["status"] == "ok" else f"{name} *",
-            number(row.get("step_ms"), ".3g"),
+            number(row.get("step_ms"), _form(row.get("step_ms"))),
             number(row.get("step_ratio"), ".1f"),
-            number(row.get("inference_ms"), ".3g"),
+            number(row.get("inference_ms"), _form(row.get("inference_ms"))),
             number(row.get("inference_ratio"), ".1f"),
             number(row.get("error"), ".0e"),
             number(row.get("memory_mb"), ".0f"),
