@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import math
 import platform
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from entrain.bench.contestants import CONTESTANTS, OURS, Contestant
+from entrain.bench.memory import step_memory
 from entrain.bench.work import LARGEST_ERROR, Work
 from entrain.errors import unknown_name
 
 Progress = Callable[[str], None]
+TURN_S = 0.02  # seconds that a turn lasts at least
 SHARE_S = 15.0  # seconds of timed calls after which a contestant sits out
 
 
@@ -85,7 +84,7 @@ def compare(
             rows[name]["inference_ratio"] = inference_times[name] / inference_times[OURS.name]
         if memory:
             say(f"memory of {name}")
-            rows[name]["memory_mb"] = _memory(name, work)
+            rows[name]["memory_mb"] = step_memory(name, work)
     return {
         "work": asdict(work),
         "inferences": inferences,
@@ -100,7 +99,8 @@ def interleaved(
 ) -> dict[str, float]:
     """The median milliseconds of each call over `rounds` rounds in turn.
 
-    A call that has had its share of time sits out the rounds that are left.
+    A short call is repeated in its turn until the clock can tell it from its neighbours; one
+    that has had its share of time sits out the rounds that are left.
     """
     spent: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds):
@@ -108,12 +108,19 @@ def interleaved(
             if sum(spent[name]) > SHARE_S:
                 continue
             say(f"round {turn + 1} of {rounds}: {name}")
-            synchronise(work)
-            began = time.perf_counter()
-            call()
-            synchronise(work)
-            spent[name].append(time.perf_counter() - began)
+            once = _seconds(call, 1, work)
+            times = math.ceil(TURN_S / once)
+            spent[name].append(_seconds(call, times, work) / times if times > 1 else once)
     return {name: 1e3 * statistics.median(values) for name, values in spent.items()}
+
+
+def _seconds(call: Callable[[], Any], times: int, work: Work) -> float:
+    synchronise(work)
+    began = time.perf_counter()
+    for _ in range(times):
+        call()
+    synchronise(work)
+    return time.perf_counter() - began
 
 
 def synchronise(work: Work) -> None:
@@ -132,35 +139,3 @@ def environment(work: Work) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "machine": platform.machine(),
     }
-
-
-def _memory(name: str, work: Work) -> float | None:
-    """Extra memory (MB) of a training step, in a process of its own."""
-    command = [sys.executable, "-m", "entrain.bench.compare", name, json.dumps(asdict(work))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return float(done.stdout.split()[-1]) if done.returncode == 0 else None
-
-
-def _measure_memory(name: str, work: Work) -> float:
-    contestant = next(c for c in CONTESTANTS if c.name == name)
-    contestant.prepare(replace(work, batch=8, steps=2))[0]()  # loads what is loaded once
-    train, _ = contestant.prepare(work)
-    if work.device != "cpu":
-        before = torch.cuda.memory_allocated()
-        torch.cuda.reset_peak_memory_stats()
-        train()
-        return (torch.cuda.max_memory_allocated() - before) / 1e6
-    before = _resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    train()
-    return (_resident("VmHWM") - before) / 1e3
-
-
-def _resident(which: str) -> float:
-    """A line of Linux's account of this process's memory, in kB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return float(next(line.split()[1] for line in lines if line.startswith(which)))
-
-
-if __name__ == "__main__":
-    sys.stdout.write(f"{_measure_memory(sys.argv[1], Work(**json.loads(sys.argv[2])))}\n")

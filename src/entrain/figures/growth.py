@@ -35,7 +35,8 @@ def growth_figure(axes: dict[str, Any], title: str) -> Figure:
         panel.xaxis.set_minor_formatter(NullFormatter())
         panel.grid(True, which="major", alpha=0.3)
         panel.spines[["top", "right"]].set_visible(False)
-        panel.legend(fontsize=7, frameon=False)
+        panel.legend(fontsize=7, frameon=False, loc="upper left")
+        panel.margins(y=0.25)
     panels[0].set_ylabel("training step (ms)")
     figure.suptitle(title, fontsize=11)
     return figure

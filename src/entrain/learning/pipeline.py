@@ -122,7 +122,7 @@ def carry_out(
         states[protocol.name] = stage(protocol.name, task)
     models = {
         protocol.name: tuple(
-            _model(recipe, data, teacher, states[protocol.name], protocol.name, run)
+            _model(recipe, data, teacher, states[protocol.name], protocol.name, run, device)
             for run in range(recipe.runs)
         )
         for protocol in recipe.protocols
@@ -142,12 +142,18 @@ def teach(teacher: Teacher, inputs: Tensor, labels: Tensor) -> TeacherData:
 
 
 def _model(
-    recipe: Recipe, data: Dataset, teacher: Teacher, state: TrainingState, name: str, run: int
+    recipe: Recipe,
+    data: Dataset,
+    teacher: Teacher,
+    state: TrainingState,
+    name: str,
+    run: int,
+    device: torch.device,
 ) -> Model:
     selected = {metric: state.selected(metric, run) for metric in ("top1", "agreement")}
     selected["endpoint_rmse"] = state.selected("endpoint_rmse", run)
     return Model(
-        network=network_of(state.best, run, recipe.dynamics),
+        network=network_of(state.best, run, recipe.dynamics).to(device),
         preprocessing=data.preprocessing,
         class_names=data.class_names,
         dataset=data.name,
