@@ -20,6 +20,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -137,10 +138,10 @@ def noisy_rollout(
     def worker() -> Callable[[int], None]:
         kernel = _tiles().noisy_tile
         scratch = (
-            _array(torch.empty(2, runs, 16 * rows)),
-            _array(torch.empty(3, 8 * rows, dtype=torch.int64)).view("uint64"),
-            _array(torch.empty(4, 8 * rows)),
-            _array(torch.empty((24 + 8 * runs) * rows)),
+            _scratch(2, runs, 16 * rows),
+            np.zeros((3, 8 * rows), dtype=np.uint64),
+            _scratch(4, 8 * rows),
+            _scratch((24 + 8 * runs) * rows),
         )
         return lambda tile: kernel(tile * _LANES, *fixed, *scratch)
 
@@ -167,8 +168,8 @@ def _forward(
 
     def worker() -> Callable[[int], None]:
         kernel = _tiles().forward_tile
-        workspace = _array(torch.empty(32 * rows))
-        own = _array(torch.empty(2, 16 * rows)), _array(torch.empty(0, 8 * rows))
+        workspace = _scratch(32 * rows)
+        own = _scratch(2, 16 * rows), _scratch(0, 8 * rows)
 
         def work(index: int) -> None:
             run, tile = divmod(index, tiles)
@@ -197,7 +198,7 @@ def _backward(
 
     def worker() -> Callable[[int], None]:
         kernel, held = _tiles().backward_tile, _tiles().GRADIENT_STEPS
-        workspace = _array(torch.zeros((32 + 16 * held) * rows + 256 * held * columns))
+        workspace = _scratch((32 + 16 * held) * rows + 256 * held * columns)
 
         def work(index: int) -> None:
             run, part = divmod(index, parts)
@@ -213,6 +214,12 @@ def _backward(
         total += sums[:, part]
     gradient = total.mul_(-scale).transpose(1, 2).reshape(runs, rows, 16 * columns)
     return fields_gradient, gradient[:, :n, :n].contiguous()
+
+
+def _scratch(*shape: int) -> Any:
+    """Memory of a worker. Not PyTorch's: an operation there would start a second team of OpenMP
+    threads, which spin between operations and slow down all of PyTorch's own."""
+    return np.zeros(shape, dtype=np.float32)
 
 
 def _array(values: Tensor) -> Any:
