@@ -192,7 +192,7 @@ def _backward(
     scale = dynamics.mobility * dynamics.time_step
     share = max(1, _ceil(tiles, _PARTIAL_SUMS))
     parts = max(1, _ceil(tiles, share))
-    sums = torch.zeros(runs, parts, columns, rows, 16)
+    sums = torch.from_numpy(_scratch(runs, parts, columns, rows, 16))
     fields_gradient = torch.empty(runs, batch, n)
     arrays = _array(final_gradient), _array(panels), _array(fields_gradient)
 
@@ -217,8 +217,8 @@ def _backward(
 
 
 def _scratch(*shape: int) -> Any:
-    """Memory of a worker. Not PyTorch's: an operation there would start a second team of OpenMP
-    threads, which spin between operations and slow down all of PyTorch's own."""
+    """Zeros by NumPy. PyTorch would fill them with a team of OpenMP threads, which goes on spinning
+    for a while: in a worker it would slow down all of PyTorch, before the work the workers."""
     return np.zeros(shape, dtype=np.float32)
 
 
