@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
-from entrain.data import idx, sources
+from entrain.data import downloads, idx, sources
 from entrain.data.idx import parse_idx, read_idx_bytes
 from entrain.data.sources import FILES, Part, cache_folder, locate, status
 from entrain.errors import InputError
@@ -486,7 +486,7 @@ def test_the_second_mirror_serves_where_the_first_does_not(
     folder, url = web
     world.put(folder / "wrong", *TRAIN, dataset="fashion-mnist")
     mirrors = {"mnist": (f"{url}nothing/", f"{url}wrong/", f"{url}right/")}
-    monkeypatch.setattr(sources, "_MIRRORS", mirrors)
+    monkeypatch.setattr(downloads, "MIRRORS", mirrors)
     monkeypatch.setattr(sources, "_mirrored", MIRRORED)
     with pytest.raises(InputError) as caught:
         locate("mnist", "train")
