@@ -1,13 +1,15 @@
-"""What the tests of the command line share."""
+"""What the tests of the command line share, and the fixtures of several files."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # Tiny networks gain nothing from threads, and lose much where other processes want the cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -17,6 +19,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from entrain.cli import app
+from sources_world import world as world
 
 
 def recipe(teacher: int, path: int, endpoint: int) -> list[str]:
@@ -37,7 +40,13 @@ def recipe(teacher: int, path: int, endpoint: int) -> list[str]:
 TINY = recipe(100, 5, 5)
 """About a second, after which the network has learnt something."""
 
+QUICK = recipe(3, 1, 1)
+"""The least that trains."""
+
+METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
+
 Invoke = Callable[..., Result]
+Refuse = Callable[..., str]
 
 
 @dataclass(frozen=True)
@@ -58,12 +67,13 @@ def environment(**changes: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("ENTRAIN_", "TTY_")) and name not in _TERMINAL
+        if not name.startswith(("ENTRAIN_", "TTY_")) and name not in _TERMINAL | _THREADS
     }
     return kept | changes
 
 
 _TERMINAL = {"FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING"}
+_THREADS = {"OMP_NUM_THREADS"}  # commands run with the threads they have at a user's
 
 
 def cli(
@@ -106,3 +116,34 @@ def invoke(monkeypatch: pytest.MonkeyPatch) -> Invoke:
         return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
     return run
+
+
+@pytest.fixture
+def refuse(invoke: Invoke) -> Refuse:
+    """`refuse("train", ...)`: the message of a command that must not work."""
+
+    def run(*arguments: object) -> str:
+        result = invoke(*arguments)
+        assert isinstance(result.exception, SystemExit), result.exception
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert "Traceback" not in result.stderr
+        return " ".join(result.stderr.split())
+
+    return run
+
+
+def strict(text: str) -> dict[str, Any]:
+    """The one JSON object in `text`, refusing what JSON does not have."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    assert text.count("\n") == 1
+    return json.loads(text, parse_constant=refuse)
+
+
+def printed(invoke: Invoke, *arguments: object) -> dict[str, Any]:
+    result = invoke(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return strict(result.stdout)

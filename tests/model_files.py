@@ -1,0 +1,29 @@
+"""Model files changed on purpose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+
+def rewritten(
+    source: Path,
+    target: Path,
+    tensors: dict[str, Tensor | None] | None = None,
+    header: dict[str, Any] | None = None,
+) -> Path:
+    """`source` with tensors and header entries replaced (None: left out)."""
+    with safe_open(source, framework="pt") as file:
+        found = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+        text = json.loads(file.metadata()["entrain"])
+    found |= tensors or {}
+    text |= header or {}
+    kept = {name: tensor for name, tensor in found.items() if tensor is not None}
+    text = {name: value for name, value in text.items() if value is not ...}
+    save_file(kept, target, {"entrain": json.dumps(text)})
+    return target

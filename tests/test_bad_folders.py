@@ -1,0 +1,342 @@
+"""Output folders, resumed runs and divergence: what cannot go on is refused and nothing is lost."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import resource
+import shutil
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import entrain
+from conftest import QUICK, TINY, Invoke, Refuse, Run, cli
+from entrain.errors import InputError
+from entrain.files import write_atomically
+from entrain.learning import PROTOCOLS
+from entrain.model import read_model
+from entrain.runfolder import RunFolder, new_folder
+from model_files import rewritten
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below `folder`."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+# Output folders
+
+
+def test_a_folder_that_holds_a_run_is_left_alone(refuse: Refuse, tiny_run: Run) -> None:
+    before = contents(tiny_run.folder)
+    said = refuse("train", *QUICK, "--out", tiny_run.folder, "--json")
+    assert "already holds another run" in said
+    assert f"entrain train --resume {tiny_run.folder}" in said
+    assert contents(tiny_run.folder) == before
+
+
+def test_a_folder_that_holds_other_files_is_left_alone(refuse: Refuse, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear")
+    said = refuse("train", *QUICK, "--out", tmp_path, "--json")
+    assert "already holds other files" in said
+    assert "--resume" not in said
+    assert contents(tmp_path) == {"letter.txt": b"Dear"}
+
+
+def test_a_folder_that_is_a_file(refuse: Refuse, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("x")
+    assert f"{file}: is a file" in refuse("train", *QUICK, "--out", file, "--json")
+    said = refuse("train", *QUICK, "--out", file / "below", "--json")
+    assert f"{file / 'below'}: " in said
+    assert "Not a directory" in said
+    assert file.read_text() == "x"
+
+
+def test_a_place_that_cannot_be_written(refuse: Refuse) -> None:
+    assert "/proc/entrain" in refuse("train", *QUICK, "--out", "/proc/entrain/run", "--json")
+
+
+def test_numbered_folders_are_never_shared(tmp_path: Path) -> None:
+    made: list[Path] = []
+    together = threading.Barrier(8)
+
+    def compete() -> None:
+        together.wait()
+        made.append(new_folder(tmp_path / "runs", "digits"))
+
+    threads = [threading.Thread(target=compete) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(made)) == 8
+
+
+def test_a_folder_taken_at_the_last_moment_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mkdir = Path.mkdir
+
+    def mkdir_and_lose(self: Path, *arguments: Any, **options: Any) -> None:
+        mkdir(self, *arguments, **options)
+        (self / "run.json").write_text("theirs")
+
+    monkeypatch.setattr(Path, "mkdir", mkdir_and_lose)
+    with pytest.raises(InputError, match="already holds another run"):
+        RunFolder.create(tmp_path / "run", entrain.Recipe("digits"), {})
+    assert contents(tmp_path) == {"run/run.json": b"theirs"}
+
+
+def test_protocols_that_name_files_elsewhere(tmp_path: Path) -> None:
+    for name in ("../../x", "a/b", "", ".x", "Teacher", "PATH\n"):
+        recipe = entrain.Recipe("digits", protocols=(replace(PROTOCOLS["Z-END"], name=name),))
+        with pytest.raises(InputError, match="name"):
+            RunFolder.create(tmp_path / "run", recipe, {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_names_the_file_and_the_run_goes_on_later(
+    invoke: Invoke, tiny_run: Run, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    most = (tiny_run.folder / "state" / "teacher.safetensors").stat().st_size + 100
+    done = cli(
+        "train",
+        "digits",
+        "--out",
+        folder,
+        *TINY,
+        "--json",
+        limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert f"error: {folder / 'state' / 'path.safetensors'}: File too large" in done.stderr
+    assert f"go on with: entrain train --resume {folder}" in done.stderr
+    assert set(contents(folder)) == {"run.json", "state/teacher.safetensors"}
+    assert invoke("train", "--resume", folder).exit_code == 0
+    for name in ("path-0.safetensors", "two-stage-end-0.safetensors"):
+        assert (folder / name).read_bytes() == (tiny_run.folder / name).read_bytes()
+
+
+def test_a_failing_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            write_atomically(path, bytes(1000))
+        with pytest.raises(OSError, match="File too large"):
+            RunFolder.create(tmp_path / "run", entrain.Recipe("digits"), {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.filename == str(path)
+    assert contents(tmp_path) == {"file": b"old"}
+
+
+# Resuming
+
+
+@pytest.fixture
+def run(tiny_run: Run, tmp_path: Path) -> Path:
+    """A run folder to spoil."""
+    return Path(shutil.copytree(tiny_run.folder, tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--seed", "1"], "--seed"),
+        (["--out", "elsewhere"], "--out"),
+        (["--path-epochs", "9"], "--path-epochs"),
+        (["--protocol", "PATH"], "--protocol"),
+        (["digits"], "DATASET"),
+    ],
+)
+def test_resuming_takes_no_recipe(refuse: Refuse, run: Path, options: list[str], said: str) -> None:
+    before = contents(run)
+    found = refuse("train", "--resume", run, *options, "--json")
+    assert f"error: {said} cannot be combined with --resume" in found
+    assert contents(run) == before
+
+
+def test_resuming_what_is_no_run(refuse: Refuse, tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "nowhere"):
+        said = refuse("train", "--resume", place, "--json")
+        assert f"{place}: not a run folder (it has no run.json)" in said
+
+
+def without(values: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in keys}
+
+
+RUN_FILES: dict[str, Callable[[dict[str, Any]], bytes | Any]] = {
+    "empty": lambda _: b"",
+    "binary": lambda _: b"\xff\xfe\x00garbage",
+    "truncated": lambda run: json.dumps(run).encode()[:-20],
+    "nested": lambda _: b"[" * 100_000,
+    "list": lambda run: [run],
+    "no recipe": lambda run: without(run, "recipe"),
+    "no settings": lambda run: without(run, "settings"),
+    "settings": lambda run: run | {"settings": {"device": 5, "data_dir": None}},
+    "data folder": lambda run: run | {"settings": {"device": "cpu", "data_dir": 7}},
+    "recipe": lambda run: run | {"recipe": "yes"},
+    "dataset": lambda run: run | {"recipe": run["recipe"] | {"dataset": ["digits"]}},
+    "runs": lambda run: run | {"recipe": run["recipe"] | {"runs": 0}},
+    "protocols": lambda run: run | {"recipe": run["recipe"] | {"protocols": [1]}},
+    "extra": lambda run: run | {"recipe": run["recipe"] | {"dynamics": {"speed": 1}}},
+}
+
+
+@pytest.mark.parametrize("name", RUN_FILES)
+def test_resuming_a_run_file_that_is_garbage(refuse: Refuse, run: Path, name: str) -> None:
+    file = run / "run.json"
+    content = RUN_FILES[name](json.loads(file.read_text()))
+    file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    before = contents(run)
+    assert f"{file}: " in refuse("train", "--resume", run, "--json")
+    assert contents(run) == before
+
+
+@pytest.mark.parametrize("stage", ["teacher", "path", "two-stage-end"])
+def test_resuming_a_truncated_checkpoint(refuse: Refuse, run: Path, stage: str) -> None:
+    file = run / "state" / f"{stage}.safetensors"
+    for share in (0, 0.3, 0.99):
+        file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
+        before = contents(run)
+        said = refuse("train", "--resume", run, "--json")
+        assert f"{file}: not a readable checkpoint file" in said
+        assert "Delete it to train its stage again" in said
+        assert contents(run) == before
+
+
+def test_a_deleted_checkpoint_is_trained_again(invoke: Invoke, run: Path) -> None:
+    before = contents(run)
+    (run / "state" / "path.safetensors").unlink()
+    (run / "path-0.safetensors").unlink()
+    assert invoke("train", "--resume", run).exit_code == 0
+    after = contents(run)
+    assert set(after) == set(before)
+    for name in before:
+        assert after[name] == before[name] or name == "results.json"  # which has the seconds
+
+
+def test_resuming_with_a_checkpoint_of_another_recipe(refuse: Refuse, run: Path) -> None:
+    file = run / "run.json"
+    content = json.loads(file.read_text())
+    content["recipe"]["teacher"]["widths"] = [5, 3, 3]
+    file.write_text(json.dumps(content))
+    said = refuse("train", "--resume", run, "--json")
+    assert "teacher.safetensors: belongs to another recipe" in said
+
+
+def test_resuming_with_a_checkpoint_that_is_none(refuse: Refuse, run: Path) -> None:
+    file = run / "state" / "path.safetensors"
+    shutil.copy(run / "path-0.safetensors", file)
+    assert "holds a model, expected a checkpoint" in refuse("train", "--resume", run, "--json")
+    rewritten(run / "state" / "teacher.safetensors", file, {"merit": None})
+    said = refuse("train", "--resume", run, "--json")
+    assert f"{file}: not a complete checkpoint (KeyError('merit'))" in said
+    rewritten(run / "state" / "teacher.safetensors", file, header={"epoch": None})
+    assert f"{file}: not a complete checkpoint" in refuse("train", "--resume", run, "--json")
+
+
+def test_a_folder_that_is_being_trained(refuse: Refuse, run: Path) -> None:
+    before = contents(run)
+    with (run / "run.json").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        said = refuse("train", "--resume", run, "--json")
+    assert f"{run}: another process is training this run" in said
+    assert contents(run) == before
+
+
+def test_a_data_folder_is_remembered_from_everywhere(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    options = ["--data-dir", "data", "--out", "run", "--protocol", "PATH"]
+    assert invoke("train", *QUICK, *options).exit_code == 0
+    kept = RunFolder.open(tmp_path / "run").settings["data_dir"]
+    assert kept == str(tmp_path / "data")
+
+
+# Divergence
+
+
+@pytest.mark.parametrize(
+    ("option", "stage"),
+    [
+        ("--path-learning-rate=1e12", "PATH"),
+        ("--endpoint-learning-rate=1e6", "TWO-STAGE-END"),
+    ],
+)
+def test_a_stage_that_diverges_at_once(
+    refuse: Refuse, tmp_path: Path, option: str, stage: str
+) -> None:
+    said = refuse("train", *QUICK, option, "--out", tmp_path / "run", "--json")
+    assert f"{stage}: the loss became non-finite in the first epoch" in said
+    assert "lower its learning rate" in said
+    assert not (tmp_path / "run" / "results.json").exists()
+
+
+def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    networks = {}
+    for name, rates in (("good", (1000.0, 1000.0)), ("bad", (1000.0, 8000.0))):
+        base = entrain.Recipe.for_dataset("digits", ["PATH"], path_solver="sgd", runs=2)
+        chosen = base.adjusted(
+            teacher={"widths": (4, 3, 3), "initialisations": 1, "epochs": 10},
+            path={"learning_rate": rates, "epochs": 4},
+        )
+        chosen = replace(chosen, dynamics=entrain.Dynamics(steps=20))
+        folder = tmp_path / name
+        RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
+        result = invoke("train", "--resume", folder, "--json")
+        networks[name] = [
+            read_model(folder / f"path-{run}.safetensors").network for run in range(2)
+        ]
+        assert result.exit_code == (2 if name == "bad" else 0)
+        rows = json.loads(result.stdout)["results"]["PATH"]["runs"]
+    said = " ".join(result.stderr.split())
+    assert (
+        "PATH run 1 became non-finite in epoch 2; kept is its best checkpoint, of epoch 1" in said
+    )
+    assert "Lower --path-learning-rate (it was 8000)" in said
+    assert "PATH run 0" not in said
+    assert [row["epoch"] for row in rows][1] == 1
+    assert torch.equal(networks["good"][0].couplings, networks["bad"][0].couplings)
+    assert torch.equal(networks["good"][0].input_weights, networks["bad"][0].input_weights)
+    assert networks["bad"][1].couplings.abs().max() > 0
+
+
+def test_a_run_without_a_good_epoch_has_strict_results(invoke: Invoke, tmp_path: Path) -> None:
+    base = entrain.Recipe.for_dataset("digits", ["PATH"], path_solver="sgd", runs=2)
+    chosen = base.adjusted(
+        teacher={"widths": (4, 3, 3), "initialisations": 1, "epochs": 3},
+        path={"learning_rate": (1e12, 1000.0), "epochs": 1},
+    )
+    chosen = replace(chosen, dynamics=entrain.Dynamics(steps=20))
+    folder = tmp_path / "run"
+    RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
+    result = invoke("train", "--resume", folder, "--json")
+    assert result.exit_code == 2
+    assert "kept is only its starting point" in " ".join(result.stderr.split())
+    assert "NaN" not in (folder / "results.json").read_text()
+    assert b"NaN" not in (folder / "path-0.safetensors").read_bytes()
+    assert invoke("show", folder).exit_code == 0
+    assert os.path.getsize(folder / "trajectories.png") > 0
