@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Tiny networks gain nothing from threads, and lose much where other processes want the cores.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import pytest
 from click.testing import Result
 from typer.testing import CliRunner
@@ -67,13 +64,12 @@ def environment(**changes: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("ENTRAIN_", "TTY_")) and name not in _TERMINAL | _THREADS
+        if not name.startswith(("ENTRAIN_", "TTY_")) and name not in _TERMINAL
     }
     return kept | changes
 
 
 _TERMINAL = {"FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING"}
-_THREADS = {"OMP_NUM_THREADS"}  # commands run with the threads they have at a user's
 
 
 def cli(

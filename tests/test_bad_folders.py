@@ -277,20 +277,30 @@ def test_a_data_folder_is_remembered_from_everywhere(
 # Divergence
 
 
-@pytest.mark.parametrize(
-    ("option", "stage"),
-    [
-        ("--path-learning-rate=1e12", "PATH"),
-        ("--endpoint-learning-rate=1e6", "TWO-STAGE-END"),
-    ],
-)
-def test_a_stage_that_diverges_at_once(
-    refuse: Refuse, tmp_path: Path, option: str, stage: str
+def test_a_first_stage_that_diverges_at_once_leaves_nothing_to_go_on_from(
+    refuse: Refuse, tmp_path: Path
 ) -> None:
+    option = "--path-learning-rate=1e12"
     said = refuse("train", *QUICK, option, "--out", tmp_path / "run", "--json")
-    assert f"{stage}: the loss became non-finite in the first epoch" in said
-    assert "lower its learning rate" in said
+    assert "PATH: the loss became non-finite in the first epoch" in said
+    assert "lower the learning rate of PATH (--path-learning-rate)" in said
     assert not (tmp_path / "run" / "results.json").exists()
+
+
+def test_a_second_stage_that_diverges_at_once_keeps_what_the_first_gave(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    option, folder = "--endpoint-learning-rate=1e6", tmp_path / "run"
+    result = invoke("train", *QUICK, option, "--out", folder, "--json")
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "TWO-STAGE-END run 0 became non-finite in epoch 1; kept is only its starting" in said
+    assert "Lower --endpoint-learning-rate (it was 1e+06)" in said
+    first, second = (
+        read_model(folder / f"{name}-0.safetensors").network for name in ("path", "two-stage-end")
+    )
+    assert torch.equal(first.couplings, second.couplings)
+    assert first.couplings.abs().max() > 0
 
 
 def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
