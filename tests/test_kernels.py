@@ -31,7 +31,7 @@ def test_checkpointing_changes_nothing(monkeypatch: pytest.MonkeyPatch, steps: i
     phases, pullback = reference.rollout_with_pullback(fields, couplings, dynamics)
     wanted = pullback(gradient)
     monkeypatch.setattr(reference, "KEPT_BYTES", 100)
-    assert reference.segment_length(fields, steps) < max(steps, 2)
+    assert steps <= 2 or reference.segment_length(fields, steps) < steps
     again, pullback = kernels.rollout_with_pullback(fields, couplings, dynamics)
     assert torch.equal(again, phases)
     for ours, theirs in zip(pullback(gradient), wanted, strict=True):
