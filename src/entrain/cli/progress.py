@@ -31,11 +31,11 @@ class TrainingProgress:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._bars = Progress(
-            TextColumn("{task.description:<18}", markup=False),
-            BarColumn(bar_width=24),
+            TextColumn("{task.description:<17}", markup=False),  # all fits into 80 columns
+            BarColumn(bar_width=10),
             MofNCompleteColumn(),
-            TextColumn("epochs  {task.fields[news]}", markup=False),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[news]}", markup=False),
+            TimeRemainingColumn(compact=True),
             console=err,
             disable=not err.is_terminal,
         )
@@ -79,7 +79,7 @@ class TrainingProgress:
             return ""
         loss = min(state.history["loss"][-1], key=lambda x: (math.isnan(x), x))
         top1 = max(state.history["top1"][-1], key=lambda x: (not math.isnan(x), x))
-        return f"loss {loss:.3g}  validation {top1:.2f} %"
+        return f"loss {loss:.2e}  validation {top1:.2f} %"
 
 
 @contextlib.contextmanager
