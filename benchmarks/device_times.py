@@ -1,0 +1,81 @@
+"""Device time of the CUDA kernels, as medians of CUDA-graph replays. Prints one JSON object.
+
+    python benchmarks/device_times.py > times.json
+
+`entrain bench` measures what a caller waits for, beside the peers; this measures the kernels.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+
+import torch
+
+from entrain.bench import Work
+from entrain.kernels import gpu
+from entrain.learning import endpoint_loss
+
+REPLAYS = 50
+
+
+def replayed(call: Callable[[], object]) -> float:
+    """Median milliseconds of one call inside a CUDA graph."""
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(3):
+            call()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    spent = []
+    for _ in range(REPLAYS):
+        began, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        began.record()
+        graph.replay()
+        ended.record()
+        ended.synchronize()
+        spent.append(began.elapsed_time(ended))
+    return statistics.median(spent)
+
+
+def main() -> None:
+    """Measure."""
+    if not torch.cuda.is_available():
+        sys.exit("there is no CUDA device here")
+    times: dict[str, float] = {}
+    for runs in (1, 10):
+        work = Work(device="cuda", runs=runs)
+        fields, couplings, targets = work.tensors()
+        coefficients = fields / fields.std()
+        steps = work.dynamics
+        name = f"{runs} x 256 samples"
+        times[f"step, {name}"] = replayed(partial(endpoint_loss, fields, couplings, targets, steps))
+        for nodes in (None, 32):
+            times[f"path loss, {nodes or 200} times, {name}"] = replayed(
+                partial(gpu.path_loss, fields, couplings, coefficients, steps, nodes=nodes)
+            )
+    work = Work(device="cuda", batch=10_000)
+    fields, couplings, _ = work.tensors()
+    times["10,000 inferences"] = replayed(partial(gpu.rollout, fields, couplings, work.dynamics))
+    work = Work(device="cuda", oscillators=1000, steps=10_000)
+    tensors = work.tensors()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    began = time.perf_counter()
+    endpoint_loss(*tensors, work.dynamics)
+    torch.cuda.synchronize()
+    times["step, 1,000 oscillators, 10,000 steps"] = 1e3 * (time.perf_counter() - began)
+    peak = torch.cuda.max_memory_allocated() / 2**20
+    result = {"device": torch.cuda.get_device_name(), "ms": times, "checkpointed_peak_mib": peak}
+    json.dump(result, sys.stdout, indent=1)
+
+
+if __name__ == "__main__":
+    main()
