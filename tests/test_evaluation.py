@@ -17,6 +17,7 @@ from entrain.evaluation import (
     correlation,
     evaluate,
     margin,
+    measure,
     paired_effect,
     refine,
     representative,
@@ -87,7 +88,8 @@ def test_trajectory_errors_obey_the_decomposition_and_vanish_at_the_start() -> N
     assert hidden == pytest.approx(float(by_hand))
 
 
-def test_ensembles_average_outputs_and_singles_average_metrics() -> None:
+def test_ensembles_average_outputs_and_singles_average_metrics(monkeypatch) -> None:
+    monkeypatch.setattr(measure, "CHUNK", 40)  # 10 images of 4 replicates at a time
     network = random_network(scale=2.0, steps=20, observation_time=1.0)
     inputs = random_tensor(60, 6)
     labels = network(inputs).argmax(1)
@@ -96,6 +98,10 @@ def test_ensembles_average_outputs_and_singles_average_metrics() -> None:
     scores = phases[..., 5:].cos()
     assert found["ensemble"]["top1"] == pytest.approx(float(top_k(scores.mean(0), labels)))
     assert found["single"]["top1"] == pytest.approx(float(top_k(scores, labels).mean()))
+    errors = stochastic(
+        network, inputs, labels, temperature=0.5, replicates=4, seed=9, targets=scores.mean(0)
+    )
+    assert errors["ensemble"]["endpoint_rmse"] < 1e-12  # every image has its own noise
 
 
 def test_refinement_of_a_grid_against_itself_and_twice_as_fine() -> None:

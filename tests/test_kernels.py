@@ -8,7 +8,8 @@ import torch
 import entrain
 from entrain import kernels
 from entrain.kernels import reference
-from entrain.learning import PROTOCOLS, Protocol, Recipe, carry_out
+from entrain.learning import PROTOCOLS, Protocol, Recipe, carry_out, teach
+from entrain.learning.exact_path import solve_path
 from entrain.physics import Dynamics
 from networks import random_couplings, random_tensor
 
@@ -56,15 +57,32 @@ def test_exact_is_the_default_stage_one_and_no_sgd_epoch_is_better() -> None:
     by_sgd = Recipe.for_dataset("digits", ["PATH"], path_solver="sgd", teacher=recipe.teacher)
     by_sgd = by_sgd.adjusted(path={"epochs": 15, "learning_rate": 20_000.0})
     cpu = torch.device("cpu")
-    exact, sgd = (carry_out(r, data, device=cpu).states["PATH"] for r in (recipe, by_sgd))
+    solved = carry_out(recipe, data, device=cpu)
+    exact, sgd = solved.states["PATH"], carry_out(by_sgd, data, device=cpu).states["PATH"]
     lowest = min(losses[0] for losses in sgd.history["path_loss"])
     assert exact.history["path_loss"][0][0] < lowest
-    again = carry_out(recipe, data, device=cpu).states["PATH"]
+    inputs = data.preprocessing(data.train.pixels, unseen=False)
+    lessons = teach(solved.teacher, inputs, torch.from_numpy(data.train.labels))
+    minimum = solve_path(lessons, recipe.dynamics)
     for name, tensor in exact.best.items():
-        assert torch.equal(tensor, again.best[name])
+        assert torch.equal(tensor, minimum[name])
 
 
 def test_only_path_can_be_solved_exactly() -> None:
     with pytest.raises(entrain.InputError, match="only PATH"):
         Protocol("Z-END", "zero", 1.0, 1.0, 30.0, 20, solver="exact")
     assert PROTOCOLS["PATH"].solver == "sgd"  # the paper's
+    with pytest.raises(entrain.InputError, match="ridge belongs to the exact solver"):
+        Recipe.for_dataset("digits", path_solver="sgd").adjusted(path={"ridge": 1e-4})
+
+
+def test_a_ridge_reaches_the_exact_solver() -> None:
+    data, cpu = entrain.load_dataset("digits"), torch.device("cpu")
+    recipe = Recipe.for_dataset("digits", ["PATH"]).adjusted(
+        teacher={"widths": (6, 4), "epochs": 10, "initialisations": 1}
+    )
+    plain, ridged = (
+        carry_out(r, data, device=cpu).states["PATH"].best["input_weights"].norm()
+        for r in (recipe, recipe.adjusted(path={"ridge": 0.1}))
+    )
+    assert ridged < plain

@@ -55,6 +55,10 @@ def command(
         str | None,
         typer.Option(help="Stage I: exact (its minimum, at once; default) or sgd (the paper's)."),
     ] = None,
+    ridge: Annotated[
+        float | None,
+        typer.Option(help="Of the exact solver, on the input weights; 1e-4 keeps them small."),
+    ] = None,
     path_epochs: Annotated[
         int | None, typer.Option(help="Stage I by SGD. [default: 300; digits: 40]")
     ] = None,
@@ -112,7 +116,7 @@ def command(
             endpoint_learning_rate=endpoint_learning_rate,
             observation_time=observation_time,
         )
-        require(partial(positive_float, zero=True), endpoint_weight=endpoint_weight)
+        require(partial(positive_float, zero=True), endpoint_weight=endpoint_weight, ridge=ridge)
         recipe = Recipe.for_dataset(
             dataset,
             protocol or ["TWO-STAGE-END"],
@@ -130,7 +134,10 @@ def command(
                 batch_size=batch_size,
             ),
             path=_given(
-                epochs=path_epochs, learning_rate=path_learning_rate, batch_size=batch_size
+                epochs=path_epochs,
+                learning_rate=path_learning_rate,
+                batch_size=batch_size,
+                ridge=ridge,
             ),
             endpoint=_given(
                 epochs=endpoint_epochs,

@@ -25,6 +25,7 @@ class ExactPathTask(StudentTask):
             self.train,
             self.dynamics,
             nodes=self.protocol.path_nodes,
+            ridge=self.protocol.ridge,
             on_progress=self.on_progress,
         )
         for name, tensor in parameters.items():

@@ -31,7 +31,8 @@ class Protocol:
     epoch with the smallest validation endpoint RMSE, or with the largest joint score (top-1 +
     teacher agreement) / 2, ties going to the smaller RMSE. `learning_rate` and `endpoint_weight`
     may differ per run. The path loss sums all K times, or `path_nodes` weighted ones; its exact
-    minimiser (`solver`) takes the place of SGD where only the path is trained, from zero.
+    minimiser (`solver`), with a `ridge` on the input weights if wanted, takes the place of SGD
+    where only the path is trained, from zero.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Protocol:
     batch_size: int = 256
     solver: Solver = "sgd"
     path_nodes: int | None = None
+    ridge: float = 0.0
 
     def __post_init__(self) -> None:
         _one_of("start", self.start, Start)
@@ -58,6 +60,8 @@ class Protocol:
         if self.path_weight == 0 and not any(_values(self.endpoint_weight)):
             raise InputError(f"protocol {self.name} has no loss: both weights are 0")
         _one_of("solver", self.solver, Solver)
+        if positive_float("ridge", self.ridge, zero=True) and self.solver != "exact":
+            raise InputError(f"protocol {self.name}: a ridge belongs to the exact solver")
         if self.path_nodes is not None:
             positive_int("path_nodes", self.path_nodes)
         if self.solver == "exact" and (self.start != "zero" or any(_values(self.endpoint_weight))):
