@@ -19,13 +19,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from entrain.errors import InputError
 from entrain.files import remove_leftovers, strict_json, write_atomically
-from entrain.learning import Recipe, TrainingState
+from entrain.learning import Recipe, TrainingState, pack_state, read_state
 from entrain.model import Model
-from entrain.tensorfile import read_tensors, write_tensors
 
 SECONDS_BETWEEN_SAVES = 1.0
 _TRAIN_AGAIN = "Delete it to train its stage again"
@@ -103,47 +100,20 @@ class RunFolder:
         if not path.exists():
             return None
         try:
-            tensors, header = read_tensors(path, "checkpoint")
+            state, header = read_state(path)
         except InputError as error:
             raise InputError(f"{error}. {_TRAIN_AGAIN}") from error
         if header.get("recipe") != self._mark:
             raise InputError(
                 f"{path}: belongs to another recipe than the one in run.json. {_TRAIN_AGAIN}"
             )
-
-        def group(prefix: str) -> dict[str, torch.Tensor]:
-            return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-
-        try:
-            return TrainingState(
-                epoch=int(header["epoch"]),
-                current=group("current."),
-                best=group("best."),
-                best_merit=tensors["merit"],
-                best_epoch=tensors["selected"],
-                diverged=tensors["diverged"],
-                history={name: rows.tolist() for name, rows in group("history.").items()},
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{path}: not a complete checkpoint ({error!r}). {_TRAIN_AGAIN}"
-            ) from error
+        return state
 
     def save(self, stage: str, state: TrainingState, *, finished: bool) -> None:
         """Save `state`, at most once a second unless the stage is finished."""
         if not finished and time.monotonic() - self._saved_at < SECONDS_BETWEEN_SAVES:
             return
-        tensors = {
-            "merit": state.best_merit,
-            "selected": state.best_epoch,
-            "diverged": state.diverged,
-        }
-        for prefix, group in (("current.", state.current), ("best.", state.best)):
-            tensors |= {prefix + name: tensor for name, tensor in group.items()}
-        for name, rows in state.history.items():
-            tensors[f"history.{name}"] = torch.tensor(rows, dtype=torch.float64)
-        header = {"epoch": state.epoch, "recipe": self._mark}
-        write_tensors(self._state_path(stage), "checkpoint", tensors, header)
+        write_atomically(self._state_path(stage), pack_state(state, {"recipe": self._mark}))
         self._saved_at = time.monotonic()
 
     def model_path(self, protocol: str, run: int = 0) -> Path:

@@ -1,34 +1,53 @@
 """Training: the teacher, the protocols, and the one loop that runs them."""
 
+from entrain.learning.checkpoint import pack_state, read_state, unpack_state
 from entrain.learning.likelihood import negative_log_likelihood
 from entrain.learning.outcome import test_results
-from entrain.learning.pipeline import Progress, Store, Trained, carry_out, teach
+from entrain.learning.pipeline import Progress, Store, Trained, carry_out
 from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec, protocol_named
 from entrain.learning.recipe import Recipe
+from entrain.learning.stages import (
+    Classroom,
+    Stage,
+    StudentStage,
+    TeacherStage,
+    chosen_teacher,
+    perform,
+    teach,
+)
 from entrain.learning.student_task import StudentTask, TeacherData, endpoint_loss, network_of
 from entrain.learning.teacher_task import TeacherTask, teacher_of
 from entrain.learning.trainer import TrainingState, best_lane, train
 
 __all__ = [
     "PROTOCOLS",
+    "Classroom",
     "Progress",
     "Protocol",
     "Recipe",
+    "Stage",
     "Store",
+    "StudentStage",
     "StudentTask",
     "TeacherData",
     "TeacherSpec",
+    "TeacherStage",
     "TeacherTask",
     "Trained",
     "TrainingState",
     "best_lane",
     "carry_out",
+    "chosen_teacher",
     "endpoint_loss",
     "negative_log_likelihood",
     "network_of",
+    "pack_state",
+    "perform",
     "protocol_named",
+    "read_state",
     "teach",
     "teacher_of",
     "test_results",
     "train",
+    "unpack_state",
 ]

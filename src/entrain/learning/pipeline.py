@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import torch
-from torch import Tensor
 
-from entrain.data import Dataset, Split
-from entrain.errors import InputError
-from entrain.learning.exact_task import ExactPathTask
+from entrain.data import Dataset
 from entrain.learning.recipe import Recipe
-from entrain.learning.student_task import StudentTask, TeacherData, network_of
-from entrain.learning.teacher_task import TeacherTask, teacher_of
-from entrain.learning.trainer import Task, TrainingState, best_lane, train
+from entrain.learning.stages import (
+    Classroom,
+    Stage,
+    StudentStage,
+    TeacherStage,
+    chosen_teacher,
+    perform,
+)
+from entrain.learning.student_task import network_of
+from entrain.learning.trainer import TrainingState
 from entrain.model import Model
-from entrain.physics import path_coefficients
 from entrain.teacher import Teacher
 
 TEACHER_STAGE = "teacher"
@@ -75,51 +78,13 @@ def carry_out(
     progress: Progress | None = None,
 ) -> Trained:
     """Train the teacher, transfer its activations, train every protocol's runs."""
-    outputs = len(data.class_names)
-
-    def labelled(split: Split) -> tuple[Tensor, Tensor]:
-        inputs = data.preprocessing(split.pixels, unseen=False)
-        return inputs.to(device), torch.from_numpy(split.labels).to(device)
-
-    def stage(name: str, task: Task) -> TrainingState:
-        saved = None if store is None else store.load(name)
-        if saved is not None:
-            _move(saved, device)
-            if progress is not None:
-                progress.epoch(name, saved, task.epochs)
-
-        def after(state: TrainingState) -> None:
-            if store is not None:
-                over = state.epoch == task.epochs or bool((state.diverged > 0).all())
-                store.save(name, state, finished=over)
-            if progress is not None:
-                progress.epoch(name, state, task.epochs)
-
-        state = train(task, saved, after)
-        if name in (TEACHER_STAGE, "PATH"):  # what others start from
-            _require_an_epoch(name, state)
-        return state
-
-    images, unseen = labelled(data.train), labelled(data.validation)
-    task: Task = TeacherTask(recipe.teacher, images, unseen, outputs, recipe.seed)
-    state = stage(TEACHER_STAGE, task)
-    states = {TEACHER_STAGE: state}
-    teacher = teacher_of(state.best, best_lane(state))
-    lessons, exam = teach(teacher, *images), teach(teacher, *unseen)
-    for protocol in recipe.protocols:
-        kind = ExactPathTask if protocol.solver == "exact" else StudentTask
-        task = kind(
-            protocol,
-            lessons,
-            exam,
-            recipe.dynamics,
-            seed=recipe.seed,
-            runs=tuple(range(recipe.runs)),
-            start=states["PATH"].best if protocol.start == "PATH" else None,
-        )
-        if isinstance(task, ExactPathTask) and progress is not None:
-            task.on_progress = functools.partial(progress.within, protocol.name)
-        states[protocol.name] = stage(protocol.name, task)
+    room = Classroom(data, device)
+    stages = stages_of(recipe)
+    states: dict[str, TrainingState] = {}
+    by_key: dict[str, TrainingState] = {}
+    for name, stage in stages.items():
+        states[name] = by_key[stage.key] = _run(name, stage, room, by_key, store, progress)
+    teacher = chosen_teacher(states[TEACHER_STAGE])
     models = {
         protocol.name: tuple(
             _model(recipe, data, teacher, states[protocol.name], protocol.name, run, device)
@@ -130,15 +95,46 @@ def carry_out(
     return Trained(recipe, teacher, states, models)
 
 
-def teach(teacher: Teacher, inputs: Tensor, labels: Tensor) -> TeacherData:
-    """What the teacher says of inputs (M, D), ready for the students (in the inputs' dtype)."""
-    activations = teacher.activations(inputs)
-    return TeacherData(
-        inputs=inputs,
-        coefficients=path_coefficients(activations).to(inputs.dtype),
-        targets=activations[:, -teacher.outputs :].to(inputs.dtype),
-        labels=labels,
-    )
+def stages_of(recipe: Recipe) -> dict[str, Stage]:
+    """The stages of a recipe in order: "teacher", then by protocol."""
+    teacher = TeacherStage(recipe.dataset, recipe.teacher, recipe.seed)
+    stages: dict[str, Stage] = {TEACHER_STAGE: teacher}
+    path: StudentStage | None = None
+    for protocol in recipe.protocols:
+        stage = StudentStage(
+            protocol,
+            (teacher,),
+            runs=tuple(range(recipe.runs)),
+            start=path if protocol.start == "PATH" else None,
+            dynamics=recipe.dynamics,
+            seed=recipe.seed,
+        )
+        path = stage if protocol.name == "PATH" else path
+        stages[protocol.name] = stage
+    return stages
+
+
+def _run(
+    name: str,
+    stage: Stage,
+    room: Classroom,
+    states: dict[str, TrainingState],
+    store: Store | None,
+    progress: Progress | None,
+) -> TrainingState:
+    saved = None if store is None else store.load(name)
+    if saved is not None and progress is not None:
+        progress.epoch(name, saved, stage.epochs)
+
+    def after(state: TrainingState) -> None:
+        if store is not None:
+            over = state.epoch == stage.epochs or bool((state.diverged > 0).all())
+            store.save(name, state, finished=over)
+        if progress is not None:
+            progress.epoch(name, state, stage.epochs)
+
+    within = None if progress is None else functools.partial(progress.within, name)
+    return perform(stage, room, states, saved=saved, on_epoch=after, on_progress=within)
 
 
 def _model(
@@ -168,18 +164,3 @@ def _model(
             "recipe": recipe.to_json(),
         },
     )
-
-
-def _require_an_epoch(stage: str, state: TrainingState) -> None:
-    if bool((state.best_epoch == 0).all()):
-        raise InputError(
-            f"{stage}: the loss became non-finite in the first epoch, so that there is nothing to "
-            f"go on from; lower the learning rate of {stage}"
-            + (" (--path-learning-rate)" if stage == "PATH" else "")
-        )
-
-
-def _move(state: TrainingState, device: torch.device) -> None:
-    for tensors in (state.current, state.best):
-        for name, tensor in tensors.items():
-            tensors[name] = tensor.to(device)

@@ -26,13 +26,20 @@ class TeacherData:
     """Inputs (M, D) with what the teacher says of them.
 
     `coefficients` (M, N) are the artanh of all transferred activations, `targets` (M, O) the
-    signed softmax outputs, `labels` (M,) the true classes.
+    signed softmax outputs, `labels` (M,) the true classes. Where every run has its own teacher,
+    the first two have a leading axis of runs.
     """
 
     inputs: Tensor
     coefficients: Tensor
     targets: Tensor
     labels: Tensor
+
+    def said(self, words: Tensor, rows: Tensor) -> Tensor:
+        """What was said (`coefficients` or `targets`) of the examples `rows` (R, B): (R, B, .)."""
+        if words.dim() == 2:
+            return words[rows]
+        return words[torch.arange(len(rows), device=rows.device)[:, None], rows]
 
 
 class StudentTask:
@@ -59,8 +66,8 @@ class StudentTask:
         self.train, self._validation = train, validation
         self.dynamics = dynamics
         self._seed, self.runs, self._start = seed, runs, start
-        self._outputs = train.targets.shape[1]
-        self._hidden = train.coefficients.shape[1] - self._outputs
+        self._outputs = train.targets.shape[-1]
+        self._hidden = train.coefficients.shape[-1] - self._outputs
         device = train.inputs.device
         self._mask = coupling_mask(self._hidden, self._outputs, device)
         rates = per_run("learning_rate", protocol.learning_rate, len(runs))
@@ -108,7 +115,7 @@ class StudentTask:
             losses[0], by_fields, by_couplings = kernels.path_loss(
                 fields,
                 couplings,
-                self.train.coefficients[rows],
+                self.train.said(self.train.coefficients, rows),
                 self.dynamics,
                 nodes=self.protocol.path_nodes,
             )
@@ -116,7 +123,10 @@ class StudentTask:
             couplings_gradient += self.protocol.path_weight * by_couplings
         if self._uses_endpoint:
             losses[1], by_fields, by_couplings = endpoint_loss(
-                fields, couplings, self.train.targets[rows], self.dynamics
+                fields,
+                couplings,
+                self.train.said(self.train.targets, rows),
+                self.dynamics,
             )
             scale = self._endpoint_weight[:, None, None]
             fields_gradient += scale * by_fields
