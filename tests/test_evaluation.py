@@ -18,6 +18,7 @@ from entrain.evaluation import (
     evaluate,
     margin,
     measure,
+    noisy_scores,
     paired_effect,
     refine,
     representative,
@@ -93,14 +94,13 @@ def test_ensembles_average_outputs_and_singles_average_metrics(monkeypatch) -> N
     network = random_network(scale=2.0, steps=20, observation_time=1.0)
     inputs = random_tensor(60, 6)
     labels = network(inputs).argmax(1)
-    found = stochastic(network, inputs, labels, temperature=0.5, replicates=4, seed=9)
+    chunked = noisy_scores(network, inputs, temperature=0.5, replicates=4, seed=9)
+    found = stochastic(chunked, labels)
     phases = network.simulate(inputs, temperature=0.5, replicates=4, seed=9)
     scores = phases[..., 5:].cos()
     assert found["ensemble"]["top1"] == pytest.approx(float(top_k(scores.mean(0), labels)))
     assert found["single"]["top1"] == pytest.approx(float(top_k(scores, labels).mean()))
-    errors = stochastic(
-        network, inputs, labels, temperature=0.5, replicates=4, seed=9, targets=scores.mean(0)
-    )
+    errors = stochastic(chunked, labels, targets=scores.mean(0))
     assert errors["ensemble"]["endpoint_rmse"] < 1e-12  # every image has its own noise
 
 

@@ -33,8 +33,24 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def strict_json(values: dict[str, Any], indent: int | None = None) -> str:
-    """JSON text; a number that is not finite becomes null."""
-    return json.dumps(_plain(values), indent=indent, allow_nan=False)
+    """JSON text; a number that is not finite becomes null. Indented, a list of numbers or words
+    still takes one line."""
+    plain = _plain(values)
+    return json.dumps(plain, allow_nan=False) if indent is None else _indented(plain, indent, 0)
+
+
+def _indented(value: Any, indent: int, depth: int) -> str:
+    inner, outer = "\n" + " " * indent * (depth + 1), "\n" + " " * indent * depth
+    if isinstance(value, dict) and value:
+        entries = [
+            f"{json.dumps(str(key))}: {_indented(entry, indent, depth + 1)}"
+            for key, entry in value.items()
+        ]
+        return "{" + inner + ("," + inner).join(entries) + outer + "}"
+    if isinstance(value, list) and any(isinstance(entry, dict | list) for entry in value):
+        entries = [_indented(entry, indent, depth + 1) for entry in value]
+        return "[" + inner + ("," + inner).join(entries) + outer + "]"
+    return json.dumps(value, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

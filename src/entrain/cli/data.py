@@ -25,14 +25,17 @@ def command(
 
 
 def _list(data_dir: DataDir, json: bool) -> None:
-    from entrain.data import CLASS_NAMES, status
+    from entrain.data import DATASETS, SMALL, status
 
-    rows = {
-        name: {"train": "scikit-learn", "t10k": "scikit-learn"}
-        if name == "digits"
-        else status(name, data_dir)
-        for name in CLASS_NAMES
-    }
+    def where(name: str) -> dict[str, str | None]:
+        if name == "digits":
+            return {"train": "scikit-learn", "t10k": "scikit-learn"}
+        if name in SMALL:
+            source = status(SMALL[name], data_dir)["t10k"]
+            return {"train": source, "t10k": source}
+        return status(name, data_dir)
+
+    rows = {name: where(name) for name in DATASETS}
     if json:
         print_json({"datasets": rows})
         return

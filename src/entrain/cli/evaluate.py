@@ -77,22 +77,22 @@ def _measure(
     import torch
 
     from entrain.cli.progress import fraction_bar
-    from entrain.evaluation import stochastic
+    from entrain.evaluation import noisy_scores, stochastic
 
     if temperature == 0:
         return dict(model.evaluate(split))
     inputs = model.inputs(split.pixels)
     with fraction_bar(f"{replicates} noisy trajectories of each image") as on_progress:
-        found = stochastic(
+        scores = noisy_scores(
             model.network,
             inputs,
-            torch.from_numpy(split.labels).to(inputs.device),
             temperature=temperature,
             replicates=replicates,
             seed=seed,
-            targets=None if model.teacher is None else model.teacher.targets(inputs),
             on_progress=on_progress,
         )
+    targets = None if model.teacher is None else model.teacher.targets(inputs)
+    found = stochastic(scores, torch.from_numpy(split.labels).to(inputs.device), targets)
     return {**found["ensemble"], "single": found["single"], "replicates": replicates, "seed": seed}
 
 

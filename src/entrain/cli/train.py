@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def command(
     context: typer.Context,
     dataset: Annotated[
-        str, typer.Argument(help="digits (nothing to download), mnist or fashion-mnist.")
+        str,
+        typer.Argument(
+            help="digits, mnist-small, fashion-mnist-small (no download), mnist or fashion-mnist."
+        ),
     ] = "digits",
     protocol: Annotated[
         list[str] | None,

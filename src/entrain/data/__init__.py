@@ -3,6 +3,7 @@
 from entrain.data.datasets import (
     CLASS_NAMES,
     DATASETS,
+    SMALL,
     Dataset,
     Split,
     load_dataset,
@@ -14,6 +15,7 @@ from entrain.data.sources import status
 __all__ = [
     "CLASS_NAMES",
     "DATASETS",
+    "SMALL",
     "Dataset",
     "Preprocessing",
     "Split",

@@ -3,6 +3,7 @@
 from entrain.evaluation.measure import (
     Refinement,
     evaluate,
+    noisy_scores,
     refine,
     scores_of,
     stochastic,
@@ -16,7 +17,7 @@ from entrain.evaluation.metrics import (
     rmse,
     top_k,
 )
-from entrain.evaluation.selection import representative
+from entrain.evaluation.selection import near_misses, representative
 from entrain.evaluation.statistics import PairedEffect, Summary, paired_effect, summarise
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "correlation",
     "evaluate",
     "margin",
+    "near_misses",
+    "noisy_scores",
     "paired_effect",
     "refine",
     "representative",

@@ -71,19 +71,16 @@ def trajectory_rmse(errors: Tensor) -> float:
     return float(errors.square().mean().sqrt())
 
 
-def stochastic(
+def noisy_scores(
     network: KuramotoNetwork,
     inputs: Tensor,
-    labels: Tensor,
     *,
     temperature: float,
     replicates: int = 10,
     seed: int = 0,
-    targets: Tensor | None = None,
     on_progress: Callable[[float], None] | None = None,
-) -> dict[str, dict[str, float]]:
-    """Metrics under thermal noise: `single` averages the metrics of the replicates, `ensemble`
-    takes the metrics of their averaged outputs (no voting). `on_progress` gets the fraction
+) -> Tensor:
+    """Output activations under thermal noise, (replicates, M, O). `on_progress` gets the fraction
     done."""
     outputs = []
     for rows, chunk in chunks(inputs, max(1, CHUNK // positive_int("replicates", replicates))):
@@ -97,10 +94,17 @@ def stochastic(
         outputs.append(phases[..., network.hidden :].cos())
         if on_progress is not None:
             on_progress(rows.stop / len(inputs))
-    scores = torch.cat(outputs, dim=1)  # (replicates, M, O)
+    return torch.cat(outputs, dim=1)
+
+
+def stochastic(
+    scores: Tensor, labels: Tensor, targets: Tensor | None = None
+) -> dict[str, dict[str, float]]:
+    """Metrics of noisy scores (replicates, M, O): `single` averages the metrics of the replicates,
+    `ensemble` takes the metrics of their averaged outputs (no voting)."""
     each = [evaluate(replicate, labels, targets) for replicate in scores]
     return {
-        "single": {name: math.fsum(m[name] for m in each) / replicates for name in each[0]},
+        "single": {name: math.fsum(m[name] for m in each) / len(each) for name in each[0]},
         "ensemble": evaluate(scores.mean(0), labels, targets),
     }
 

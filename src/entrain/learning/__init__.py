@@ -12,6 +12,7 @@ from entrain.learning.stages import (
     StudentStage,
     TeacherStage,
     chosen_teacher,
+    digest,
     perform,
     teach,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "best_lane",
     "carry_out",
     "chosen_teacher",
+    "digest",
     "endpoint_loss",
     "negative_log_likelihood",
     "network_of",

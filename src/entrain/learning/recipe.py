@@ -65,7 +65,7 @@ class Recipe:
         """
         chosen = tuple(protocol_named(p) if isinstance(p, str) else p for p in protocols)
         recipe = cls(dataset, protocols=chosen, **changes)
-        if dataset == "fashion-mnist" and "teacher" not in changes:
+        if dataset.startswith("fashion-mnist") and "teacher" not in changes:
             once = replace(recipe.teacher, initialisations=1, selection="cross-entropy")
             recipe = replace(recipe, teacher=once)
         if path_solver == "exact":

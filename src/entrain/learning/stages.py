@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cached_property
 
 import torch
@@ -137,9 +137,35 @@ Stage = TeacherStage | StudentStage
 
 
 def _key(stage: Stage) -> str:
-    text = json.dumps(asdict(stage), sort_keys=True)
     kind = "teacher" if isinstance(stage, TeacherStage) else stage.protocol.name.lower()
-    return f"{stage.dataset}-{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return f"{stage.dataset}-{kind}-{digest(stage)}"
+
+
+def digest(value: object) -> str:
+    """What tells one value (of dataclasses, tuples and plain values) from another.
+
+    Fields at their defaults do not count, so that a later release may add fields.
+    """
+    text = json.dumps(_canonical(value), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _canonical(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return [_canonical(entry) for entry in value]
+    if not is_dataclass(value):
+        return value
+    return {
+        each.name: _canonical(getattr(value, each.name))
+        for each in fields(value)
+        if getattr(value, each.name) != _default(each)
+    }
+
+
+def _default(each: Field[object]) -> object:
+    if each.default_factory is not MISSING:
+        return each.default_factory()
+    return each.default
 
 
 class Classroom:

@@ -1,0 +1,65 @@
+"""The experiments of the paper as data, in its order: stages to train, and what to measure."""
+
+from entrain.experiments import (
+    ablation,
+    architectures,
+    configuration,
+    context,
+    curves,
+    endpoint_weight,
+    multiseed,
+    output_dynamics,
+    paired_effects,
+    preprocessing,
+    refinement,
+    stochastic_dynamics,
+    teacher_seeds,
+    teachers,
+    temperature,
+    trajectory,
+    widths,
+)
+from entrain.experiments.setting import PAPER, QUICK, SETTINGS, TINY, Setting
+from entrain.experiments.spec import Experiment, Lab, Measurement, Values
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        preprocessing.EXPERIMENT,
+        teachers.EXPERIMENT,
+        configuration.EXPERIMENT,
+        multiseed.EXPERIMENT,
+        paired_effects.EXPERIMENT,
+        curves.VALIDATION,
+        curves.COMPONENTS,
+        trajectory.EXPERIMENT,
+        trajectory.IN_TIME,
+        output_dynamics.EXPERIMENT,
+        architectures.EXPERIMENT,
+        ablation.EXPERIMENT,
+        ablation.CONTINUATIONS,
+        endpoint_weight.EXPERIMENT,
+        widths.EXPERIMENT,
+        temperature.EXPERIMENT,
+        stochastic_dynamics.EXPERIMENT,
+        refinement.EXPERIMENT,
+        context.RESOURCES,
+        context.PROTOCOLS,
+        context.BROADER,
+        context.SCALE,
+        teacher_seeds.EXPERIMENT,
+    )
+}
+
+__all__ = [
+    "EXPERIMENTS",
+    "PAPER",
+    "QUICK",
+    "SETTINGS",
+    "TINY",
+    "Experiment",
+    "Lab",
+    "Measurement",
+    "Setting",
+    "Values",
+]

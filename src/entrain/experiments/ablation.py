@@ -1,0 +1,81 @@
+"""Six combinations of initialisation and objective, at the auxiliary rate."""
+
+from __future__ import annotations
+
+from entrain.experiments import auxiliary
+from entrain.experiments.curves import series
+from entrain.experiments.setting import BOTH, Setting
+from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.learning import Stage, StudentStage
+
+METHODS = ("PATH", "PATH-CONT", "Z-END", "ZERO-END-ONLY", "PRETRAIN-END-ONLY", "TWO-STAGE-END")
+
+
+def students(setting: Setting, name: str) -> dict[str, StudentStage]:
+    """The stage of each method; the single run is the first lane."""
+    others = {method: auxiliary.branch(setting, name, method) for method in METHODS[1:]}
+    return {"PATH": setting.principal(name)} | others
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """All methods on both datasets."""
+    return [stage for name in BOTH for stage in students(setting, name).values()]
+
+
+def measure(lab: Lab) -> Values:
+    """Test metrics of each method."""
+    rows = []
+    for name in BOTH:
+        for method, stage in students(lab.setting, name).items():
+            weight = stage.protocol.endpoint_weight
+            terms = [("L_path", stage.protocol.path_weight), ("L_end", weight)]
+            rows.append(
+                {
+                    "dataset": name,
+                    "method": method,
+                    "initialization": stage.protocol.start,
+                    "objective": " + ".join(term for term, factor in terms if factor),
+                    **lab.test(name, stage)[0],
+                }
+            )
+    return {"rows": rows}
+
+
+def measure_continuations(lab: Lab) -> Values:
+    """Validation top-1 and endpoint RMSE of the three continuations, from their common start."""
+    rows = []
+    for name in BOTH:
+        path = lab.state(lab.setting.principal(name))
+        for method in auxiliary.CONTINUATIONS:
+            state = lab.state(auxiliary.branch(lab.setting, name, method))
+            rows.append(
+                {
+                    "dataset": name,
+                    "method": method,
+                    "selected": int(state.best_epoch[0]),
+                    **{
+                        metric: [path.selected(metric, 0), *series(state, metric)[0]]
+                        for metric in ("top1", "endpoint_rmse")
+                    },
+                }
+            )
+    return {"rows": rows}
+
+
+EXPERIMENT = Experiment(
+    "ablation", "Training-protocol ablation", "tab:protocol_ablation", stages, measure
+)
+CONTINUATIONS = Experiment(
+    "matched-continuations",
+    "Matched continuation behaviour after PATH",
+    "fig:matched_continuation_curves",
+    lambda setting: [
+        stage
+        for name in BOTH
+        for stage in (
+            setting.principal(name),
+            *(auxiliary.branch(setting, name, method) for method in auxiliary.CONTINUATIONS),
+        )
+    ],
+    measure_continuations,
+)

@@ -1,0 +1,71 @@
+"""What a training was like, epoch by epoch: validation accuracy, and the losses of Stage II."""
+
+from __future__ import annotations
+
+from entrain.experiments import multiseed
+from entrain.experiments.setting import BOTH, Setting
+from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.learning import Stage, TrainingState
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """Both stages of the principal training."""
+    chosen = [multiseed.students(setting, name) for name in BOTH]
+    return [students[method] for students in chosen for method in ("PATH", "TWO-STAGE-END")]
+
+
+def series(state: TrainingState, metric: str) -> list[list[float]]:
+    """A metric after each epoch, by run: (R, epochs)."""
+    return [list(values) for values in zip(*state.history[metric], strict=True)]
+
+
+def measure_validation(lab: Lab) -> Values:
+    """Validation top-1 of every run after each epoch; Stage II begins at the selected PATH."""
+    rows = []
+    for name in BOTH:
+        students = multiseed.students(lab.setting, name)
+        path, end = lab.state(students["PATH"]), lab.state(students["TWO-STAGE-END"])
+        before = [path.selected("top1", lane) for lane in range(path.lanes)]
+        rows.append(
+            {
+                "dataset": name,
+                "stage1": series(path, "top1"),
+                "stage2": [
+                    [first, *rest] for first, rest in zip(before, series(end, "top1"), strict=True)
+                ],
+                "stage1_selected": path.best_epoch.tolist(),
+                "stage2_selected": end.best_epoch.tolist(),
+            }
+        )
+    return {"rows": rows}
+
+
+def measure_components(lab: Lab) -> Values:
+    """Mean training losses of every Stage-II epoch."""
+    rows = []
+    for name in BOTH:
+        state = lab.state(multiseed.students(lab.setting, name)["TWO-STAGE-END"])
+        rows.append(
+            {
+                "dataset": name,
+                "path_loss": series(state, "path_loss"),
+                "endpoint_loss": series(state, "endpoint_loss"),
+            }
+        )
+    return {"rows": rows}
+
+
+VALIDATION = Experiment(
+    "validation-curves",
+    "Validation accuracy across training orders",
+    "fig:appendix_B1_validation_accuracy",
+    stages,
+    measure_validation,
+)
+COMPONENTS = Experiment(
+    "stage2-components",
+    "Components of the TWO-STAGE-END objective",
+    "fig:appendix_B1_stage2_components",
+    stages,
+    measure_components,
+)

@@ -1,0 +1,19 @@
+"""The first few principal runs, for what is measured of frozen networks."""
+
+from __future__ import annotations
+
+from entrain.experiments.setting import BOTH, Setting
+from entrain.learning import Stage, StudentStage
+
+METHODS = ("PATH", "TWO-STAGE-END")
+
+
+def students(setting: Setting, name: str) -> dict[str, StudentStage]:
+    """PATH and TWO-STAGE-END of a dataset."""
+    path = setting.principal(name)
+    return {"PATH": path, "TWO-STAGE-END": setting.go_on(path)}
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """Both on both datasets."""
+    return [stage for name in BOTH for stage in students(setting, name).values()]

@@ -1,0 +1,139 @@
+"""A folder of results, which several processes may fill at once.
+
+EXPERIMENT.json            what was measured, with setting, seeds, versions, device and times
+stages/KEY.safetensors     the state of a trained stage; while it is trained, its last epochs
+stages/KEY.lock            held by the process that works on the stage
+figures/, REPRODUCTION.md  made from the JSON files
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from entrain.errors import InputError
+from entrain.experiments import Measurement, Values
+from entrain.files import remove_leftovers, strict_json, write_atomically
+from entrain.learning import Stage, TrainingState, pack_state, read_state
+
+SECONDS_BETWEEN_SAVES = 5.0
+
+Work = Stage | Measurement
+
+
+class ResultsFolder:
+    """Where results and trained stages are kept."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.stages = path / "stages"
+        self._saved_at = 0.0
+
+    def create(self) -> None:
+        """Make the folder where there is none."""
+        for folder in (self.path, self.stages):
+            if folder.exists() and not folder.is_dir():
+                raise InputError(f"{folder}: is a file, expected a folder for results")
+            folder.mkdir(parents=True, exist_ok=True)
+
+    @contextlib.contextmanager
+    def claim(self, work: Work) -> Iterator[bool]:
+        """Hold `work` against other processes; whether it could be held. A kill lets it go."""
+        with (self.stages / f"{work.key}.lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+
+    def tidy(self) -> None:
+        """Remove what killed writes left; only while no other process writes."""
+        for folder in (self.path, self.stages):
+            remove_leftovers(folder)
+
+    # Trained stages
+
+    def state(self, stage: Stage) -> tuple[TrainingState, Values] | None:
+        """The saved state of a stage and its header (`finished`, `seconds`), if it was begun."""
+        path = self._state_path(stage)
+        if not path.exists():
+            return None
+        try:
+            return read_state(path)
+        except InputError as error:
+            raise InputError(f"{error}. Delete it to train its stage again") from error
+
+    def save_state(self, stage: Stage, state: TrainingState, seconds: float) -> None:
+        """Keep an unfinished state, now and then."""
+        if time.monotonic() - self._saved_at < SECONDS_BETWEEN_SAVES:
+            return
+        self._write_state(stage, pack_state(state, {"finished": False, "seconds": seconds}))
+        self._saved_at = time.monotonic()
+
+    def finish_stage(self, stage: Stage, content: bytes) -> None:
+        """Keep the packed state of a finished stage."""
+        self._write_state(stage, content)
+
+    def _write_state(self, stage: Stage, content: bytes) -> None:
+        write_atomically(self._state_path(stage), content)
+
+    def _state_path(self, stage: Stage) -> Path:
+        return self.stages / f"{stage.key}.safetensors"
+
+    # Results
+
+    def result_path(self, experiment: str) -> Path:
+        """The file of an experiment's result."""
+        return self.path / f"{experiment}.json"
+
+    def result(self, experiment: str) -> Values | None:
+        """The result of an experiment, if there is one."""
+        path = self.result_path(experiment)
+        if not path.exists():
+            return None
+        try:
+            found = json.loads(path.read_text())
+            for name in ("key", "setting", "values"):
+                found[name]
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise InputError(
+                f"{path}: not a result of entrain reproduce ({error!r}); move it away"
+            ) from error
+        assert isinstance(found, dict)
+        return found
+
+    def results(self) -> dict[str, Values]:
+        """Every result in the folder, by experiment."""
+        from entrain.experiments import EXPERIMENTS
+
+        found = {name: self.result(name) for name in EXPERIMENTS}
+        return {name: result for name, result in found.items() if result is not None}
+
+    def finish_measurement(self, work: Measurement, result: dict[str, Any]) -> None:
+        """Keep a result."""
+        text = strict_json(result, 1)
+        write_atomically(self.result_path(work.experiment.name), (text + "\n").encode())
+
+    def finished(self, work: Work) -> bool:
+        """Whether `work` was done; a result of another setting is refused, not overwritten."""
+        if not isinstance(work, Measurement):
+            kept = self.state(work)
+            return kept is not None and bool(kept[1].get("finished"))
+        result = self.result(work.experiment.name)
+        if result is None:
+            return False
+        if result["key"] != work.key:
+            theirs, ours = result["setting"], work.setting
+            raise InputError(
+                f"{self.result_path(work.experiment.name)}: holds the result of another setting "
+                f"({theirs.get('name')}, {theirs.get('runs')} runs; asked for is {ours.name}, "
+                f"{ours.runs} runs), and nothing is overwritten; choose another --out or move it "
+                "away"
+            )
+        return True
