@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from entrain.cli import bench, data, evaluate, predict, show, train
+from entrain.cli import bench, data, evaluate, predict, report, reproduce, show, train
 from entrain.cli.console import guarded
 
 app = typer.Typer(
@@ -44,6 +44,8 @@ for _name, _command in (
     ("show", show.command),
     ("data", data.command),
     ("bench", bench.command),
+    ("reproduce", reproduce.command),
+    ("report", report.command),
 ):
     app.command(_name)(guarded(_command))
 

@@ -7,6 +7,7 @@ from entrain.experiments import (
     context,
     curves,
     endpoint_weight,
+    from_zero,
     multiseed,
     output_dynamics,
     paired_effects,
@@ -48,6 +49,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         context.BROADER,
         context.SCALE,
         teacher_seeds.EXPERIMENT,
+        from_zero.EXPERIMENT,
     )
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from entrain.experiments.comparison import Claim, Comparison, Row, accuracy, error
+from entrain.experiments.published import published
 from entrain.experiments.setting import AUXILIARY_RATE, FASHION, Setting
 from entrain.experiments.spec import Experiment, Lab, Values
 from entrain.learning import Stage, StudentStage
@@ -62,10 +64,67 @@ def measure(lab: Lab) -> Values:
     return {"dataset": FASHION, "rows": rows}
 
 
+def compare(values: Values) -> Comparison:
+    """Every architecture, and the gain of Stage II for each."""
+    papers = {row["identifier"]: row for row in published()["architecture_sweep"]["rows"]}
+    rows, gains, agreements, errors = [], [], [], []
+    for ours in values["rows"]:
+        paper = papers[ours["identifier"]]
+        path, end = ours["path"], ours["two_stage_end"]
+        gains.append(end["top1"] - path["top1"])
+        agreements.append(end["agreement"] - path["agreement"])
+        errors.append(end["endpoint_rmse"] - path["endpoint_rmse"])
+        cells = [accuracy(FASHION, paper["teacher_top1"], ours["teacher"]["test_top1"], form=".2f")]
+        for metric in ("top1", "agreement"):
+            for method, found in (("path", path), ("two_stage_end", end)):
+                number = paper[f"{method}_{metric}"]
+                cells.append(accuracy(FASHION, number, found[metric], form=".2f"))
+        for method, found in (("path", path), ("two_stage_end", end)):
+            cells.append(error(paper[f"{method}_rmse"], found["endpoint_rmse"]))
+        rows.append(Row((ours["identifier"],), tuple(cells)))
+    count, text = len(rows), published()["architecture_sweep"]["text"]
+    mean = sum(gains) / count
+    claims = (
+        Claim(
+            "TWO-STAGE-END beats PATH for every teacher",
+            min(gains) > 0,
+            f"{sum(gain > 0 for gain in gains)} of {count}; gains {min(gains):.2f} to "
+            f"{max(gains):.2f}, mean {mean:.2f} points (paper {text['delta_top1_min']:.2f} to "
+            f"{text['delta_top1_max']:.2f}, mean {text['delta_top1_mean']:.2f})",
+        ),
+        Claim(
+            "teacher agreement rises for every teacher",
+            min(agreements) > 0,
+            f"{sum(gain > 0 for gain in agreements)} of {count}",
+        ),
+        Claim(
+            "endpoint RMSE falls for every teacher",
+            max(errors) < 0,
+            f"{sum(change < 0 for change in errors)} of {count}",
+        ),
+    )
+    return Comparison(
+        ("teacher",),
+        (
+            "teacher top-1 %",
+            "PATH top-1 %",
+            "TWO-STAGE-END top-1 %",
+            "PATH agreement %",
+            "TWO-STAGE-END agreement %",
+            "PATH RMSE",
+            "TWO-STAGE-END RMSE",
+        ),
+        tuple(rows),
+        claims,
+        reason="one teacher of each architecture, with one initialisation: a draw of its own",
+    )
+
+
 EXPERIMENT = Experiment(
     "architectures",
     "Robustness across fifteen teacher architectures",
     "tab:appendix-c2-teacher-architecture-complete",
     stages,
     measure,
+    compare,
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from entrain.experiments.comparison import Cell, Comparison, Row
+from entrain.experiments.published import published
 from entrain.experiments.setting import MNIST
 from entrain.experiments.spec import Experiment, Lab, Values
 from entrain.network import KuramotoNetwork
@@ -28,10 +30,41 @@ def measure(lab: Lab) -> Values:
     }
 
 
+def compare(values: Values) -> Comparison:
+    """Counts, exactly."""
+    paper = published()["counts"] | published()["student_configuration"]["rows"][0]
+    names = {
+        "H": "hidden oscillators H",
+        "O": "output oscillators O",
+        "N": "oscillators N",
+        "D": "inputs D",
+        "trainable_parameters": "trainable parameters",
+        "input_coefficients": "input weights",
+        "couplers": "symmetric couplings",
+    }
+    rows = [
+        Row((title,), (Cell(paper[name], values[name], form=",.0f"),))
+        for name, title in names.items()
+    ]
+    stages = [
+        ("Stage I", "stage1", values["stage1"]),
+        ("Stage II", "stage2", values["stage2"]),
+    ]
+    for title, prefix, ours in stages:
+        for key, label in (("lr", "learning_rate"), ("epochs", "epochs")):
+            cell = Cell(paper[f"{prefix}_{key}"], ours[label], form=",.0f")
+            rows.append(Row((f"{title} {label.replace('_', ' ')}",), (cell,)))
+    rows.append(
+        Row(("Euler steps K",), (Cell(paper["K"], values["dynamics"]["steps"], form=".0f"),))
+    )
+    return Comparison(("item",), ("value",), tuple(rows))
+
+
 EXPERIMENT = Experiment(
     "configuration",
     "Physical, numerical and optimisation configuration",
     "tab:kuramoto_training_configuration",
     lambda setting: [],
     measure,
+    compare,
 )

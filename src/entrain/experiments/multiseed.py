@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from entrain.experiments.comparison import Claim, Comparison, Row, accuracy, error
+from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, Setting
 from entrain.experiments.spec import Experiment, Lab, Values, summary
 from entrain.learning import Stage, StudentStage
@@ -30,10 +32,59 @@ def measure(lab: Lab) -> Values:
     return {"rows": rows}
 
 
+def compare(values: Values) -> Comparison:
+    """Mean and SD of each metric, and the order of the methods in every run."""
+    ours = {(row["dataset"], row["method"]): row for row in values["rows"]}
+    rows, claims = [], []
+    for paper in published()["multiseed"]["rows"]:
+        name, method = paper["dataset"], paper["method"]
+        mean, sd = ours[name, method]["mean"], ours[name, method]["sd"]
+        cells = [
+            accuracy(name, paper[f"{m}_mean"], mean[m], paper[f"{m}_sd"], sd[m])
+            for m in ("top1", "top2", "agreement")
+        ]
+        rmse = error(
+            paper["rmse_mean"], mean["endpoint_rmse"], paper["rmse_sd"], sd["endpoint_rmse"]
+        )
+        rows.append(Row((name, method), (*cells, rmse), group=name))
+    for name in BOTH:
+        path, control, end = (
+            [run["top1"] for run in ours[name, method]["runs"]] for method in METHODS
+        )
+        wins = sum(b > a for a, b in zip(path, end, strict=True))
+        shift = ours[name, "PATH-CONT"]["mean"]["top1"] - ours[name, "PATH"]["mean"]["top1"]
+        epochs = [run["epoch"] for run in ours[name, "TWO-STAGE-END"]["runs"]]
+        claims += [
+            Claim(
+                f"{name}: TWO-STAGE-END beats PATH in every run",
+                wins == len(path),
+                f"{wins} of {len(path)} runs",
+            ),
+            Claim(
+                f"{name}: PATH-CONT stays within 0.05 points of PATH",
+                abs(shift) <= 0.05 and len(control) == len(path),
+                f"{shift:+.3f} points",
+            ),
+            Claim(
+                f"{name}: PATH is selected at its last epoch in every run",
+                len({run["epoch"] for run in ours[name, "PATH"]["runs"]}) == 1,
+                f"TWO-STAGE-END at epochs {min(epochs)} to {max(epochs)}",
+            ),
+        ]
+    return Comparison(
+        ("dataset", "method"),
+        ("top-1 %", "top-2 %", "agreement %", "endpoint RMSE"),
+        tuple(rows),
+        tuple(claims),
+        reason="our teachers are not the paper's: see teacher-seeds for what another one changes",
+    )
+
+
 EXPERIMENT = Experiment(
     "multiseed",
     "Autonomous inference over paired training orders",
     "tab:appendix_B1_multiseed_main_results_lr10",
     stages,
     measure,
+    compare,
 )

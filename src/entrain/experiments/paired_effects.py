@@ -6,6 +6,8 @@ from dataclasses import asdict
 
 from entrain.evaluation import paired_effect
 from entrain.experiments import multiseed
+from entrain.experiments.comparison import Cell, Claim, Comparison, Row, points
+from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import METRICS, Experiment, Lab, Values
 
@@ -34,10 +36,54 @@ def measure(lab: Lab) -> Values:
     return {"rows": rows}
 
 
+def compare(values: Values) -> Comparison:
+    """Mean effects; beside them our intervals and sign counts."""
+    rows, notes, positive = [], [], 0
+    for paper, ours in zip(published()["paired_effects"]["rows"], values["rows"], strict=True):
+        control = ours["a"] == "PATH-CONT"
+        if ours["metric"] == "rmse_reduction":
+            tolerance = 1e-3 if control else 0.15 * paper["mean"]
+        else:
+            tolerance = 0.05 if control else points(ours["dataset"])
+        labels = (ours["dataset"], f"{ours['a']} - {ours['b']}", ours["metric"].replace("_", " "))
+        form = "+.5f" if ours["metric"] == "rmse_reduction" else "+.3f"
+        cell = Cell(
+            paper["mean"], ours.get("mean"), tolerance, paper["sd"], ours.get("sd"), form=form
+        )
+        rows.append(Row(labels, (cell,)))
+        if not ours.get("t_interval"):
+            continue
+        positive += not control and ours["negative"] == ours["zero"] == 0
+        t, b = ours["t_interval"], ours["bootstrap_interval"]
+        notes.append(
+            f"{', '.join(labels)}: t [{t[0]:{form}}, {t[1]:{form}}], "
+            f"bootstrap [{b[0]:{form}}, {b[1]:{form}}], signs "
+            f"{ours['positive']}/{ours['zero']}/{ours['negative']} "
+            f"(paper {paper['positive']}/{paper['zero']}/{paper['negative']})."
+        )
+    whole = sum(a == "TWO-STAGE-END" for a, _ in COMPARISONS) * len(BOTH) * len(METRICS)
+    return Comparison(
+        ("dataset", "comparison", "metric"),
+        ("mean effect",),
+        tuple(rows),
+        (
+            Claim(
+                "every effect of TWO-STAGE-END is positive in every run",
+                positive == whole,
+                f"{positive} of {whole} effects",
+            ),
+        ),
+        reason="the size of the effects follows PATH, and PATH follows the teacher",
+        signed=True,
+        notes=tuple(notes),
+    )
+
+
 EXPERIMENT = Experiment(
     "paired-effects",
     "Paired effects across training orders",
     "tab:appendix_B2_paired_improvements_lr10",
     multiseed.stages,
     measure,
+    compare,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from entrain.experiments.comparison import Cell, Comparison, Row
+from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, Lab, Values
 
@@ -27,10 +29,37 @@ def measure(lab: Lab) -> Values:
     return {"rows": rows}
 
 
+def compare(values: Values) -> Comparison:
+    """Counts exactly; constants to the digits that are printed."""
+    columns = (
+        "train_examples",
+        "validation_examples",
+        "test_examples",
+        "pixel_mean",
+        "pixel_sd",
+        "train_norm",
+        "test_norm",
+    )
+    rows = [
+        Row(
+            (ours["dataset"],),
+            tuple(
+                Cell(paper[name], ours[name], 0.0, form=",.0f")
+                if name.endswith("examples")
+                else Cell(paper[name], ours[name], 0.0005)
+                for name in columns
+            ),
+        )
+        for paper, ours in zip(published()["preprocessing"]["rows"], values["rows"], strict=True)
+    ]
+    return Comparison(("dataset",), tuple(c.replace("_", " ") for c in columns), tuple(rows))
+
+
 EXPERIMENT = Experiment(
     "preprocessing",
     "Datasets and preprocessing",
     "tab:dataset_preprocessing",
     lambda setting: [],
     measure,
+    compare,
 )

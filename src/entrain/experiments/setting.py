@@ -16,8 +16,9 @@ AUXILIARY_RATE = 30.0
 
 # The paper's teachers, initialisations and orders are its own. Of five prespecified seeds (0 to 4)
 # ours is the one whose selected teacher comes nearest to the paper's in validation top-1 accuracy
-# (95.63 % on MNIST, 86.81 % on Fashion-MNIST); the experiment `teacher-seeds` shows all five.
-TEACHER_SEEDS = ((MNIST, 0), (FASHION, 0))
+# (95.63 % on MNIST, 86.81 % on Fashion-MNIST; the lower seed of equals). The experiment
+# `teacher-seeds` shows all five.
+TEACHER_SEEDS = ((MNIST, 2), (FASHION, 0))
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,8 @@ QUICK = Setting(
     few_runs=2,
     initialisations=2,
     teacher_epochs=60,
-    path_epochs=40,
-    endpoint_epochs=12,
+    path_epochs=24,
+    endpoint_epochs=6,
     batch_size=64,
     sweep_seeds=2,
 )

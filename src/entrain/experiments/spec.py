@@ -12,6 +12,7 @@ from torch import Tensor
 
 from entrain.data import Dataset
 from entrain.evaluation import evaluate, scores_of, summarise
+from entrain.experiments.comparison import Comparison
 from entrain.experiments.setting import Setting
 from entrain.learning import (
     Stage,
@@ -33,8 +34,9 @@ Values = dict[str, Any]  # JSON values
 class Experiment:
     """One table or figure of the paper.
 
-    `stages` are what must be trained for it, `measure` turns them into JSON values. `source` is
-    the label of the table or figure in the paper, "" where there is none.
+    `stages` are what must be trained for it, `measure` turns them into JSON values, and `compare`
+    sets these beside the paper's numbers, where it prints any. `source` is the label of the table
+    or figure in the paper, "" where there is none.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Experiment:
     source: str
     stages: Callable[[Setting], list[Stage]]
     measure: Callable[[Lab], Values]
+    compare: Callable[[Values], Comparison] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from entrain.experiments.comparison import Claim, Comparison
 from entrain.experiments.setting import BOTH, Setting
 from entrain.experiments.spec import Experiment, Lab, Values, summary
 from entrain.learning import Stage, StudentStage
@@ -35,6 +36,28 @@ def measure(lab: Lab) -> Values:
     return {"rows": rows}
 
 
+def compare(values: Values) -> Comparison:
+    """What holds for every teacher."""
+    claims = []
+    for row in values["rows"]:
+        path, end = ([run["top1"] for run in row[m]["runs"]] for m in ("path", "two_stage_end"))
+        seeds = [teacher["seed"] for teacher in row["teachers"]]
+        listed = "; ".join(
+            f"seed {seed}: {teacher['test_top1']:.2f}, {a:.2f}, {b:.2f}"
+            for seed, teacher, a, b in zip(seeds, row["teachers"], path, end, strict=True)
+        )
+        spread = row["path"]["sd"]["top1"], row["two_stage_end"]["sd"]["top1"]
+        shown = " and ".join("-" if sd is None else f"{sd:.2f}" for sd in spread)
+        claims.append(
+            Claim(
+                f"{row['dataset']}: TWO-STAGE-END beats PATH for every teacher",
+                all(b > a for a, b in zip(path, end, strict=True)),
+                f"teacher, PATH, TWO-STAGE-END test top-1 %: {listed}; SD over teachers {shown}",
+            )
+        )
+    return Comparison((), (), (), tuple(claims))
+
+
 EXPERIMENT = Experiment(
-    "teacher-seeds", "Spread over teachers of one architecture", "", stages, measure
+    "teacher-seeds", "Spread over teachers of one architecture", "", stages, measure, compare
 )

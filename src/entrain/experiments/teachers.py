@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from entrain.experiments.comparison import Cell, Comparison, Row, accuracy
+from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, Lab, Values
 from entrain.teacher import teacher_parameter_count
@@ -31,10 +33,42 @@ def measure(lab: Lab) -> Values:
     return {"rows": rows}
 
 
+def compare(values: Values) -> Comparison:
+    """Parameters exactly, accuracies within the tolerance."""
+    rows = [
+        Row(
+            (ours["dataset"], ours["architecture"]),
+            (
+                Cell(paper["trainable_parameters"], ours["trainable_parameters"], form=",.0f"),
+                accuracy(
+                    ours["dataset"],
+                    paper["validation_top1"],
+                    ours["validation_top1"],
+                    form=".2f",
+                ),
+                accuracy(ours["dataset"], paper["test_top1"], ours["test_top1"], form=".2f"),
+            ),
+        )
+        for paper, ours in zip(published()["teacher_training"]["rows"], values["rows"], strict=True)
+    ]
+    return Comparison(
+        ("dataset", "architecture"),
+        ("parameters", "validation top-1 %", "test top-1 %"),
+        tuple(rows),
+        notes=tuple(
+            f"{row['dataset']}: seed {row['seed']}, {row['initialisations']} initialisation(s), "
+            f"selected initialisation {row['initialisation']}, epoch {row['epoch']} of "
+            f"{row['epochs']}, by {row['selection']}."
+            for row in values["rows"]
+        ),
+    )
+
+
 EXPERIMENT = Experiment(
     "teachers",
     "Neural-teacher configuration and training",
     "tab:teacher_training",
     lambda setting: [setting.teacher(name) for name in BOTH],
     measure,
+    compare,
 )

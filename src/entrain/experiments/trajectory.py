@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from entrain.evaluation import trajectory_errors, trajectory_rmse
 from entrain.experiments import auxiliary
+from entrain.experiments.comparison import Claim, Comparison, Row, error
+from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, Lab, Values
 from entrain.experiments.values import rounded
@@ -52,12 +54,52 @@ def measure_in_time(lab: Lab) -> Values:
     return {"rows": rows}
 
 
+def compare(values: Values) -> Comparison:
+    """Trajectory RMSE before and after Stage II."""
+    rows = []
+    changes: dict[tuple[str, str], float] = {}
+    for paper, ours in zip(published()["trajectory"]["rows"], values["rows"], strict=True):
+        before, after = ours["path_rmse"], ours["two_stage_end_rmse"]
+        changes[ours["dataset"], ours["nodes"]] = 100 * (after / before - 1)
+        cells = (error(paper["path_rmse"], before), error(paper["two_stage_end_rmse"], after))
+        rows.append(Row((ours["dataset"], ours["nodes"]), cells, group=ours["dataset"]))
+    claims = [
+        Claim(
+            f"{name}: the {nodes} trajectories come {word} the teacher path",
+            (changes[name, nodes] < 0) == (nodes == "output"),
+            f"{changes[name, nodes]:+.0f} %",
+        )
+        for name in BOTH
+        for nodes, word in (("output", "nearer to"), ("hidden", "off"), ("all", "off"))
+    ]
+    return Comparison(
+        ("dataset", "nodes"),
+        ("PATH", "TWO-STAGE-END"),
+        tuple(rows),
+        tuple(claims),
+        reason="the path is the teacher's, and ours is another teacher",
+    )
+
+
+def compare_in_time(values: Values) -> Comparison:
+    """The order of the two methods at every time after the start."""
+    claims = []
+    for row in values["rows"]:
+        larger, times = row["times_path_is_larger"], row["times_after_start"]
+        count = larger if row["nodes"] == "output" else times - larger
+        method = "TWO-STAGE-END" if row["nodes"] == "output" else "PATH"
+        text = f"{row['dataset']}: {method} is nearer to the {row['nodes']} path at every time"
+        claims.append(Claim(text, count == times, f"{count} of {times} times"))
+    return Comparison((), (), (), tuple(claims))
+
+
 EXPERIMENT = Experiment(
     "trajectory",
     "Output and hidden trajectory reorganisation",
     "tab:trajectory_reorganization",
     auxiliary.pairs,
     measure,
+    compare,
 )
 IN_TIME = Experiment(
     "time-resolved",
@@ -65,4 +107,5 @@ IN_TIME = Experiment(
     "fig:time_resolved_autonomous_errors",
     auxiliary.pairs,
     measure_in_time,
+    compare_in_time,
 )

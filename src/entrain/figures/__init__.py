@@ -1,7 +1,8 @@
 """Results to pictures. Nothing here computes; matplotlib is imported when a figure is made."""
 
 from entrain.figures.growth import growth_figure
+from entrain.figures.paper import FIGURES, PaperFigure
 from entrain.figures.style import save
 from entrain.figures.trajectories import trajectories
 
-__all__ = ["growth_figure", "save", "trajectories"]
+__all__ = ["FIGURES", "PaperFigure", "growth_figure", "save", "trajectories"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from entrain.files import write_atomically
 
@@ -24,6 +24,53 @@ CLASS_COLOURS = (
     "#882255",
     "#999999",
 )
+
+# A method looks the same in every figure; marker and line tell it apart without colour.
+METHOD_COLOURS = {
+    "teacher": "#000000",
+    "PATH": "#0072B2",
+    "PATH-CONT": "#56B4E9",
+    "Z-END": "#E69F00",
+    "ZERO-END-ONLY": "#CC79A7",
+    "PRETRAIN-END-ONLY": "#009E73",
+    "TWO-STAGE-END": "#D55E00",
+}
+METHOD_MARKERS = {
+    "teacher": "*",
+    "PATH": "o",
+    "PATH-CONT": "v",
+    "Z-END": "P",
+    "ZERO-END-ONLY": "X",
+    "PRETRAIN-END-ONLY": "^",
+    "TWO-STAGE-END": "s",
+}
+METHOD_LINES = {
+    "teacher": ":",
+    "PATH": "--",
+    "PATH-CONT": ":",
+    "Z-END": "-.",
+    "ZERO-END-ONLY": ":",
+    "PRETRAIN-END-ONLY": "-.",
+    "TWO-STAGE-END": "-",
+}
+
+# Where one panel holds both datasets; dark and light in grey, too.
+DATASET_COLOURS = {"MNIST": "#882255", "Fashion-MNIST": "#44AA99"}
+DATASET_LINES = {"MNIST": "-", "Fashion-MNIST": "--"}
+
+# Teachers by their number of hidden layers.
+DEPTH_COLOURS = {1: "#000000", 2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
+DEPTH_MARKERS = {1: "*", 2: "o", 3: "^", 4: "s"}
+
+# What the paper prints: a hollow diamond.
+PAPER_LOOK: dict[str, Any] = {
+    "marker": "D",
+    "markerfacecolor": "none",
+    "markeredgecolor": "#222222",
+    "markeredgewidth": 1.0,
+    "markersize": 5.0,
+    "linestyle": "none",
+}
 
 
 def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:

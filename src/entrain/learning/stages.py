@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 
 import torch
@@ -135,6 +135,8 @@ class StudentStage:
 
 Stage = TeacherStage | StudentStage
 
+LATER = {"later": True}  # metadata of a field added after the first release
+
 
 def _key(stage: Stage) -> str:
     kind = "teacher" if isinstance(stage, TeacherStage) else stage.protocol.name.lower()
@@ -144,7 +146,8 @@ def _key(stage: Stage) -> str:
 def digest(value: object) -> str:
     """What tells one value (of dataclasses, tuples and plain values) from another.
 
-    Fields at their defaults do not count, so that a later release may add fields.
+    A field that a later release adds may be marked with `LATER`: at its default it does not count,
+    so that what was trained before keeps its name.
     """
     text = json.dumps(_canonical(value), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -158,14 +161,8 @@ def _canonical(value: object) -> object:
     return {
         each.name: _canonical(getattr(value, each.name))
         for each in fields(value)
-        if getattr(value, each.name) != _default(each)
+        if LATER.items() - each.metadata.items() or getattr(value, each.name) != each.default
     }
-
-
-def _default(each: Field[object]) -> object:
-    if each.default_factory is not MISSING:
-        return each.default_factory()
-    return each.default
 
 
 class Classroom:

@@ -1,0 +1,76 @@
+"""`entrain report`: results beside the paper's numbers, as a document with figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from entrain.cli.console import err, out, print_json, table
+from entrain.cli.options import Json
+
+if TYPE_CHECKING:
+    from entrain.reproduction import ResultsFolder
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="Folder of entrain reproduce.")] = Path("results"),
+    json: Json = False,
+) -> None:
+    """Write REPRODUCTION.md and its figures from the results in FOLDER."""
+    from entrain.errors import InputError
+    from entrain.reproduction import ResultsFolder
+
+    kept = ResultsFolder(folder)
+    results = kept.results()
+    if not results:
+        raise InputError(
+            f"{folder}: no results of entrain reproduce here; make some: "
+            "entrain reproduce all --quick"
+        )
+    written = write(kept)
+    if json:
+        print_json({"report": str(written), "experiments": sorted(results)})
+        return
+    show(kept, set(results))
+    out.print(f"report   {written}", soft_wrap=True)
+
+
+def write(folder: ResultsFolder) -> Path:
+    """Draw the figures and write the document; its path."""
+    from entrain.files import write_atomically
+    from entrain.report import document, draw_figures
+
+    results = folder.results()
+    with err.status("drawing"):
+        figures = draw_figures(results, folder.path / "figures")
+        path = folder.path / "REPRODUCTION.md"
+        write_atomically(path, document(results, figures).encode())
+    return path
+
+
+def show(folder: ResultsFolder, names: set[str]) -> None:
+    """A table of verdicts, and the claims that do not hold."""
+    from entrain.experiments import EXPERIMENTS
+
+    results = folder.results()
+    shown = table(
+        "against the paper", "experiment", "reproduced", "qualitatively", "differs", "claims"
+    )
+    failing = []
+    for name, experiment in EXPERIMENTS.items():
+        if name not in names or experiment.compare is None:
+            continue
+        comparison = experiment.compare(results[name]["values"])
+        counts = Counter(comparison.verdicts())
+        held = sum(claim.holds for claim in comparison.claims)
+        cells = [str(counts[v] or "") for v in ("reproduced", "qualitatively", "differs")]
+        claims = f"{held} of {len(comparison.claims)}" if comparison.claims else ""
+        shown.add_row(name, *cells, claims)
+        failing += [c for c in comparison.claims if not c.holds]
+    if shown.row_count:
+        out.print(shown)
+    for claim in failing:
+        out.print(f"does not hold here: {claim.text} ({claim.measured})", soft_wrap=True)

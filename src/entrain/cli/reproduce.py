@@ -1,0 +1,161 @@
+"""`entrain reproduce`: the paper's experiments, trained, measured and compared."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from entrain.cli.console import err, out, print_json, table
+from entrain.cli.options import DataDir, Device, Json, require
+
+if TYPE_CHECKING:
+    from entrain.experiments import Experiment, Setting
+    from entrain.reproduction import Engine
+
+
+def command(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments, or all.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            help="A small version on bundled images, in minutes on two cores; not the paper's "
+            "protocol."
+        ),
+    ] = False,
+    runs: Annotated[
+        int | None, typer.Option(help="Training orders. [default: 10; quick: 3]")
+    ] = None,
+    out_folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of results. [default: results; quick: results/quick]"),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="process (this one), or ray (needs entrain[cluster]).")
+    ] = "process",
+    address: Annotated[
+        str | None, typer.Option(help="Of a Ray cluster. [default: a local one]")
+    ] = None,
+    data_dir: DataDir = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Reproduce experiments of the paper: train what they need, measure, compare, draw.
+
+    Stages that experiments share are trained once. Killed and started again it redoes nothing
+    that was finished, and several processes may work on one folder at the same time.
+    """
+    from entrain.errors import positive_int
+    from entrain.experiments import PAPER, QUICK
+    from entrain.reproduction import Queue, ResultsFolder
+
+    require(positive_int, runs=runs)
+    setting = QUICK if quick else PAPER
+    setting = setting if runs is None else setting.with_runs(runs)
+    if list_ or not names:
+        _list(setting, json)
+        return
+    chosen = _chosen(names)
+    folder = ResultsFolder(out_folder or Path("results/quick" if quick else "results"))
+    worker = _engine(engine, address, data_dir, device)
+    folder.create()
+    queue = Queue(folder, chosen, setting)
+    began, count = time.monotonic(), len(queue.all) - len(queue.done)
+    if quick:
+        err.print("a small version on bundled images: NOT the paper's protocol", style="yellow")
+    if count:
+        from entrain.cli.reproduction_progress import ReproductionProgress
+
+        with ReproductionProgress(queue) as progress:
+            try:
+                worker.run(queue, progress)
+            except KeyboardInterrupt:
+                err.print(f"stopped; what is finished is kept in {folder.path}", soft_wrap=True)
+                raise
+            finally:
+                queue.close()
+    _report(folder, {experiment.name for experiment in chosen}, json)
+    if not json:
+        seconds = time.monotonic() - began
+        out.print(
+            f"{count} of {len(queue.all)} pieces of work in {seconds:.0f} s"
+            if count
+            else "everything was finished already"
+        )
+
+
+def _list(setting: Setting, json: bool) -> None:
+    from entrain.experiments import EXPERIMENTS
+    from entrain.reproduction.queue import stage_count
+
+    rows = {
+        name: {
+            "title": experiment.title,
+            "source": experiment.source,
+            "stages": stage_count(experiment.stages(setting)),
+        }
+        for name, experiment in EXPERIMENTS.items()
+    }
+    if json:
+        print_json({"setting": setting.name, "experiments": rows})
+        return
+    shown = table("experiments (entrain reproduce NAME... or all)", "name", "title", "stages")
+    shown.columns[1].justify = "left"
+    for name, row in rows.items():
+        shown.add_row(name, str(row["title"]), str(row["stages"]))
+    out.print(shown)
+    out.print("stages: trainings an experiment needs; those it shares with others are done once")
+
+
+def _chosen(names: list[str]) -> list[Experiment]:
+    from entrain.errors import unknown_name
+    from entrain.experiments import EXPERIMENTS
+
+    if "all" in names:
+        return list(EXPERIMENTS.values())
+    for name in names:
+        if name not in EXPERIMENTS:
+            raise unknown_name("experiment", name, ("all", *EXPERIMENTS))
+    return [EXPERIMENTS[name] for name in dict.fromkeys(names)]
+
+
+def _engine(name: str, address: str | None, data_dir: Path | None, device: str) -> Engine:
+    from functools import partial
+
+    from entrain import kernels
+    from entrain.data import load_dataset
+    from entrain.device import choose_device
+    from entrain.errors import InputError, unknown_name
+    from entrain.reproduction import ThisProcess
+
+    dataset = partial(load_dataset, data_dir=data_dir)
+    if name == "process":
+        if address is not None:
+            raise InputError("--address belongs to --engine ray")
+        place = choose_device(device)
+        kernels.warm(place, err.print)
+        return ThisProcess(dataset, place)
+    if name == "ray":
+        from entrain.reproduction.ray_engine import OnRay
+
+        return OnRay(dataset, address=address, device=device)
+    raise unknown_name("engine", name, ("process", "ray"))
+
+
+def _report(folder: object, names: set[str], json: bool) -> None:
+    from entrain.cli.report import show, write
+    from entrain.reproduction import ResultsFolder
+
+    assert isinstance(folder, ResultsFolder)
+    written = write(folder)
+    if json:
+        results = folder.results()
+        print_json({"folder": str(folder.path), "results": {n: results[n] for n in sorted(names)}})
+        return
+    show(folder, names)
+    out.print(f"report   {written}", soft_wrap=True)

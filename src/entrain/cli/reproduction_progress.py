@@ -1,0 +1,96 @@
+"""Progress of a reproduction on standard error: all the work, and the piece at hand."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from entrain.cli.console import err
+
+if TYPE_CHECKING:
+    from entrain.learning import TrainingState
+    from entrain.reproduction import Queue, Work
+
+
+class ReproductionProgress:
+    """A bar over all pending work with the time left, and one for each piece being worked on."""
+
+    def __init__(self, queue: Queue) -> None:
+        from entrain.reproduction.queue import cost
+
+        self._queue, self._cost = queue, cost
+        self._total = sum(cost(w) for k, w in queue.all.items() if k not in queue.already_done)
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description:<44}", markup=False),
+            BarColumn(bar_width=12),
+            TextColumn("{task.fields[news]}", markup=False),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(compact=True),
+            console=err,
+            disable=not err.is_terminal,
+            speed_estimate_period=900,
+        )
+        self._all = self._bars.add_task("everything", total=self._total, news="")
+        self._pieces: dict[str, tuple[TaskID, float]] = {}
+        self._fractions: dict[str, float] = {}
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        self._update()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def begin(self, work: Work) -> None:
+        """Show a bar for `work`."""
+        bar = self._bars.add_task(work.title, total=1.0, news="")
+        self._pieces[work.key] = (bar, time.monotonic())
+        self._update()
+
+    def epoch(self, work: Work, state: TrainingState) -> None:
+        """Show how far a stage is, and how accurate on validation."""
+        assert not hasattr(work, "experiment")
+        epochs = work.epochs
+        top1 = max((v for v in state.history["top1"][-1] if v == v), default=float("nan"))
+        news = f"{state.epoch}/{epochs} {top1:5.2f} %"
+        self._bars.update(self._pieces[work.key][0], completed=state.epoch / epochs, news=news)
+        self._fractions[work.key] = state.epoch / epochs
+        self._update()
+
+    def fraction(self, work: Work, fraction: float) -> None:
+        """Show how far a measurement is."""
+        self._bars.update(self._pieces[work.key][0], completed=fraction)
+        self._fractions[work.key] = fraction
+        self._update()
+
+    def end(self, work: Work) -> None:
+        """Remove the bar of `work`; without a terminal, write a line."""
+        bar, began = self._pieces.pop(work.key)
+        self._fractions.pop(work.key, None)
+        self._bars.remove_task(bar)
+        self._update()
+        if not err.is_terminal:
+            done, count = len(self._queue.done), len(self._queue.all)
+            seconds = time.monotonic() - began
+            err.print(f"{done}/{count}  {work.title}  {seconds:.1f} s", soft_wrap=True)
+
+    def _update(self) -> None:
+        queue = self._queue
+        done = sum(
+            self._cost(queue.all[key]) for key in queue.done if key not in queue.already_done
+        )
+        done += sum(self._cost(queue.all[key]) * f for key, f in self._fractions.items())
+        news = f"{len(queue.done)}/{len(queue.all)} done"
+        self._bars.update(self._all, completed=done, news=news)

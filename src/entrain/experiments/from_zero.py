@@ -1,0 +1,68 @@
+"""The branches from exact zero, whose epochs the paper does not state, trained longer.
+
+MNIST, over the teachers of `teacher-seeds`, in training order 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from entrain.experiments import auxiliary, teacher_seeds
+from entrain.experiments.comparison import Claim, Comparison
+from entrain.experiments.setting import AUXILIARY_RATE, MNIST, Setting
+from entrain.experiments.spec import Experiment, Lab, Values, summary
+from entrain.learning import Stage, StudentStage
+
+TIMES_LONGER = (1, 3)
+
+
+def students(setting: Setting) -> dict[tuple[str, int], StudentStage]:
+    """(protocol, epochs) -> one student per teacher side by side."""
+    path, _ = teacher_seeds.students(setting, MNIST)
+    found = {}
+    for factor in TIMES_LONGER:
+        longer = replace(setting, endpoint_epochs=factor * setting.endpoint_epochs)
+        for protocol in auxiliary.FROM_ZERO:
+            stage = longer.go_on(path, protocol, rate=AUXILIARY_RATE)
+            found[protocol, longer.endpoint_epochs] = stage
+    return found
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """All of them."""
+    return list(students(setting).values())
+
+
+def measure(lab: Lab) -> Values:
+    """Test metrics of each teacher's student, by protocol and epochs."""
+    rows = [
+        {"method": protocol, "epochs": epochs, **summary(lab.test(MNIST, stage))}
+        for (protocol, epochs), stage in students(lab.setting).items()
+    ]
+    return {"dataset": MNIST, "rows": rows}
+
+
+def compare(values: Values) -> Comparison:
+    """The two protocols at each length."""
+    claims = []
+    for row in values["rows"]:
+        tops = [run["top1"] for run in row["runs"]]
+        listed = ", ".join(f"{top:.2f}" for top in tops)
+        if row["method"] == "Z-END":
+            text, holds = "reaches 95 % with every teacher", min(tops) >= 95
+        else:
+            text, holds = "stays under 40 % with every teacher", max(tops) < 40
+        claims.append(
+            Claim(f"{row['method']}, {row['epochs']} epochs: {text}", holds, f"top-1 % {listed}")
+        )
+    return Comparison((), (), (), tuple(claims))
+
+
+EXPERIMENT = Experiment(
+    "from-zero",
+    "Training from exact zero, for longer, with other teachers",
+    "",
+    stages,
+    measure,
+    compare,
+)

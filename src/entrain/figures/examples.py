@@ -1,0 +1,58 @@
+"""Output activations of chosen test examples, by dataset and kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from entrain.figures.panels import Results, picture
+from entrain.figures.trajectories import trajectories
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_TITLES = {
+    "correct": "{}: correctly classified examples",
+    "misclassified": "{}: misclassified examples, predicted class (true class)",
+}
+
+
+def examples(dataset: str, kind: str) -> Callable[[Results], Figure]:
+    """What draws one row of `output-dynamics`."""
+
+    def draw(results: Results) -> Figure:
+        title = _TITLES[kind].format(dataset)
+        for row in results["output-dynamics"]["rows"]:
+            if (row["dataset"], row["kind"]) == (dataset, kind) and row["labels"]:
+                figure = trajectories(
+                    np.asarray(row["images"]),
+                    np.asarray(row["outputs"]).transpose(2, 0, 1),  # (n, O, times) before
+                    np.asarray(row["labels"]),
+                    tuple(row["class_names"]),
+                    title,
+                )
+                if kind == "misclassified":
+                    _raise_pictures(figure, row["images"])
+                return figure
+        return _nothing(title)
+
+    return draw
+
+
+def _raise_pictures(figure: Figure, images: list[list[list[int]]]) -> None:
+    """Pictures to the upper left: no output rises soon, and a wrong winner rises little."""
+    for axis, image in zip(figure.axes, images, strict=False):
+        for inset in list(axis.child_axes):
+            inset.remove()
+        picture(axis, image, (0.03, 0.62, 0.36, 0.36))
+
+
+def _nothing(title: str) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.0, 1.2), layout="constrained")
+    figure.suptitle(title, fontsize=11)
+    figure.text(0.5, 0.35, "no such example", ha="center", fontsize=10)
+    return figure

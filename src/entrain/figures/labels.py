@@ -1,0 +1,80 @@
+"""Names beside points, moved apart where they would cover one another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Box = tuple[float, float, float, float]  # left, bottom, right, top, in points
+
+_SIZE = 7.0
+_RADII, _ANGLES = (10.0, 16.0, 24.0, 34.0, 46.0), 16
+
+
+def label_points(
+    axis: Axes, names: Sequence[str], at: Sequence[tuple[float, float]], avoid: np.ndarray
+) -> None:
+    """Write each name near its point (data units), clear of other names and of `avoid` (n, 2).
+
+    The layout of the figure must be settled.
+    """
+    unit = 72.0 / axis.get_figure(root=True).dpi  # type: ignore[union-attr]
+    panel = axis.bbox
+    edge = (panel.x0 * unit, panel.y0 * unit, panel.x1 * unit, panel.y1 * unit)
+    marks = axis.transData.transform(avoid) * unit
+    placed: list[Box] = []
+    for name, point in sorted(zip(names, at, strict=True), key=lambda each: -each[1][1]):
+        x, y = axis.transData.transform(point) * unit
+        width, height = 0.64 * _SIZE * len(name), 1.15 * _SIZE
+        best: tuple[float, float, float, Box] | None = None
+        for radius in _RADII:
+            for turn in range(_ANGLES):
+                angle = 2 * math.pi * turn / _ANGLES
+                dx = math.cos(angle) * (radius + width / 2 - 4)
+                dy = math.sin(angle) * radius
+                box = _box(x + dx, y + dy, width, height)
+                cost = radius / 8 + _cost(box, placed, marks, edge)
+                if best is None or cost < best[0]:
+                    best = (cost, dx, dy, box)
+        assert best is not None
+        placed.append(best[3])
+        axis.annotate(
+            name,
+            point,
+            best[1:3],
+            textcoords="offset points",
+            fontsize=_SIZE,
+            ha="center",
+            va="center",
+            arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "#777777", "shrinkB": 3},
+            zorder=7,
+        ).set_in_layout(False)
+
+
+def _box(x: float, y: float, width: float, height: float) -> Box:
+    return (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+
+
+def _cost(box: Box, placed: Sequence[Box], marks: np.ndarray, edge: Box) -> float:
+    """How much a box covers: names above all, then marks; the panel's edge is a wall."""
+    left, bottom, right, top = box
+    cost = 0.0
+    for other in placed:
+        wide = min(right, other[2]) - max(left, other[0]) + 2
+        high = min(top, other[3]) - max(bottom, other[1]) + 1
+        cost += 20.0 + wide * high if wide > 0 and high > 0 else 0.0
+    inside = (
+        (marks[:, 0] > left - 5)
+        & (marks[:, 0] < right + 5)
+        & (marks[:, 1] > bottom - 4)
+        & (marks[:, 1] < top + 4)
+    )
+    cost += 14.0 * int(inside.sum())
+    out = left < edge[0] or bottom < edge[1] or right > edge[2] or top > edge[3]
+    return cost + (1000.0 if out else 0.0)

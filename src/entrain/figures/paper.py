@@ -1,0 +1,156 @@
+"""The figures of the paper by name, and one of ours: what each needs, says and how it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from entrain.figures.ablation import protocol_ablation
+from entrain.figures.architectures import architectures_pairs, architectures_scatter
+from entrain.figures.errors import time_resolved
+from entrain.figures.examples import examples
+from entrain.figures.learning import matched_continuations, stage2_components, validation_curves
+from entrain.figures.noisy import stochastic_dynamics
+from entrain.figures.panels import Results
+from entrain.figures.performance import main_performance
+from entrain.figures.robustness import scaling_noise_grid
+from entrain.figures.scale import oscillator_scale
+from entrain.figures.seeds import teacher_seeds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure: the experiments whose values `draw` takes, by name, and a caption."""
+
+    name: str
+    caption: str
+    needs: tuple[str, ...]
+    draw: Callable[[Results], Figure]
+
+
+_DIAMONDS = "Hollow diamonds are the numbers the paper prints."
+_EXAMPLES = (
+    "Each panel shows the image and the ten outputs of one TWO-STAGE-END network from start to "
+    "observation time; the thick line is the class that wins."
+)
+
+FIGURES: dict[str, PaperFigure] = {
+    figure.name: figure
+    for figure in (
+        PaperFigure(
+            "main-performance",
+            "Test accuracy, agreement with the teacher and endpoint RMSE on both datasets: small "
+            "points are training orders (ten in the full setting), large markers their means, "
+            f"bars one sample SD. {_DIAMONDS}",
+            ("multiseed",),
+            main_performance,
+        ),
+        PaperFigure(
+            "validation-curves",
+            "Validation accuracy after each epoch of both stages: mean over training orders (ten "
+            "in the full setting) and a band of one sample SD either side. Epoch 0 of Stage II is "
+            "the selected PATH network.",
+            ("validation-curves",),
+            validation_curves,
+        ),
+        PaperFigure(
+            "stage2-components",
+            "The two training losses in each epoch of TWO-STAGE-END, on logarithmic axes: mean "
+            "over training orders (ten in the full setting) and a band of one sample SD either "
+            "side.",
+            ("stage2-components",),
+            stage2_components,
+        ),
+        PaperFigure(
+            "time-resolved",
+            "Root-mean-square distance of output and hidden activations from the teacher's path "
+            "at each time of the rollout, over all test images. One run at learning rate 30.",
+            ("time-resolved",),
+            time_resolved,
+        ),
+        *(
+            PaperFigure(
+                f"{short}-{kind}",
+                f"{dataset} test images that are {said}. {_EXAMPLES}",
+                ("output-dynamics",),
+                examples(dataset, kind),
+            )
+            for short, dataset in (("mnist", "MNIST"), ("fashion", "Fashion-MNIST"))
+            for kind, said in (
+                ("correct", "classified correctly, with margins typical of their class"),
+                (
+                    "misclassified",
+                    "misclassified although the true class comes second, one of each class where "
+                    "there is one; titles give the predicted and, in brackets, the true class",
+                ),
+            )
+        ),
+        PaperFigure(
+            "architectures-scatter",
+            "TWO-STAGE-END against PATH for Fashion-MNIST teachers that divide the same hidden "
+            "width differently (15 in the full setting), one run each; above the dashed line "
+            f"TWO-STAGE-END is the better. {_DIAMONDS}",
+            ("architectures",),
+            architectures_scatter,
+        ),
+        PaperFigure(
+            "architectures-pairs",
+            "From PATH to TWO-STAGE-END, one line for each Fashion-MNIST teacher architecture (15 "
+            f"in the full setting), one run each. {_DIAMONDS}",
+            ("architectures",),
+            architectures_pairs,
+        ),
+        PaperFigure(
+            "ablation",
+            "Test accuracy and agreement of six pairs of initialisation and objective, one run "
+            f"each, with the value beside each bar. {_DIAMONDS}",
+            ("ablation",),
+            protocol_ablation,
+        ),
+        PaperFigure(
+            "matched-continuations",
+            "Validation accuracy and endpoint RMSE while the same PATH network is trained on with "
+            "three objectives, one run each; open circles are the selected epochs.",
+            ("matched-continuations",),
+            matched_continuations,
+        ),
+        PaperFigure(
+            "scaling-noise-grid",
+            "Test accuracy against width of teacher and network together (a, d), temperature "
+            "(b, e: mean output of ten trajectories, and faint dotted lines for single ones) and "
+            "integration grid (c, f). Small points are training orders (five in the full "
+            f"setting), markers their means, bars one sample SD. {_DIAMONDS}",
+            ("widths", "temperature", "refinement"),
+            scaling_noise_grid,
+        ),
+        PaperFigure(
+            "stochastic-dynamics",
+            "Outputs of Fashion-MNIST images at temperature 1: (A) every trajectory of both "
+            "networks is right, (B) some err but the means are right, (C) only the TWO-STAGE-END "
+            "mean is right, (D) noise overturns it, too. Solid lines are means over trajectories, "
+            "faint lines the single ones of the true class and its strongest rival.",
+            ("stochastic-dynamics",),
+            stochastic_dynamics,
+        ),
+        PaperFigure(
+            "oscillator-scale",
+            "Digit accuracy against the number of oscillators: ours is the mean over training "
+            "orders at each width, the others are cited. Filled markers are standard MNIST, open "
+            "ones other digit tasks; works of which the paper prints no accuracy are left out.",
+            ("oscillator-scale",),
+            oscillator_scale,
+        ),
+        PaperFigure(
+            "teacher-seeds",
+            "Test accuracy of teachers of one architecture from different seeds, and of the PATH "
+            "and TWO-STAGE-END networks trained on each, one run each. The ticks at the right are "
+            "the paper's teacher and its means.",
+            ("teacher-seeds",),
+            teacher_seeds,
+        ),
+    )
+}

@@ -1,0 +1,65 @@
+"""Digit accuracy against the number of oscillators, among published networks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from entrain.figures.panels import Results, number, panels
+from entrain.figures.style import CLASS_COLOURS, METHOD_COLOURS, METHOD_MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MARKERS = "o^Dv<>pP"
+_OURS = "TWO-STAGE-END"
+_OTHERS = CLASS_COLOURS[0]
+
+
+def oscillator_scale(results: Results) -> Figure:
+    """Filled markers on standard MNIST, open ones on other digit tasks."""
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import NullLocator
+
+    values = results["oscillator-scale"]
+    figure, axes = panels(1, 1, (6.2, 4.0))
+    axis = axes[0, 0]
+    axis.plot(
+        [row["oscillators"] for row in values["ours"]],
+        [number(row["top1"]) for row in values["ours"]],
+        color=METHOD_COLOURS[_OURS],
+        marker=METHOD_MARKERS[_OURS],
+        markersize=7,
+        linewidth=1.4,
+        label=f"ours, {_OURS}",
+    )
+    for index, row in enumerate(values["others"]):
+        at = (row["oscillators"], number(row["top1"]))
+        axis.plot(*at, **_look(row["standard"], _MARKERS[index % len(_MARKERS)]))
+        name = row["system"] if row["standard"] else f"{row['system']} ({row['task']})"
+        offset = (9, 0)
+        axis.annotate(name, at, offset, textcoords="offset points", fontsize=9, va="center")
+    counts = sorted({row["oscillators"] for row in [*values["ours"], *values["others"]]})
+    axis.set_xscale("log")
+    axis.set_xticks(counts, [str(count) for count in counts])
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.margins(x=0.2, y=0.12)
+    axis.set_xlabel("oscillators that evolve in inference")
+    axis.set_ylabel("test top-1 accuracy (%)")
+    keys = [
+        axis.lines[0],
+        Line2D([], [], label="published, MNIST", **_look(True)),
+        Line2D([], [], label="published, other digit tasks", **_look(False)),
+    ]
+    axis.legend(handles=keys, fontsize=8.5, frameon=False, loc="lower right")
+    return figure
+
+
+def _look(standard: bool, marker: str = "o") -> dict[str, Any]:
+    return {
+        "linestyle": "none",
+        "marker": marker,
+        "markersize": 8,
+        "color": _OTHERS,
+        "markerfacecolor": _OTHERS if standard else "white",
+        "markeredgewidth": 1.4,
+    }

@@ -1,0 +1,144 @@
+"""The tables that set the network beside published ones: ours computed, the others cited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_LETTERS = (
+    "Superscripts: H hardware, S simulation, D stated in the source, A counted from the stated "
+    "architecture; NR not reported. Cited rows are those of the paper's table."
+)
+Column = tuple[str, Callable[[Mapping[str, Any]], str]]
+
+
+def _table(rows: list[Mapping[str, Any]], columns: list[Column]) -> str:
+    lines = ["| " + " | ".join(title for title, _ in columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(show(row) for _, show in columns) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _plain(name: str, provenance: str = "") -> Callable[[Mapping[str, Any]], str]:
+    """A field, with its provenance letter where the table has one."""
+
+    def show(row: Mapping[str, Any]) -> str:
+        value = row.get(name)
+        if value is None:
+            return "NR"
+        text = f"{value:,}" if isinstance(value, int) else str(value)
+        letter = row.get(f"prov_{provenance}")
+        return f"{text}<sup>{letter}</sup>" if letter else text
+
+    return show
+
+
+def _system(row: Mapping[str, Any]) -> str:
+    return f"{row['system']}, {row['source']}" if "source" in row else f"**{row['system']}**"
+
+
+def _percent(mean: float | None, sd: float | None) -> str:
+    if mean is None:
+        return ""
+    return f"{mean:.2f}" + (f" ± {sd:.2f}" if sd else "")
+
+
+def _top1(row: Mapping[str, Any]) -> str:
+    shown = []
+    for label, name in (("MNIST", "mnist"), ("Fashion", "fashion")):
+        mean = row.get(f"{name}_top1_mean", row.get(f"{name}_top1"))
+        if text := _percent(mean, row.get(f"{name}_top1_sd")):
+            about = "about " if row.get(f"{name}_top1_approx") else ""
+            shown.append(f"{label} {about}{text}")
+        elif row.get(f"{name}_top1_min"):
+            shown.append(f"{label} {row[f'{name}_top1_min']} to {row[f'{name}_top1_max']}")
+    if row.get("other_task_top1_mean"):
+        shown.append(_percent(row["other_task_top1_mean"], row.get("other_task_top1_sd")))
+    letter = row.get("prov_accuracy")
+    return "; ".join(shown) + (f"<sup>{letter}</sup>" if letter else "")
+
+
+def _evolutions(row: Mapping[str, Any]) -> str:
+    if "stage1_rollouts" in row:
+        return f"{row['stage1_rollouts']} in Stage I, {row['stage2_rollouts']} in Stage II"
+    return f"{row.get('evolutions_per_update', 'NR')} ({row['evolution_kind']})"
+
+
+def resources(values: Mapping[str, Any]) -> str:
+    """Oscillators, input coefficients and couplers."""
+    columns: list[Column] = [
+        ("system", _system),
+        ("platform", _plain("platform", "platform")),
+        ("task", _plain("task", "task")),
+        ("top-1 %", _top1),
+        ("hidden", _plain("hidden", "hidden")),
+        ("output", _plain("output", "output")),
+        ("variables", _plain("total", "total")),
+        ("input coefficients", _plain("input_coefficients", "input_coefficients")),
+        ("couplers", _plain("couplers", "couplers")),
+        ("evidence", _plain("implementation", "implementation")),
+    ]
+    return _table([values["ours"], *values["others"]], columns) + "\n\n" + _LETTERS
+
+
+def protocols(values: Mapping[str, Any]) -> str:
+    """How training and inference use the dynamics."""
+    columns: list[Column] = [
+        ("system", _system),
+        ("training rule", _plain("training_rule", "training_rule")),
+        ("states used", _plain("training_states", "training_states")),
+        ("evolutions per update", _evolutions),
+        ("trained on", _plain("training_hardware", "training_hardware")),
+        ("update", _plain("update", "update")),
+        ("read out", _plain("inference_state", "inference_state")),
+        ("inference", _plain("inference_evolution", "inference_evolution")),
+    ]
+    return _table([values["ours"], *values["others"]], columns) + "\n\n" + _LETTERS
+
+
+def broader(values: Mapping[str, Any]) -> str:
+    """State variables, dynamics and readout of other dynamical classifiers."""
+    columns: list[Column] = [
+        ("system", _system),
+        ("substrate", _plain("substrate")),
+        ("architecture", _plain("architecture")),
+        ("variables", _plain("n_dyn")),
+        ("regime", _plain("regime")),
+        ("structure", _plain("structure")),
+        ("trained readout", _plain("readout")),
+        ("top-1 %", _top1),
+        ("evidence", _plain("implementation")),
+    ]
+    notes = values["notes"]
+    text = (
+        f"Whitelam: mean of {notes['whitelam_ensemble_size']} trajectories (one alone "
+        f"{notes['whitelam_mnist_single_trajectory_top1']} %); its Fashion-MNIST value is derived "
+        f"from {notes['whitelam_fashion_fraction_of_teacher_percent']} % of a teacher's "
+        f"{notes['whitelam_fashion_teacher_top1']} %. SubDEQ uses a split of its own. AOC counts "
+        "its analog core alone. SNN counts spiking neurons, not scalar variables."
+    )
+    return _table([values["ours"], *values["others"]], columns) + "\n\n" + text
+
+
+def scale(values: Mapping[str, Any]) -> str:
+    """The points of the figure, and those it cannot show."""
+    rows = [{"system": "Entrain", "task": "MNIST", **point} for point in values["ours"]]
+    columns: list[Column] = [
+        ("system", _system),
+        ("task", _plain("task")),
+        ("oscillators", _plain("oscillators")),
+        ("top-1 %", lambda row: f"{row['top1']:.2f}"),
+    ]
+    missing = "; ".join(values["without_printed_accuracy"])
+    return (
+        _table([*rows, *values["others"]], columns)
+        + "\n\nThe paper's figure also shows these works, but prints no accuracies for them, so "
+        f"that they are not drawn: {missing}."
+    )
+
+
+CONTEXT: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "resources": resources,
+    "training-protocols": protocols,
+    "broader-context": broader,
+    "oscillator-scale": scale,
+}

@@ -1,0 +1,220 @@
+"""Work done by the workers of a Ray cluster.
+
+Datasets and states reach the workers through Ray's object store, outcomes come back to this
+process, and it alone writes to the folder: the nodes share no disk and need no dataset files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import entrain
+from entrain.data import Dataset
+from entrain.device import choose_device
+from entrain.errors import InputError
+from entrain.experiments import Measurement, Values
+from entrain.learning import pack_state
+from entrain.reproduction.engines import Watcher
+from entrain.reproduction.folder import Work
+from entrain.reproduction.queue import SECONDS_BETWEEN_LOOKS, Queue
+from entrain.reproduction.work import Bench, unpacked
+
+SECONDS_TO_CONNECT = 10.0
+
+# Threads of one task, our kernels' included: Ray gives a worker as many OpenMP threads as its task
+# has CPUs. Stages wait for one another, so that there are often fewer of them than CPUs, and a
+# node of a few CPUs is best used by one stage at a time. More threads gain less than more tasks.
+CPUS_PER_TASK = 4
+
+
+class OnRay:
+    """Every piece of work as a task of a Ray cluster.
+
+    `dataset` is called in this process only. Without an `address` a Ray of this machine is started
+    for the run and stopped after it. `device` is auto, cpu or cuda. Work whose worker or node dies
+    is done again, up to `retries` times; an error of the work itself ends the run.
+    """
+
+    def __init__(
+        self,
+        dataset: Callable[[str], Dataset],
+        address: str | None = None,
+        device: str = "auto",
+        retries: int = 3,
+    ) -> None:
+        if device not in ("auto", "cpu", "cuda"):
+            raise InputError(
+                f"device {device!r} cannot be asked of a cluster: expected auto, cpu or cuda "
+                "(Ray gives every task a GPU of its own)"
+            )
+        self._dataset, self._address = dataset, address
+        self._device, self._retries = device, retries
+
+    def run(self, queue: Queue, watcher: Watcher) -> None:
+        """Until nothing is left to do."""
+        with contextlib.closing(queue), _connection(self._address) as ray:
+            self._run(ray, queue, watcher)
+
+    def _run(self, ray: Any, queue: Queue, watcher: Watcher) -> None:
+        device = self._device_of(ray)
+        nodes = _resources(ray, "CPU")
+        asked = {"num_gpus": 1} if device == "cuda" else {}
+        asked["num_cpus"] = 1 if asked else int(min([CPUS_PER_TASK, *nodes]))
+        do = ray.remote(_do).options(max_retries=self._retries, **asked)
+        datasets: dict[str, Any] = {}  # references to what is in the object store
+        running: dict[Any, Work] = {}
+
+        def submit(work: Work) -> Any:
+            job = _job(queue, work, device)
+            for name in job.datasets:
+                if name not in datasets:
+                    datasets[name] = ray.put(self._dataset(name))
+            return do.options(name=work.key).remote(job, *(datasets[n] for n in job.datasets))
+
+        try:
+            while True:
+                while len(running) < _slots(ray, asked):
+                    work = queue.claim(wait=not running)
+                    if work is None:
+                        break
+                    watcher.begin(work)
+                    running[submit(work)] = work
+                if not running:
+                    return
+                # Not for ever: another process may finish what work here waits for.
+                for each in ray.wait(list(running), timeout=SECONDS_BETWEEN_LOOKS)[0]:
+                    work = running.pop(each)
+                    queue.finish(work, self._outcome(ray, work, each))
+                    watcher.end(work)
+        finally:
+            for each in running:
+                ray.cancel(each, force=True)
+
+    def _device_of(self, ray: Any) -> str:
+        gpus = bool(_resources(ray, "GPU"))
+        if self._device == "cuda" and not gpus:
+            raise InputError("device 'cuda' is not there: the Ray cluster has no GPUs; use cpu")
+        return "cuda" if gpus and self._device != "cpu" else "cpu"
+
+    def _outcome(self, ray: Any, work: Work, reference: Any) -> bytes | Values:
+        try:
+            outcome: bytes | Values = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error  # as it was raised on the worker
+        except ray.exceptions.RayError as error:
+            raise InputError(
+                f"{work.title}: its worker died {self._retries + 1} times on the Ray cluster; "
+                f"what is finished is kept ({error})"
+            ) from error
+        return outcome
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What a task is told: the states are packed, the datasets come as its other arguments."""
+
+    work: Work
+    datasets: tuple[str, ...]
+    needs: dict[str, bytes]
+    seconds: dict[str, float]
+    saved: bytes | None
+    saved_seconds: float
+    device: str
+    version: str = entrain.__version__
+
+
+def _job(queue: Queue, work: Work, device: str) -> _Job:
+    inputs = queue.inputs(work)
+    if isinstance(work, Measurement):
+        datasets = tuple(dict.fromkeys(dict(work.setting.datasets).values()))
+    else:
+        datasets = (work.dataset,)
+    return _Job(
+        work=work,
+        datasets=datasets,
+        needs={key: pack_state(state, {}) for key, state in inputs.needs.items()},
+        seconds=inputs.seconds,
+        saved=None if inputs.saved is None else pack_state(inputs.saved, {}),
+        saved_seconds=inputs.saved_seconds,
+        device=device,
+    )
+
+
+def _do(job: _Job, *datasets: Dataset) -> bytes | Values:
+    """One piece of work, on a worker."""
+    if job.version != entrain.__version__:
+        raise InputError(
+            f"a worker of the Ray cluster has entrain {entrain.__version__}, this process "
+            f"{job.version}: install the same version on every node"
+        )
+    work, named = job.work, dict(zip(job.datasets, datasets, strict=True))
+    bench, needs = Bench(named.__getitem__, choose_device(job.device)), unpacked(job.needs)
+    if isinstance(work, Measurement):
+        return bench.measure(work, needs, job.seconds)
+    saved = None if job.saved is None else unpacked({work.key: job.saved})[work.key]
+    return bench.train(work, needs, saved, job.saved_seconds)
+
+
+@contextlib.contextmanager
+def _connection(address: str | None) -> Iterator[Any]:
+    """The module `ray`, connected; a Ray that was started here is stopped at the end."""
+    if address is None:
+        # Read when Ray is imported. Without the first, which is the default on other systems than
+        # Linux, Ray replaces 127.0.0.1 by the machine's address in its network.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError as error:
+        raise InputError('Ray is not installed: pip install "entrain[cluster]"') from error
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address is None:
+            quiet |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+            ray.init(address="local", **quiet)
+            if any(node["NodeManagerAddress"] != "127.0.0.1" for node in ray.nodes()):
+                ray.shutdown()
+                raise InputError(
+                    "Ray was imported before Entrain could keep it off the network: set "
+                    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 before, or give an address"
+                )
+        else:
+            _require_listener(address)
+            ray.init(address=address, **quiet)
+    except (OSError, RuntimeError, ValueError) as error:
+        if address is None:
+            raise
+        raise InputError(
+            f"{address}: no Ray cluster can be reached there ({error}); "
+            "expected HOST:PORT of one that runs"
+        ) from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()  # no more than disconnects from a cluster that was there
+
+
+def _require_listener(address: str) -> None:
+    """Ask for the port first: Ray goes on trying for minutes."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_CONNECT).close()
+
+
+def _resources(ray: Any, kind: str) -> list[float]:
+    """How many CPUs or GPUs every node has that has any."""
+    found = (node["Resources"].get(kind, 0.0) for node in ray.nodes() if node["Alive"])
+    return [count for count in found if count >= 1]
+
+
+def _slots(ray: Any, asked: dict[str, int]) -> int:
+    """How many tasks the cluster has room for now, at least one."""
+    kind = "GPU" if "num_gpus" in asked else "CPU"
+    each = 1 if kind == "GPU" else asked["num_cpus"]
+    return max(1, sum(int(count // each) for count in _resources(ray, kind)))
