@@ -14,8 +14,8 @@ test: $(VENV)/installed-dev lint
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/installed-dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks tools
+	$(BIN)/ruff format --check src tests benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -38,14 +38,14 @@ def command(
     out.print(f"report   {written}", soft_wrap=True)
 
 
-def write(folder: ResultsFolder) -> Path:
-    """Draw the figures and write the document; its path."""
+def write(folder: ResultsFolder, *, stale_only: bool = False) -> Path:
+    """Draw the figures (or those that are out of date) and write the document; its path."""
     from entrain.files import write_atomically
     from entrain.report import document, draw_figures
 
     results = folder.results()
     with err.status("drawing"):
-        figures = draw_figures(results, folder.path / "figures")
+        figures = draw_figures(folder, stale_only=stale_only)
         path = folder.path / "REPRODUCTION.md"
         write_atomically(path, document(results, figures).encode())
     return path

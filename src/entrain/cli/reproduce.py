@@ -13,7 +13,7 @@ from entrain.cli.options import DataDir, Device, Json, require
 
 if TYPE_CHECKING:
     from entrain.experiments import Experiment, Setting
-    from entrain.reproduction import Engine
+    from entrain.reproduction import Engine, ResultsFolder
 
 
 def command(
@@ -44,29 +44,33 @@ def command(
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
+    size: Annotated[str | None, typer.Option(hidden=True, help="A setting by name.")] = None,
 ) -> None:
     """Reproduce experiments of the paper: train what they need, measure, compare, draw.
 
     Stages that experiments share are trained once. Killed and started again it redoes nothing
     that was finished, and several processes may work on one folder at the same time.
     """
-    from entrain.errors import positive_int
-    from entrain.experiments import PAPER, QUICK
+    from entrain.errors import positive_int, unknown_name
+    from entrain.experiments import PAPER, SETTINGS
     from entrain.reproduction import Queue, ResultsFolder
 
     require(positive_int, runs=runs)
-    setting = QUICK if quick else PAPER
-    setting = setting if runs is None else setting.with_runs(runs)
+    size = size or ("quick" if quick else PAPER.name)
+    if size not in SETTINGS:
+        raise unknown_name("setting", size, SETTINGS)
+    setting = SETTINGS[size] if runs is None else SETTINGS[size].with_runs(runs)
     if list_ or not names:
         _list(setting, json)
         return
     chosen = _chosen(names)
-    folder = ResultsFolder(out_folder or Path("results/quick" if quick else "results"))
+    default = Path("results") if setting.is_paper else Path("results") / setting.name
+    folder = ResultsFolder(out_folder or default)
     worker = _engine(engine, address, data_dir, device)
     folder.create()
     queue = Queue(folder, chosen, setting)
     began, count = time.monotonic(), len(queue.all) - len(queue.done)
-    if quick:
+    if not setting.is_paper:
         err.print("a small version on bundled images: NOT the paper's protocol", style="yellow")
     if count:
         from entrain.cli.reproduction_progress import ReproductionProgress
@@ -147,12 +151,10 @@ def _engine(name: str, address: str | None, data_dir: Path | None, device: str) 
     raise unknown_name("engine", name, ("process", "ray"))
 
 
-def _report(folder: object, names: set[str], json: bool) -> None:
+def _report(folder: ResultsFolder, names: set[str], json: bool) -> None:
     from entrain.cli.report import show, write
-    from entrain.reproduction import ResultsFolder
 
-    assert isinstance(folder, ResultsFolder)
-    written = write(folder)
+    written = write(folder, stale_only=True)
     if json:
         results = folder.results()
         print_json({"folder": str(folder.path), "results": {n: results[n] for n in sorted(names)}})

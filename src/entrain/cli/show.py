@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+from rich.markdown import Markdown
 from rich.table import Table
 
 from entrain.cli.console import number, out, print_json
 from entrain.cli.options import Json, ModelArgument
 
 
-def command(model: ModelArgument, json: Json = False) -> None:
+def command(
+    model: ModelArgument,
+    card: Annotated[bool, typer.Option("--card", help="The card of a shipped model.")] = False,
+    json: Json = False,
+) -> None:
     """Describe MODEL: sizes, dynamics, preprocessing, training and validation metrics."""
     from dataclasses import asdict
 
+    from entrain import models
     from entrain.models import find, load
+
+    if card:
+        text = models.card(model)
+        if json:
+            print_json({"model": model, "card": text})
+        else:
+            out.print(Markdown(text) if out.is_terminal else text, soft_wrap=not out.is_terminal)
+        return
 
     path = find(model)
     loaded = load(path)

@@ -13,52 +13,67 @@ if TYPE_CHECKING:
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top, in points
 
-_SIZE = 7.0
+# Distances of a name from its point, in points, for letters of 7; and directions.
 _RADII, _ANGLES = (10.0, 16.0, 24.0, 34.0, 46.0), 16
 
 
 def label_points(
-    axis: Axes, names: Sequence[str], at: Sequence[tuple[float, float]], avoid: np.ndarray
+    axis: Axes,
+    names: Sequence[str],
+    at: Sequence[tuple[float, float]],
+    avoid: np.ndarray,
+    size: float = 7.0,
 ) -> None:
     """Write each name near its point (data units), clear of other names and of `avoid` (n, 2).
 
     The layout of the figure must be settled.
     """
+    if not names:
+        return
     unit = 72.0 / axis.get_figure(root=True).dpi  # type: ignore[union-attr]
     panel = axis.bbox
     edge = (panel.x0 * unit, panel.y0 * unit, panel.x1 * unit, panel.y1 * unit)
     marks = axis.transData.transform(avoid) * unit
+    owners = axis.transData.transform(at) * unit
     placed: list[Box] = []
-    for name, point in sorted(zip(names, at, strict=True), key=lambda each: -each[1][1]):
-        x, y = axis.transData.transform(point) * unit
-        width, height = 0.64 * _SIZE * len(name), 1.15 * _SIZE
+    for own in sorted(range(len(names)), key=lambda index: -at[index][1]):
+        x, y = owners[own]
+        width, height = 0.64 * size * len(names[own]), 1.15 * size
         best: tuple[float, float, float, Box] | None = None
-        for radius in _RADII:
+        for radius in (each * size / 7.0 for each in _RADII):
             for turn in range(_ANGLES):
                 angle = 2 * math.pi * turn / _ANGLES
                 dx = math.cos(angle) * (radius + width / 2 - 4)
                 dy = math.sin(angle) * radius
                 box = _box(x + dx, y + dy, width, height)
-                cost = radius / 8 + _cost(box, placed, marks, edge)
+                cost = radius / 8 + _cost(box, placed, marks, edge) + _doubt(box, owners, own)
                 if best is None or cost < best[0]:
                     best = (cost, dx, dy, box)
         assert best is not None
         placed.append(best[3])
         axis.annotate(
-            name,
-            point,
+            names[own],
+            at[own],
             best[1:3],
             textcoords="offset points",
-            fontsize=_SIZE,
+            fontsize=size,
             ha="center",
             va="center",
-            arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "#777777", "shrinkB": 3},
+            arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": "#555555", "shrinkB": 3},
             zorder=7,
         ).set_in_layout(False)
 
 
 def _box(x: float, y: float, width: float, height: float) -> Box:
     return (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+
+
+def _doubt(box: Box, owners: np.ndarray, own: int) -> float:
+    """What it costs that other named points are about as near to a box as its own."""
+    across = np.maximum(np.maximum(box[0] - owners[:, 0], owners[:, 0] - box[2]), 0.0)
+    up = np.maximum(np.maximum(box[1] - owners[:, 1], owners[:, 1] - box[3]), 0.0)
+    away = np.hypot(across, up)
+    return 5.0 * (int((away < away[own] + 2.0).sum()) - 1)
 
 
 def _cost(box: Box, placed: Sequence[Box], marks: np.ndarray, edge: Box) -> float:

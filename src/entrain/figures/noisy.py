@@ -26,7 +26,7 @@ def stochastic_dynamics(results: Results) -> Figure:
         for axis, method, above in zip(axes[:, column], _METHODS, (name, ""), strict=True):
             _outputs(axis, case[method], case["label"])
             text = above + _verdict(case[method], names)
-            axis.set_title(text, fontsize=8.5, loc="left", x=0.25)
+            axis.set_title(text, fontsize=8.5, loc="left", x=0.25, y=1.02)
         picture(axes[0, column], case["image"], (0.0, 1.02, 0.22, 0.25))
         axes[-1, column].set_xlabel("time $t / t_f$")
     for axis, method in zip(axes[:, 0], _METHODS, strict=True):

@@ -84,7 +84,7 @@ def means(
         "zorder": 3,
     } | look
     axis.plot(x, [number(value) for value in mean], **options)
-    spread = [(at, m, s) for at, m, s in zip(x, mean, sd, strict=True) if s is not None]
+    spread = [(at, number(m), s) for at, m, s in zip(x, mean, sd, strict=True) if s is not None]
     if spread:
         at, middle, half = zip(*spread, strict=True)
         axis.errorbar(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from entrain.figures.labels import label_points
 from entrain.figures.panels import Results, number, panels
 from entrain.figures.style import CLASS_COLOURS, METHOD_COLOURS, METHOD_MARKERS
 
@@ -33,11 +36,8 @@ def oscillator_scale(results: Results) -> Figure:
         label=f"ours, {_OURS}",
     )
     for index, row in enumerate(values["others"]):
-        at = (row["oscillators"], number(row["top1"]))
-        axis.plot(*at, **_look(row["standard"], _MARKERS[index % len(_MARKERS)]))
-        name = row["system"] if row["standard"] else f"{row['system']} ({row['task']})"
-        offset = (9, 0)
-        axis.annotate(name, at, offset, textcoords="offset points", fontsize=9, va="center")
+        look = _look(row["standard"], _MARKERS[index % len(_MARKERS)])
+        axis.plot(row["oscillators"], number(row["top1"]), **look)
     counts = sorted({row["oscillators"] for row in [*values["ours"], *values["others"]]})
     axis.set_xscale("log")
     axis.set_xticks(counts, [str(count) for count in counts])
@@ -51,6 +51,13 @@ def oscillator_scale(results: Results) -> Figure:
         Line2D([], [], label="published, other digit tasks", **_look(False)),
     ]
     axis.legend(handles=keys, fontsize=8.5, frameon=False, loc="lower right")
+    figure.draw_without_rendering()  # settles the layout, which the labels go by
+    points = [(row["oscillators"], number(row["top1"])) for row in values["others"]]
+    names = [
+        row["system"] if row["standard"] else f"{row['system']} ({row['task']})"
+        for row in values["others"]
+    ]
+    label_points(axis, names, points, np.array(points), size=9.0)
     return figure
 
 

@@ -16,6 +16,13 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in _FOLDER.glob("*.safetensors"))
 
 
+def card(name: str) -> str:
+    """The model card (Markdown) of a shipped model."""
+    if name not in shipped():
+        raise unknown_name("shipped model", name, shipped())
+    return (_FOLDER / f"{name}.md").read_text()
+
+
 def find(model: Path | str) -> Path:
     """The file of a model given as a file, a run folder (its final model) or a shipped name."""
     path = Path(model)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from entrain.figures import FIGURES, save
+from entrain.reproduction import ResultsFolder
 
 DPI = 110
 
 
-def draw_figures(results: Mapping[str, Any], folder: Path) -> list[str]:
-    """Write `folder`/NAME.png of each figure that can be drawn; their names."""
+def draw_figures(results: ResultsFolder, *, stale_only: bool = False) -> list[str]:
+    """Write figures/NAME.png of each figure that can be drawn, or of those older than their
+    results; the names of all."""
+    found = results.results()
     drawn = []
     for name, figure in FIGURES.items():
-        if all(need in results for need in figure.needs):
-            values = {need: results[need]["values"] for need in figure.needs}
-            save(figure.draw(values), folder / f"{name}.png", dpi=DPI)
-            drawn.append(name)
+        if not all(need in found for need in figure.needs):
+            continue
+        drawn.append(name)
+        path = results.path / "figures" / f"{name}.png"
+        if not (stale_only and _is_newer(path, [results.result_path(n) for n in figure.needs])):
+            save(figure.draw({n: found[n]["values"] for n in figure.needs}), path, dpi=DPI)
     return drawn
+
+
+def _is_newer(path: Path, than: list[Path]) -> bool:
+    return path.exists() and path.stat().st_mtime > max(each.stat().st_mtime for each in than)

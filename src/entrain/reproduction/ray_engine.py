@@ -65,7 +65,7 @@ class OnRay:
         nodes = _resources(ray, "CPU")
         asked = {"num_gpus": 1} if device == "cuda" else {}
         asked["num_cpus"] = 1 if asked else int(min([CPUS_PER_TASK, *nodes]))
-        do = ray.remote(_do).options(max_retries=self._retries, **asked)
+        do = ray.remote(max_retries=self._retries, **asked)(_do)
         datasets: dict[str, Any] = {}  # references to what is in the object store
         running: dict[Any, Work] = {}
 
@@ -108,8 +108,8 @@ class OnRay:
             raise error.cause from error  # as it was raised on the worker
         except ray.exceptions.RayError as error:
             raise InputError(
-                f"{work.title}: its worker died {self._retries + 1} times on the Ray cluster; "
-                f"what is finished is kept ({error})"
+                f"{work.title}: its worker died {self._retries + 1} times on the Ray cluster; run "
+                f"it again to go on from what is finished ({error})"
             ) from error
         return outcome
 
@@ -163,11 +163,14 @@ def _do(job: _Job, *datasets: Dataset) -> bytes | Values:
 @contextlib.contextmanager
 def _connection(address: str | None) -> Iterator[Any]:
     """The module `ray`, connected; a Ray that was started here is stopped at the end."""
+    # Ray reads these when it is imported.
     if address is None:
-        # Read when Ray is imported. Without the first, which is the default on other systems than
-        # Linux, Ray replaces 127.0.0.1 by the machine's address in its network.
+        # Without this (the default where the system is not Linux) it replaces 127.0.0.1 by the
+        # address the machine has in its network.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    else:  # where something else listens it would try twenty times, 40 s each
+        os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")
     try:
         import ray
         import ray.exceptions
@@ -178,7 +181,7 @@ def _connection(address: str | None) -> Iterator[Any]:
         if address is None:
             quiet |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
             ray.init(address="local", **quiet)
-            if any(node["NodeManagerAddress"] != "127.0.0.1" for node in ray.nodes()):
+            if not _on_loopback(ray):
                 ray.shutdown()
                 raise InputError(
                     "Ray was imported before Entrain could keep it off the network: set "
@@ -205,6 +208,10 @@ def _require_listener(address: str) -> None:
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     if colon and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_CONNECT).close()
+
+
+def _on_loopback(ray: Any) -> bool:
+    return all(node["NodeManagerAddress"] == "127.0.0.1" for node in ray.nodes())
 
 
 def _resources(ray: Any, kind: str) -> list[float]:

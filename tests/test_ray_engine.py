@@ -1,0 +1,356 @@
+"""Work on a real Ray cluster of several nodes, whose nodes and workers are killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from entrain.data import Dataset, load_dataset
+from entrain.errors import InputError
+from entrain.experiments import EXPERIMENTS, TINY, Setting
+from entrain.learning import Stage, TeacherStage, TrainingState
+from entrain.reproduction import Queue, ResultsFolder, ThisProcess, Work
+from entrain.reproduction.ray_engine import OnRay
+
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # nodes on 127.0.0.1; read at the import
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+ray = pytest.importorskip("ray", reason="Ray is not installed (the extra `cluster`)")
+import psutil  # noqa: E402  Ray brings it
+from ray.cluster_utils import Cluster  # noqa: E402
+
+NAMES = ("teachers", "multiseed")
+SETTING = replace(TINY, teacher_epochs=2, path_epochs=1, endpoint_epochs=1)
+# Whose PATH stages take long enough to be killed, much longer than they take to be found.
+LONG = replace(SETTING, path_epochs=25)
+FEW = ("teachers", "training-protocols")
+PATH = re.compile(r"ray::(.*-path-[0-9a-f]{16})$")
+
+
+@dataclass
+class Log:
+    """A watcher that counts; `on_begin` is called with it."""
+
+    begun: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
+    on_begin: Callable[[], None] = lambda: None
+
+    def begin(self, work: Work) -> None:
+        self.begun[work.key] += 1
+        self.on_begin()
+
+    def epoch(self, work: Work, state: TrainingState) -> None:
+        pass
+
+    def fraction(self, work: Work, fraction: float) -> None:
+        pass
+
+    def end(self, work: Work) -> None:
+        self.ended[work.key] += 1
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    """As many as a worker of one CPU has, so that sums are equal to the last digit."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def folder_in(path: Path) -> ResultsFolder:
+    folder = ResultsFolder(path)
+    folder.create()
+    return folder
+
+
+def queue_in(path: Path, setting: Setting = SETTING, names: tuple[str, ...] = NAMES) -> Queue:
+    return Queue(folder_in(path), [EXPERIMENTS[name] for name in names], setting)
+
+
+def done_here(queue: Queue) -> Path:
+    """What one process makes of it."""
+    ThisProcess(load_dataset, torch.device("cpu")).run(queue, Log())
+    return queue.folder.path
+
+
+def values(path: Path) -> dict[str, Any]:
+    return {name: result["values"] for name, result in ResultsFolder(path).results().items()}
+
+
+def stage_files(path: Path) -> set[str]:
+    return {file.name for file in (path / "stages").glob("*.safetensors")}
+
+
+def assert_same(path: Path, expected: Path) -> None:
+    assert values(path)
+    assert values(path) == values(expected)
+    assert stage_files(path) == stage_files(expected)
+
+
+def wait_for(find: Callable[[], Any], seconds: float = 60.0) -> Any:
+    """What `find` finds, as soon as it finds something."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if found := find():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"waited {seconds} s in vain")
+
+
+def paths_on(*nodes: Any) -> dict[str, psutil.Process]:
+    """The workers of nodes that train a PATH stage, by its key."""
+    found = {}
+    for node in nodes:
+        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+        for worker in raylet.children():
+            with contextlib.suppress(psutil.Error, IndexError):
+                if named := PATH.match(worker.cmdline()[0]):
+                    found[named[1]] = worker
+    return found
+
+
+def teachers_in(path: Path) -> dict[str, int]:
+    """When each teacher was kept."""
+    return {file.name: file.stat().st_mtime_ns for file in path.glob("stages/*-teacher-*.s*")}
+
+
+class InBackground(threading.Thread):
+    """An engine at work while a test kills something."""
+
+    def __init__(self, engine: OnRay, queue: Queue) -> None:
+        super().__init__(daemon=True)
+        self.engine, self.queue, self.log = engine, queue, Log()
+        self.error: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.engine.run(self.queue, self.log)
+        except BaseException as error:
+            self.error = error
+
+    def assert_each_once(self) -> None:
+        assert self.log.begun == self.log.ended == Counter(dict.fromkeys(self.queue.all, 1))
+
+    def finish(self) -> None:
+        self.join(120)
+        assert not self.is_alive()
+        if self.error is not None:
+            raise self.error
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """A head that does no work and two nodes of one CPU."""
+    head = {
+        "num_cpus": 0,
+        "node_ip_address": "127.0.0.1",
+        "include_dashboard": False,
+        "_system_config": {"health_check_period_ms": 500},  # a dead node is soon known to be dead
+    }
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        for _ in range(2):
+            cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+        yield cluster
+    finally:
+        cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return done_here(queue_in(tmp_path_factory.mktemp("here")))
+
+
+@pytest.fixture(scope="module")
+def expected_of_long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return done_here(queue_in(tmp_path_factory.mktemp("long"), LONG, FEW))
+
+
+def test_two_nodes_find_what_one_process_finds(
+    cluster: Cluster, expected: Path, tmp_path: Path
+) -> None:
+    loaded: Counter[str] = Counter()
+
+    def load(name: str) -> Dataset:
+        loaded[name] += 1
+        return load_dataset(name)
+
+    queue, log = queue_in(tmp_path), Log()
+    OnRay(load, cluster.address).run(queue, log)
+    assert_same(tmp_path, expected)
+    assert log.begun == log.ended == Counter(dict.fromkeys(queue.all, 1))
+    assert loaded == {"mnist-small": 1, "fashion-mnist-small": 1}  # once, and only here
+    assert not ray.is_initialized()
+
+
+def test_a_killed_worker_costs_only_its_stage(
+    cluster: Cluster, expected_of_long: Path, tmp_path: Path
+) -> None:
+    run = InBackground(OnRay(load_dataset, cluster.address), queue_in(tmp_path, LONG, FEW))
+    nodes = list(cluster.worker_nodes)
+    key, worker = next(iter(wait_for(lambda: paths_on(*nodes)).items()))
+    before = teachers_in(tmp_path)
+    os.kill(worker.pid, signal.SIGKILL)
+    again = wait_for(lambda: (w := paths_on(*nodes).get(key)) and w.pid != worker.pid and w)
+    assert again.is_running()
+    run.finish()
+    run.assert_each_once()
+    assert before
+    assert before.items() <= teachers_in(tmp_path).items()
+    assert_same(tmp_path, expected_of_long)
+
+
+def test_the_work_of_a_killed_node_is_done_by_the_other(
+    cluster: Cluster, expected_of_long: Path, tmp_path: Path
+) -> None:
+    run = InBackground(OnRay(load_dataset, cluster.address), queue_in(tmp_path, LONG, FEW))
+    node = wait_for(lambda: next((n for n in cluster.worker_nodes if paths_on(n)), None))
+    before = teachers_in(tmp_path)
+    cluster.remove_node(node, allow_graceful=False)
+    try:
+        run.finish()
+    finally:
+        cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+    run.assert_each_once()
+    assert before
+    assert before.items() <= teachers_in(tmp_path).items()
+    assert_same(tmp_path, expected_of_long)
+
+
+def test_a_worker_that_always_dies_ends_the_run(cluster: Cluster, tmp_path: Path) -> None:
+    queue = queue_in(tmp_path, replace(LONG, path_epochs=1_000_000))
+    run = InBackground(OnRay(load_dataset, cluster.address, retries=0), queue)
+    key, worker = next(iter(wait_for(lambda: paths_on(*cluster.worker_nodes)).items()))
+    os.kill(worker.pid, signal.SIGKILL)
+    with pytest.raises(InputError, match=f"^{queue.all[key].title}: its worker died 1 times"):
+        run.finish()
+
+
+def test_an_error_of_the_work_arrives_as_it_is_and_lets_the_claims_go(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    def stages(setting: Setting) -> list[Stage]:
+        good = setting.teacher("MNIST")
+        return [good, replace(good, spec=replace(good.spec, learning_rate=1e30))]
+
+    experiment = replace(EXPERIMENTS["teachers"], stages=stages)
+    endless = replace(SETTING, teacher_epochs=1_000_000)
+    queue = Queue(folder_in(tmp_path), [experiment], endless)
+    with pytest.raises(InputError, match=r"^teacher: the loss became non-finite") as caught:
+        OnRay(load_dataset, cluster.address).run(queue, Log())
+    assert type(caught.value) is InputError
+    other = Queue(folder_in(tmp_path), [experiment], endless)
+    assert {other.claim(wait=False), other.claim(wait=False)} == set(stages(endless))
+    other.close()
+
+
+def test_an_interrupt_stops_what_runs_and_lets_the_claims_go(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    nodes, endless, log = list(cluster.worker_nodes), replace(LONG, path_epochs=1_000_000), Log()
+
+    def interrupt() -> None:
+        wait_for(lambda: paths_on(*nodes))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        OnRay(load_dataset, cluster.address).run(queue_in(tmp_path, endless), log)
+    wait_for(lambda: not paths_on(*nodes))
+    assert not ray.is_initialized()
+    other = queue_in(tmp_path, endless)
+    for _ in log.begun - log.ended:
+        work = other.claim(wait=False)
+        assert work is not None
+        assert work.key in log.begun - log.ended
+    other.close()
+
+
+def test_an_interrupted_stage_goes_on_from_its_last_epochs(
+    cluster: Cluster, expected: Path, tmp_path: Path
+) -> None:
+    class Impatient(Log):
+        def epoch(self, work: Work, state: TrainingState) -> None:
+            raise KeyboardInterrupt
+
+    queue = queue_in(tmp_path)
+    stage = next(work for work in queue.all.values() if isinstance(work, TeacherStage))
+    with pytest.raises(KeyboardInterrupt):
+        ThisProcess(load_dataset, torch.device("cpu")).run(queue, Impatient())
+    queue.close()
+    kept = queue.folder.state(stage)
+    assert kept is not None
+    assert kept[0].epoch == 1
+    ResultsFolder(tmp_path).save_state(stage, kept[0], seconds=1000.0)
+    OnRay(load_dataset, cluster.address).run(queue_in(tmp_path), Log())
+    finished = queue.folder.state(stage)
+    assert finished is not None
+    assert finished[1]["seconds"] > 1000
+    assert_same(tmp_path, expected)
+
+
+def test_a_ray_of_its_own_listens_to_this_machine_only_and_is_gone_afterwards(
+    tmp_path: Path,
+) -> None:
+    heard: set[str] = set()
+    processes: set[psutil.Process] = set()
+    others = set(psutil.Process().children(recursive=True))
+
+    def listen() -> None:
+        processes.update(set(psutil.Process().children(recursive=True)) - others)
+        for process in (psutil.Process(), *processes):
+            for each in process.net_connections("inet"):
+                if each.status == psutil.CONN_LISTEN:
+                    heard.add(each.laddr.ip.removeprefix("::ffff:"))
+
+    queue = queue_in(tmp_path, names=("preprocessing",))
+    OnRay(load_dataset).run(queue, Log(on_begin=listen))
+    assert values(tmp_path)
+    assert processes
+    assert heard == {"127.0.0.1"}
+    assert not psutil.wait_procs(list(processes), timeout=20)[1]
+
+
+def test_an_address_where_nothing_listens_is_refused_soon(tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # and never listens
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(InputError, match=f"^{address}: no Ray cluster"):
+            OnRay(load_dataset, address).run(queue_in(tmp_path), Log())
+    assert time.monotonic() - began < 20
+
+
+def test_a_name_that_is_no_address_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^nonsense: no Ray cluster"):
+        OnRay(load_dataset, "nonsense").run(queue_in(tmp_path), Log())
+
+
+def test_gpus_a_cluster_does_not_have_are_refused(cluster: Cluster, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no GPUs"):
+        OnRay(load_dataset, cluster.address, "cuda").run(queue_in(tmp_path), Log())
+    with pytest.raises(InputError, match="'cuda:1'"):
+        OnRay(load_dataset, cluster.address, "cuda:1")
+
+
+def test_without_ray_the_message_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(InputError, match=r'pip install "entrain\[cluster\]"'):
+        OnRay(load_dataset).run(queue_in(tmp_path), Log())

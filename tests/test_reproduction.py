@@ -1,0 +1,214 @@
+"""`entrain reproduce` at its smallest size: everything, killed, and by two processes at once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Invoke, Refuse, cli, environment, printed
+from entrain.experiments import EXPERIMENTS, TINY, Measurement
+from entrain.figures import FIGURES
+from entrain.reproduction import Queue, ResultsFolder
+
+SOME = ("multiseed", "endpoint-weight")
+
+
+def options(out: Path) -> list[str]:
+    return ["--size", "tiny", "--out", str(out), "--device", "cpu"]
+
+
+def values(folder: Path, name: str) -> Any:
+    return json.loads((folder / f"{name}.json").read_text())["values"]
+
+
+def times(folder: Path) -> dict[str, int]:
+    return {p.name: p.stat().st_mtime_ns for p in (folder / "stages").glob("*.safetensors")}
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All experiments, by the real command."""
+    folder = tmp_path_factory.mktemp("reproduction") / "results"
+    done = cli("reproduce", "all", *options(folder))
+    assert done.returncode == 0, done.stderr
+    assert "NOT the paper's protocol" in done.stderr
+    assert "report" in done.stdout
+    return folder
+
+
+def test_every_experiment_has_a_result_with_where_it_comes_from(everything: Path) -> None:
+    for name in EXPERIMENTS:
+        result = json.loads((everything / f"{name}.json").read_text())
+        assert result["experiment"] == name
+        assert result["setting"]["name"] == "tiny"
+        assert result["key"] == Measurement(EXPERIMENTS[name], TINY).key
+        assert {"python", "torch", "numpy", "entrain"} <= set(result["versions"])
+        assert result["seconds"] >= 0
+        assert all(stage["seconds"] > 0 for stage in result["stages"])
+    rows = values(everything, "multiseed")["rows"]
+    assert len(rows) == 6
+    for row in rows:
+        tops = [run["top1"] for run in row["runs"]]
+        assert len(tops) == TINY.runs
+        assert row["mean"]["top1"] == pytest.approx(sum(tops) / len(tops))
+        assert all(10 <= top <= 100 for top in tops)
+
+
+def test_the_report_has_every_experiment_and_says_what_it_is_not(everything: Path) -> None:
+    text = (everything / "REPRODUCTION.md").read_text()
+    assert "This is not the paper's protocol" in text
+    for name in EXPERIMENTS:
+        assert f"\n## {name}\n" in text
+    drawn = {path.stem for path in (everything / "figures").glob("*.png")}
+    assert drawn == set(FIGURES)
+
+
+def test_what_is_finished_is_not_done_again(everything: Path) -> None:
+    before = times(everything)
+    done = cli("reproduce", "all", *options(everything))
+    assert done.returncode == 0, done.stderr
+    assert "everything was finished already" in done.stdout
+    assert times(everything) == before
+    (everything / "teachers.json").unlink()
+    done = cli("reproduce", "teachers", *options(everything))
+    assert done.returncode == 0, done.stderr
+    assert "measure teachers" in done.stderr
+    assert "small teacher" not in done.stderr  # measured again, not trained again
+    assert times(everything) == before
+
+
+def test_another_setting_does_not_overwrite(everything: Path, refuse: Refuse) -> None:
+    before = (everything / "multiseed.json").read_bytes()
+    message = refuse("reproduce", "multiseed", "--runs", 3, *options(everything))
+    assert "holds the result of another setting (tiny, 2 runs; asked for is tiny, 3" in message
+    assert "choose another --out" in message
+    assert (everything / "multiseed.json").read_bytes() == before
+
+
+def start(out: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "entrain", "reproduce", *SOME, *options(out)],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_killed_again_and_again_it_ends_with_the_same_numbers(
+    everything: Path, tmp_path: Path
+) -> None:
+    for number in range(1, 4):
+        process = start(tmp_path)
+        finished = number * 2  # stages that must be there before the kill
+        while len(times(tmp_path)) < finished:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.002)
+        before = times(tmp_path)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+    done = cli("reproduce", *SOME, *options(tmp_path))
+    assert done.returncode == 0, done.stderr
+    after = times(tmp_path)
+    for name in before:
+        state = ResultsFolder(tmp_path).stages / name
+        assert state.exists()
+    unchanged = [name for name in before if after[name] == before[name]]
+    assert len(unchanged) >= len(before) - 1  # one may have been in the middle
+    for name in SOME:
+        assert values(tmp_path, name) == values(everything, name)
+
+
+def test_two_processes_share_the_work(everything: Path, tmp_path: Path) -> None:
+    both = [start(tmp_path), start(tmp_path)]
+    said = [process.communicate(timeout=120) for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    titles = Counter(
+        line.split("  ")[1] + line.split("  ")[0].split("/")[1]
+        for _, errors in said
+        for line in errors.splitlines()
+        if "/" in line.split("  ")[0] and line.endswith(" s")
+    )
+    needed = Queue(
+        ResultsFolder(tmp_path / "none"), [EXPERIMENTS[name] for name in SOME], TINY
+    ).all.values()
+    assert sum(titles.values()) == len(needed)  # every piece was done once, by either
+    for name in SOME:
+        assert values(tmp_path, name) == values(everything, name)
+
+
+def test_one_killed_process_does_not_hold_up_the_other(everything: Path, tmp_path: Path) -> None:
+    first = start(tmp_path)
+    while not list((tmp_path / "stages").glob("*.lock")):
+        assert first.poll() is None, first.communicate()
+        time.sleep(0.002)
+    second = start(tmp_path)
+    time.sleep(0.5)
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    _, errors = second.communicate(timeout=120)
+    assert second.returncode == 0, errors
+    for name in SOME:
+        assert values(tmp_path, name) == values(everything, name)
+
+
+def test_a_damaged_stage_is_named_and_can_be_trained_again(
+    everything: Path, tmp_path: Path, refuse: Refuse, invoke: Invoke
+) -> None:
+    shutil.copytree(everything / "stages", tmp_path / "stages")
+    stage = TINY.teacher("MNIST")
+    file = tmp_path / "stages" / f"{stage.key}.safetensors"
+    file.write_bytes(file.read_bytes()[:100])
+    message = refuse("reproduce", "teachers", *options(tmp_path))
+    assert str(file) in message
+    assert "Delete it to train its stage again" in message
+    file.unlink()
+    result = invoke("reproduce", "teachers", *options(tmp_path))
+    assert result.exit_code == 0, result.stderr
+    assert values(tmp_path, "teachers") == values(everything, "teachers")
+
+
+def test_a_result_that_is_none_is_not_overwritten(tmp_path: Path, refuse: Refuse) -> None:
+    (tmp_path / "preprocessing.json").write_text('{"mine": 1}')
+    message = refuse("reproduce", "preprocessing", *options(tmp_path))
+    assert "not a result of entrain reproduce" in message
+    assert json.loads((tmp_path / "preprocessing.json").read_text()) == {"mine": 1}
+
+
+def test_bad_calls_say_what_to_do(tmp_path: Path, refuse: Refuse) -> None:
+    assert "did you mean 'widths'" in refuse("reproduce", "width", *options(tmp_path))
+    assert "--runs" in refuse("reproduce", "all", "--runs", 0)
+    assert "--address belongs to --engine ray" in refuse(
+        "reproduce", "teachers", "--address", "localhost:1", *options(tmp_path)
+    )
+    assert "unknown engine 'cloud'" in refuse(
+        "reproduce", "teachers", "--engine", "cloud", *options(tmp_path)
+    )
+    assert "no results of entrain reproduce here" in refuse("report", tmp_path / "nothing")
+    file = tmp_path / "file"
+    file.write_text("x")
+    assert "is a file, expected a folder" in refuse("reproduce", "teachers", *options(file))
+
+
+def test_the_list_names_every_experiment(invoke: Invoke) -> None:
+    listed = printed(invoke, "reproduce", "--list")
+    assert set(listed["experiments"]) == set(EXPERIMENTS)
+    assert listed["experiments"]["multiseed"]["stages"] == 8
+    assert invoke("reproduce").stdout == invoke("reproduce", "--list").stdout
+
+
+def test_results_as_json(everything: Path, invoke: Invoke) -> None:
+    found = printed(invoke, "reproduce", "preprocessing", *options(everything))
+    assert found["results"]["preprocessing"]["values"] == values(everything, "preprocessing")
+    assert printed(invoke, "report", everything)["experiments"] == sorted(EXPERIMENTS)

@@ -1,0 +1,149 @@
+"""Stages as values: equal ones are one, different ones never are; students of several teachers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+
+import pytest
+import torch
+
+from entrain.data import load_dataset
+from entrain.errors import InputError
+from entrain.experiments import EXPERIMENTS, PAPER, QUICK, TINY, Measurement
+from entrain.experiments.setting import FASHION, MNIST
+from entrain.learning import (
+    Classroom,
+    StudentStage,
+    TeacherStage,
+    TrainingState,
+    digest,
+    pack_state,
+    perform,
+    protocol_named,
+    unpack_state,
+)
+from entrain.learning.stages import LATER
+from entrain.reproduction.work import with_needs
+
+
+def test_a_key_changes_with_everything_that_decides_the_outcome() -> None:
+    path = TINY.principal(MNIST)
+    stage = TINY.go_on(path)
+    others = [
+        replace(stage, protocol=replace(stage.protocol, learning_rate=11.0)),
+        replace(stage, protocol=replace(stage.protocol, endpoint_weight=2.0)),
+        replace(stage, runs=(0,)),
+        replace(stage, seed=1),
+        replace(stage, dynamics=replace(stage.dynamics, steps=100)),
+        TINY.go_on(replace(path, seed=1)),
+        TINY.go_on(TINY.path(TINY.teacher(MNIST, seed=7))),
+        TINY.go_on(TINY.principal(FASHION)),
+    ]
+    keys = [stage.key, *(other.key for other in others)]
+    assert len(set(keys)) == len(keys)
+    assert TINY.go_on(TINY.principal(MNIST)).key == stage.key
+
+
+def test_a_field_of_a_later_release_counts_only_off_its_default() -> None:
+    @dataclass(frozen=True)
+    class Old:
+        a: int = 1
+
+    @dataclass(frozen=True)
+    class New:
+        a: int = 1
+        b: int = field(default=2, metadata=LATER)
+
+    assert digest(Old()) == digest(New())
+    assert digest(New()) != digest(New(b=3))
+    assert digest(Old(a=2)) != digest(Old())  # a default that changes is another value
+
+
+@pytest.mark.parametrize("setting", [PAPER, QUICK, TINY], ids=lambda s: s.name)
+def test_experiments_share_their_stages(setting) -> None:
+    stages = {}
+    asked = 0
+    for experiment in EXPERIMENTS.values():
+        for stage in with_needs(Measurement(experiment, setting).needs):
+            stages[stage.key] = stage
+            asked += 1
+    assert len(stages) < asked / 2
+    for stage in stages.values():
+        assert {need.key for need in stage.needs} <= set(stages)
+        assert stage.dataset in stage.title
+
+
+def test_the_paper_setting_is_the_papers_protocol() -> None:
+    teacher, path = PAPER.teacher(MNIST), PAPER.principal(MNIST)
+    end = PAPER.go_on(path)
+    assert (teacher.spec.widths, teacher.spec.initialisations) == ((32, 16, 16), 5)
+    assert (teacher.spec.epochs, teacher.spec.learning_rate) == (300, 0.2)
+    assert PAPER.teacher(FASHION).spec.initialisations == 1
+    assert PAPER.teacher(FASHION).spec.selection == "cross-entropy"
+    assert (path.protocol.learning_rate, path.epochs, path.lanes) == (3000, 300, 10)
+    assert path.protocol.solver == "sgd"
+    assert (end.protocol.learning_rate, end.epochs, end.protocol.endpoint_weight) == (10, 20, 1)
+    assert not QUICK.is_paper
+    assert PAPER.with_runs(3).is_paper
+    assert PAPER.with_runs(3).few_runs == 3
+
+
+def test_stages_that_make_no_sense_are_refused() -> None:
+    teacher = TeacherStage("digits")
+    path = protocol_named("PATH")
+    with pytest.raises(InputError, match="one teacher, or one for each; got 2"):
+        StudentStage(path, (teacher, teacher), runs=(0, 1, 2))
+    with pytest.raises(InputError, match="starts from PATH: give a stage"):
+        StudentStage(protocol_named("TWO-STAGE-END"), (teacher,))
+    start = StudentStage(path, (teacher,), runs=(0, 1))
+    with pytest.raises(InputError, match="its start has"):
+        StudentStage(protocol_named("TWO-STAGE-END"), (teacher,), runs=(2,), start=start)
+
+
+@pytest.fixture(scope="module")
+def room() -> Classroom:
+    return Classroom(load_dataset("mnist-small"), torch.device("cpu"))
+
+
+def test_students_of_two_teachers_side_by_side_are_those_of_each_alone(room: Classroom) -> None:
+    teachers = [TINY.teacher(MNIST, seed=seed) for seed in (0, 1)]
+    states: dict[str, TrainingState] = {t.key: perform(t, room, {}) for t in teachers}
+
+    def both_stages(*taught: TeacherStage) -> dict[str, torch.Tensor]:
+        path = TINY.path(*taught, runs=(0,) * len(taught))
+        end = TINY.go_on(path)
+        states[path.key] = perform(path, room, states)
+        return perform(end, room, states).best
+
+    together = both_stages(*teachers)
+    for lane, teacher in enumerate(teachers):
+        alone = both_stages(teacher)
+        for name, tensor in alone.items():
+            assert tensor[0].abs().max() > 0
+            assert torch.allclose(together[name][lane], tensor[0], rtol=1e-4, atol=1e-5), name
+    assert not torch.allclose(together["couplings"][0], together["couplings"][1], atol=0.01)
+
+
+def test_a_continuation_starts_from_the_student_of_its_own_order(room: Classroom) -> None:
+    teacher = TINY.teacher(MNIST)
+    path = TINY.path(teacher, runs=(0, 1, 2))
+    end = TINY.go_on(path, runs=(2, 0))
+    assert end.start_lanes == [2, 0]
+    assert TINY.go_on(path, runs=(1, 1, 1)).start_lanes == [1, 1, 1]
+
+
+def test_a_packed_state_is_the_state(room: Classroom) -> None:
+    teacher = TINY.teacher(MNIST)
+    state = perform(teacher, room, {})
+    again, header = unpack_state(pack_state(state, {"note": "x"}), "somewhere")
+    assert header["note"] == "x"
+    for each in fields(TrainingState):
+        ours, theirs = getattr(state, each.name), getattr(again, each.name)
+        if isinstance(ours, dict) and each.name != "history":
+            assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+        elif isinstance(ours, torch.Tensor):
+            assert torch.equal(ours, theirs)
+        else:
+            assert ours == theirs
+    with pytest.raises(InputError, match="somewhere: not a readable checkpoint"):
+        unpack_state(b"nothing of the kind", "somewhere")
