@@ -35,7 +35,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 NAMES = ("teachers", "multiseed")
 SETTING = replace(TINY, teacher_epochs=2, path_epochs=1, endpoint_epochs=1)
 # Whose PATH stages take long enough to be killed, much longer than they take to be found.
-LONG = replace(SETTING, path_epochs=25)
+LONG = replace(SETTING, path_epochs=40)
 FEW = ("teachers", "training-protocols")
 PATH = re.compile(r"ray::(.*-path-[0-9a-f]{16})$")
 
@@ -220,9 +220,10 @@ def test_the_work_of_a_killed_node_is_done_by_the_other(
 ) -> None:
     run = InBackground(OnRay(load_dataset, cluster.address), queue_in(tmp_path, LONG, FEW))
     node = wait_for(lambda: next((n for n in cluster.worker_nodes if paths_on(n)), None))
-    before = teachers_in(tmp_path)
+    (key,), before = paths_on(node), teachers_in(tmp_path)
     cluster.remove_node(node, allow_graceful=False)
     try:
+        wait_for(lambda: key in paths_on(*cluster.worker_nodes))
         run.finish()
     finally:
         cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")

@@ -106,7 +106,7 @@ def compare(values: Values) -> Comparison:
         tuple(rows),
         tuple(claims),
         reason="single runs at a rate (30) where SGD is unsteady, with epochs the paper does not "
-        "state (20 are used): from zero, much depends on both and on the teacher",
+        "state (20 are used): from zero, the teacher and even rounding decide (see from-zero)",
     )
 
 
