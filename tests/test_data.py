@@ -102,3 +102,23 @@ def test_images_that_cannot_be_used_are_refused(pixels: np.ndarray, message: str
 def test_an_unknown_dataset_suggests_the_nearest() -> None:
     with pytest.raises(InputError, match="did you mean 'mnist'"):
         load_dataset("minst")
+
+
+@pytest.mark.parametrize("name", ["mnist-small", "fashion-mnist-small"])
+def test_the_small_sets_are_stratified_parts_of_the_bundled_test_images(name: str) -> None:
+    small = load_dataset(name)
+    whole = load_test_split(name.removesuffix("-small"))
+    assert (len(small.train), len(small.validation), len(small.test)) == (3000, 1000, 1000)
+    parts = (small.train, small.validation, small.test)
+    known = {
+        image.tobytes(): label for image, label in zip(whole.pixels, whole.labels, strict=True)
+    }
+    seen = [image.tobytes() for part in parts for image in part.pixels]
+    assert len(set(seen)) >= 4990  # no image twice, but for those the set itself repeats
+    for part in parts:
+        for image, label in zip(part.pixels, part.labels, strict=True):
+            assert known[image.tobytes()] == label
+        share = np.bincount(part.labels) / len(part)
+        assert np.abs(share - np.bincount(whole.labels) / len(whole)).max() < 0.001
+    assert np.array_equal(load_test_split(name).pixels, small.test.pixels)
+    assert (small.preprocessing.test_norm != small.preprocessing.norm) == name.startswith("fashion")

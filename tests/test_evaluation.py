@@ -18,6 +18,7 @@ from entrain.evaluation import (
     evaluate,
     margin,
     measure,
+    near_misses,
     noisy_scores,
     paired_effect,
     refine,
@@ -162,3 +163,21 @@ def test_statistics_refuse_what_does_not_match() -> None:
         paired_effect([1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="at least one run"):
         summarise([])
+
+
+def test_near_misses_have_the_true_class_second_at_the_median_lead() -> None:
+    rng = np.random.default_rng(3)
+    scores, labels = rng.normal(size=(400, 5)), rng.integers(0, 5, 400)
+    chosen = near_misses(scores, labels)
+    assert labels[chosen].tolist() == [0, 1, 2, 3, 4]
+    for row in chosen:
+        order = np.argsort(-scores[row])
+        assert order[1] == labels[row]
+        same = [
+            scores[i].max() - scores[i, labels[i]]
+            for i in np.flatnonzero(labels == labels[row])
+            if np.argsort(-scores[i])[1] == labels[i]
+        ]
+        lead = scores[row].max() - scores[row, labels[row]]
+        assert abs(lead - np.median(same)) == np.abs(np.array(same) - np.median(same)).min()
+    assert labels[near_misses(np.eye(5)[labels], labels)].tolist() == []

@@ -26,9 +26,10 @@ from entrain.reproduction.work import Bench, unpacked
 
 SECONDS_TO_CONNECT = 10.0
 
-# Threads of one task, our kernels' included: Ray gives a worker as many OpenMP threads as its task
-# has CPUs. Stages wait for one another, so that there are often fewer of them than CPUs, and a
-# node of a few CPUs is best used by one stage at a time. More threads gain less than more tasks.
+# Of one task, or all CPUs of the smallest node where it has fewer. Ray gives a worker as many OpenMP
+# threads as its task has CPUs, and our kernels take as many. Stages wait for one another, so that
+# there are often fewer of them than CPUs: a node of few CPUs does one at a time with all of them,
+# a larger one several side by side, which gains more than further threads.
 CPUS_PER_TASK = 4
 
 
@@ -62,9 +63,10 @@ class OnRay:
 
     def _run(self, ray: Any, queue: Queue, watcher: Watcher) -> None:
         device = self._device_of(ray)
-        nodes = _resources(ray, "CPU")
-        asked = {"num_gpus": 1} if device == "cuda" else {}
-        asked["num_cpus"] = 1 if asked else int(min([CPUS_PER_TASK, *nodes]))
+        if device == "cuda":
+            asked = {"num_cpus": 1, "num_gpus": 1}
+        else:
+            asked = {"num_cpus": int(min([CPUS_PER_TASK, *_resources(ray, "CPU")]))}
         do = ray.remote(max_retries=self._retries, **asked)(_do)
         datasets: dict[str, Any] = {}  # references to what is in the object store
         running: dict[Any, Work] = {}
@@ -108,8 +110,8 @@ class OnRay:
             raise error.cause from error  # as it was raised on the worker
         except ray.exceptions.RayError as error:
             raise InputError(
-                f"{work.title}: its worker died {self._retries + 1} times on the Ray cluster; run "
-                f"it again to go on from what is finished ({error})"
+                f"{work.title}: the Ray cluster gave up after {self._retries} retries; what is "
+                f"finished is kept, the same command goes on from it ({error})"
             ) from error
         return outcome
 
@@ -165,8 +167,8 @@ def _connection(address: str | None) -> Iterator[Any]:
     """The module `ray`, connected; a Ray that was started here is stopped at the end."""
     # Ray reads these when it is imported.
     if address is None:
-        # Without this (the default where the system is not Linux) it replaces 127.0.0.1 by the
-        # address the machine has in its network.
+        # Without the first (needed on Linux only) it replaces 127.0.0.1 by the address that the
+        # machine has in its network.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     else:  # where something else listens it would try twenty times, 40 s each
