@@ -26,10 +26,10 @@ from entrain.reproduction.work import Bench, unpacked
 
 SECONDS_TO_CONNECT = 10.0
 
-# Of one task, or all CPUs of the smallest node where it has fewer. Ray gives a worker as many OpenMP
-# threads as its task has CPUs, and our kernels take as many. Stages wait for one another, so that
-# there are often fewer of them than CPUs: a node of few CPUs does one at a time with all of them,
-# a larger one several side by side, which gains more than further threads.
+# Of one task, or all CPUs of the smallest node where it has fewer. Ray gives a worker as many
+# OpenMP threads as its task has CPUs, and our kernels take as many. Stages wait for one another, so
+# that there are often fewer of them than CPUs: a node of few CPUs does one at a time with all of
+# them, a larger one several side by side, which gains more than further threads.
 CPUS_PER_TASK = 4
 
 
