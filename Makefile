@@ -5,12 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint page page-tests browser clean
 
 demo: $(VENV)/installed
 	$(BIN)/entrain train digits
 
-test: $(VENV)/installed-dev lint
+test: $(VENV)/installed-dev lint page-tests browser
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/installed-dev
@@ -18,6 +18,28 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check src tests benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The web page of `entrain play`: `make page` builds it, into the package.
+page: playground/node_modules/.package-lock.json
+	cd playground && npm run --silent build
+
+page-tests:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory page-tests-npm; \
+	else echo "SKIPPED: the unit tests of the web page need Node.js and npm, which are not here"; fi
+
+page-tests-npm: playground/node_modules/.package-lock.json
+	cd playground && npm run --silent check && npm test --silent
+
+playground/node_modules/.package-lock.json: playground/package.json playground/package-lock.json
+	cd playground && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+# The browser that tests/test_play_browser.py drives; without it those tests say that they skip.
+browser:
+	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	echo "installing chromium for the browser tests"; \
+	{ apt-get install -qq -y chromium || { apt-get update -qq && apt-get install -qq -y chromium; }; } \
+	>/dev/null 2>&1 || echo "it could not be installed"; fi
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

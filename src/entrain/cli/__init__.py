@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from entrain.cli import bench, data, evaluate, predict, report, reproduce, show, train
+from entrain.cli import bench, data, evaluate, play, predict, report, reproduce, show, train
 from entrain.cli.console import guarded
 
 app = typer.Typer(
@@ -44,6 +44,7 @@ for _name, _command in (
     ("show", show.command),
     ("data", data.command),
     ("bench", bench.command),
+    ("play", play.command),
     ("reproduce", reproduce.command),
     ("report", report.command),
 ):

@@ -1,0 +1,13 @@
+/** The computing core of the playground: everything that is not the page itself. */
+export type { Model, Physics, Pixels, Preprocessing, Rollout } from "./types";
+export { readGallery } from "./gallery";
+export type { Gallery, GalleryImage } from "./gallery";
+export { effectiveCouplings, effectiveFields } from "./hardware";
+export { EmptyImage, fieldsOf, inputsOf, readModel } from "./model";
+export { normals, philox } from "./noise";
+export { fromRgba, normalisePolarity, prepare } from "./picture";
+export { strongest } from "./quantities";
+export { parseSafetensors } from "./safetensors";
+export type { Dtype, Safetensors, TensorData, TensorEntry } from "./safetensors";
+export { margin, scoresOf, simulate, unchangedPhysics } from "./simulate";
+export type { SimulationOptions } from "./simulate";

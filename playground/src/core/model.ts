@@ -1,0 +1,194 @@
+/** A trained network from a file of the package, and what it makes of an image.
+ *
+ *     p = pixel / pixelMax,  z = (p - mean) / sd,  u = testNorm z / |z|
+ *     b(u) = [ W u + c_hidden ; c_output ] */
+
+import { parseSafetensors, type Safetensors } from "./safetensors";
+import { pairwiseSum } from "./sums";
+import type { Model, Pixels, Preprocessing } from "./types";
+
+const FORMAT_VERSION = 1;
+
+/** An image without content: every pixel is the same. */
+export class EmptyImage extends Error {
+  constructor() {
+    super("the image is constant: it has no content to classify");
+    this.name = "EmptyImage";
+  }
+}
+
+/** The model of a file written by `Model.save` of the package; `name` is for the reader only. */
+export function readModel(name: string, buffer: ArrayBuffer): Model {
+  try {
+    return checkedModel(name, parseSafetensors(buffer));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${name}: ${reason}`, { cause: error });
+  }
+}
+
+/** Network inputs u (D) of an image of 0 to pixelMax, rounded to float32 as the package does. */
+export function inputsOf(model: Model, pixels: Pixels): Float64Array {
+  const { rows, columns, pixelMax, mean, sd, testNorm } = model.preprocessing;
+  if (pixels.length !== model.inputs) {
+    throw new Error(`an image must have ${rows} x ${columns} pixels, got ${pixels.length}`);
+  }
+  if (pixels.every((pixel) => pixel === pixels[0])) throw new EmptyImage();
+  const z = Float64Array.from(pixels, (pixel) => (pixel / pixelMax - mean) / sd);
+  const norm = Math.sqrt(pairwiseSum(z.map((value) => value * value)));
+  return z.map((value) => Math.fround((testNorm * value) / norm));
+}
+
+/** Local fields b(u) (N) of inputs (D). */
+export function fieldsOf(model: Model, inputs: Float64Array): Float64Array {
+  const { hidden, inputWeights: weights } = model;
+  const width = model.inputs;
+  if (inputs.length !== width) {
+    throw new Error(`there must be ${width} inputs, got ${inputs.length}`);
+  }
+  const fields = Float64Array.from(model.biases);
+  for (let i = 0; i < hidden; i++) {
+    const row = i * width;
+    let sum = 0;
+    for (let d = 0; d < width; d++) sum += weights[row + d]! * inputs[d]!;
+    fields[i]! += sum;
+  }
+  return fields;
+}
+
+function checkedModel(name: string, file: Safetensors): Model {
+  const header = headerOf(file.metadata);
+  const weights = matrixOf(file, "input_weights", 2);
+  const biases = matrixOf(file, "biases", 1);
+  const couplings = matrixOf(file, "couplings", 2);
+  const [hidden, inputs] = weights.shape as [number, number];
+  const n = biases.data.length;
+  if (hidden < 1 || n <= hidden) {
+    throw new Error(`there are ${n} biases for ${hidden} hidden oscillators and the outputs`);
+  }
+  if (couplings.shape[0] !== n || couplings.shape[1] !== n) {
+    throw new Error(`the couplings must be ${n} x ${n}, got ${couplings.shape.join(" x ")}`);
+  }
+  checkCouplings(couplings.data, n, hidden);
+  const dynamics = recordOf(header, "dynamics");
+  const preprocessing = preprocessingOf(recordOf(header, "preprocessing"));
+  if (preprocessing.rows * preprocessing.columns !== inputs) {
+    throw new Error(
+      `the images have ${preprocessing.rows} x ${preprocessing.columns} pixels, ` +
+        `the network takes ${inputs} inputs`,
+    );
+  }
+  const classNames = header["class_names"];
+  if (!Array.isArray(classNames) || classNames.length !== n - hidden) {
+    throw new Error(`there must be one class name for each of the ${n - hidden} outputs`);
+  }
+  const steps = positive(dynamics, "steps");
+  if (!Number.isInteger(steps)) throw new Error(`steps must be a whole number, got ${steps}`);
+  return {
+    name,
+    dataset: String(header["dataset"]),
+    protocol: String(header["protocol"]),
+    classNames: classNames.map(String),
+    inputs,
+    hidden,
+    outputs: n - hidden,
+    inputWeights: weights.data,
+    biases: biases.data,
+    couplings: couplings.data,
+    mobility: positive(dynamics, "mobility"),
+    observationTime: positive(dynamics, "observation_time"),
+    steps,
+    preprocessing,
+  };
+}
+
+function headerOf(metadata: Record<string, string>): Record<string, unknown> {
+  const text = metadata["entrain"];
+  if (text === undefined) throw new Error("a safetensors file without Entrain's header");
+  let header: unknown;
+  try {
+    header = JSON.parse(text);
+  } catch (error) {
+    throw new Error("Entrain's header is not valid JSON", { cause: error });
+  }
+  if (!isRecord(header)) throw new Error("Entrain's header is not a JSON object");
+  if (header["kind"] !== "model") {
+    throw new Error(`the file holds a ${String(header["kind"])}, expected a model`);
+  }
+  if (header["version"] !== FORMAT_VERSION) {
+    throw new Error(
+      `format version ${String(header["version"])}; this page reads version ${FORMAT_VERSION}`,
+    );
+  }
+  return header;
+}
+
+function matrixOf(
+  file: Safetensors,
+  name: string,
+  dimensions: number,
+): { shape: number[]; data: Float32Array } {
+  const tensor = file.tensors.get(name);
+  if (tensor === undefined) throw new Error(`tensor ${name} is missing`);
+  const { data, dtype, shape } = tensor;
+  if (!(data instanceof Float32Array)) {
+    throw new Error(`tensor ${name} must be float32 (F32), got ${dtype}`);
+  }
+  if (shape.length !== dimensions || data.length === 0) {
+    throw new Error(`tensor ${name} must have ${dimensions} axes, got ${shape.join(" x ")}`);
+  }
+  if (!data.every(Number.isFinite)) {
+    throw new Error(`tensor ${name} must be finite, got NaN or infinity`);
+  }
+  return { shape, data };
+}
+
+/** J must be symmetric, without self-coupling and without couplings between outputs. */
+function checkCouplings(couplings: Float32Array, n: number, hidden: number): void {
+  for (let i = 0; i < n; i++) {
+    for (let j = i; j < n; j++) {
+      const value = couplings[i * n + j]!;
+      if (value !== couplings[j * n + i]) {
+        throw new Error(`the couplings must be symmetric; those of ${i} and ${j} differ`);
+      }
+      if (value !== 0 && (i === j || i >= hidden)) {
+        throw new Error(`oscillators ${i} and ${j} must not be coupled, got ${value}`);
+      }
+    }
+  }
+}
+
+function preprocessingOf(values: Record<string, unknown>): Preprocessing {
+  const shape = values["image_shape"];
+  if (!Array.isArray(shape) || shape.length !== 2 || !shape.every(Number.isInteger)) {
+    throw new Error("image_shape must be two whole numbers");
+  }
+  const mean = values["mean"];
+  if (typeof mean !== "number" || !Number.isFinite(mean)) throw new Error("mean must be finite");
+  return {
+    rows: shape[0] as number,
+    columns: shape[1] as number,
+    pixelMax: positive(values, "pixel_max"),
+    mean,
+    sd: positive(values, "sd"),
+    testNorm: positive(values, "test_norm"),
+  };
+}
+
+function recordOf(values: Record<string, unknown>, name: string): Record<string, unknown> {
+  const value = values[name];
+  if (!isRecord(value)) throw new Error(`Entrain's header has no ${name}`);
+  return value;
+}
+
+function positive(values: Record<string, unknown>, name: string): number {
+  const value = values[name];
+  if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) {
+    throw new Error(`${name} must be a positive number, got ${String(value)}`);
+  }
+  return value;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

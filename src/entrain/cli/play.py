@@ -1,0 +1,73 @@
+"""`entrain play`: draw a digit in the browser and watch 74 oscillators read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from entrain.cli.console import err, out, print_json
+from entrain.cli.options import Json
+
+
+def command(
+    port: Annotated[int, typer.Option(help="On 127.0.0.1; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    export_folder: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="DIR", help="Write the page for a static host instead."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Serve the playground to this machine until Ctrl-C, or write it into a folder.
+
+    The simulation runs in the browser; the page asks nothing of any other place.
+    """
+    from entrain.errors import InputError
+    from entrain.playground import export, page_files
+
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port must be from 0 to 65535, got {port}")
+    if export_folder is not None:
+        written = export(export_folder)
+        size = sum(path.stat().st_size for path in written)
+        if json:
+            print_json({"folder": str(export_folder), "files": len(written), "bytes": size})
+        else:
+            text = f"{len(written)} files ({size / 1e6:.1f} MB) in {export_folder}: put them on any"
+            out.print(f"{text} static host", soft_wrap=True)
+        return
+    _serve(page_files(), port, browser, json)
+
+
+def _serve(files: dict[str, Path], port: int, browser: bool, json: bool) -> None:
+    import signal
+    import webbrowser
+
+    from entrain.errors import InputError
+    from entrain.playground import PageServer
+
+    try:
+        server = PageServer(files, port)
+    except OSError as error:
+        raise InputError(
+            f"port {port} cannot be taken ({error.strerror}); choose another --port, or none"
+        ) from error
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    with server:
+        if json:
+            print_json({"url": server.url})
+        else:
+            out.print(server.url)
+            err.print("Ctrl-C stops it")
+        if browser:
+            webbrowser.open(server.url)
+        try:
+            server.serve_forever(poll_interval=0.1)
+        except KeyboardInterrupt:
+            err.print("stopped")

@@ -1,0 +1,6 @@
+"""The web page on which a network reads what one draws: its files, a loopback server, an export."""
+
+from entrain.playground.files import export, page_files
+from entrain.playground.server import PageServer
+
+__all__ = ["PageServer", "export", "page_files"]

@@ -1,0 +1,91 @@
+"""The page on loopback: a fixed list of files, and nothing else, to this machine alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+HOST = "127.0.0.1"
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves `files` by name on 127.0.0.1; port 0 is any that is free."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, files: Mapping[str, Path], port: int = 0) -> None:
+        self.files = {f"/{name}": path for name, path in files.items()}
+        self.files["/"] = self.files["/index.html"]
+        super().__init__((HOST, port), _Handler)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://{HOST}:{self.server_port}/"
+
+    @property
+    def hosts(self) -> set[str]:
+        """The names under which a browser on this machine may ask."""
+        return {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PageServer
+    server_version, sys_version = "Entrain", ""
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+
+    def do_GET(self) -> None:
+        self._answer(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def _answer(self, *, with_body: bool) -> None:
+        # Another name for this address would let a foreign page read what is served here.
+        if self.headers.get("Host") not in self.server.hosts:
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
+            return
+        path = self.server.files.get(urlsplit(self.path).path)  # a name of the list, or nothing
+        if path is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return
+        content = path.read_bytes()
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", _TYPES.get(path.suffix, "application/octet-stream"))
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(content)
+
+    def end_headers(self) -> None:
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""

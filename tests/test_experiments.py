@@ -1,0 +1,141 @@
+"""What is measured: students against their own teachers, cases by rule, signs of effects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from entrain.data import load_dataset
+from entrain.evaluation import evaluate, scores_of
+from entrain.experiments import EXPERIMENTS, TINY, Lab, architectures, teacher_seeds
+from entrain.experiments.setting import FASHION, MNIST
+from entrain.experiments.stochastic_dynamics import _cases, _median
+from entrain.learning import Classroom, TrainingState, chosen_teacher, network_of, perform
+from entrain.reproduction.work import with_needs
+
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+def values(name: str):
+    return json.loads((RESULTS / f"{name}.json").read_text())["values"]
+
+
+@pytest.fixture(scope="module")
+def taught() -> dict[str, TrainingState]:
+    """The students of two teachers, trained side by side."""
+    room = Classroom(load_dataset("mnist-small"), torch.device("cpu"))
+    states: dict[str, TrainingState] = {}
+    for stage in with_needs(teacher_seeds.students(TINY, MNIST)):
+        states[stage.key] = perform(stage, room, states)
+    return states
+
+
+def test_every_student_is_measured_against_its_own_teacher(taught) -> None:
+    lab = Lab(TINY, taught, load_dataset, torch.device("cpu"))
+    path, end = teacher_seeds.students(TINY, MNIST)
+    data = load_dataset("mnist-small")
+    inputs, labels = data.preprocessing(data.test.pixels), torch.from_numpy(data.test.labels)
+    for stage in (path, end):
+        found = lab.test(MNIST, stage)
+        for lane, teacher in enumerate(stage.teachers):
+            targets = chosen_teacher(taught[teacher.key]).targets(inputs)
+            network = network_of(taught[stage.key].best, lane, stage.dynamics)
+            alone = evaluate(scores_of(network, inputs), labels, targets)
+            assert {k: found[lane][k] for k in alone} == pytest.approx(alone)
+    assert found[0]["agreement"] != found[1]["agreement"]
+    tested = lab.teacher_test(MNIST, path.teachers[1])
+    assert tested["seed"] == 1
+    targets = chosen_teacher(taught[path.teachers[1].key]).targets(inputs)
+    assert tested["test_top1"] == evaluate(targets, labels)["top1"]
+
+
+def test_the_four_cases_are_told_apart_by_their_rule() -> None:
+    labels = torch.tensor([0, 0, 0, 0])
+    right, wrong = [1.0, 0.0], [0.0, 0.6]
+    # three replicates of four examples, one for each case
+    path = torch.tensor(
+        [
+            [right, right, wrong, wrong],
+            [right, wrong, wrong, wrong],
+            [right, right, wrong, wrong],
+        ]
+    )
+    end = torch.tensor(
+        [
+            [right, right, right, wrong],
+            [right, wrong, right, wrong],
+            [right, right, right, wrong],
+        ]
+    )
+    still = torch.tensor([True, True, True, True])
+    cases = _cases({"PATH": path, "TWO-STAGE-END": end}, labels, still)
+    assert {case: mask.nonzero()[:, 0].tolist() for case, mask in cases.items()} == {
+        "A": [0],
+        "B": [1],
+        "C": [2],
+        "D": [3],
+    }
+    never = _cases({"PATH": path, "TWO-STAGE-END": end}, labels, ~still)
+    assert not never["D"].any()  # wrong without noise as well: noise overturned nothing
+
+
+def test_of_a_case_the_median_margin_is_shown() -> None:
+    labels = torch.zeros(5, dtype=torch.int64)
+    margins = torch.tensor([0.1, 0.9, 0.5, 0.4, 0.8])
+    scores = torch.stack([margins, torch.zeros(5)], dim=1)[None]
+    among = torch.tensor([True, True, True, False, True])
+    assert _median(scores, labels, among) == 2
+    assert _median(scores, labels, torch.zeros(5, dtype=torch.bool)) is None
+
+
+def test_effects_are_differences_and_an_error_that_falls_counts_as_gain() -> None:
+    rows = {(r["dataset"], r["method"]): r for r in values("multiseed")["rows"]}
+    for effect in values("paired-effects")["rows"]:
+        a, b = (rows[effect["dataset"], effect[side]] for side in ("a", "b"))
+        if effect["metric"] == "rmse_reduction":
+            expected = b["mean"]["endpoint_rmse"] - a["mean"]["endpoint_rmse"]
+        else:
+            expected = a["mean"][effect["metric"]] - b["mean"][effect["metric"]]
+        assert effect["mean"] == pytest.approx(expected, abs=1e-9)
+        low, high = effect["t_interval"]
+        assert low <= effect["mean"] <= high
+        assert effect["positive"] + effect["zero"] + effect["negative"] == 10
+
+
+def test_our_row_among_published_ones_is_counted_on_the_network() -> None:
+    ours = values("resources")["ours"]
+    assert (ours["hidden"], ours["output"], ours["total"]) == (64, 10, 74)
+    assert (ours["input_coefficients"], ours["couplers"]) == (50_176, 2_656)
+    protocol = values("training-protocols")["ours"]
+    assert (protocol["stage1_rollouts"], protocol["stage2_rollouts"]) == (0, 1)
+    assert [point["oscillators"] for point in values("oscillator-scale")["ours"]] == [
+        26,
+        42,
+        74,
+        138,
+    ]
+
+
+def test_the_fifteen_teachers_all_have_sixty_four_hidden_units() -> None:
+    assert len(architectures.ARCHITECTURES) == 15
+    assert {sum(widths) for widths in architectures.ARCHITECTURES.values()} == {64}
+    for identifier, widths in architectures.ARCHITECTURES.items():
+        assert identifier[1:] == "_".join(f"{w:02d}" for w in widths)
+    path, _ = architectures.students(TINY)
+    assert path.dataset == TINY.dataset(FASHION)
+    assert set(path.runs) == {0}  # one training order for all
+
+
+def test_the_bars_of_the_reproduction() -> None:
+    """What the paper claims and these results show too; what they do not show is in the report."""
+    rows = {(r["dataset"], r["method"]): r["mean"]["top1"] for r in values("multiseed")["rows"]}
+    assert rows["MNIST", "PATH"] == pytest.approx(89.1, abs=1.0)
+    assert rows["MNIST", "TWO-STAGE-END"] >= 96.5
+    assert rows["Fashion-MNIST", "PATH"] == pytest.approx(80.2, abs=2.0)
+    for name in ("temperature", "refinement", "time-resolved", "trajectory", "paired-effects"):
+        compare = EXPERIMENTS[name].compare
+        assert compare is not None
+        assert all(claim.holds for claim in compare(values(name)).claims)

@@ -1,0 +1,189 @@
+"""`entrain play`: what is served, to whom, and what is not; the export; the built page."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Refuse, environment, printed
+from entrain.playground import PageServer, export, page_files
+from entrain.playground.files import MODELS, PAGE
+
+SOURCE = Path(__file__).parents[1] / "playground"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PageServer]:
+    with PageServer(page_files()) as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.02,))
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def ask(
+    server: PageServer, path: str, method: str = "GET", host: str | None = None
+) -> tuple[int, dict[str, str], bytes]:
+    """A request whose path is sent as it is."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Host", host or f"127.0.0.1:{server.server_port}")
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, dict(answer.getheaders()), body
+
+
+def test_every_file_of_the_page_is_served_as_it_is(server: PageServer) -> None:
+    for name, path in page_files().items():
+        status, headers, body = ask(server, f"/{name}")
+        assert status == 200
+        assert body == path.read_bytes()
+        assert headers["X-Content-Type-Options"] == "nosniff"
+    assert ask(server, "/")[2] == ask(server, "/index.html?from=here")[2]
+    assert ask(server, "/")[1]["Content-Type"].startswith("text/html")
+    status, headers, body = ask(server, "/index.html", "HEAD")
+    assert (status, body) == (200, b"")
+
+
+def test_the_policy_allows_this_page_and_nothing_else(server: PageServer) -> None:
+    policy = ask(server, "/")[1]["Content-Security-Policy"]
+    rules = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == rules["style-src"] == rules["connect-src"] == "'self'"
+    assert "unsafe" not in policy
+    assert ask(server, "/nothing")[1]["Content-Security-Policy"] == policy
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../server.py",
+        "/assets/../../server.py",
+        "/%2e%2e/server.py",
+        "/..%2fserver.py",
+        "/models/../../../../pyproject.toml",
+        "//etc/passwd",
+        "/etc/passwd",
+        "/models/",
+        "/assets",
+        "/models/mnist-74.md",
+        "http://127.0.0.1/../server.py",
+        "/index.html/..",
+        "/\x01",
+    ],
+)
+def test_nothing_outside_the_page_is_served(server: PageServer, path: str) -> None:
+    with socket.create_connection(("127.0.0.1", server.server_port), 10) as connection:
+        host = f"127.0.0.1:{server.server_port}"
+        request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        connection.sendall(request.encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.split(b" ", 2)[1] in (b"404", b"400"), answer[:200]
+    assert b"ThreadingHTTPServer" not in answer
+    assert b"root:" not in answer
+
+
+def test_only_this_machine_is_answered_under_its_own_name(server: PageServer) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    assert ask(server, "/", host=f"localhost:{server.server_port}")[0] == 200
+    for host in ("evil.example", f"evil.example:{server.server_port}", "127.0.0.1", ""):
+        assert ask(server, "/", host=host or " ")[0] == 421
+    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+        assert ask(server, "/", method)[0] == 501
+
+
+def start(*options: str) -> tuple[subprocess.Popen[str], str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "entrain", "play", "--no-browser", "--json", *options],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    return process, json.loads(process.stdout.readline())["url"]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_serves_until_it_is_stopped(stop: signal.Signals) -> None:
+    process, url = start()
+    try:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", url)
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert b"<title>" in answer.read()
+        process.send_signal(stop)
+        began = time.monotonic()
+        output, errors = process.communicate(timeout=10)
+        assert process.returncode == 0, errors
+        assert time.monotonic() - began < 3
+        assert output == ""
+        assert errors.split() == ["stopped"]
+    finally:
+        process.kill()
+
+
+def test_a_port_that_is_taken_is_an_error(server: PageServer, refuse: Refuse) -> None:
+    message = refuse("play", "--no-browser", "--port", server.server_port)
+    assert f"port {server.server_port} cannot be taken" in message
+    assert "--port must be from 0 to 65535" in refuse("play", "--port", 70000)
+
+
+def test_an_export_is_the_whole_page(tmp_path: Path, invoke, refuse: Refuse) -> None:
+    folder = tmp_path / "site"
+    found = printed(invoke, "play", "--export", folder)
+    files = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+    assert set(files) == set(page_files())
+    assert found["files"] == len(files)
+    for name, path in page_files().items():
+        assert files[name].read_bytes() == path.read_bytes()
+    assert "is not empty, and nothing is overwritten" in refuse("play", "--export", folder)
+    (tmp_path / "file").write_text("x")
+    assert "is a file, expected a folder" in refuse("play", "--export", tmp_path / "file")
+    assert len(export(tmp_path / "new" / "deep")) == len(files)
+
+
+def test_the_page_is_small_and_asks_nobody_else() -> None:
+    files = page_files()
+    assert {f"models/{name}.safetensors" for name in MODELS} <= set(files)
+    assert sum(path.stat().st_size for path in files.values()) < 1_500_000
+    for name, path in files.items():
+        if path.suffix in (".html", ".js", ".css"):
+            text = path.read_text()
+            foreign = [a for a in re.findall(r"https?://[^\s\"'`)]+", text) if "w3.org" not in a]
+            assert foreign == [], name
+            assert "eval(" not in text
+    page = files["index.html"].read_text()
+    assert "<style" not in page
+    assert not re.search(r"<script(?![^>]*\bsrc=)", page)
+    assert not re.search(r"\son\w+=|\sstyle=", page)
+
+
+@pytest.mark.skipif(not SOURCE.is_dir(), reason="the page's source is in a clone only")
+def test_the_built_page_is_that_of_its_source() -> None:
+    """The digest of the sources, as playground/scripts/stamp.mjs takes it."""
+    single = ("index.html", "package.json", "package-lock.json", "vite.config.ts", "tsconfig.json")
+    files = [SOURCE / name for name in single]
+    files += [p for folder in ("src", "public") for p in (SOURCE / folder).rglob("*")]
+    named = {p.relative_to(SOURCE).as_posix(): p for p in files if p.is_file()}
+    digest = hashlib.sha256()
+    for name in sorted(named):
+        digest.update(name.encode() + b"\0" + named[name].read_bytes() + b"\0")
+    built = json.loads((PAGE / "build.json").read_text())
+    assert built["source"] == digest.hexdigest(), "npm run build in playground/"

@@ -1,0 +1,420 @@
+"""The playground as a person uses it: Debian's Chromium against the real command.
+
+Screenshots go to the folder ENTRAIN_SCREENSHOTS names (docs/images for the README's), or nowhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import entrain
+from entrain.data import load_test_split
+from entrain.evaluation import margin
+from test_play import start
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("Chromium is not installed (apt-get install chromium)", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The page, served by the real command."""
+    process, address = start()
+    yield address
+    process.terminate()
+    assert process.wait(10) == 0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+class Visit:
+    """One visitor's page, with everything it asked for and complained about."""
+
+    def __init__(self, context: Any, url: str) -> None:
+        self.context, self.url = context, url
+        self.page = context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.sizes: dict[str, int] = {}
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("response", self._received)
+
+    def _heard(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def _received(self, response: Any) -> None:
+        self.sizes[response.url] = int(response.headers.get("content-length", 0))
+
+    def go(self, fragment: str = "") -> Visit:
+        self.page.goto(self.url + fragment)
+        self.ready()
+        return self
+
+    def ready(self) -> None:
+        playwright.expect(self.get("verdict")).to_have_text(re.compile(r"\S"), timeout=10_000)
+
+    def get(self, name: str) -> Any:
+        return self.page.get_by_test_id(name)
+
+    def text(self, name: str) -> str:
+        return " ".join(self.get(name).inner_text().split())
+
+    def value(self, name: str) -> float:
+        return float(self.get(name).input_value())
+
+    def set(self, name: str, value: float | str) -> None:
+        """Move a slider, type a number or choose an option, as a visitor's change would."""
+        control = self.get(name)
+        if control.evaluate("e => e.tagName") == "SELECT":
+            control.select_option(str(value))
+            return
+        control.evaluate(
+            "(e, value) => { e.value = value; e.dispatchEvent(new Event('input', {bubbles: true}));"
+            " e.dispatchEvent(new Event('change', {bubbles: true})); }",
+            str(value),
+        )
+
+    def stroke(self, points: list[tuple[float, float]]) -> None:
+        """Draw on the pad through points in fractions of it."""
+        box = self.get("pad").bounding_box()
+        at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+        self.page.mouse.move(*at[0])
+        self.page.mouse.down()
+        for point in at[1:]:
+            self.page.mouse.move(*point, steps=8)
+        self.page.mouse.up()
+
+    def snap(self, name: str) -> None:
+        if folder := os.environ.get("ENTRAIN_SCREENSHOTS"):
+            self.page.screenshot(path=Path(folder) / f"playground-{name}.png")
+
+
+@pytest.fixture
+def visit(browser: Any, url: str) -> Iterator[Callable[..., Visit]]:
+    """`visit(...)`: a new visitor; at the end nobody may have seen an error or asked elsewhere."""
+    visits: list[Visit] = []
+
+    def begin(**options: Any) -> Visit:
+        context = browser.new_context(**({"viewport": DESKTOP} | options))
+        visits.append(Visit(context, url))
+        return visits[-1]
+
+    yield begin
+    for each in visits:
+        each.context.close()
+        assert each.complaints == []
+        assert [r for r in each.requests if not r.startswith((url, "blob:", "data:"))] == []
+
+
+SEVEN = [(0.28, 0.25), (0.72, 0.25), (0.62, 0.5), (0.45, 0.82)]
+
+
+def test_a_drawn_seven_is_read_as_seven(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    page.get("pad-clear").click()
+    page.stroke(SEVEN)
+    playwright.expect(page.get("verdict")).to_contain_text("7")
+    page.set("time-slider", page.get("time-slider").get_attribute("max"))
+    page.snap("drawn")
+    assert float(re.findall(r"\d\.\d+", page.text("margin"))[0]) > 0
+
+
+def test_the_first_paint_comes_within_a_second(visit: Callable[..., Visit]) -> None:
+    page = visit().go()
+    paint = page.page.evaluate(
+        "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    )
+    assert paint < 1000
+    assert len(page.page.query_selector_all("[data-testid^=dial-]")) == 74
+
+
+def test_a_gallery_image_gives_what_python_computes(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    for dataset, tile in (("mnist", 3), ("fashion-mnist", 8)):
+        page.get(f"dataset-{dataset}").click()
+        page.get(f"gallery-{dataset}-{tile}").click()
+        test = load_test_split(dataset)
+        label = tile // 3  # three of each class, the first in the test set
+        index = int(np.flatnonzero(test.labels == label)[tile % 3])
+        for protocol, name in (("two-stage-end", ""), ("path", "-path")):
+            page.get(f"protocol-{protocol}").click()
+            model = entrain.load(f"{dataset}-74{name}")
+            scores = model.scores(test.pixels[index])
+            expected = float(margin(scores)[0].detach())
+            playwright.expect(page.get("verdict")).to_contain_text(
+                model.class_names[int(scores.argmax())]
+            )
+            playwright.expect(page.get("margin")).to_contain_text(f"{expected:.3f}")
+
+
+def test_temperature_moves_the_decision_and_zero_brings_it_back(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit(reduced_motion="reduce").go()
+    still = page.text("margin")
+    page.set("temperature", 1)
+    playwright.expect(page.get("margin")).not_to_have_text(page.get("margin").inner_text() + "x")
+    page.page.wait_for_timeout(100)
+    noisy = page.text("margin")
+    assert noisy != still
+    page.get("new-noise").click()
+    page.page.wait_for_timeout(100)
+    assert page.text("margin") not in (noisy, still)
+    page.get("ensemble").click()
+    page.page.wait_for_timeout(200)
+    page.snap("ensemble")
+    page.get("reset-physics").click()
+    page.page.wait_for_timeout(100)
+    assert page.text("margin") == still
+
+
+def test_the_noise_is_that_of_python(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    page.get("gallery-mnist-0").click()
+    page.set("temperature", 0.5)
+    page.page.wait_for_timeout(200)
+    seed = _state(page)["seed"]
+    test = load_test_split("mnist")
+    index = int(np.flatnonzero(test.labels == 0)[0])
+    model = entrain.load("mnist-74")
+    phases = model.network.simulate(
+        model.inputs(test.pixels[index]), temperature=0.5, seed=seed, first_sample=index
+    )
+    expected = float(margin(phases[:, model.network.hidden :].cos())[0])
+    playwright.expect(page.get("margin")).to_contain_text(f"{expected:.3f}")
+
+
+def _state(page: Visit) -> dict[str, Any]:
+    """What the page's link says, as numbers."""
+    page.page.wait_for_timeout(600)
+    fragment = page.page.url.partition("#")[2]
+    found = dict(part.partition("=")[::2] for part in fragment.split("&"))
+    return {"seed": int(found.get("seed", 0)), "fragment": fragment}
+
+
+def test_play_advances_time_and_pause_holds_it(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    page.set("time-slider", 0)
+    before = page.value("time-slider")
+    page.get("play").click()
+    page.page.wait_for_timeout(500)
+    moved = page.value("time-slider")
+    assert moved > before
+    page.get("play").click()
+    held = page.value("time-slider")
+    page.page.wait_for_timeout(300)
+    assert page.value("time-slider") == held
+    page.get("step").click()
+    assert page.value("time-slider") > held
+
+
+def test_reduced_motion_plays_nothing_by_itself(visit: Callable[..., Visit]) -> None:
+    still = visit(reduced_motion="reduce").go()
+    first = still.value("time-slider")
+    still.page.wait_for_timeout(700)
+    assert still.value("time-slider") == first
+    moving = visit(reduced_motion="no-preference").go()
+    seen = {moving.value("time-slider")}
+    for _ in range(6):
+        moving.page.wait_for_timeout(150)
+        seen.add(moving.value("time-slider"))
+    assert len(seen) > 2
+
+
+def test_everything_can_be_done_from_the_keyboard(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    focused = "() => document.activeElement?.closest('[data-testid]')?.dataset.testid ?? ''"
+    seen = []
+    for _ in range(90):
+        page.page.keyboard.press("Tab")
+        seen.append(page.page.evaluate(focused))
+    for name in ("pad", "temperature", "time-slider", "play", "copy-link", "compare"):
+        assert name in seen, name
+    assert any(name.startswith("dial-") for name in seen)
+    page.get("gallery-mnist-6").focus()
+    page.page.keyboard.press("Enter")
+    playwright.expect(page.get("verdict")).to_contain_text("2")
+    page.get("dial-0").focus()
+    page.page.keyboard.press("ArrowRight")
+    assert page.page.evaluate(focused) == "dial-1"
+    page.page.keyboard.press("Enter")
+    playwright.expect(page.get("inspector")).to_contain_text("coupling")
+    page.get("time-slider").focus()
+    before = page.value("time-slider")
+    page.page.keyboard.press("ArrowLeft")
+    assert page.value("time-slider") < before
+
+
+def test_silencing_and_restoring_an_oscillator(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    still = page.text("margin")
+    page.get("dial-64").click()
+    page.get("silence").click()
+    page.page.wait_for_timeout(100)
+    assert page.text("margin") != still
+    page.get("silence").click()
+    page.page.wait_for_timeout(100)
+    assert page.text("margin") == still
+
+
+def test_a_narrow_phone_needs_no_sideways_scrolling(visit: Callable[..., Visit]) -> None:
+    for width in (320, 360):
+        page = visit(viewport={"width": width, "height": 740}, has_touch=True).go()
+        wide = page.page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width
+        page.snap("phone")
+    page.get("gallery-mnist-12").tap()
+    playwright.expect(page.get("verdict")).to_contain_text("4")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_obstacle_for_anyone(visit: Callable[..., Visit], scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit(color_scheme=scheme, reduced_motion="reduce").go()
+    page.get("dial-3").click()
+    page.snap(scheme)
+    for compared in (False, True):
+        if compared:
+            page.get("compare").click()
+            page.page.wait_for_timeout(800)
+            page.snap(f"compare-{scheme}")
+        found = axe.run(page.page).response["violations"]
+        serious = [
+            (v["id"], [n["target"] for n in v["nodes"]][:4])
+            for v in found
+            if v["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+    ground = page.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light = sum(int(c) for c in re.findall(r"\d+", ground)[:3]) / 3
+    assert light > 128 if scheme == "light" else light < 128
+
+
+def test_weak_input_gets_a_friendly_word_and_the_page_goes_on(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    page = visit(reduced_motion="reduce").go()
+    noise = np.random.default_rng(0).integers(0, 40, (3000, 4000), dtype=np.uint8)
+    noise[900:2200, 1900:2150] = 250  # a light stroke on a dark ground: a 1
+    Image.fromarray(noise).save(tmp_path / "photo.jpg", quality=80)
+    (tmp_path / "notes.txt").write_text("not a picture")
+    Image.fromarray(noise[:100, :100]).save(tmp_path / "whole.png")
+    broken = (tmp_path / "whole.png").read_bytes()
+    (tmp_path / "broken.png").write_bytes(broken[:200] + b"\0" * 50 + broken[400:600])
+    Image.new("L", (50, 50), 128).save(tmp_path / "empty.png")
+
+    page.get("pad-clear").click()
+    playwright.expect(page.get("message")).to_have_text(re.compile(r"\S"))
+    page.stroke([(0.5, 0.5), (0.5, 0.5)])  # a single dot
+    page.page.wait_for_timeout(200)
+    for name in ("notes.txt", "broken.png", "empty.png"):
+        page.get("gallery-mnist-0").click()
+        page.get("upload").set_input_files(tmp_path / name)
+        playwright.expect(page.get("message")).to_have_text(re.compile(r"\S{3,}"))
+        page.page.wait_for_timeout(150)
+    page.get("upload").set_input_files(tmp_path / "photo.jpg")
+    playwright.expect(page.get("verdict")).to_contain_text("1", timeout=10_000)
+    page.get("gallery-mnist-9").click()
+    playwright.expect(page.get("verdict")).to_contain_text("3")
+
+
+def test_a_link_restores_the_exact_state(visit: Callable[..., Visit]) -> None:
+    first = visit(reduced_motion="reduce").go()
+    first.get("pad-clear").click()
+    first.stroke(SEVEN)
+    first.set("temperature", 0.3)
+    first.set("steps", 120)
+    first.set("mismatch", 5)
+    first.get("dial-5").click()
+    first.get("silence").click()
+    fragment = "#" + _state(first)["fragment"]
+    assert len(fragment) > 50
+    second = visit(reduced_motion="reduce").go(fragment)
+    for name in ("verdict", "margin", "decided"):
+        assert second.text(name) == first.text(name)
+    for name in ("temperature", "steps", "mismatch"):
+        assert second.value(name) == first.value(name)
+    third = visit(reduced_motion="reduce").go("#model=../../etc&temperature=1e99&image=%%%&cut=x")
+    assert third.text("verdict")
+
+
+def test_one_inference_takes_less_than_fifteen_milliseconds(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    times = []
+    for tile in (1, 4, 7, 10, 13):
+        page.get(f"gallery-mnist-{tile}").click()
+        page.page.wait_for_timeout(120)
+        times.append(float(re.findall(r"[\d.]+", page.text("run-time"))[0]))
+    assert sorted(times)[2] < 15
+
+
+def test_all_it_ever_loads_is_small_and_works_offline(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    for dataset in ("fashion-mnist", "mnist"):
+        page.get(f"dataset-{dataset}").click()
+        for protocol in ("path", "two-stage-end"):
+            page.get(f"protocol-{protocol}").click()
+            page.page.wait_for_timeout(250)
+    assert sum(page.sizes.values()) < 1_500_000
+    page.context.set_offline(True)
+    page.get("gallery-mnist-21").click()
+    playwright.expect(page.get("verdict")).to_contain_text("7")
+    page.get("dataset-fashion-mnist").click()
+    page.get("gallery-fashion-mnist-3").click()
+    playwright.expect(page.get("verdict")).to_contain_text("Trouser")
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_the_exported_folder_works_from_any_host(browser: Any, tmp_path: Path, invoke: Any) -> None:
+    folder = tmp_path / "host" / "some" / "place"
+    assert invoke("play", "--export", folder).exit_code == 0
+    handler = functools.partial(_Quiet, directory=str(tmp_path / "host"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as plain:
+        thread = threading.Thread(target=plain.serve_forever, args=(0.05,))
+        thread.start()
+        context = browser.new_context(reduced_motion="reduce")
+        page = Visit(context, f"http://127.0.0.1:{plain.server_port}/some/place/").go()
+        page.get("gallery-mnist-24").click()
+        playwright.expect(page.get("verdict")).to_contain_text("8")
+        context.close()
+        plain.shutdown()
+        thread.join()
+    assert page.complaints == []
