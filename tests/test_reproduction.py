@@ -63,6 +63,22 @@ def test_every_experiment_has_a_result_with_where_it_comes_from(everything: Path
         assert all(10 <= top <= 100 for top in tops)
 
 
+def test_effects_are_differences_and_an_error_that_falls_counts_as_gain(
+    everything: Path,
+) -> None:
+    rows = {(r["dataset"], r["method"]): r for r in values(everything, "multiseed")["rows"]}
+    for effect in values(everything, "paired-effects")["rows"]:
+        a, b = (rows[effect["dataset"], effect[side]] for side in ("a", "b"))
+        if effect["metric"] == "rmse_reduction":
+            expected = b["mean"]["endpoint_rmse"] - a["mean"]["endpoint_rmse"]
+        else:
+            expected = a["mean"][effect["metric"]] - b["mean"][effect["metric"]]
+        assert effect["mean"] == pytest.approx(expected, abs=1e-9)
+        low, high = effect["t_interval"]
+        assert low <= effect["mean"] <= high
+        assert effect["positive"] + effect["zero"] + effect["negative"] == TINY.runs
+
+
 def test_the_report_has_every_experiment_and_says_what_it_is_not(everything: Path) -> None:
     text = (everything / "REPRODUCTION.md").read_text()
     assert "This is not the paper's protocol" in text

@@ -1,0 +1,68 @@
+"""The playground's gallery and test vectors are what the package computes now."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+
+from entrain.tensorfile import read_tensors
+
+ROOT = Path(__file__).parents[1]
+MOST_BYTES = 300_000
+
+
+@pytest.fixture(scope="module")
+def data() -> ModuleType:
+    path = ROOT / "tools" / "playground_data.py"
+    spec = importlib.util.spec_from_file_location("playground_data", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def assert_same(found: Any, kept: Any, where: str) -> None:
+    """The same structure, words and whole numbers; floats to within 1e-9."""
+    if isinstance(kept, dict):
+        assert list(found) == list(kept), where
+        for key in kept:
+            assert_same(found[key], kept[key], f"{where}.{key}")
+    elif isinstance(kept, list):
+        assert len(found) == len(kept), where
+        for place, entry in enumerate(kept):
+            assert_same(found[place], entry, f"{where}[{place}]")
+    elif isinstance(kept, float):
+        assert found == pytest.approx(kept, rel=1e-9, abs=1e-9), where
+    else:
+        assert found == kept, where
+
+
+def test_the_vectors_are_what_the_package_computes(data: ModuleType) -> None:
+    text = data.VECTORS.read_text()
+    assert len(text) < MOST_BYTES
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # products this small are slower on several
+    try:
+        found = data.vectors()
+    finally:
+        torch.set_num_threads(threads)
+    assert_same(found, json.loads(text), "vectors")
+
+
+def test_the_gallery_holds_the_first_official_test_images_of_each_class(data: ModuleType) -> None:
+    kept, _ = read_tensors(data.GALLERY, "gallery")
+    found = data.gallery()
+    assert kept.keys() == found.keys()
+    for name, tensor in kept.items():
+        assert tensor.dtype == found[name].dtype, name
+        assert torch.equal(tensor, found[name]), name
+    for name in ("mnist", "fashion-mnist"):
+        assert kept[f"{name}.images"].shape == (30, 28, 28)
+        assert kept[f"{name}.labels"].tolist() == [label for label in range(10) for _ in range(3)]
