@@ -18,7 +18,25 @@ import {
 
 const VERSION = "1";
 const LONGEST = 40_000; // characters; every coupling cut needs fewer
-const KEYS = ["v", "d", "p", "c", "g", "px", "up", "T", "tf", "k", "b", "x", "s", "e", "cut", "off", "o"];
+const KEYS = [
+  "v",
+  "d",
+  "p",
+  "c",
+  "g",
+  "px",
+  "up",
+  "T",
+  "tf",
+  "k",
+  "b",
+  "x",
+  "s",
+  "e",
+  "cut",
+  "off",
+  "o",
+];
 
 /** Thrown by `decode`; its message is for the visitor. */
 export class MalformedLink extends Error {}
@@ -156,7 +174,10 @@ function picture(fields: Map<string, string>): Picture {
   if (["g", "px", "up"].filter((key) => fields.has(key)).length > 1) {
     throw new MalformedLink("it holds two pictures");
   }
-  for (const [key, kind] of [["px", "drawn"], ["up", "uploaded"]] as const) {
+  for (const [key, kind] of [
+    ["px", "drawn"],
+    ["up", "uploaded"],
+  ] as const) {
     const text = fields.get(key);
     if (text !== undefined) return { kind, pixels: fromBase64Url(text) };
   }

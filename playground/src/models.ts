@@ -31,7 +31,8 @@ export class Models {
 export async function loadGallery(): Promise<Gallery> {
   const gallery = readGallery(await fetchBytes("gallery.safetensors"));
   for (const dataset of DATASETS) {
-    if (gallery.get(dataset)?.length !== GALLERY_SIZE) throw new Error(`the gallery lacks ${dataset}`);
+    if (gallery.get(dataset)?.length !== GALLERY_SIZE)
+      throw new Error(`the gallery lacks ${dataset}`);
   }
   return gallery;
 }

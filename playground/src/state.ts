@@ -9,8 +9,7 @@ export type Protocol = (typeof PROTOCOLS)[number];
 
 /** A test image of the state's dataset, or 28 x 28 pixels of the visitor's own. */
 export type Picture =
-  | { kind: "gallery"; index: number }
-  | { kind: "drawn" | "uploaded"; pixels: Pixels };
+  { kind: "gallery"; index: number } | { kind: "drawn" | "uploaded"; pixels: Pixels };
 
 export interface AppState {
   dataset: Dataset;

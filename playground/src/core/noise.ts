@@ -52,10 +52,10 @@ function highWord(a: number, b: number): number {
   const aLow = a & 0xffff;
   const bHigh = b >>> 16;
   const bLow = b & 0xffff;
-  // Each partial product is below 2^32, and each of the sums below 2^33: exact in a double.
+  // (2^16 - 1)^2 + (2^16 - 1) < 2^32: each sum is an unsigned word, exact in a double.
   const middle = aHigh * bLow + ((aLow * bLow) >>> 16);
   const other = aLow * bHigh + (middle & 0xffff);
-  return (aHigh * bHigh + Math.floor(middle / 65536) + Math.floor(other / 65536)) | 0;
+  return (aHigh * bHigh + (middle >>> 16) + (other >>> 16)) | 0;
 }
 
 /** The standard normal numbers (steps, N) that force one trajectory. `seed` is from 0 to 2^32 - 1,

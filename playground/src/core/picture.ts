@@ -1,13 +1,224 @@
+/** Drawings and uploads as the pixels a model expects, prepared as the MNIST digits were.
+ *
+ * A picture that already is 28 x 28 is taken as it is. Of any other the content is cut out, scaled
+ * to fit 20/28 of the frame with its aspect kept, and placed with its centre of mass in the middle.
+ * Content is all that exceeds the border's median by an eighth of the grey range. Grey levels are
+ * luminances from 0 to 1, rows first. The same algorithm, in the same arithmetic, as the package's
+ * `entrain.data.pictures`, and then rounded to whole pixels. */
+
+import { pairwiseSum } from "./sums";
 import type { Pixels } from "./types";
 
-export function prepare(grey: Float64Array, rows: number, columns: number): Pixels | null {
-  throw new Error(`not implemented ${grey.length} ${rows} ${columns}`);
-}
+const SIDE = 28;
+const FRAME = 20 / 28; // the share of the frame MNIST's digits fill
+const PIXEL_MAX = 255;
 
-export function normalisePolarity(grey: Float64Array, rows: number, columns: number): Float64Array {
-  throw new Error(`not implemented ${grey.length} ${rows} ${columns}`);
-}
-
+/** Luminance (height, width) from 0 to 1 of RGBA bytes, transparency laid over white. */
 export function fromRgba(data: Uint8ClampedArray, width: number, height: number): Float64Array {
-  throw new Error(`not implemented ${data.length} ${width} ${height}`);
+  if (data.length !== 4 * width * height) {
+    throw new Error(
+      `${width} x ${height} pixels take ${4 * width * height} bytes, got ${data.length}`,
+    );
+  }
+  const grey = new Float64Array(width * height);
+  for (let k = 0; k < grey.length; k++) {
+    const alpha = data[4 * k + 3]!;
+    const red = overWhite(data[4 * k]!, alpha);
+    const green = overWhite(data[4 * k + 1]!, alpha);
+    const blue = overWhite(data[4 * k + 2]!, alpha);
+    // ITU-R 601 weights in units of 2^-16, rounded.
+    grey[k] = ((19595 * red + 38470 * green + 7471 * blue + 0x8000) >> 16) / 255;
+  }
+  return grey;
+}
+
+/** (colour alpha + 255 (255 - alpha)) / 255, rounded, in whole numbers. */
+function overWhite(colour: number, alpha: number): number {
+  const sum = colour * alpha + 255 * (255 - alpha) + 0x80;
+  return ((sum >> 8) + sum) >> 8;
+}
+
+/** Light content on dark: inverted where the border's median is above a half. */
+export function normalisePolarity(grey: Float64Array, rows: number, columns: number): Float64Array {
+  checkSize(grey, rows, columns);
+  return borderMedian(grey, rows, columns) > 0.5 ? grey.map((level) => 1 - level) : grey.slice();
+}
+
+/** The pixels (28 x 28) of a picture with light content on dark, or null where it is constant. */
+export function prepare(grey: Float64Array, rows: number, columns: number): Pixels | null {
+  checkSize(grey, rows, columns);
+  const [low, high] = rangeOf(grey);
+  if (low === high) return null;
+  const levels = rows === SIDE && columns === SIDE ? grey : fitted(grey, rows, columns, high - low);
+  return Uint8Array.from(levels, (level) => Math.floor(level * PIXEL_MAX + 0.5));
+}
+
+interface Picture {
+  levels: Float64Array; // (rows, columns)
+  rows: number;
+  columns: number;
+}
+
+/** The content of a picture in a dark frame (28, 28), centred by mass. */
+function fitted(grey: Float64Array, rows: number, columns: number, range: number): Float64Array {
+  const cut = contentOf(grey, rows, columns, range);
+  const scale = Math.min((SIDE * FRAME) / cut.rows, (SIDE * FRAME) / cut.columns);
+  const height = Math.max(1, roundHalfEven(cut.rows * scale));
+  const width = Math.max(1, roundHalfEven(cut.columns * scale));
+  const small = resized(cut, height, width);
+  const top = Math.floor((SIDE - height) / 2);
+  const left = Math.floor((SIDE - width) / 2);
+  const frame = moved(small, top, left);
+  const [y, x] = centreOfMass(frame);
+  const middle = (SIDE - 1) / 2;
+  const centred = moved(
+    { levels: frame, rows: SIDE, columns: SIDE },
+    roundHalfEven(middle - y),
+    roundHalfEven(middle - x),
+  );
+  return centred.map((level) => Math.min(Math.max(level, 0), 1));
+}
+
+/** What stands out from the border, cut out and scaled to a maximum of 1, in float32. */
+function contentOf(grey: Float64Array, rows: number, columns: number, range: number): Picture {
+  const median = borderMedian(grey, rows, columns);
+  let light: Float64Array = grey.map((level) => Math.max(level - median, 0));
+  let [top, bottom, left, right] = [rows, -1, columns, -1];
+  for (let y = 0; y < rows; y++) {
+    for (let x = 0; x < columns; x++) {
+      if (light[y * columns + x]! > range / 8) {
+        top = Math.min(top, y);
+        bottom = y;
+        left = Math.min(left, x);
+        right = Math.max(right, x);
+      }
+    }
+  }
+  if (bottom < 0) {
+    // Content darker than a dark border: nothing stands out, the whole picture is taken.
+    light = grey;
+    [top, bottom, left, right] = [0, rows - 1, 0, columns - 1];
+  }
+  const cut = cropped(light, columns, top, bottom, left, right);
+  const [, most] = rangeOf(cut.levels);
+  cut.levels.forEach((level, k) => (cut.levels[k] = Math.fround(level / most)));
+  return cut;
+}
+
+function cropped(
+  levels: Float64Array,
+  columns: number,
+  top: number,
+  bottom: number,
+  left: number,
+  right: number,
+): Picture {
+  const width = right - left + 1;
+  const found = new Float64Array((bottom - top + 1) * width);
+  for (let y = top; y <= bottom; y++) {
+    found.set(levels.subarray(y * columns + left, y * columns + right + 1), (y - top) * width);
+  }
+  return { levels: found, rows: bottom - top + 1, columns: width };
+}
+
+/** Pillow's BOX filter on float32 levels: along the rows, then along the columns, or the other way
+ * round where the height shrinks by more than twice what the width does (as Pillow 13 does it; the
+ * order shows only where a level lies half-way between two pixels). */
+function resized(picture: Picture, rows: number, columns: number): Picture {
+  if (picture.rows - rows > 2 * (picture.columns - columns)) {
+    return averaged(transposed(averaged(transposed(picture), rows)), columns);
+  }
+  return transposed(averaged(transposed(averaged(picture, columns)), rows));
+}
+
+/** Each row averaged to `columns` levels: the mean of the levels whose centres lie in
+ * (c - w/2, c + w/2] of the new level's centre c, w the larger of the two spacings. */
+function averaged(picture: Picture, columns: number): Picture {
+  if (columns === picture.columns) return picture;
+  const spacing = picture.columns / columns;
+  const filter = Math.max(spacing, 1);
+  const levels = new Float64Array(picture.rows * columns);
+  for (let x = 0; x < columns; x++) {
+    const centre = (x + 0.5) * spacing;
+    const first = Math.max(Math.trunc(centre - filter / 2 + 0.5), 0);
+    const end = Math.min(Math.trunc(centre + filter / 2 + 0.5), picture.columns);
+    const within = (k: number): boolean => {
+      const place = (k - centre + 0.5) * (1 / filter);
+      return place > -0.5 && place <= 0.5;
+    };
+    const taken: number[] = [];
+    for (let k = first; k < end; k++) if (within(k)) taken.push(k);
+    const weight = 1 / taken.length;
+    for (let y = 0; y < picture.rows; y++) {
+      let sum = 0;
+      for (const k of taken) sum += picture.levels[y * picture.columns + k]! * weight;
+      levels[y * columns + x] = Math.fround(sum);
+    }
+  }
+  return { levels, rows: picture.rows, columns };
+}
+
+function transposed({ levels, rows, columns }: Picture): Picture {
+  const found = new Float64Array(levels.length);
+  for (let y = 0; y < rows; y++) {
+    for (let x = 0; x < columns; x++) found[x * rows + y] = levels[y * columns + x]!;
+  }
+  return { levels: found, rows: columns, columns: rows };
+}
+
+/** A picture in a dark frame (28, 28), its corner at (top, left); what falls outside is lost. */
+function moved(picture: Picture, top: number, left: number): Float64Array {
+  const frame = new Float64Array(SIDE * SIDE);
+  for (let y = 0; y < picture.rows; y++) {
+    for (let x = 0; x < picture.columns; x++) {
+      const [row, column] = [y + top, x + left];
+      if (row >= 0 && row < SIDE && column >= 0 && column < SIDE) {
+        frame[row * SIDE + column] = picture.levels[y * picture.columns + x]!;
+      }
+    }
+  }
+  return frame;
+}
+
+/** sum_k x_k level_k / sum_k level_k, (row, column) of a frame (28, 28). */
+function centreOfMass(frame: Float64Array): [number, number] {
+  const total = pairwiseSum(frame);
+  const row = pairwiseSum(frame.map((level, k) => level * Math.floor(k / SIDE)));
+  const column = pairwiseSum(frame.map((level, k) => level * (k % SIDE)));
+  return [row / total, column / total];
+}
+
+/** The median of the first and last rows and columns; the corners count twice. */
+function borderMedian(grey: Float64Array, rows: number, columns: number): number {
+  const border = new Float64Array(2 * (rows + columns));
+  border.set(grey.subarray(0, columns), 0);
+  border.set(grey.subarray((rows - 1) * columns), columns);
+  for (let y = 0; y < rows; y++) {
+    border[2 * columns + y] = grey[y * columns]!;
+    border[2 * columns + rows + y] = grey[y * columns + columns - 1]!;
+  }
+  border.sort();
+  return (border[rows + columns - 1]! + border[rows + columns]!) / 2;
+}
+
+function rangeOf(levels: Float64Array): [number, number] {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const level of levels) {
+    if (level < low) low = level;
+    if (level > high) high = level;
+  }
+  return [low, high];
+}
+
+/** The nearest whole number, halves to the even one. */
+function roundHalfEven(value: number): number {
+  const nearest = Math.round(value);
+  return Math.abs(value % 1) === 0.5 && nearest % 2 !== 0 ? nearest - 1 : nearest;
+}
+
+function checkSize(grey: Float64Array, rows: number, columns: number): void {
+  if (rows < 1 || columns < 1 || grey.length !== rows * columns) {
+    throw new Error(`a picture of ${rows} x ${columns} pixels cannot have ${grey.length}`);
+  }
 }

@@ -49,7 +49,11 @@ export function parseSafetensors(buffer: ArrayBuffer): Safetensors {
   const tensors = new Map<string, TensorEntry>();
   for (const { name, dtype, shape, begin, end } of entries) {
     // A copy: a typed array's offset must be a multiple of its element size.
-    tensors.set(name, { dtype, shape, data: view(dtype, buffer.slice(start + begin, start + end)) });
+    tensors.set(name, {
+      dtype,
+      shape,
+      data: view(dtype, buffer.slice(start + begin, start + end)),
+    });
   }
   return { tensors, metadata };
 }

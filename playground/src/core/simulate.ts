@@ -11,6 +11,8 @@ import { effectiveCouplings, effectiveFields } from "./hardware";
 import { normals } from "./noise";
 import type { Model, Physics, Rollout } from "./types";
 
+const LARGEST_TEMPERATURE = 1e30; // its float32 bits are part of the noise's key
+
 export interface SimulationOptions {
   replicates: 1 | 10; // noisy copies; at kT = 0 there is one
   sample: number; // index of the image in the thermal noise
@@ -38,7 +40,195 @@ export function simulate(
   physics: Physics,
   options: SimulationOptions,
 ): Rollout {
-  throw new Error(`not implemented ${model.name} ${fields.length} ${physics.seed} ${options.sample}` + normals.name + effectiveCouplings.name + effectiveFields.name);
+  const n = model.hidden + model.outputs;
+  checkPhysics(physics);
+  if (fields.length !== n) throw new Error(`there must be ${n} fields, got ${fields.length}`);
+  const { steps, temperature, seed } = physics;
+  const count = temperature === 0 ? 1 : options.replicates;
+  const shown = temperature === 0 ? 0 : options.shown;
+  if (!Number.isInteger(shown) || shown < 0 || shown >= count) {
+    throw new Error(`the trajectory shown must be one of 0 to ${count - 1}, got ${shown}`);
+  }
+  const system: System = {
+    oscillators: n,
+    hidden: model.hidden,
+    fields: effectiveFields(fields, physics),
+    couplings: effectiveCouplings(model, physics),
+    mobility: model.mobility,
+    timeStep: physics.observationTime / steps,
+    steps,
+  };
+  const scale = Math.sqrt(2 * model.mobility * temperature * system.timeStep);
+  const record: Record = {
+    phases: new Float64Array((steps + 1) * n),
+    energy: new Float64Array(steps + 1),
+  };
+  const replicates: Float64Array[] = [];
+  for (let m = 0; m < count; m++) {
+    const noise =
+      temperature === 0 ? null : normals(seed, temperature, m, options.sample, n, steps);
+    replicates.push(trajectory(system, noise, scale, m === shown ? record : null));
+  }
+  const activations = meanOf(replicates);
+  const winners = winnersOf(activations, model.outputs);
+  return {
+    steps,
+    phases: record.phases,
+    activations,
+    replicates,
+    energy: record.energy,
+    winners,
+    decidedAt: decidedAt(winners),
+  };
+}
+
+interface System {
+  oscillators: number; // N
+  hidden: number;
+  fields: Float64Array; // (N)
+  couplings: Float64Array; // (N, N)
+  mobility: number;
+  timeStep: number;
+  steps: number;
+}
+
+interface Record {
+  phases: Float64Array; // (T, N)
+  energy: Float64Array; // (T)
+}
+
+/** One trajectory: output activations (T, O); phases and energy go into `record`.
+ * `noise` (steps, N) is multiplied by `scale`, or null at kT = 0. */
+function trajectory(
+  system: System,
+  noise: Float64Array | null,
+  scale: number,
+  record: Record | null,
+): Float64Array {
+  const { oscillators: n, hidden, fields, couplings, mobility, timeStep, steps } = system;
+  const outputs = n - hidden;
+  const activations = new Float64Array((steps + 1) * outputs);
+  const phases = new Float64Array(n).fill(Math.PI / 2);
+  const cos = new Float64Array(n);
+  const sin = new Float64Array(n);
+  const jCos = new Float64Array(n);
+  const jSin = new Float64Array(n);
+  for (let step = 0; step <= steps; step++) {
+    for (let i = 0; i < n; i++) {
+      cos[i] = Math.cos(phases[i]!);
+      sin[i] = Math.sin(phases[i]!);
+    }
+    for (let o = 0; o < outputs; o++) activations[step * outputs + o] = cos[hidden + o]!;
+    if (record === null && step === steps) break;
+    multiply(couplings, n, cos, sin, jCos, jSin);
+    if (record !== null) {
+      record.phases.set(phases, step * n);
+      let energy = 0;
+      for (let i = 0; i < n; i++) {
+        energy -= cos[i]! * (fields[i]! + 0.5 * jCos[i]!) + 0.5 * sin[i]! * jSin[i]!;
+      }
+      record.energy[step] = energy;
+    }
+    if (step === steps) break;
+    for (let i = 0; i < n; i++) {
+      const torque = sin[i]! * (fields[i]! + jCos[i]!) - cos[i]! * jSin[i]!;
+      const moved = phases[i]! - timeStep * mobility * torque;
+      phases[i] = noise === null ? moved : wrap(moved + scale * noise[step * n + i]!);
+    }
+  }
+  return activations;
+}
+
+/** J cos and J sin for J (n, n), two rows at a time: four independent sums keep the adders busy. */
+function multiply(
+  couplings: Float64Array,
+  n: number,
+  cos: Float64Array,
+  sin: Float64Array,
+  jCos: Float64Array,
+  jSin: Float64Array,
+): void {
+  let i = 0;
+  for (; i + 1 < n; i += 2) {
+    const row = i * n;
+    const next = row + n;
+    let cosA = 0;
+    let sinA = 0;
+    let cosB = 0;
+    let sinB = 0;
+    for (let j = 0; j < n; j++) {
+      const c = cos[j]!;
+      const s = sin[j]!;
+      const a = couplings[row + j]!;
+      const b = couplings[next + j]!;
+      cosA += a * c;
+      sinA += a * s;
+      cosB += b * c;
+      sinB += b * s;
+    }
+    jCos[i] = cosA;
+    jSin[i] = sinA;
+    jCos[i + 1] = cosB;
+    jSin[i + 1] = sinB;
+  }
+  if (i < n) {
+    let cosA = 0;
+    let sinA = 0;
+    for (let j = 0; j < n; j++) {
+      cosA += couplings[i * n + j]! * cos[j]!;
+      sinA += couplings[i * n + j]! * sin[j]!;
+    }
+    jCos[i] = cosA;
+    jSin[i] = sinA;
+  }
+}
+
+/** The representative of a phase on the principal branch (-pi, pi]. */
+function wrap(phase: number): number {
+  return Math.abs(phase) > Math.PI ? Math.atan2(Math.sin(phase), Math.cos(phase)) : phase;
+}
+
+function meanOf(arrays: Float64Array[]): Float64Array {
+  const mean = new Float64Array(arrays[0]!.length);
+  for (const array of arrays) {
+    for (let k = 0; k < mean.length; k++) mean[k]! += array[k]!;
+  }
+  return arrays.length === 1 ? mean : mean.map((sum) => sum / arrays.length);
+}
+
+/** The class (T) with the largest activation (T, O) at each time, the lowest where several tie. */
+function winnersOf(activations: Float64Array, outputs: number): Int8Array {
+  const winners = new Int8Array(activations.length / outputs);
+  for (let t = 0; t < winners.length; t++) {
+    let best = 0;
+    for (let o = 1; o < outputs; o++) {
+      if (activations[t * outputs + o]! > activations[t * outputs + best]!) best = o;
+    }
+    winners[t] = best;
+  }
+  return winners;
+}
+
+/** The first grid index, from 1 on, after which the winner stays: at 0 all outputs are equal. */
+function decidedAt(winners: Int8Array): number {
+  let first = winners.length - 1;
+  while (first > 1 && winners[first - 1] === winners[first]) first--;
+  return first;
+}
+
+function checkPhysics({ temperature, observationTime, steps, seed }: Physics): void {
+  if (!Number.isFinite(temperature) || temperature < 0 || temperature > LARGEST_TEMPERATURE) {
+    throw new Error(`the temperature must be a number from 0 on, got ${temperature}`);
+  }
+  if (!Number.isFinite(observationTime) || observationTime <= 0) {
+    throw new Error(`the observation time must be positive, got ${observationTime}`);
+  }
+  if (!Number.isInteger(steps) || steps < 1) {
+    throw new Error(`the steps must be a positive whole number, got ${steps}`);
+  }
+  if (!Number.isInteger(seed) || seed < 0 || seed > 0xffffffff) {
+    throw new Error(`the seed must be a whole number from 0 to ${0xffffffff}, got ${seed}`);
+  }
 }
 
 /** Output activations (O) at the end of a rollout; of an ensemble, their mean. */

@@ -1,0 +1,57 @@
+/** The link in the address bar: read at the start and when it changes, written as the state does. */
+
+import { hook } from "./dom";
+import { MalformedLink, decode, encode } from "./link";
+import type { AppState } from "./state";
+import { say } from "./views/announce";
+
+const THROTTLE_MS = 400; // browsers refuse to be told too often
+
+/** The state of the address, or null if it holds none; a malformed one is reported. */
+export function readAddress(): AppState | null {
+  const fragment = location.hash;
+  if (fragment.length < 2) return null;
+  try {
+    return decode(fragment);
+  } catch (error) {
+    if (!(error instanceof MalformedLink)) throw error;
+    say(`This link could not be understood (${error.message}), so it was ignored.`, "problem");
+    return null;
+  }
+}
+
+export class Address {
+  private timer = 0;
+
+  constructor(private readonly state: () => AppState) {
+    hook("copy-link").addEventListener("click", () => void this.copy());
+  }
+
+  /** Soon, and once for many changes. */
+  save(): void {
+    this.timer ||= window.setTimeout(() => this.write(), THROTTLE_MS);
+  }
+
+  private write(): void {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    history.replaceState(null, "", `#${encode(this.state())}`);
+  }
+
+  private async copy(): Promise<void> {
+    this.write();
+    const field = hook<HTMLInputElement>("link-text");
+    const box = field.parentElement as HTMLElement;
+    field.value = location.href;
+    try {
+      await navigator.clipboard.writeText(location.href);
+      box.hidden = true;
+      say("The link is copied: it restores exactly what you see.");
+    } catch {
+      box.hidden = false; // no clipboard here: the visitor copies by hand
+      field.focus();
+      field.select();
+      say("Copy the link from the field at the top.");
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** The class that would be read at each time, as a coloured bar. */
+
+import type { Rollout } from "../core";
+import { palette } from "./theme";
+import { Plot, type Margins } from "./plot";
+
+export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margins: Margins): void {
+  const { winners, steps, decidedAt } = rollout;
+  plot.show(
+    margins,
+    (drawing, box) => {
+      drawing.fillStyle = palette().muted;
+      drawing.textBaseline = "middle";
+      drawing.textAlign = "left";
+      drawing.fillText("read", box.right + 6, (box.top + box.bottom) / 2);
+    },
+    (drawing, box) => {
+      const { classes, ink } = palette();
+      const x = (k: number): number => box.left + ((box.right - box.left) * k) / steps;
+      drawing.textBaseline = "middle";
+      drawing.textAlign = "center";
+      for (let from = 0; from <= steps;) {
+        let to = from;
+        while (to < steps && winners[to + 1] === winners[from]) to++;
+        const end = Math.min(to + 1, steps);
+        drawing.fillStyle = classes[winners[from]];
+        drawing.fillRect(x(from), box.top, Math.max(1, x(end) - x(from)), box.bottom - box.top);
+        const name = names[winners[from]];
+        if (drawing.measureText(name).width + 8 < x(end) - x(from)) {
+          drawing.fillStyle = readable(classes[winners[from]]);
+          drawing.fillText(name, (x(from) + x(end)) / 2, (box.top + box.bottom) / 2 + 0.5);
+        }
+        from = to + 1;
+      }
+      drawing.strokeStyle = ink;
+      drawing.lineWidth = 2;
+      drawing.beginPath();
+      drawing.moveTo(x(decidedAt), box.top - 3);
+      drawing.lineTo(x(decidedAt), box.bottom + 3);
+      drawing.stroke();
+    },
+  );
+}
+
+/** Black or white, whichever stands out more on a colour #RRGGBB. */
+function readable(colour: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const share = parseInt(colour.slice(at, at + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
+}

@@ -1,0 +1,213 @@
+/** The 74 phases as hands on dials: 64 hidden in a square, the ten outputs below. */
+
+import { hook, makeSvg } from "../dom";
+import { HIDDEN, OSCILLATORS } from "../state";
+import { RULE, WIDTH, centre, heightOf, neighbour } from "./dialLayout";
+import { palette } from "./theme";
+
+export interface Partner {
+  other: number;
+  value: number;
+}
+
+export interface Marks {
+  selected: number | null;
+  shown: number | null; // hovered or selected: its partners are drawn
+  partners: Partner[];
+  silenced: number[];
+  winner: number | null; // output at the end
+}
+
+export interface DialsView {
+  /** Hands of the phases at grid time `at`; the words are renewed only if the time stands still. */
+  show(phases: Float64Array, at: number, still: boolean): void;
+  mark(marks: Marks): void;
+  name(classNames: string[]): void;
+}
+
+export interface DialsEvents {
+  onSelect(oscillator: number): void;
+  onHover(oscillator: number | null): void;
+  onFocus(oscillator: number): void; // by keyboard
+}
+
+const OUTPUTS = OSCILLATORS - HIDDEN;
+const HIDDEN_RADIUS = 16;
+const OUTPUT_RADIUS = 17.5;
+
+interface Dial {
+  group: SVGGElement;
+  face: SVGCircleElement;
+  hand: SVGLineElement;
+  title: SVGTextElement | null;
+  radius: number;
+}
+
+export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsView {
+  const links = makeSvg("g", { class: "links" });
+  const rule = makeSvg("line", { class: "rule", x1: 0, x2: WIDTH, y1: RULE, y2: RULE });
+  const svg = makeSvg(
+    "svg",
+    { role: "group", "aria-label": "Dials of the oscillators: arrow keys move, Enter inspects" },
+    rule,
+    links,
+  );
+  const dials = Array.from({ length: OSCILLATORS }, (_, i) => makeDial(i));
+  svg.append(...dials.map((dial) => dial.group));
+  hook("dials").append(svg);
+
+  let names: string[] = Array.from({ length: OUTPUTS }, (_, i) => String(i));
+  let narrow = false;
+  const layOut = (): void => {
+    dials.forEach(({ group }, i) => {
+      const { x, y } = centre(i, narrow);
+      group.setAttribute("transform", `translate(${x} ${y})`);
+    });
+    for (const { title, radius } of dials)
+      title?.setAttribute("y", String(radius + (narrow ? 18 : 13)));
+    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${heightOf(narrow)}`);
+    svg.classList.toggle("narrow", narrow);
+  };
+  layOut();
+  new ResizeObserver(() => {
+    const now = svg.clientWidth < 320;
+    if (now === narrow) return;
+    narrow = now;
+    layOut();
+  }).observe(svg);
+
+  const indexOf = (event: Event): number | null => {
+    const group = (event.target as Element).closest?.("g.dial");
+    return group === null || group === undefined
+      ? null
+      : Number((group as SVGGElement).dataset.index);
+  };
+  let tabbable = 0;
+  const focus = (i: number): void => {
+    dials[tabbable].group.setAttribute("tabindex", "-1");
+    tabbable = i;
+    dials[i].group.setAttribute("tabindex", "0");
+    dials[i].group.focus();
+  };
+  svg.addEventListener("click", (event) => {
+    const i = indexOf(event);
+    if (i === null) return;
+    focus(i);
+    onSelect(i);
+  });
+  svg.addEventListener("keydown", (event) => {
+    const i = indexOf(event);
+    if (i === null) return;
+    if (event.key === "Enter" || event.key === " ") onSelect(i);
+    else {
+      const next = neighbour(i, event.key, narrow);
+      if (next === null) return;
+      focus(next);
+    }
+    event.preventDefault();
+  });
+  svg.addEventListener("pointerover", (event) => {
+    if (event.pointerType !== "touch") onHover(indexOf(event));
+  });
+  svg.addEventListener("pointerleave", () => onHover(null));
+  // Not on the svg: browsers let one that listens for focus take it.
+  hook("dials").addEventListener("focusin", (event) => {
+    const i = indexOf(event);
+    if (i !== null && dials[i].group.matches(":focus-visible")) onFocus(i);
+  });
+
+  return {
+    show(phases, at, still) {
+      dials.forEach((dial, i) => {
+        const phase = phases[at * OSCILLATORS + i];
+        const reach = dial.radius - 2.5;
+        const height = Math.cos(phase);
+        dial.hand.setAttribute("x2", (reach * Math.sin(phase)).toFixed(2));
+        dial.hand.setAttribute("y2", (-reach * height).toFixed(2));
+        dial.face.setAttribute("fill-opacity", (0.55 * Math.abs(height)).toFixed(2));
+        dial.group.classList.toggle("down", height < 0);
+        if (still)
+          dial.group.setAttribute(
+            "aria-label",
+            `${dialName(i, names)}, phase ${phase.toFixed(2)} rad`,
+          );
+      });
+    },
+    mark({ selected, shown, partners, silenced, winner }) {
+      const { positive, negative } = palette();
+      dials.forEach(({ group }, i) => {
+        group.classList.toggle("selected", i === selected);
+        group.setAttribute("aria-pressed", String(i === selected));
+        group.classList.toggle("shown", i === shown);
+        group.classList.toggle("silenced", silenced.includes(i));
+        group.classList.toggle("winner", winner !== null && i === HIDDEN + winner);
+      });
+      const strength = Math.max(...partners.map(({ value }) => Math.abs(value)), 1e-12);
+      links.replaceChildren();
+      if (shown === null) return;
+      const from = centre(shown, narrow);
+      for (const { other, value } of partners) {
+        const to = centre(other, narrow);
+        links.append(
+          makeSvg("line", {
+            x1: from.x,
+            y1: from.y,
+            x2: to.x,
+            y2: to.y,
+            stroke: `rgb(${(value > 0 ? positive : negative).join(" ")})`,
+            "stroke-width": (1 + (4 * Math.abs(value)) / strength).toFixed(2),
+            "stroke-dasharray": value > 0 ? "none" : "6 4",
+          }),
+        );
+      }
+    },
+    name(classNames) {
+      names = classNames;
+      const { classes } = palette();
+      classNames.forEach((text, i) => {
+        const { title, hand } = dials[HIDDEN + i];
+        hand.style.stroke = classes[i];
+        const lines = text.split(/(?<=[/ ])/).map((part, line) => {
+          const span = makeSvg("tspan", { x: 0, dy: line === 0 ? "0" : "1.05em" });
+          span.textContent = part;
+          return span;
+        });
+        title?.replaceChildren(...lines);
+        title?.classList.toggle("long", text.length > 2);
+      });
+    },
+  };
+}
+
+/** "hidden oscillator 12", "output 7, oscillator 71". */
+export function dialName(i: number, classNames: string[]): string {
+  return i < HIDDEN
+    ? `hidden oscillator ${i}`
+    : `output ${classNames[i - HIDDEN] ?? ""}, oscillator ${i}`;
+}
+
+function makeDial(i: number): Dial {
+  const output = i >= HIDDEN;
+  const radius = output ? OUTPUT_RADIUS : HIDDEN_RADIUS;
+  const face = makeSvg("circle", { class: "face", r: radius });
+  const hand = makeSvg("line", { class: "hand", x1: 0, y1: 0, x2: radius - 2.5, y2: 0 });
+  const group = makeSvg(
+    "g",
+    {
+      class: output ? "dial output" : "dial",
+      role: "button",
+      tabindex: i === 0 ? 0 : -1,
+      "aria-pressed": "false",
+      "aria-label": dialName(i, []),
+      "data-testid": `dial-${i}`,
+      "data-index": i,
+    },
+    makeSvg("circle", { class: "ring", r: radius + 2 }),
+    face,
+    hand,
+    makeSvg("circle", { class: "pin", r: 1.8 }),
+  );
+  const title = output ? makeSvg("text", { class: "title", "aria-hidden": "true" }) : null;
+  if (title !== null) group.append(title);
+  return { group, face, hand, title, radius };
+}

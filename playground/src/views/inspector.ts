@@ -1,0 +1,146 @@
+/** One oscillator: its input weights as a picture, its field, its strongest couplings. */
+
+import type { Model, Physics } from "../core";
+import { context, hook, make, signed } from "../dom";
+import { HIDDEN, isCut } from "../state";
+import { dialName, type Partner } from "./dials";
+import { palette } from "./theme";
+
+export interface Inspected {
+  oscillator: number;
+  selected: boolean;
+  model: Model;
+  field: number; // with the picture that is shown
+  partners: Partner[];
+  physics: Physics;
+}
+
+export interface InspectorEvents {
+  onCut(a: number, b: number): void;
+  onSilence(oscillator: number): void;
+}
+
+export function showInspector(inspected: Inspected | null, events: InspectorEvents): void {
+  const root = hook("inspector");
+  const focused = (document.activeElement as HTMLElement | null)?.dataset.testid;
+  root.replaceChildren(...(inspected === null ? hint() : parts(inspected, events)));
+  if (focused !== undefined && /^(silence|cut-\d+)$/.test(focused)) {
+    root.querySelector<HTMLElement>(`[data-testid="${focused}"]`)?.focus();
+  }
+}
+
+function hint(): Node[] {
+  return [
+    make(
+      "p",
+      { class: "caption" },
+      "Point at an oscillator to see what it looks for and whom it pulls; click to cut or silence.",
+    ),
+  ];
+}
+
+function parts(
+  { oscillator, selected, model, field, partners, physics }: Inspected,
+  events: InspectorEvents,
+): Node[] {
+  const silenced = physics.silenced.includes(oscillator);
+  const name = dialName(oscillator, model.classNames);
+  const silence = make(
+    "button",
+    { type: "button", class: "small", "data-testid": "silence" },
+    silenced ? "Restore" : "Silence",
+  );
+  silence.setAttribute("aria-label", `${silence.textContent} ${name}`);
+  silence.addEventListener("click", () => events.onSilence(oscillator));
+  const title = make(
+    "h3",
+    {},
+    name[0].toUpperCase() + name.slice(1),
+    selected ? "" : make("small", {}, " (click to keep)"),
+  );
+  const bias = signed(model.biases[oscillator], 2);
+  const facts = make(
+    "p",
+    { class: "facts" },
+    make("span", {}, `bias ${bias}`),
+    make("span", {}, `field ${silenced ? "0" : signed(field, 2)}`),
+  );
+  const list = make("ul", { class: "couplings", "aria-label": "Strongest couplings" });
+  for (const { other, value } of partners) {
+    list.append(
+      coupling(oscillator, other, value, model, isCut(physics, oscillator, other), events),
+    );
+  }
+  const words = make(
+    "div",
+    { class: "inspected" },
+    make("div", { class: "titled" }, title, silence),
+    facts,
+    list,
+  );
+  return oscillator < HIDDEN ? [weightsOf(model, oscillator), words] : [words];
+}
+
+function coupling(
+  oscillator: number,
+  other: number,
+  value: number,
+  model: Model,
+  cut: boolean,
+  events: InspectorEvents,
+): HTMLElement {
+  const name = model.classNames[other - HIDDEN];
+  const short = other < HIDDEN ? `hidden ${other}` : name.length > 2 ? name : `output ${name}`;
+  const word = cut ? "Restore" : "Cut";
+  const button = make(
+    "button",
+    {
+      type: "button",
+      class: "small",
+      "data-testid": `cut-${other}`,
+      "aria-label": `${word} the coupling to ${short}`,
+    },
+    word,
+  );
+  button.addEventListener("click", () => events.onCut(oscillator, other));
+  const number = make("span", { class: value > 0 ? "positive" : "negative" }, signed(value, 2));
+  const item = make("li", {}, make("span", {}, short), number, button);
+  item.classList.toggle("cut", cut);
+  return item;
+}
+
+/** Weights as colours: what excites in one, what inhibits in the other, zero is the paper. */
+function weightsOf(model: Model, oscillator: number): HTMLElement {
+  const { positive, negative, card } = palette();
+  const weights = model.inputWeights.subarray(
+    oscillator * model.inputs,
+    (oscillator + 1) * model.inputs,
+  );
+  const most = weights.reduce((found, weight) => Math.max(found, Math.abs(weight)), 1e-12);
+  const paper = [1, 3, 5].map((at) => parseInt(card.slice(at, at + 2), 16));
+  const { rows, columns } = model.preprocessing;
+  const picture = new ImageData(columns, rows);
+  weights.forEach((weight, i) => {
+    const share = Math.abs(weight) / most;
+    const colour = weight > 0 ? positive : negative;
+    for (let c = 0; c < 3; c++) picture.data[4 * i + c] = paper[c] + share * (colour[c] - paper[c]);
+    picture.data[4 * i + 3] = 255;
+  });
+  const canvas = make("canvas", {
+    class: "pixels weights",
+    width: String(columns),
+    height: String(rows),
+    role: "img",
+    "aria-label": `Input weights of hidden oscillator ${oscillator}`,
+  });
+  context(canvas).putImageData(picture, 0, 0);
+  const legend = make(
+    "figcaption",
+    { class: "caption" },
+    make("span", { class: "positive" }, "+"),
+    " up, ",
+    make("span", { class: "negative" }, "−"),
+    " down",
+  );
+  return make("figure", {}, canvas, legend);
+}

@@ -1,0 +1,124 @@
+/** The drawing pad: white ink on black (the style sheet turns it over in the light theme). A drawing
+ * is prepared as the MNIST digits were; a picture put on the pad is read back cell by cell, so that
+ * what is not redrawn stays exactly as it was. */
+
+import type { Pixels } from "../core";
+import { context, hook, make, paintGrey } from "../dom";
+import { drawByKeyboard, type Point } from "./padKeys";
+import { BRUSH, SIDE, read, type Reading } from "./padReading";
+
+const MOST_UNDO = 30;
+
+export interface PadView {
+  show(pixels: Pixels | null): void;
+  hint(text: string): void;
+}
+
+/** `onChange` gets what is on the pad; `done` is false while a stroke goes on. */
+export function createPad(onChange: (reading: Reading, done: boolean) => void): PadView {
+  const canvas = hook<HTMLCanvasElement>("pad");
+  const hint = document.querySelector<HTMLElement>(".pad-hint")!;
+  const drawing = context(canvas, true);
+  const past: { picture: ImageData; cells: boolean }[] = [];
+  let cells = false; // the pad began as a 28 x 28 picture
+  let erasing = false;
+  let last: Point | null = null;
+
+  const wipe = (): void => {
+    drawing.fillStyle = "#000";
+    drawing.fillRect(0, 0, SIDE, SIDE);
+    cells = false;
+  };
+  const keep = (): void => {
+    past.push({ picture: drawing.getImageData(0, 0, SIDE, SIDE), cells });
+    if (past.length > MOST_UNDO) past.shift();
+  };
+  const changed = (done: boolean): void => {
+    const reading = read(drawing.getImageData(0, 0, SIDE, SIDE), cells);
+    hint.hidden = !("problem" in reading) || reading.problem !== "empty";
+    onChange(reading, done);
+  };
+  const stroke = (from: Point, to: Point): void => {
+    drawing.strokeStyle = erasing ? "#000" : "#fff";
+    drawing.lineWidth = erasing ? 1.5 * BRUSH : BRUSH;
+    drawing.lineCap = "round";
+    drawing.lineJoin = "round";
+    drawing.beginPath();
+    drawing.moveTo(from.x, from.y);
+    drawing.lineTo(to.x + 0.01, to.y); // a dot, too, has a length
+    drawing.stroke();
+  };
+
+  const place = (event: PointerEvent): Point => {
+    const box = canvas.getBoundingClientRect();
+    return {
+      x: ((event.clientX - box.left) / box.width) * SIDE,
+      y: ((event.clientY - box.top) / box.height) * SIDE,
+    };
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    if (!event.isPrimary || event.button > 0) return;
+    canvas.setPointerCapture(event.pointerId);
+    keep();
+    last = place(event);
+    stroke(last, last);
+    changed(false);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (last === null || !event.isPrimary) return;
+    const passed = event.getCoalescedEvents?.() ?? [];
+    for (const step of passed.length ? passed : [event]) {
+      const next = place(step);
+      stroke(last, next);
+      last = next;
+    }
+    changed(false);
+  });
+  for (const end of ["pointerup", "pointercancel"] as const) {
+    canvas.addEventListener(end, () => {
+      if (last === null) return;
+      last = null;
+      changed(true);
+    });
+  }
+
+  const clear = (): void => {
+    keep();
+    wipe();
+    changed(true);
+  };
+  const tool = (eraser: boolean): void => {
+    erasing = eraser;
+    hook("pad-brush").setAttribute("aria-pressed", String(!eraser));
+    hook("pad-eraser").setAttribute("aria-pressed", String(eraser));
+  };
+  hook("pad-brush").addEventListener("click", () => tool(false));
+  hook("pad-eraser").addEventListener("click", () => tool(true));
+  hook("pad-clear").addEventListener("click", clear);
+  hook("pad-undo").addEventListener("click", () => {
+    const before = past.pop();
+    if (before === undefined) return;
+    drawing.putImageData(before.picture, 0, 0);
+    cells = before.cells;
+    changed(true);
+  });
+  drawByKeyboard(canvas, { keep, stroke, clear, changed });
+  wipe();
+
+  return {
+    show(pixels) {
+      keep();
+      wipe();
+      hint.hidden = pixels !== null;
+      if (pixels === null) return;
+      const small = make("canvas", { width: "28", height: "28" });
+      paintGrey(small, pixels);
+      drawing.imageSmoothingEnabled = false;
+      drawing.drawImage(small, 0, 0, SIDE, SIDE);
+      cells = true;
+    },
+    hint(text) {
+      hint.textContent = text;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** One network's rollout: traces, the class at each time, energy. Two stand side by side to compare. */
+
+import type { Rollout } from "../core";
+import { context, hook, make } from "../dom";
+import { showAnytime } from "./anytime";
+import { showEnergy } from "./energy";
+import { FONT, Plot } from "./plot";
+import { showTraces } from "./traces";
+
+export class Panel {
+  private readonly root = make("div", { class: "panel" });
+  private readonly heading = make("h3", {});
+  private readonly canvases: HTMLCanvasElement[];
+  private readonly plots: Plot[];
+
+  /** `suffix` tells the second panel's parts from the first's. */
+  constructor(suffix: string, onSeek: (fraction: number) => void) {
+    this.canvases = ["traces", "anytime", "energy"].map((name) =>
+      make("canvas", {
+        class: name,
+        role: "img",
+        "aria-label": name,
+        "data-testid": name + suffix,
+      }),
+    );
+    this.root.append(this.heading, ...this.canvases);
+    this.plots = this.canvases.map((canvas) => new Plot(canvas, onSeek));
+    hook("panels").append(this.root);
+  }
+
+  set hidden(hidden: boolean) {
+    this.root.hidden = hidden;
+  }
+
+  show(title: string | null, rollout: Rollout, names: string[], winner: number): void {
+    this.heading.textContent = title ?? "";
+    this.heading.hidden = title === null;
+    const measure = context(make("canvas"));
+    measure.font = `bold ${FONT}`;
+    const right = 26 + Math.max(20, ...names.map((name) => measure.measureText(name).width));
+    const margins = { left: 24, right };
+    const decided = (rollout.decidedAt / rollout.steps).toFixed(2);
+    const words = [
+      `Output activations against time: ${names[winner]} ends highest.`,
+      `The class read at each time: ${names[winner]} from t = ${decided} t_f on.`,
+      `Energy against time: from ${rollout.energy[0].toFixed(1)} to ${rollout.energy[rollout.steps].toFixed(1)}.`,
+    ];
+    this.canvases.forEach((canvas, i) => canvas.setAttribute("aria-label", words[i]));
+    const [traces, anytime, energy] = this.plots;
+    showTraces(traces, rollout, names, winner, { ...margins, top: 8, bottom: 20 });
+    showAnytime(anytime, rollout, names, { ...margins, top: 4, bottom: 4 });
+    showEnergy(energy, rollout, { ...margins, top: 5, bottom: 5 });
+  }
+
+  at(fraction: number): void {
+    for (const plot of this.plots) plot.at(fraction);
+  }
+}

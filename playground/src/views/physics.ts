@@ -1,0 +1,156 @@
+/** What can be changed about the physics. */
+
+import type { Physics } from "../core";
+import { hook, make } from "../dom";
+import { COUPLING_BITS, DEFAULT_PHYSICS, RANGES } from "../state";
+import { say } from "./announce";
+
+export interface PhysicsView {
+  show(physics: Physics, ensemble: boolean): void;
+}
+
+export interface PhysicsEvents {
+  onChange(change: Partial<Physics>): void;
+  onEnsemble(ensemble: boolean): void;
+  onReset(): void;
+}
+
+interface Quantity {
+  key: "temperature" | "observationTime" | "steps" | "mismatch";
+  name: string; // of its hooks
+  label: string;
+  scale: number; // what is shown is the state's number times this
+  step: number; // of the number
+  coarse: number; // of the slider
+}
+
+const QUANTITIES: Quantity[] = [
+  {
+    key: "temperature",
+    name: "temperature",
+    label: "Temperature",
+    scale: 1,
+    step: 0.01,
+    coarse: 0.05,
+  },
+  {
+    key: "observationTime",
+    name: "observation-time",
+    label: "Read at t_f",
+    scale: 1,
+    step: 0.01,
+    coarse: 0.02,
+  },
+  { key: "steps", name: "steps", label: "Euler steps", scale: 1, step: 1, coarse: 20 },
+  { key: "mismatch", name: "mismatch", label: "Mismatch %", scale: 100, step: 0.5, coarse: 1 },
+];
+
+export function createPhysics(events: PhysicsEvents): PhysicsView {
+  const root = hook("settings");
+  const quantities = QUANTITIES.map((quantity) => makeQuantity(quantity, events));
+  const bits = make("select", { id: "coupling-bits", "data-testid": "coupling-bits" });
+  bits.append(
+    make("option", { value: "off" }, "off"),
+    ...COUPLING_BITS.map((n) => make("option", { value: String(n) }, `${n} bits`)),
+  );
+  bits.addEventListener("change", () => {
+    events.onChange({ couplingBits: bits.value === "off" ? null : Number(bits.value) });
+  });
+  const ensemble = make("input", { type: "checkbox", "data-testid": "ensemble" });
+  ensemble.addEventListener("change", () => events.onEnsemble(ensemble.checked));
+  const noise = make("button", { type: "button", "data-testid": "new-noise" }, "New noise");
+  noise.addEventListener("click", () => {
+    events.onChange({ seed: crypto.getRandomValues(new Uint32Array(1))[0] });
+  });
+  const reset = make("button", { type: "button", "data-testid": "reset-physics" }, "Reset");
+  reset.addEventListener("click", () => events.onReset());
+  root.append(
+    ...quantities.map(({ element }) => element),
+    make(
+      "div",
+      { class: "quantity" },
+      make("label", { for: "coupling-bits" }, "Coupling bits"),
+      bits,
+    ),
+    make(
+      "div",
+      { class: "actions" },
+      make("label", { class: "check" }, ensemble, " Ensemble of 10"),
+      make("div", {}, noise, reset),
+    ),
+  );
+
+  return {
+    show(physics, ensembleOn) {
+      for (const { show } of quantities) show(physics);
+      bits.value = physics.couplingBits === null ? "off" : String(physics.couplingBits);
+      ensemble.checked = ensembleOn;
+      hook("changes").textContent = changes(physics);
+    },
+  };
+}
+
+function makeQuantity(
+  { key, name, label, scale, step, coarse }: Quantity,
+  { onChange }: PhysicsEvents,
+): { element: HTMLElement; show(physics: Physics): void } {
+  const [least, most] = RANGES[key].map((value) => value * scale);
+  const range = { min: String(least), max: String(most) };
+  const number = make("input", {
+    type: "number",
+    id: name,
+    "data-testid": name,
+    step: String(step),
+    ...range,
+  });
+  const slider = make("input", {
+    type: "range",
+    "data-testid": `${name}-slider`,
+    "aria-label": `${label}, slider`,
+    step: String(coarse),
+    ...range,
+  });
+  const valid = (text: string): boolean => {
+    const value = Number(text);
+    return (
+      text !== "" && value >= least && value <= most && (key !== "steps" || Number.isInteger(value))
+    );
+  };
+  let current = DEFAULT_PHYSICS[key] * scale;
+  const set = (text: string): void => {
+    if (valid(text)) onChange({ [key]: Number(text) / scale });
+  };
+  number.addEventListener("input", () => set(number.value));
+  number.addEventListener("change", () => {
+    if (!valid(number.value)) say(`${label} goes from ${least} to ${most}.`, "problem");
+    number.value = rounded(current);
+  });
+  slider.addEventListener("input", () => set(slider.value));
+  return {
+    element: make(
+      "div",
+      { class: "quantity" },
+      make("label", { for: name }, label),
+      number,
+      slider,
+    ),
+    show(physics) {
+      current = physics[key] * scale;
+      slider.value = String(current);
+      if (document.activeElement !== number || Number(number.value) !== Number(rounded(current))) {
+        number.value = rounded(current);
+      }
+    },
+  };
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toFixed(6)));
+}
+
+function changes({ cut, silenced }: Physics): string {
+  const words: string[] = [];
+  if (cut.length) words.push(`${cut.length} cut`);
+  if (silenced.length) words.push(`${silenced.length} silenced`);
+  return words.join(", ");
+}

@@ -1,0 +1,79 @@
+/** A picture of the visitor's own: chosen or dropped, decoded, made small, prepared. */
+
+import { fromRgba, normalisePolarity, prepare, type Pixels } from "../core";
+import { context, hook, make } from "../dom";
+import { say } from "./announce";
+
+const MOST_BYTES = 60e6;
+const LONGEST_SIDE = 1024; // larger pictures are scaled down before their pixels are read
+
+export function createUpload(onPicture: (pixels: Pixels) => void): void {
+  const input = hook<HTMLInputElement>("upload");
+  const take = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    say("Reading the picture …");
+    try {
+      onPicture(await readPicture(file));
+    } catch (error) {
+      say(
+        error instanceof Unreadable ? error.message : "This picture could not be read.",
+        "problem",
+      );
+    }
+  };
+  input.addEventListener("change", () => {
+    void take(input.files?.[0]);
+    input.value = ""; // so that the same file can be chosen again
+  });
+  let depth = 0; // of the elements the dragged file has entered
+  const dragging = (change: number): void => {
+    depth = Math.max(0, depth + change);
+    document.body.classList.toggle("dragging", depth > 0);
+  };
+  document.addEventListener("dragenter", () => dragging(1));
+  document.addEventListener("dragleave", () => dragging(-1));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    dragging(-depth);
+    const file = event.dataTransfer?.files[0];
+    if (file === undefined) say("Drop a picture file here.", "problem");
+    else void take(file);
+  });
+}
+
+class Unreadable extends Error {}
+
+async function readPicture(file: File): Promise<Pixels> {
+  if (file.size > MOST_BYTES) {
+    throw new Unreadable("This file is larger than 60 MB. Please choose a smaller picture.");
+  }
+  if (file.type !== "" && !file.type.startsWith("image/")) {
+    throw new Unreadable("This is not a picture. Please choose a PNG, JPEG, GIF or WebP file.");
+  }
+  const bitmap = await createImageBitmap(file).catch(() => {
+    throw new Unreadable("This file could not be read as a picture: it may be broken.");
+  });
+  const { data, width, height } = pixelsOf(bitmap);
+  const pixels = prepare(
+    normalisePolarity(fromRgba(data, width, height), height, width),
+    height,
+    width,
+  );
+  if (pixels === null || pixels.every((value) => value === pixels[0])) {
+    throw new Unreadable("This picture has one colour only: there is nothing to read.");
+  }
+  return pixels;
+}
+
+function pixelsOf(bitmap: ImageBitmap): ImageData {
+  const scale = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
+  const width = Math.max(1, Math.round(bitmap.width * scale));
+  const height = Math.max(1, Math.round(bitmap.height * scale));
+  const canvas = make("canvas", { width: String(width), height: String(height) });
+  const drawing = context(canvas, true);
+  drawing.imageSmoothingQuality = "high";
+  drawing.drawImage(bitmap, 0, 0, width, height);
+  bitmap.close();
+  return drawing.getImageData(0, 0, width, height);
+}

@@ -1,0 +1,58 @@
+/** The class that was read, in large type, with its margin and the time it was decided at. */
+
+import { margin, scoresOf, type Rollout } from "../core";
+import { hook, largest, make } from "../dom";
+import { palette } from "./theme";
+
+export class Verdict {
+  private readonly root: HTMLElement;
+  private readonly title = make("p", { class: "caption" });
+  private readonly read: HTMLElement;
+  private readonly truth = make("span", { class: "truth" });
+  private readonly margin: HTMLElement;
+  private readonly decided: HTMLElement;
+  private readonly votes = make("span", {});
+
+  constructor(suffix: string) {
+    this.read = make("strong", { "data-testid": `verdict${suffix}` });
+    this.margin = make("span", { "data-testid": `margin${suffix}` });
+    this.decided = make("span", { "data-testid": `decided${suffix}` });
+    const facts = make("p", { class: "facts" }, this.margin, this.decided, this.votes);
+    this.root = make(
+      "div",
+      { class: "verdict" },
+      this.title,
+      make("p", { class: "read" }, this.read, this.truth),
+      facts,
+    );
+    hook("verdicts").append(this.root);
+  }
+
+  set hidden(hidden: boolean) {
+    this.root.hidden = hidden;
+  }
+
+  /** `truth` is the class of a test image. */
+  show(
+    title: string,
+    rollout: Rollout,
+    names: string[],
+    winner: number,
+    truth: number | null,
+  ): void {
+    const outputs = names.length;
+    const { steps, replicates } = rollout;
+    this.title.textContent = `${title} reads`;
+    this.read.textContent = names[winner];
+    this.root.style.borderLeftColor = palette().classes[winner];
+    this.truth.textContent =
+      truth === null ? "" : truth === winner ? "✓ correct" : `✗ it is ${names[truth]}`;
+    this.truth.classList.toggle("wrong", truth !== null && truth !== winner);
+    this.margin.textContent = `margin ${margin(scoresOf(rollout)).toFixed(2)}`;
+    this.decided.textContent = `decided at t = ${(rollout.decidedAt / steps).toFixed(2)} t_f`;
+    const agree = replicates.filter(
+      (one) => largest(one, steps * outputs, outputs) === winner,
+    ).length;
+    this.votes.textContent = replicates.length > 1 ? `${agree} of ${replicates.length} agree` : "";
+  }
+}
