@@ -58,6 +58,29 @@ export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsV
 
   let names: string[] = Array.from({ length: OUTPUTS }, (_, i) => String(i));
   let narrow = false;
+  let drawn: Pick<Marks, "shown" | "partners"> = { shown: null, partners: [] };
+  const drawLinks = (): void => {
+    const { positive, negative } = palette();
+    const { shown, partners } = drawn;
+    links.replaceChildren();
+    if (shown === null) return;
+    const strength = Math.max(...partners.map(({ value }) => Math.abs(value)), 1e-12);
+    const from = centre(shown, narrow);
+    for (const { other, value } of partners) {
+      const to = centre(other, narrow);
+      links.append(
+        makeSvg("line", {
+          x1: from.x,
+          y1: from.y,
+          x2: to.x,
+          y2: to.y,
+          stroke: `rgb(${(value > 0 ? positive : negative).join(" ")})`,
+          "stroke-width": (1 + (4 * Math.abs(value)) / strength).toFixed(2),
+          "stroke-dasharray": value > 0 ? "none" : "6 4",
+        }),
+      );
+    }
+  };
   const layOut = (): void => {
     dials.forEach(({ group }, i) => {
       const { x, y } = centre(i, narrow);
@@ -67,6 +90,7 @@ export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsV
       title?.setAttribute("y", String(radius + (narrow ? 18 : 13)));
     svg.setAttribute("viewBox", `0 0 ${WIDTH} ${heightOf(narrow)}`);
     svg.classList.toggle("narrow", narrow);
+    drawLinks();
   };
   layOut();
   new ResizeObserver(() => {
@@ -134,7 +158,6 @@ export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsV
       });
     },
     mark({ selected, shown, partners, silenced, winner }) {
-      const { positive, negative } = palette();
       dials.forEach(({ group }, i) => {
         group.classList.toggle("selected", i === selected);
         group.setAttribute("aria-pressed", String(i === selected));
@@ -142,24 +165,8 @@ export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsV
         group.classList.toggle("silenced", silenced.includes(i));
         group.classList.toggle("winner", winner !== null && i === HIDDEN + winner);
       });
-      const strength = Math.max(...partners.map(({ value }) => Math.abs(value)), 1e-12);
-      links.replaceChildren();
-      if (shown === null) return;
-      const from = centre(shown, narrow);
-      for (const { other, value } of partners) {
-        const to = centre(other, narrow);
-        links.append(
-          makeSvg("line", {
-            x1: from.x,
-            y1: from.y,
-            x2: to.x,
-            y2: to.y,
-            stroke: `rgb(${(value > 0 ? positive : negative).join(" ")})`,
-            "stroke-width": (1 + (4 * Math.abs(value)) / strength).toFixed(2),
-            "stroke-dasharray": value > 0 ? "none" : "6 4",
-          }),
-        );
-      }
+      drawn = { shown, partners };
+      drawLinks();
     },
     name(classNames) {
       names = classNames;

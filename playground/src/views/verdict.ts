@@ -48,7 +48,9 @@ export class Verdict {
     this.truth.textContent =
       truth === null ? "" : truth === winner ? "✓ correct" : `✗ it is ${names[truth]}`;
     this.truth.classList.toggle("wrong", truth !== null && truth !== winner);
-    this.margin.textContent = `margin ${margin(scoresOf(rollout)).toFixed(2)}`;
+    const scores = scoresOf(rollout);
+    this.margin.textContent = `margin ${margin(scores).toFixed(2)}`;
+    this.margin.title = names.map((name, o) => `${name} ${scores[o].toFixed(6)}`).join(", ");
     this.decided.textContent = `decided at t = ${(rollout.decidedAt / steps).toFixed(2)} t_f`;
     const agree = replicates.filter(
       (one) => largest(one, steps * outputs, outputs) === winner,
