@@ -125,8 +125,8 @@ QUICK = Setting(
     few_runs=2,
     initialisations=2,
     teacher_epochs=60,
-    path_epochs=24,
-    endpoint_epochs=6,
+    path_epochs=16,
+    endpoint_epochs=5,
     batch_size=64,
     sweep_seeds=2,
 )
