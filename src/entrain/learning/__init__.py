@@ -1,6 +1,8 @@
 """Training: the teacher, the protocols, and the one loop that runs them."""
 
+from entrain.learning.augmentation import Augmentation
 from entrain.learning.checkpoint import pack_state, read_state, unpack_state
+from entrain.learning.direct import DirectProtocol, DirectTask, Examples
 from entrain.learning.likelihood import negative_log_likelihood
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, carry_out
@@ -8,6 +10,7 @@ from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec, protoco
 from entrain.learning.recipe import Recipe
 from entrain.learning.stages import (
     Classroom,
+    DirectStage,
     Stage,
     StudentStage,
     TeacherStage,
@@ -22,7 +25,12 @@ from entrain.learning.trainer import TrainingState, best_lane, train
 
 __all__ = [
     "PROTOCOLS",
+    "Augmentation",
     "Classroom",
+    "DirectProtocol",
+    "DirectStage",
+    "DirectTask",
+    "Examples",
     "Progress",
     "Protocol",
     "Recipe",

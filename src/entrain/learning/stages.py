@@ -17,6 +17,7 @@ from torch import Tensor
 
 from entrain.data import Dataset, Split
 from entrain.errors import InputError
+from entrain.learning.direct import DirectProtocol, DirectTask, Examples
 from entrain.learning.exact_task import ExactPathTask
 from entrain.learning.protocols import Protocol, TeacherSpec
 from entrain.learning.student_task import StudentTask, TeacherData
@@ -113,6 +114,11 @@ class StudentStage:
         return self.protocol.epochs
 
     @property
+    def hidden(self) -> int:
+        """Hidden oscillators: one for each hidden unit of a teacher."""
+        return sum(self.teachers[0].spec.widths)
+
+    @property
     def start_lanes(self) -> list[int]:
         """Where in `start` each student begins."""
         assert self.start is not None
@@ -123,9 +129,8 @@ class StudentStage:
     @property
     def title(self) -> str:
         """What to call it in a list."""
-        hidden = sum(self.teachers[0].spec.widths)
         several = f" x {self.lanes}" if self.lanes > 1 else ""
-        return f"{self.dataset} {self.protocol.name} H={hidden}{several}"
+        return f"{self.dataset} {self.protocol.name} H={self.hidden}{several}"
 
     @cached_property
     def key(self) -> str:
@@ -133,7 +138,53 @@ class StudentStage:
         return _key(self)
 
 
-Stage = TeacherStage | StudentStage
+@dataclass(frozen=True)
+class DirectStage:
+    """Networks trained on labels, side by side, from a random start or from students."""
+
+    dataset: str
+    protocol: DirectProtocol = field(default_factory=DirectProtocol)
+    hidden: int = 64
+    runs: tuple[int, ...] = (0,)
+    start: StudentStage | None = None
+    dynamics: Dynamics = field(default_factory=Dynamics)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.protocol.start in ("PATH", "TWO-STAGE-END")) != (self.start is not None):
+            raise InputError(
+                f"{self.protocol.name} starts from {self.protocol.start}: give a stage to start "
+                "from exactly if that is a protocol"
+            )
+
+    @property
+    def needs(self) -> tuple[Stage, ...]:
+        """The stages whose outcome this one uses."""
+        return () if self.start is None else (self.start,)
+
+    @property
+    def lanes(self) -> int:
+        """How many are trained side by side."""
+        return len(self.runs)
+
+    @property
+    def epochs(self) -> int:
+        """How long it is trained."""
+        return self.protocol.epochs
+
+    @property
+    def title(self) -> str:
+        """What to call it in a list."""
+        several = f" x {self.lanes}" if self.lanes > 1 else ""
+        return f"{self.dataset} {self.protocol.name} H={self.hidden}{several}"
+
+    @cached_property
+    def key(self) -> str:
+        """What tells this stage from every other."""
+        return _key(self)
+
+
+Stage = TeacherStage | StudentStage | DirectStage
 
 LATER = {"later": True}  # metadata of a field added after the first release
 
@@ -171,6 +222,22 @@ class Classroom:
     def __init__(self, data: Dataset, device: torch.device) -> None:
         self.data, self.device = data, device
         self.train, self.validation = self._labelled(data.train), self._labelled(data.validation)
+
+    @cached_property
+    def pictures(self) -> tuple[Examples, Examples]:
+        """Training and validation images, made into inputs when they are used."""
+        return self._pictures(self.data.train), self._pictures(self.data.validation)
+
+    def _pictures(self, split: Split) -> Examples:
+        constants = self.data.preprocessing
+        pixels = torch.from_numpy(split.pixels.reshape(-1, *constants.image_shape))
+        return Examples(
+            labels=torch.from_numpy(split.labels).to(self.device),
+            images=pixels.to(self.device, torch.float32) / constants.pixel_max,
+            mean=constants.mean,
+            sd=constants.sd,
+            norm=constants.norm,
+        )
 
     def lessons(self, teachers: Sequence[Teacher]) -> tuple[TeacherData, TeacherData]:
         """Training and validation examples with the words of one teacher, or of each."""
@@ -238,6 +305,8 @@ def _task(stage: Stage, room: Classroom, states: Mapping[str, TrainingState]) ->
     if isinstance(stage, TeacherStage):
         outputs = len(room.data.class_names)
         return TeacherTask(stage.spec, room.train, room.validation, outputs, stage.seed)
+    if isinstance(stage, DirectStage):
+        return _direct_task(stage, room, states)
     start = None
     if stage.start is not None:
         best = states[stage.start.key].best
@@ -246,6 +315,33 @@ def _task(stage: Stage, room: Classroom, states: Mapping[str, TrainingState]) ->
     return kind(
         stage.protocol,
         *room.lessons([chosen_teacher(states[teacher.key]) for teacher in stage.teachers]),
+        stage.dynamics,
+        seed=stage.seed,
+        runs=stage.runs,
+        start=start,
+    )
+
+
+def _direct_task(
+    stage: DirectStage, room: Classroom, states: Mapping[str, TrainingState]
+) -> DirectTask:
+    start = None
+    if stage.start is not None:
+        best = states[stage.start.key].best
+        lanes = [stage.start.runs.index(run) for run in stage.runs]
+        start = {name: tensor[lanes].to(room.device) for name, tensor in best.items()}
+    if stage.protocol.augmentation.is_nothing:
+        train, validation = (
+            Examples(labels, inputs) for inputs, labels in (room.train, room.validation)
+        )
+    else:
+        train, validation = room.pictures
+    sizes = (room.train[0].shape[1], stage.hidden, len(room.data.class_names))
+    return DirectTask(
+        stage.protocol,
+        train,
+        validation,
+        sizes,
         stage.dynamics,
         seed=stage.seed,
         runs=stage.runs,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from entrain.experiments import Experiment, Measurement, Setting, Values
-from entrain.learning import Stage, TeacherStage, TrainingState
+from entrain.learning import DirectStage, Stage, TeacherStage, TrainingState
 from entrain.reproduction.folder import ResultsFolder, Work
 from entrain.reproduction.work import with_needs
 
@@ -139,9 +139,8 @@ def cost(work: Work) -> float:
         return {"temperature": 60.0, "refinement": 20.0}.get(work.experiment.name, 3.0)
     if isinstance(work, TeacherStage):
         return 0.05 * work.epochs * (1 + 0.2 * work.lanes)
-    hidden = sum(work.teachers[0].spec.widths)
-    endpoint = 4.0 if work.protocol.endpoint_weight else 1.0
-    return 0.05 * work.epochs * (0.5 + work.lanes * hidden / 64) * endpoint
+    through_time = isinstance(work, DirectStage) or bool(work.protocol.endpoint_weight)
+    return 0.05 * work.epochs * (0.5 + work.lanes * work.hidden / 64) * (4.0 if through_time else 1)
 
 
 def stage_count(stages: list[Stage]) -> int:

@@ -1,0 +1,77 @@
+"""Distorted copies of images, made on the device they are trained on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from entrain.errors import positive_float
+
+_CONTROL = 5  # control points a side of an elastic distortion
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """How far an image may be moved: uniform within these bounds, elastic normal.
+
+    `shift` in pixels, `rotation` and `shear` in degrees, `scale` relative, `elastic` the standard
+    deviation in pixels of a smooth displacement; `flip` mirrors every second image left to right.
+    """
+
+    shift: float = 0.0
+    rotation: float = 0.0
+    scale: float = 0.0
+    shear: float = 0.0
+    elastic: float = 0.0
+    flip: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("shift", "rotation", "scale", "shear", "elastic"):
+            positive_float(f"augmentation {name}", getattr(self, name), zero=True)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether images stay as they are."""
+        return self == Augmentation()
+
+    def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        """Random numbers for images of `shape`: (..., 7), and (..., 2, 5, 5) more if elastic."""
+        extra = 2 * _CONTROL * _CONTROL if self.elastic else 0
+        uniform = torch.rand((*shape, 7), generator=generator, device=generator.device)
+        if not extra:
+            return uniform
+        normal = torch.randn((*shape, extra), generator=generator, device=generator.device)
+        return torch.cat([uniform, normal], dim=-1)
+
+    def __call__(self, images: Tensor, drawn: Tensor, strength: Tensor | float = 1.0) -> Tensor:
+        """Images (n, rows, columns) moved by `drawn` (n, ...), by `strength` of the bounds."""
+        rows, columns = images.shape[-2:]
+        centred = 2.0 * drawn[:, :7] - 1.0
+        turn = centred[:, 0] * math.radians(self.rotation) * strength
+        grow = 1.0 + centred[:, 1] * self.scale * strength
+        lean = torch.tan(centred[:, 2] * math.radians(self.shear) * strength)
+        mirror = torch.ones_like(turn)
+        if self.flip:
+            mirror = torch.where(drawn[:, 6] < 0.5, -mirror, mirror)
+        cos, sin = turn.cos() / grow, turn.sin() / grow
+        move = centred[:, 3:5] * self.shift * strength
+        matrix = torch.stack(
+            [
+                torch.stack([cos * mirror, -sin + lean * cos, 2.0 * move[:, 0] / columns], dim=1),
+                torch.stack([sin * mirror, cos + lean * sin, 2.0 * move[:, 1] / rows], dim=1),
+            ],
+            dim=1,
+        )
+        grid = functional.affine_grid(matrix, [len(images), 1, rows, columns], align_corners=False)
+        if self.elastic:
+            control = drawn[:, 7:].reshape(-1, 2, _CONTROL, _CONTROL)
+            smooth = functional.interpolate(
+                control, (rows, columns), mode="bicubic", align_corners=True
+            )
+            grid = grid + smooth.movedim(1, -1) * (2.0 * self.elastic * strength / columns)
+        moved = functional.grid_sample(images[:, None], grid, align_corners=False)
+        return moved[:, 0]
