@@ -2,6 +2,7 @@
 
 from entrain.experiments import (
     ablation,
+    anytime,
     architectures,
     configuration,
     context,
@@ -12,8 +13,10 @@ from entrain.experiments import (
     output_dynamics,
     paired_effects,
     preprocessing,
+    records,
     refinement,
     stochastic_dynamics,
+    teacher_needed,
     teacher_seeds,
     teachers,
     temperature,
@@ -50,6 +53,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         context.SCALE,
         teacher_seeds.EXPERIMENT,
         from_zero.EXPERIMENT,
+        records.EXPERIMENT,
+        teacher_needed.EXPERIMENT,
+        anytime.EXPERIMENT,
     )
 }
 

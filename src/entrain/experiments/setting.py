@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from entrain.errors import positive_int
-from entrain.learning import Protocol, StudentStage, TeacherSpec, TeacherStage, protocol_named
+from entrain.learning import (
+    LATER,
+    Protocol,
+    StudentStage,
+    TeacherSpec,
+    TeacherStage,
+    protocol_named,
+)
 
 MNIST, FASHION = "MNIST", "Fashion-MNIST"
 BOTH = (MNIST, FASHION)
@@ -48,6 +55,7 @@ class Setting:
     temperatures: tuple[float, ...] = (0.0, 0.1, 0.25, 0.5, 1.0)
     replicates: int = 10
     sweep_seeds: int = 5
+    direct_epochs: int = field(default=150, metadata=LATER)
 
     def with_runs(self, runs: int) -> Setting:
         """This setting with `runs` training orders, and no more of them anywhere."""
@@ -129,6 +137,7 @@ QUICK = Setting(
     endpoint_epochs=5,
     batch_size=64,
     sweep_seeds=2,
+    direct_epochs=20,
 )
 TINY = replace(
     QUICK,
@@ -144,5 +153,6 @@ TINY = replace(
     architectures=2,
     temperatures=(0.0, 1.0),
     replicates=3,
+    direct_epochs=4,
 )
 SETTINGS = {setting.name: setting for setting in (PAPER, QUICK, TINY)}

@@ -15,6 +15,7 @@ from entrain.evaluation import evaluate, scores_of, summarise
 from entrain.experiments.comparison import Comparison
 from entrain.experiments.setting import Setting
 from entrain.learning import (
+    DirectStage,
     Stage,
     StudentStage,
     TeacherStage,
@@ -84,7 +85,7 @@ class Lab:
         """The teacher a stage selected."""
         return chosen_teacher(self.state(stage))
 
-    def networks(self, stage: StudentStage) -> list[KuramotoNetwork]:
+    def networks(self, stage: StudentStage | DirectStage) -> list[KuramotoNetwork]:
         """The selected network of every run."""
         best = self.state(stage).best
         return [
@@ -103,22 +104,35 @@ class Lab:
             coefficients=path_coefficients(activations),
         )
 
-    def test(self, name: str, stage: StudentStage) -> list[Values]:
-        """Metrics of every run of a stage on the test examples, with its selected epoch."""
+    def test(self, name: str, stage: StudentStage | DirectStage) -> list[Values]:
+        """Metrics of every run of a stage on the test examples, with its selected epoch.
+
+        Those against a teacher are of students only, each against its own.
+        """
         state, found = self.state(stage), []
-        teachers = [self.teacher(teacher) for teacher in stage.teachers]
-        exams = [self.exam(name, teacher) for teacher in teachers]
+        students = isinstance(stage, StudentStage)
+        teachers = stage.teachers if isinstance(stage, StudentStage) else ()
+        exams = [self.exam(name, self.teacher(teacher)) for teacher in teachers]
+        if not exams:
+            exams = [self._labelled(name)]
         for lane, network in enumerate(self.networks(stage)):
             exam = exams[lane % len(exams)]
+            targets = exam.targets if students else None
             found.append(
                 {
                     "run": stage.runs[lane],
-                    **evaluate(scores_of(network, exam.inputs), exam.labels, exam.targets),
+                    **evaluate(scores_of(network, exam.inputs), exam.labels, targets),
                     "epoch": int(state.best_epoch[lane]),
                     "diverged": int(state.diverged[lane]),
                 }
             )
         return found
+
+    def _labelled(self, name: str) -> Exam:
+        data = self.data(name)
+        inputs = data.preprocessing(data.test.pixels).to(self.device)
+        labels = torch.from_numpy(data.test.labels).to(self.device)
+        return Exam(inputs, labels, inputs, inputs)
 
     def teacher_test(self, name: str, stage: TeacherStage) -> Values:
         """Validation and test accuracy of the selected teacher, percent."""

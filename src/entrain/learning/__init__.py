@@ -9,6 +9,7 @@ from entrain.learning.pipeline import Progress, Store, Trained, carry_out
 from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec, protocol_named
 from entrain.learning.recipe import Recipe
 from entrain.learning.stages import (
+    LATER,
     Classroom,
     DirectStage,
     Stage,
@@ -24,6 +25,7 @@ from entrain.learning.teacher_task import TeacherTask, teacher_of
 from entrain.learning.trainer import TrainingState, best_lane, train
 
 __all__ = [
+    "LATER",
     "PROTOCOLS",
     "Augmentation",
     "Classroom",

@@ -69,9 +69,15 @@ class Augmentation:
         grid = functional.affine_grid(matrix, [len(images), 1, rows, columns], align_corners=False)
         if self.elastic:
             control = drawn[:, 7:].reshape(-1, 2, _CONTROL, _CONTROL)
-            smooth = functional.interpolate(
-                control, (rows, columns), mode="bicubic", align_corners=True
-            )
+            smooth = _basis(rows, images) @ control @ _basis(columns, images).T
             grid = grid + smooth.movedim(1, -1) * (2.0 * self.elastic * strength / columns)
         moved = functional.grid_sample(images[:, None], grid, align_corners=False)
         return moved[:, 0]
+
+
+def _basis(length: int, like: Tensor) -> Tensor:
+    """Gaussian weights (length, control points) of unit norm, so that the deviation is kept."""
+    at = torch.linspace(0.0, _CONTROL - 1.0, length, dtype=like.dtype, device=like.device)
+    points = torch.arange(_CONTROL, dtype=like.dtype, device=like.device)
+    weights = torch.exp(-0.5 * ((at[:, None] - points) / 0.7) ** 2)
+    return weights / weights.square().sum(1, keepdim=True).sqrt()

@@ -38,7 +38,9 @@ class DirectProtocol:
     with `coarse_steps` Euler steps, the rest and every validation with the network's own.
     `start` is small random couplings (`initial_couplings`, `initial_weights` are their standard
     deviations, the latter over the root of the inputs' number), exact zero, or another protocol's
-    network. Rates, gain and the like may differ per run.
+    network. `distillation` is the share of the squared distance of cos theta_out from a teacher's
+    signed outputs in the loss, the rest being the cross-entropy; 1 is the endpoint loss alone.
+    Rates, gain and the like may differ per run.
     """
 
     name: str = "DIRECT"
@@ -59,6 +61,7 @@ class DirectProtocol:
     initial_weights: PerRun = 0.3
     augmentation: Augmentation = field(default_factory=Augmentation)
     unaugmented_epochs: int = 0  # at the end
+    distillation: float = 0.0
 
     def __post_init__(self) -> None:
         if self.start not in get_args(DirectStart):
@@ -72,6 +75,10 @@ class DirectProtocol:
             for value in _each(getattr(self, name)):
                 positive_float(name, value, zero=True)
         positive_float("clip", self.clip)
+        if not 0 <= positive_float("distillation", self.distillation, zero=True) <= 1:
+            raise InputError(f"distillation must be from 0 to 1, got {self.distillation!r}")
+        if self.distillation and not self.augmentation.is_nothing:
+            raise InputError("a teacher speaks of the images themselves: distil or augment")
         for name in ("warm_up", "averaging"):
             if not 0 <= positive_float(name, getattr(self, name), zero=True) < 1:
                 raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
@@ -86,11 +93,12 @@ class Examples:
     """Labelled examples on a device: network inputs (M, D), or images and how they become inputs.
 
     With `images` (M, rows, columns), grey levels from 0 to 1, inputs are made of them on the fly:
-    z = (p - mean) / sd, u = norm z / |z|.
+    z = (p - mean) / sd, u = norm z / |z|. `teacher` (M, O) are signed outputs to distil.
     """
 
     labels: Tensor
     inputs: Tensor | None = None
+    teacher: Tensor | None = None
     images: Tensor | None = None
     mean: float = 0.0
     sd: float = 1.0
@@ -107,7 +115,7 @@ class DirectTask:
     """AdamW on the cross-entropy, several runs side by side.
 
     Parameters: `input_weights`, `biases`, `couplings` are the averaged network; `raw.*` the
-    weights that are stepped, `first.*` and `second.*` their moments, `count` the steps so far.
+    weights that are stepped, `first.*` and `second.*` their moments, `adam.count` the steps.
     """
 
     def __init__(
@@ -166,7 +174,7 @@ class DirectTask:
             parameters[f"raw.{name}"] = tensor
             parameters[f"first.{name}"] = torch.zeros_like(tensor)
             parameters[f"second.{name}"] = torch.zeros_like(tensor)
-        parameters["count"] = torch.zeros(len(self.runs), 1, device=device)
+        parameters["adam.count"] = torch.zeros(len(self.runs), 1, device=device)
         return parameters
 
     def _random(self, lane: int, inputs: int, hidden: int, n: int) -> Parameters:
@@ -266,9 +274,15 @@ class DirectTask:
         readout = torch.polar(torch.ones_like(final), final)
         likely = torch.log_softmax(self._gain * readout.real, dim=-1)
         target = self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / outputs
+        by_outputs = self._gain * (likely.exp() - target)  # times B
+        loss = -(target * likely).sum((1, 2))
+        if share := self.protocol.distillation:
+            assert self.train.teacher is not None
+            apart = readout.real - self.train.teacher[rows]
+            by_outputs = (1.0 - share) * by_outputs + share * (2.0 / outputs) * apart
+            loss = (1.0 - share) * loss + share * apart.square().mean(2).sum(1)
         gradient = torch.zeros_like(phases)
-        batch = rows.shape[1]
-        gradient[..., -outputs:] = -self._gain / batch * (likely.exp() - target) * readout.imag
+        gradient[..., -outputs:] = -by_outputs * readout.imag / rows.shape[1]
         by_fields, by_couplings = pullback(gradient)
         gradients = {
             "input_weights": by_fields[..., :hidden].transpose(1, 2) @ inputs,
@@ -276,14 +290,14 @@ class DirectTask:
             "couplings": self._mask * (by_couplings + by_couplings.transpose(1, 2)),
         }
         self._update(parameters, gradients)
-        self._total += -(target * likely).sum((1, 2)).detach()
+        self._total += loss
 
     def _update(self, parameters: Parameters, gradients: Parameters) -> None:
         """AdamW with clipped gradients, then the running mean."""
         squares = sum(g.square().flatten(1).sum(1) for g in gradients.values())
         assert isinstance(squares, Tensor)
         scale = (self.protocol.clip / (squares.sqrt() + 1e-12)).clamp(max=1.0)
-        count = parameters["count"]
+        count = parameters["adam.count"]
         count += 1.0
         first_bias = 1.0 - _MOMENTS[0] ** count
         second_bias = 1.0 - _MOMENTS[1] ** count

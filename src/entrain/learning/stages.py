@@ -122,9 +122,7 @@ class StudentStage:
     def start_lanes(self) -> list[int]:
         """Where in `start` each student begins."""
         assert self.start is not None
-        if self.runs == self.start.runs:
-            return list(range(len(self.runs)))
-        return [self.start.runs.index(run) for run in self.runs]
+        return _start_lanes(self.runs, self.start.runs)
 
     @property
     def title(self) -> str:
@@ -140,13 +138,17 @@ class StudentStage:
 
 @dataclass(frozen=True)
 class DirectStage:
-    """Networks trained on labels, side by side, from a random start or from students."""
+    """Networks trained on labels, side by side, from a random start or from students.
+
+    `teacher` is the one to distil, where the protocol does.
+    """
 
     dataset: str
     protocol: DirectProtocol = field(default_factory=DirectProtocol)
     hidden: int = 64
     runs: tuple[int, ...] = (0,)
     start: StudentStage | None = None
+    teacher: TeacherStage | None = None
     dynamics: Dynamics = field(default_factory=Dynamics)
     seed: int = 0
 
@@ -156,11 +158,13 @@ class DirectStage:
                 f"{self.protocol.name} starts from {self.protocol.start}: give a stage to start "
                 "from exactly if that is a protocol"
             )
+        if bool(self.protocol.distillation) != (self.teacher is not None):
+            raise InputError(f"{self.protocol.name}: a teacher is given exactly if it is distilled")
 
     @property
     def needs(self) -> tuple[Stage, ...]:
         """The stages whose outcome this one uses."""
-        return () if self.start is None else (self.start,)
+        return tuple(stage for stage in (self.teacher, self.start) if stage is not None)
 
     @property
     def lanes(self) -> int:
@@ -187,6 +191,11 @@ class DirectStage:
 Stage = TeacherStage | StudentStage | DirectStage
 
 LATER = {"later": True}  # metadata of a field added after the first release
+
+
+def _start_lanes(runs: tuple[int, ...], start: tuple[int, ...]) -> list[int]:
+    """Where each of `runs` begins: at its own order in `start`."""
+    return list(range(len(runs))) if runs == start else [start.index(run) for run in runs]
 
 
 def _key(stage: Stage) -> str:
@@ -328,12 +337,14 @@ def _direct_task(
     start = None
     if stage.start is not None:
         best = states[stage.start.key].best
-        lanes = [stage.start.runs.index(run) for run in stage.runs]
+        lanes = _start_lanes(stage.runs, stage.start.runs)
         start = {name: tensor[lanes].to(room.device) for name, tensor in best.items()}
     if stage.protocol.augmentation.is_nothing:
-        train, validation = (
-            Examples(labels, inputs) for inputs, labels in (room.train, room.validation)
-        )
+        said = None
+        if stage.teacher is not None:
+            said = chosen_teacher(states[stage.teacher.key]).targets(room.train[0]).float()
+        train = Examples(room.train[1], room.train[0], said)
+        validation = Examples(room.validation[1], room.validation[0])
     else:
         train, validation = room.pictures
     sizes = (room.train[0].shape[1], stage.hidden, len(room.data.class_names))

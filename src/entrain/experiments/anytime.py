@@ -1,0 +1,115 @@
+"""Accuracy against the time of reading, stopping early by margin, and other observation times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from entrain.evaluation import summarise
+from entrain.evaluation.measure import chunks
+from entrain.experiments import direct, principal
+from entrain.experiments.setting import BOTH, Setting
+from entrain.experiments.spec import Exam, Experiment, Lab, Values
+from entrain.experiments.values import rounded
+from entrain.learning import DirectStage, Stage, StudentStage
+from entrain.network import KuramotoNetwork
+
+MARGINS = tuple(round(0.1 * step, 1) for step in range(1, 20))
+TIMES = (0.25, 0.5, 1.0, 2.0)  # of the principal observation time
+
+
+def observed(setting: Setting, name: str, factor: float) -> DirectStage:
+    """Networks trained, for a quarter of the epochs, to be read at another time."""
+    stage = direct.stage(setting, name)
+    epochs = max(2, setting.direct_epochs // 4)
+    shorter = replace(stage.protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=1)
+    time = factor * stage.dynamics.observation_time
+    return replace(stage, protocol=shorter, dynamics=replace(stage.dynamics, observation_time=time))
+
+
+def networks(setting: Setting, name: str) -> dict[str, StudentStage | DirectStage]:
+    """The protocols whose reading time is varied."""
+    return {**principal.students(setting, name), "DIRECT": direct.stage(setting, name)}
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """The principal networks, and those trained for other times."""
+    return [
+        stage
+        for name in BOTH
+        for stage in (
+            *networks(setting, name).values(),
+            *(observed(setting, name, factor) for factor in TIMES),
+        )
+    ]
+
+
+def measure(lab: Lab) -> Values:
+    """Top-1 at every second grid time, of early exits, and by the time trained for."""
+    rows, trained = [], []
+    for name in BOTH:
+        data = lab.data(name)
+        inputs = data.preprocessing(data.test.pixels).to(lab.device)
+        labels = torch.from_numpy(data.test.labels).to(lab.device)
+        exam = Exam(inputs, labels, labels, labels)
+        for method, stage in networks(lab.setting, name).items():
+            found = [
+                _anytime(network, exam) for network in lab.networks(stage)[: lab.setting.few_runs]
+            ]
+            curves = np.array([each["top1"] for each in found])
+            exits = np.array([each["exits"] for each in found])  # (runs, margins, 2)
+            rows.append(
+                {
+                    "dataset": name,
+                    "method": method,
+                    "time": rounded(np.linspace(0.0, 1.0, curves.shape[1])),
+                    "top1": rounded(curves.mean(0), 3),
+                    "margins": list(MARGINS),
+                    "exit_top1": rounded(exits[..., 0].mean(0), 3),
+                    "exit_time": rounded(exits[..., 1].mean(0)),
+                }
+            )
+        for factor in TIMES:
+            stage = observed(lab.setting, name, factor)
+            tops = [run["top1"] for run in lab.test(name, stage)]
+            each = summarise(tops)
+            trained.append(
+                {
+                    "dataset": name,
+                    "observation_time": stage.dynamics.observation_time,
+                    "mean": each.mean,
+                    "sd": each.sd,
+                    "runs": tops,
+                }
+            )
+        lab.on_progress(len(rows) / 6)
+    return {"rows": rows, "trained": trained}
+
+
+def _anytime(network: KuramotoNetwork, exam: Exam) -> Values:
+    """Top-1 at every second time, and (top-1, mean time) of stopping at each margin."""
+    right, exits = [], []
+    for rows, chunk in chunks(exam.inputs, 256):
+        outputs = network.simulate(chunk, record=True)[::2, :, network.hidden :].cos()
+        best = outputs.topk(2, dim=-1)
+        hit = best.indices[..., 0] == exam.labels[rows]  # (times, n)
+        right.append(hit.double().mean(1) * len(chunk))
+        margin = best.values[..., 0] - best.values[..., 1]
+        last = len(outputs) - 1
+        found = []
+        for threshold in MARGINS:
+            sure = margin > threshold
+            first = torch.where(sure.any(0), sure.double().argmax(0), last)
+            chosen = hit.gather(0, first[None])[0]
+            found.append([float(chosen.double().sum()), float(first.double().sum() / last)])
+        exits.append(found)
+    count = len(exam.labels)
+    top1 = 100.0 * torch.stack(right).sum(0) / count
+    totals = np.array(exits).sum(0) / count
+    totals[:, 0] *= 100.0
+    return {"top1": top1.cpu().numpy(), "exits": totals}
+
+
+EXPERIMENT = Experiment("anytime", "Accuracy against the time of reading", "", stages, measure)

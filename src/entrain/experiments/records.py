@@ -1,0 +1,71 @@
+"""How accurate oscillator networks of each size can be: DIRECT with and without augmentation."""
+
+from __future__ import annotations
+
+from entrain.experiments import direct
+from entrain.experiments.comparison import Claim, Comparison
+from entrain.experiments.published import published
+from entrain.experiments.setting import BOTH, Setting
+from entrain.experiments.spec import Experiment, Lab, Values, summary
+from entrain.learning import Stage
+
+METRICS = ("top1", "top2")
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """Every width with augmentation, and the principal one without."""
+    return [
+        stage
+        for name in BOTH
+        for stage in (
+            *(direct.stage(setting, name, hidden) for hidden in setting.widths),
+            direct.stage(setting, name, augmented=False),
+        )
+    ]
+
+
+def measure(lab: Lab) -> Values:
+    """Validation and test accuracy of every run at every width."""
+    rows: list[Values] = []
+    setting = lab.setting
+    for name in BOTH:
+        sizes = [(hidden, True) for hidden in setting.widths] + [(setting.hidden, False)]
+        for hidden, augmented in sizes:
+            stage = direct.stage(setting, name, hidden, augmented=augmented)
+            state = lab.state(stage)
+            runs = lab.test(name, stage)
+            for lane, run in enumerate(runs):
+                run["validation_top1"] = state.selected("top1", lane)
+            rows.append(
+                {
+                    "dataset": name,
+                    "H": hidden,
+                    "N": hidden + len(lab.data(name).class_names),
+                    "augmented": augmented,
+                    **summary(runs, (*METRICS, "validation_top1")),
+                }
+            )
+            lab.on_progress(len(rows) / (2 * len(sizes)))
+    return {"rows": rows}
+
+
+def compare(values: Values) -> Comparison:
+    """Ours against the paper's network of the same size, and against the best published."""
+    paper = {(r["dataset"], r["H"]): r for r in published()["width_scaling"]["rows"]}
+    claims = []
+    for row in values["rows"]:
+        theirs = paper.get((row["dataset"], row["H"]))
+        mean, sd = row["mean"]["top1"], row["sd"]["top1"]
+        kind = "augmented" if row["augmented"] else "no augmentation"
+        text = f"{row['dataset']}, {row['N']} oscillators, {kind}: better than the paper's"
+        spread = "" if sd is None else f" ± {sd:.2f}"
+        shown = f"{mean:.2f}{spread} %"
+        if theirs is not None:
+            best = theirs["two_stage_end_top1_mean"]
+            claims.append(Claim(text, mean > best, f"{shown} against {best:.2f} %"))
+    return Comparison((), (), (), tuple(claims))
+
+
+EXPERIMENT = Experiment(
+    "records", "The most accurate networks of each size", "", stages, measure, compare
+)

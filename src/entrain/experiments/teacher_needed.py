@@ -1,0 +1,102 @@
+"""Is the teacher needed? Four starts, two objectives, one optimiser and one budget, on MNIST."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from entrain.experiments.comparison import Claim, Comparison
+from entrain.experiments.setting import MNIST, Setting
+from entrain.experiments.spec import Experiment, Lab, Values, summary
+from entrain.learning import DirectProtocol, DirectStage, Stage, StudentStage
+
+STARTS = ("exact zero", "small random", "path by SGD", "path exact")
+OBJECTIVES = ("labels", "teacher's outputs")
+LEVELS = (95.0, 96.0, 97.0)
+
+
+def _path(setting: Setting, *, exact: bool) -> StudentStage:
+    path = setting.principal(MNIST)
+    if not exact:
+        return path
+    solved = replace(path.protocol, solver="exact", epochs=1)
+    return replace(path, protocol=solved)
+
+
+def stage(setting: Setting, start: str, objective: str) -> DirectStage:
+    """Plain AdamW without augmentation, the same epochs and rates everywhere."""
+    protocol = DirectProtocol(
+        epochs=max(2, setting.direct_epochs // 10),
+        batch_size=setting.batch_size,
+        input_rate=3e-3,
+        coupling_rate=3e-2,
+        fine_epochs=1,
+        averaging=0.99,
+        start="PATH" if start.startswith("path") else ("zero" if "zero" in start else "random"),
+        distillation=0.0 if objective == "labels" else 1.0,
+    )
+    began = _path(setting, exact="exact" in start) if start.startswith("path") else None
+    return DirectStage(
+        setting.dataset(MNIST),
+        protocol,
+        hidden=setting.hidden,
+        runs=tuple(range(setting.few_runs)),
+        start=began,
+        teacher=None if objective == "labels" else setting.teacher(MNIST),
+    )
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """All eight."""
+    return [stage(setting, start, objective) for start in STARTS for objective in OBJECTIVES]
+
+
+def measure(lab: Lab) -> Values:
+    """Test accuracy, and the epoch in which every run had reached each validation level."""
+    rows = []
+    for start in STARTS:
+        for objective in OBJECTIVES:
+            each = stage(lab.setting, start, objective)
+            history = lab.state(each).history["top1"]  # (epochs, runs)
+            reached = {
+                f"{level:g}": [
+                    next((e + 1 for e, tops in enumerate(history) if tops[lane] >= level), None)
+                    for lane in range(each.lanes)
+                ]
+                for level in LEVELS
+            }
+            rows.append(
+                {
+                    "start": start,
+                    "objective": objective,
+                    "epochs": each.epochs,
+                    "reached": reached,
+                    **summary(lab.test(MNIST, each), ("top1",)),
+                }
+            )
+    return {"dataset": MNIST, "rows": rows}
+
+
+def compare(values: Values) -> Comparison:
+    """What the data say."""
+    rows = {(r["start"], r["objective"]): r for r in values["rows"]}
+    tops = {key: row["mean"]["top1"] for key, row in rows.items()}
+    zero, small = tops["exact zero", "labels"], tops["small random", "labels"]
+    taught = max(top for (_, objective), top in tops.items() if objective != "labels")
+    listed = "; ".join(f"{start}, {goal}: {top:.2f}" for (start, goal), top in tops.items())
+    return Comparison(
+        (),
+        (),
+        (),
+        (
+            Claim("from exact zero, labels lead nowhere", zero < 50, f"{zero:.2f} %"),
+            Claim(
+                "small random couplings and labels do better than any teacher's outputs",
+                small > taught,
+                f"{small:.2f} against {taught:.2f} %",
+            ),
+        ),
+        notes=(f"Test top-1 %: {listed}.",),
+    )
+
+
+EXPERIMENT = Experiment("teacher-needed", "Is the teacher needed?", "", stages, measure, compare)
