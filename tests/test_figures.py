@@ -71,6 +71,31 @@ def refinement(runs: int) -> Values:
     }
 
 
+def anytime(base: float) -> Values:
+    times = list(np.linspace(0.0, 1.0, 11))
+    margins = [0.1, 0.2, 0.3, 0.4, 1.0, 1.9]
+    return {
+        "time": times,
+        "top1": [10.0 + (base - 10.0) * time**0.2 for time in times],
+        "margins": margins,
+        "exit_top1": [base - 0.1 / margin for margin in margins],
+        "exit_time": [margin / 2 for margin in margins],
+    }
+
+
+def starts(runs: int) -> list[Values]:
+    """From exact zero no run gets to 96 %, from elsewhere all but the last do, in epoch 2."""
+    found = []
+    for start, base in (("exact zero", 40.0), ("small random", 97.0), ("path exact", 96.5)):
+        for shift, objective in enumerate(("labels", "teacher's outputs")):
+            never = start == "exact zero"
+            epochs = [None if never or (run and run == runs - 1) else 2 for run in range(runs)]
+            reached = {"95": [1] * runs, "96": epochs, "97": [None] * runs}
+            row = {"start": start, "objective": objective, "epochs": 15, "reached": reached}
+            found.append(row | summary(base - 0.2 * shift, runs))
+    return found
+
+
 def results(runs: int) -> dict[str, Values]:
     """Values of every experiment that a figure needs."""
     three = ("PATH", "PATH-CONT", "TWO-STAGE-END")
@@ -100,6 +125,12 @@ def results(runs: int) -> dict[str, Values]:
         ],
         "refinement": [{"method": m} | refinement(runs) for m in PAIR],
         "teacher-seeds": [{"teachers": [teacher] * runs} | students],
+        "records": [
+            {"H": width, "N": width + 10, "augmented": augmented}
+            | summary(80.0 + width / 8 - (not augmented), runs)
+            for width, augmented in ((16, True), (64, True), (64, False))
+        ],
+        "anytime": [{"method": m} | anytime(80.0 + len(m)) for m in (*PAIR, "DIRECT")],
         "output-dynamics": [
             {
                 "kind": kind,
@@ -112,7 +143,7 @@ def results(runs: int) -> dict[str, Values]:
             for kind in ("correct", "misclassified")
         ],
     }
-    return {
+    found = {
         name: {"rows": [{"dataset": dataset} | row for dataset in BOTH for row in each]}
         for name, each in rows.items()
     } | {
@@ -140,7 +171,15 @@ def results(runs: int) -> dict[str, Values]:
                 | {"standard": False},
             ],
         },
+        "teacher-needed": {"dataset": "MNIST", "rows": starts(runs)},
     }
+    found["anytime"]["trained"] = [
+        {"dataset": dataset, "observation_time": time, "mean": 88.0}
+        | {"sd": 0.1 if runs > 1 else None, "runs": [88.0] * runs}
+        for dataset in BOTH
+        for time in (0.1, 0.2)
+    ]
+    return found
 
 
 def drawn(name: str, values: dict[str, Values]) -> Figure:
@@ -162,7 +201,7 @@ def contains(found: list[float], wanted: list[float]) -> bool:
 
 
 def test_names_are_unique_and_needs_are_experiments() -> None:
-    assert len(FIGURES) == 16
+    assert len(FIGURES) == 19
     for name, figure in FIGURES.items():
         assert figure.name == name
         assert figure.needs
@@ -300,3 +339,64 @@ def test_misclassified_panels_name_both_classes() -> None:
         assert winner in axis.get_title()
         assert NAMES[label] in axis.get_title()
         assert contains(heights(axis), outputs[0].ravel().tolist())
+
+
+def test_records_have_ours_the_papers_and_published_networks_by_name() -> None:
+    values = results(3)
+    axes = drawn("records", values).axes
+    assert [axis.get_title() for axis in axes] == list(BOTH)
+    for axis, names, cited in zip(
+        axes,
+        ({"Rageau", "Gower", "Wang (8x8 digits)"}, {"Gower"}),
+        ([97.77, 97.2, 94.1], [88.0]),
+        strict=True,
+    ):
+        dataset = axis.get_title()
+        assert {text.get_text() for text in axis.texts} == names
+        rows = [row for row in values["records"]["rows"] if row["dataset"] == dataset]
+        wanted = cited + [row["mean"]["top1"] for row in rows]
+        wanted += [run["top1"] for row in rows for run in row["runs"]]
+        wanted += [
+            row["two_stage_end_top1_mean"]
+            for row in published()["width_scaling"]["rows"]
+            if row["dataset"] == dataset
+        ]
+        assert sorted(heights(axis)) == pytest.approx(sorted(wanted))
+
+
+def test_anytime_marks_four_margins_of_each_method() -> None:
+    values = results(3)
+    axes = drawn("anytime", values).axes
+    assert len(axes) == 6
+    for place, dataset in enumerate(BOTH):
+        rows = [row for row in values["anytime"]["rows"] if row["dataset"] == dataset]
+        reading, leaving, trained = axes[3 * place : 3 * place + 3]
+        for line, row in zip(reading.lines, rows, strict=True):
+            assert np.allclose(np.column_stack(line.get_data()), np.c_[row["time"], row["top1"]])
+        assert [text.get_text() for text in leaving.texts] == ["0.1", "0.2", "0.4", "1.0"] * 3
+        assert contains(heights(leaving), [top for row in rows for top in row["exit_top1"]])
+        assert heights(trained) == [88.0] * (2 + 2 * 3)  # means and runs
+
+
+@pytest.mark.parametrize(("base", "panes"), [(40.0, 2), (96.8, 1), (99.0, 1)])
+def test_teacher_needed_breaks_its_axis_only_where_exact_zero_is_below(
+    base: float, panes: int
+) -> None:
+    values = results(3)
+    rows = values["teacher-needed"]["rows"]
+    for row in rows[:2]:
+        row.update(summary(base, 3))
+    axes = drawn("teacher-needed", values).axes
+    assert len(axes) == panes
+    seen = [y for axis in axes for y in heights(axis) if axis.get_ylim()[0] < y]
+    assert contains(seen, [run["top1"] for row in rows for run in row["runs"]])
+    written = [text.get_text() for axis in axes for text in axis.texts]
+    assert sorted(written) == ["epoch 2"] * 4 + ["never"] * 2
+
+
+def test_teacher_needed_says_never_where_half_the_runs_did_not_get_there() -> None:
+    values = results(2)
+    written = [
+        text.get_text() for axis in drawn("teacher-needed", values).axes for text in axis.texts
+    ]
+    assert written == ["never"] * 6

@@ -32,8 +32,10 @@ def test_the_readme_example_runs(tmp_path: Path) -> None:
 
 ACCURACY = {
     "mnist-74": 96.86,
+    "mnist-74-direct": 98.97,
     "mnist-74-path": 87.37,
     "fashion-mnist-74": 86.78,
+    "fashion-mnist-74-direct": 89.02,
     "fashion-mnist-74-path": 80.84,
 }
 
@@ -42,7 +44,9 @@ ACCURACY = {
 def test_shipped_models_have_the_accuracy_that_readme_and_card_state(name: str) -> None:
     model = entrain.load(name)
     assert model.network.oscillators == 74
-    assert model.protocol == ("PATH" if name.endswith("path") else "TWO-STAGE-END")
+    assert model.protocol == {"path": "PATH", "direct": "DIRECT"}.get(
+        name.rpartition("-")[2], "TWO-STAGE-END"
+    )
     found = model.evaluate(load_test_split(model.dataset))
     assert found["top1"] == pytest.approx(ACCURACY[name], abs=0.02)
     assert f"`{name}` {ACCURACY[name]:.2f} %" in " ".join(README.read_text().split())

@@ -4,7 +4,8 @@
 
 Of all TWO-STAGE-END networks trained by the principal protocol (ten orders of the principal
 teacher, and one of each of five teachers) the one with the best validation top-1 ships, with the
-PATH network it started from. The test images are evaluated afterwards, for the card.
+PATH network it started from; and the best of the five DIRECT networks of `records`. The test images
+are evaluated afterwards, for the card.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ import torch
 
 from entrain.data import Dataset, load_dataset
 from entrain.evaluation import noisy_scores, stochastic
-from entrain.experiments import PAPER, principal, teacher_seeds
+from entrain.experiments import PAPER, direct, principal, teacher_seeds
 from entrain.experiments.setting import BOTH
 from entrain.files import write_atomically
-from entrain.learning import StudentStage, chosen_teacher, network_of
+from entrain.learning import DirectStage, StudentStage, chosen_teacher, network_of
 from entrain.model import Model
 from entrain.reproduction import ResultsFolder
 
@@ -36,7 +37,10 @@ def main(folder: ResultsFolder) -> None:
         end, lane = max(lanes, key=lambda each: _validation(folder, *each))
         assert end.start is not None
         data = load_dataset(PAPER.dataset(name))
-        for stage, ending in ((end, ""), (end.start, "-path")):
+        best = direct.stage(PAPER, name)
+        top = max(range(best.lanes), key=lambda each: _validation(folder, best, each))
+        chosen = ((end, lane, ""), (end.start, lane, "-path"), (best, top, "-direct"))
+        for stage, lane, ending in chosen:
             model = _model(folder, stage, lane, data)
             title = f"{data.name}-{model.network.oscillators}{ending}"
             model.save(MODELS / f"{title}.safetensors")
@@ -45,33 +49,39 @@ def main(folder: ResultsFolder) -> None:
             print(title, model.details["test"])  # noqa: T201
 
 
-def _validation(folder: ResultsFolder, stage: StudentStage, lane: int) -> float:
+def _validation(folder: ResultsFolder, stage: StudentStage | DirectStage, lane: int) -> float:
     kept = folder.state(stage)
     assert kept is not None, f"{stage.title} is not trained in {folder.path}"
     return kept[0].selected("top1", lane)
 
 
-def _model(folder: ResultsFolder, stage: StudentStage, lane: int, data: Dataset) -> Model:
+def _model(
+    folder: ResultsFolder, stage: StudentStage | DirectStage, lane: int, data: Dataset
+) -> Model:
     kept = folder.state(stage)
     assert kept is not None
     state = kept[0]
-    teacher_stage = stage.teachers[lane % len(stage.teachers)]
-    taught = folder.state(teacher_stage)
-    assert taught is not None
-    metrics = ("top1", "agreement", "endpoint_rmse")
+    teacher, training, seed = None, asdict(stage.protocol), stage.seed
+    if isinstance(stage, StudentStage):
+        teacher_stage = stage.teachers[lane % len(stage.teachers)]
+        taught = folder.state(teacher_stage)
+        assert taught is not None
+        teacher, seed = chosen_teacher(taught[0]), teacher_stage.seed
+        training["teacher"] = asdict(teacher_stage.spec)
+    metrics = [m for m in ("top1", "agreement", "endpoint_rmse") if m in state.history]
     model = Model(
         network=network_of(state.best, lane, stage.dynamics),
         preprocessing=data.preprocessing,
         class_names=data.class_names,
         dataset=data.name,
         protocol=stage.protocol.name,
-        teacher=chosen_teacher(taught[0]),
+        teacher=teacher,
         details={
             "run": stage.runs[lane],
-            "seed": teacher_stage.seed,
+            "seed": seed,
             "epoch": int(state.best_epoch[lane]),
             "validation": {metric: state.selected(metric, lane) for metric in metrics},
-            "training": asdict(stage.protocol) | {"teacher": asdict(teacher_stage.spec)},
+            "training": training,
         },
     )
     model.details["test"] = model.evaluate(data.test)
@@ -81,19 +91,18 @@ def _model(folder: ResultsFolder, stage: StudentStage, lane: int, data: Dataset)
 def _card(title: str, dataset: str, model: Model, data: Dataset) -> str:
     network, details = model.network, model.details
     inputs = model.inputs(data.test.pixels)
-    assert model.teacher is not None
     noisy = stochastic(
         noisy_scores(network, inputs, temperature=1.0, replicates=10),
         torch.from_numpy(data.test.labels),
     )
     test, validation, training = details["test"], details["validation"], details["training"]
-    teacher = training["teacher"]
-    widths = "-".join(map(str, (network.inputs, *teacher["widths"], network.outputs)))
-    rows = [
-        ("test top-1", f"{test['top1']:.2f} %"),
-        ("test top-2", f"{test['top2']:.2f} %"),
-        ("agreement with its teacher, test", f"{test['agreement']:.2f} %"),
-        ("endpoint RMSE, test", f"{test['endpoint_rmse']:.4f}"),
+    rows = [("test top-1", f"{test['top1']:.2f} %"), ("test top-2", f"{test['top2']:.2f} %")]
+    if model.teacher is not None:
+        rows += [
+            ("agreement with its teacher, test", f"{test['agreement']:.2f} %"),
+            ("endpoint RMSE, test", f"{test['endpoint_rmse']:.4f}"),
+        ]
+    rows += [
         ("validation top-1", f"{validation['top1']:.2f} %"),
         ("test top-1 at kT = 1, one trajectory", f"{noisy['single']['top1']:.2f} %"),
         ("test top-1 at kT = 1, mean output of 10", f"{noisy['ensemble']['top1']:.2f} %"),
@@ -103,23 +112,37 @@ def _card(title: str, dataset: str, model: Model, data: Dataset) -> str:
         title=title,
         dataset=dataset,
         network=network,
-        protocol=_protocol(model.protocol, training),
-        widths=widths,
-        teacher=teacher,
-        starts=teacher["initialisations"],
+        protocol=_protocol(model, training),
         seed=details["seed"],
         run=details["run"],
         epoch=details["epoch"],
         table=table,
+        among="five seeds" if model.teacher is None else "ten training orders and five teachers",
         counts=(len(data.train), len(data.validation), len(data.test)),
     )
 
 
-def _protocol(name: str, training: dict[str, Any]) -> str:
+def _protocol(model: Model, training: dict[str, Any]) -> str:
+    if model.protocol == "DIRECT":
+        return (
+            f"DIRECT: labels, {training['epochs']} epochs of AdamW from small random couplings;\n"
+            f"  batch size 256, augmentation {_distortion(training['augmentation'])}. No teacher"
+        )
     spent = f"{training['epochs']} epochs of SGD at rate {training['learning_rate']:g}"
-    if name == "PATH":
-        return f"PATH: the path loss from exact zero, {spent}"
-    return f"{name}: path and endpoint loss, {spent}, from the PATH network beside it"
+    how = {
+        "PATH": f"PATH: the path loss from exact zero, {spent}",
+        "TWO-STAGE-END": f"TWO-STAGE-END: path and endpoint loss, {spent}, from the PATH network",
+    }[model.protocol]
+    teacher = training["teacher"]
+    sizes = (model.network.inputs, *teacher["widths"], model.network.outputs)
+    return (
+        f"{how}; batch size 256, no augmentation.\n  Teacher: {'-'.join(map(str, sizes))}, tanh, "
+        f"SGD, {teacher['epochs']} epochs, initialisations: {teacher['initialisations']}"
+    )
+
+
+def _distortion(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in values.items() if value)
 
 
 _TEXT = """# {title}
@@ -129,12 +152,10 @@ _TEXT = """# {title}
 t_f = {network.dynamics.observation_time:g} after {network.dynamics.steps} Euler steps.
 
 - **Data**: {dataset}; {counts[0]:,} training and {counts[1]:,} validation images of the official
-  training set (fixed stratified split), the official {counts[2]:,} test images. No augmentation.
-- **Training**: {protocol}; batch size 256.
-  Teacher: {widths}, tanh, SGD, {teacher[epochs]} epochs, initialisations: {starts}.
-- **Seeds**: teacher {seed}, training order {run}; selected epoch {epoch}.
-- **Chosen** on validation top-1, of ten training orders and five teachers; the test images were
-  evaluated afterwards.
+  training set (fixed stratified split), the official {counts[2]:,} test images.
+- **Training**: {protocol}.
+- **Seeds**: seed {seed}, run {run}; selected epoch {epoch}.
+- **Chosen** on validation top-1, of {among}; the test images were evaluated afterwards.
 
 | | |
 |---|---|

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from entrain.api import train
-    from entrain.data import Dataset, Preprocessing, Split, load_dataset
+    from entrain.data import Dataset, Preprocessing, Split, load_dataset, load_own
     from entrain.errors import InputError
+    from entrain.estimator import KuramotoClassifier
     from entrain.learning import PROTOCOLS, Protocol, Recipe, TeacherSpec, Trained
     from entrain.model import Model
     from entrain.models import load
@@ -27,8 +28,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "entrain.api": ["train"],
-    "entrain.data": ["Dataset", "Preprocessing", "Split", "load_dataset"],
+    "entrain.data": ["Dataset", "Preprocessing", "Split", "load_dataset", "load_own"],
     "entrain.errors": ["InputError"],
+    "entrain.estimator": ["KuramotoClassifier"],
     "entrain.learning": ["PROTOCOLS", "Protocol", "Recipe", "TeacherSpec", "Trained"],
     "entrain.model": ["Model"],
     "entrain.models": ["load"],
@@ -43,6 +45,7 @@ __all__ = [
     "Dataset",
     "Dynamics",
     "InputError",
+    "KuramotoClassifier",
     "KuramotoNetwork",
     "Model",
     "Preprocessing",
@@ -54,6 +57,7 @@ __all__ = [
     "Trained",
     "load",
     "load_dataset",
+    "load_own",
     "train",
 ]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from entrain.data import Dataset, load_dataset
+from entrain.data import OwnData, load_dataset
 from entrain.device import choose_device
 from entrain.learning import Progress, Recipe, Trained, carry_out
 from entrain.runfolder import RunFolder
 
 
 def train(
-    dataset: Dataset | str = "digits",
+    dataset: OwnData | str = "digits",
     recipe: Recipe | None = None,
     *,
     folder: Path | str | None = None,

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.data import Preprocessing, Split
+from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.errors import InputError
 from entrain.evaluation import evaluate, scores_of
 from entrain.network import KuramotoNetwork
@@ -29,7 +29,7 @@ class Model:
     """
 
     network: KuramotoNetwork
-    preprocessing: Preprocessing
+    preprocessing: Preprocessing | FeatureScaling
     class_names: tuple[str, ...]
     dataset: str
     protocol: str
@@ -53,7 +53,8 @@ class Model:
         return self.preprocessing(pixels).to(self.network.input_weights.device)
 
     def scores(self, pixels: np.ndarray) -> Tensor:
-        """Output activations (n, O) of raw pixels (n, D), (n, rows, columns) or one image."""
+        """Output activations (n, O) of raw pixels (n, D), (n, rows, columns) or one image,
+        or of rows of features."""
         return scores_of(self.network, self.inputs(pixels))
 
     def predict(self, pixels: np.ndarray) -> np.ndarray:
@@ -97,8 +98,6 @@ def read_model(path: Path | str) -> Model:
     path = Path(path)
     tensors, header = read_tensors(path, "model")
     try:
-        preprocessing = dict(header["preprocessing"])
-        preprocessing["image_shape"] = tuple(preprocessing["image_shape"])
         expected = set(_NETWORK_TENSORS)
         widths = header["teacher_widths"]
         if widths is not None:
@@ -111,7 +110,7 @@ def read_model(path: Path | str) -> Model:
         )
         return Model(
             network=network,
-            preprocessing=Preprocessing(**preprocessing),
+            preprocessing=_preprocessing(dict(header["preprocessing"])),
             class_names=tuple(str(name) for name in header["class_names"]),
             dataset=str(header["dataset"]),
             protocol=str(header["protocol"]),
@@ -125,6 +124,12 @@ def read_model(path: Path | str) -> Model:
 
 
 _KINDS = ("weight", "bias")
+
+
+def _preprocessing(values: dict[str, Any]) -> Preprocessing | FeatureScaling:
+    if "image_shape" not in values:
+        return FeatureScaling.from_json(values)
+    return Preprocessing(**values | {"image_shape": tuple(values["image_shape"])})
 
 
 def _check_names(found: set[str], expected: set[str]) -> None:

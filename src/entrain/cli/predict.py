@@ -26,8 +26,9 @@ def command(
     """
     import numpy as np
 
+    from entrain.data import Preprocessing
     from entrain.data.pictures import POLARITIES, read_picture
-    from entrain.errors import unknown_name
+    from entrain.errors import InputError, unknown_name
     from entrain.evaluation import margin
     from entrain.models import find, load
 
@@ -36,6 +37,11 @@ def command(
     path = find(model)
     loaded = load(path)
     constants = loaded.preprocessing
+    if not isinstance(constants, Preprocessing):
+        raise InputError(
+            f"{path}: reads rows of {constants.inputs} features, not pictures; use "
+            "entrain.load(...).predict(rows) in Python"
+        )
     pixels = np.stack(
         [
             read_picture(image, constants.image_shape, constants.pixel_max, polarity)

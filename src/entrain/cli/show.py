@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markdown import Markdown
@@ -10,6 +10,9 @@ from rich.table import Table
 
 from entrain.cli.console import number, out, print_json
 from entrain.cli.options import Json, ModelArgument
+
+if TYPE_CHECKING:
+    from entrain.data import FeatureScaling, Preprocessing
 
 
 def command(
@@ -57,7 +60,7 @@ def command(
     if json:
         print_json(result | {"recipe": details.get("recipe")})
         return
-    d, p = network.dynamics, loaded.preprocessing
+    d = network.dynamics
     validation = details.get("validation")
     validation = validation if isinstance(validation, dict) else {}
     rows = {
@@ -68,9 +71,7 @@ def command(
         "largest": f"coupling {result['largest_coupling']:.3g}, "
         f"input weight {result['largest_input_weight']:.3g}",
         "dynamics": f"mobility {d.mobility:g}, t_f {d.observation_time:g}, {d.steps} Euler steps",
-        "pixels": f"{p.image_shape[0]} x {p.image_shape[1]}, 0 to {p.pixel_max:g}; mean "
-        f"{p.mean:.3f}, SD {p.sd:.3f}, norm {p.norm:.3f}"
-        + (f" (unseen {p.test_norm:.3f})" if p.test_norm != p.norm else ""),
+        "inputs": _inputs(loaded.preprocessing),
         "teacher": "none"
         if loaded.teacher is None
         else "-".join(map(str, (network.inputs, *loaded.teacher.widths, network.outputs))),
@@ -80,9 +81,25 @@ def command(
         f"{number(validation.get('agreement'))} %, endpoint RMSE "
         f"{number(validation.get('endpoint_rmse'), '.4f')}",
     }
+    if "cross_entropy" in validation:
+        rows["validation"] = f"top-1 {number(validation.get('top1'))} %, cross-entropy " + number(
+            validation.get("cross_entropy"), ".4f"
+        )
     shown = Table(show_header=False, box=None)
     shown.add_column(style="bold")
     shown.add_column()
     for name, value in rows.items():
         shown.add_row(name, value)
     out.print(shown)
+
+
+def _inputs(p: Preprocessing | FeatureScaling) -> str:
+    from entrain.data import Preprocessing
+
+    if not isinstance(p, Preprocessing):
+        return f"{p.inputs} features, each standardised, times {p.factor:.3g}"
+    return (
+        f"{p.image_shape[0]} x {p.image_shape[1]} pixels, 0 to {p.pixel_max:g}; mean "
+        f"{p.mean:.3f}, SD {p.sd:.3f}, norm {p.norm:.3f}"
+        + (f" (unseen {p.test_norm:.3f})" if p.test_norm != p.norm else "")
+    )

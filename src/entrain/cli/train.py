@@ -11,13 +11,15 @@ import typer
 
 from entrain.cli.console import BAD_INPUT, complain, err, number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, require
+from entrain.cli.own_data import own_data, read, small_set
 
 if TYPE_CHECKING:
     import torch
 
-    from entrain.data import Dataset
-    from entrain.learning import Protocol, Recipe, Trained
+    from entrain.data import OwnData
+    from entrain.learning import Recipe, Trained
     from entrain.learning.protocols import Solver
+    from entrain.learning.recipe import AnyProtocol
     from entrain.runfolder import RunFolder
 
 
@@ -26,14 +28,16 @@ def command(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="digits, mnist-small, fashion-mnist-small (no download), mnist or fashion-mnist."
+            help="digits, mnist-small, fashion-mnist-small (no download), mnist, fashion-mnist; "
+            "or your own: an .npz (X, y), a .csv or .tsv, a folder of class-named folders."
         ),
     ] = "digits",
     protocol: Annotated[
         list[str] | None,
         typer.Option(
-            help="PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END or ZERO-END-ONLY; "
-            "may be repeated. [default: TWO-STAGE-END]"
+            help="PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END, ZERO-END-ONLY, or from "
+            "labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; may be repeated. "
+            "[default: TWO-STAGE-END; own data: DIRECT]"
         ),
     ] = None,
     out_folder: Annotated[
@@ -71,7 +75,14 @@ def command(
     endpoint_epochs: Annotated[int | None, typer.Option(help="Stage II. [default: 20]")] = None,
     endpoint_learning_rate: Annotated[float | None, typer.Option(help="[default: 10]")] = None,
     endpoint_weight: Annotated[float | None, typer.Option(help="[default: 1]")] = None,
+    direct_epochs: Annotated[
+        int | None, typer.Option(help="From labels. [default: 150 augmented, else 30]")
+    ] = None,
     batch_size: Annotated[int | None, typer.Option(help="[default: 256; digits: 32]")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Label column of your table. [default: label, class, ...]")
+    ] = None,
+    image_size: Annotated[int, typer.Option(help="Side in pixels of your own pictures.")] = 28,
     observation_time: Annotated[float, typer.Option(help="t_f.")] = 0.2,
     steps: Annotated[int, typer.Option(help="Euler steps K.")] = 200,
     data_dir: DataDir = None,
@@ -84,9 +95,8 @@ def command(
     (--path-solver sgd). A run that was killed goes on with --resume DIR and ends with the same
     weights.
     """
-    from entrain.data import DATASETS, load_dataset
     from entrain.device import choose_device
-    from entrain.errors import positive_float, positive_int, seed_number, unknown_name
+    from entrain.errors import positive_float, positive_int, seed_number
     from entrain.learning import Recipe
     from entrain.physics import Dynamics
     from entrain.runfolder import RunFolder, new_folder, resume_command
@@ -98,10 +108,9 @@ def command(
         data_dir = data_dir or (Path(kept_data_dir) if kept_data_dir else None)
         device = folder.settings.get("device", "auto") if device == "auto" else device
         place = choose_device(device)
-        data = load_dataset(folder.recipe.dataset, data_dir)
+        data = read(folder.recipe.dataset, data_dir, folder.settings.get("own"))
     else:
-        if dataset not in DATASETS:
-            raise unknown_name("dataset", dataset, DATASETS)
+        own = own_data(dataset, label, image_size)
         require(
             positive_int,
             runs=runs,
@@ -109,6 +118,7 @@ def command(
             teacher_epochs=teacher_epochs,
             path_epochs=path_epochs,
             endpoint_epochs=endpoint_epochs,
+            direct_epochs=direct_epochs,
             batch_size=batch_size,
             steps=steps,
         )
@@ -120,9 +130,11 @@ def command(
             observation_time=observation_time,
         )
         require(partial(positive_float, zero=True), endpoint_weight=endpoint_weight, ridge=ridge)
+        place = choose_device(device)
+        data = read(dataset, data_dir, own)
         recipe = Recipe.for_dataset(
-            dataset,
-            protocol or ["TWO-STAGE-END"],
+            data.name,
+            protocol or ["TWO-STAGE-END" if own is None else "DIRECT"],
             path_solver=_solver(
                 path_solver, path_epochs is not None or path_learning_rate is not None
             ),
@@ -148,14 +160,15 @@ def command(
                 endpoint_weight=endpoint_weight,
                 batch_size=batch_size,
             ),
+            direct=(small_set(len(data.train)) if own else {})
+            | _given(epochs=direct_epochs, batch_size=batch_size),
         )
-        place = choose_device(device)
-        data = load_dataset(dataset, data_dir)
         settings = {
             "device": device,
             "data_dir": str(data_dir.expanduser().absolute()) if data_dir else None,
+            "own": own,
         }
-        path = out_folder or new_folder(Path("runs"), dataset)
+        path = out_folder or new_folder(Path("runs"), data.name)
         folder = RunFolder.create(path, recipe, settings)
     with folder.locked():
         try:
@@ -171,7 +184,7 @@ def command(
         _report_divergence(folder.recipe, trained)
 
 
-def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:
+def _train(folder: RunFolder, data: OwnData, place: torch.device) -> tuple[dict[str, Any], Trained]:
     """Train, then write models, figure and results."""
     from entrain import kernels
     from entrain.cli.progress import TrainingProgress
@@ -210,12 +223,14 @@ def _show(results: dict[str, Any], trained: Trained) -> None:
         "endpoint RMSE",
         "epoch",
     )
-    teacher = results["teacher"]
-    shown.add_row("teacher", number(teacher["top1"]), number(teacher["top2"]), "-", "-", "-")
+    if (teacher := results["teacher"]) is not None:
+        shown.add_row("teacher", number(teacher["top1"]), number(teacher["top2"]), "-", "-", "-")
     for name, row in results["results"].items():
         several = len(row["runs"]) > 1
 
         def cell(metric: str, form: str, row: dict[str, Any] = row, several: bool = several) -> str:
+            if metric not in row:
+                return "-"
             spread = f" ± {number(row['sd'][metric], form)}" if several else ""
             return number(row[metric], form) + spread
 
@@ -233,7 +248,7 @@ def _show(results: dict[str, Any], trained: Trained) -> None:
     out.print(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
 
 
-def _figure(folder: Path, trained: Trained, data: Dataset) -> Path:
+def _figure(folder: Path, trained: Trained, data: OwnData) -> Path:
     import numpy as np
 
     from entrain.evaluation import representative, scores_of
@@ -270,9 +285,11 @@ def _report_divergence(recipe: Recipe, trained: Trained) -> None:
     raise typer.Exit(BAD_INPUT)
 
 
-def _what_to_lower(protocol: Protocol | None, run: int) -> str:
-    if protocol is None:
-        return "Lower the teacher's learning rate"
+def _what_to_lower(protocol: AnyProtocol | None, run: int) -> str:
+    from entrain.learning import DirectProtocol
+
+    if protocol is None or isinstance(protocol, DirectProtocol):
+        return "Lower its learning rate"
     option = "path" if protocol.name == "PATH" else "endpoint"
     rate = protocol.learning_rate
     used = rate[run] if isinstance(rate, tuple) else rate

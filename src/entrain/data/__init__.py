@@ -9,6 +9,8 @@ from entrain.data.datasets import (
     load_dataset,
     load_test_split,
 )
+from entrain.data.features import FeatureScaling
+from entrain.data.own import FeatureDataset, OwnData, balance, load_own
 from entrain.data.preprocessing import Preprocessing
 from entrain.data.sources import status
 
@@ -17,9 +19,14 @@ __all__ = [
     "DATASETS",
     "SMALL",
     "Dataset",
+    "FeatureDataset",
+    "FeatureScaling",
+    "OwnData",
     "Preprocessing",
     "Split",
+    "balance",
     "load_dataset",
+    "load_own",
     "load_test_split",
     "status",
 ]

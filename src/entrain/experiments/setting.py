@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from entrain.errors import positive_int
 from entrain.learning import (
     LATER,
+    PROTOCOLS,
     Protocol,
     StudentStage,
     TeacherSpec,
     TeacherStage,
-    protocol_named,
 )
 
 MNIST, FASHION = "MNIST", "Fashion-MNIST"
@@ -87,7 +87,7 @@ class Setting:
 
     def path(self, *teachers: TeacherStage, runs: tuple[int, ...] | None = None) -> StudentStage:
         """Stage I by SGD, of the principal runs unless told otherwise."""
-        protocol = self._sized(protocol_named("PATH"), self.path_epochs)
+        protocol = self._sized(PROTOCOLS["PATH"], self.path_epochs)
         orders = tuple(range(self.runs)) if runs is None else runs
         return StudentStage(protocol, teachers, orders)
 
@@ -105,7 +105,7 @@ class Setting:
         weights: tuple[float, ...] | None = None,
     ) -> StudentStage:
         """A protocol after `path` (its orders, or `runs` of them), or beside it from zero."""
-        sized = self._sized(protocol_named(protocol), self.endpoint_epochs)
+        sized = self._sized(PROTOCOLS[protocol], self.endpoint_epochs)
         if rate is not None:
             sized = replace(sized, learning_rate=rate)
         if weights is not None:

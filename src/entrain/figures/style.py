@@ -34,6 +34,7 @@ METHOD_COLOURS = {
     "ZERO-END-ONLY": "#CC79A7",
     "PRETRAIN-END-ONLY": "#009E73",
     "TWO-STAGE-END": "#D55E00",
+    "DIRECT": "#882255",
 }
 METHOD_MARKERS = {
     "teacher": "*",
@@ -43,6 +44,7 @@ METHOD_MARKERS = {
     "ZERO-END-ONLY": "X",
     "PRETRAIN-END-ONLY": "^",
     "TWO-STAGE-END": "s",
+    "DIRECT": ">",
 }
 METHOD_LINES = {
     "teacher": ":",
@@ -52,6 +54,7 @@ METHOD_LINES = {
     "ZERO-END-ONLY": ":",
     "PRETRAIN-END-ONLY": "-.",
     "TWO-STAGE-END": "-",
+    "DIRECT": "-.",
 }
 
 # Where one panel holds both datasets; dark and light in grey, too.

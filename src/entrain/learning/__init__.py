@@ -2,12 +2,18 @@
 
 from entrain.learning.augmentation import Augmentation
 from entrain.learning.checkpoint import pack_state, read_state, unpack_state
-from entrain.learning.direct import DirectProtocol, DirectTask, Examples
+from entrain.learning.direct import (
+    DIRECT_PROTOCOLS,
+    DirectProtocol,
+    DirectTask,
+    Examples,
+    suited,
+)
 from entrain.learning.likelihood import negative_log_likelihood
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, carry_out
-from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec, protocol_named
-from entrain.learning.recipe import Recipe
+from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec
+from entrain.learning.recipe import Recipe, protocol_named
 from entrain.learning.stages import (
     LATER,
     Classroom,
@@ -25,6 +31,7 @@ from entrain.learning.teacher_task import TeacherTask, teacher_of
 from entrain.learning.trainer import TrainingState, best_lane, train
 
 __all__ = [
+    "DIRECT_PROTOCOLS",
     "LATER",
     "PROTOCOLS",
     "Augmentation",
@@ -57,6 +64,7 @@ __all__ = [
     "perform",
     "protocol_named",
     "read_state",
+    "suited",
     "teach",
     "teacher_of",
     "test_results",

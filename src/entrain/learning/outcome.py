@@ -6,15 +6,18 @@ from typing import Any
 
 import torch
 
-from entrain.data import Dataset
+from entrain.data import OwnData
 from entrain.evaluation import evaluate, summarise
 from entrain.learning.pipeline import Trained
 
 
-def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
+def test_results(trained: Trained, data: OwnData) -> dict[str, Any]:
     """Metrics of the teacher and of every protocol: mean, sample SD and each run. JSON values."""
     labels = torch.from_numpy(data.test.labels)
-    targets = trained.teacher.targets(data.preprocessing(data.test.pixels))
+    teacher = None
+    if trained.teacher is not None:
+        targets = trained.teacher.targets(data.preprocessing(data.test.pixels))
+        teacher = evaluate(targets, labels)
     rows: dict[str, Any] = {}
     for name, models in trained.models.items():
         runs = [model.evaluate(data.test) | {"epoch": model.details["epoch"]} for model in models]
@@ -29,6 +32,6 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
         "split": "test",
         "examples": len(data.test),
         "seed": trained.recipe.seed,
-        "teacher": evaluate(targets, labels),
+        "teacher": teacher,
         "results": rows,
     }

@@ -8,10 +8,12 @@ from typing import Protocol
 
 import torch
 
-from entrain.data import Dataset
+from entrain.data import OwnData
+from entrain.learning.direct import DirectProtocol
 from entrain.learning.recipe import Recipe
 from entrain.learning.stages import (
     Classroom,
+    DirectStage,
     Stage,
     StudentStage,
     TeacherStage,
@@ -48,10 +50,10 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class Trained:
-    """What a recipe gives: the teacher, the training state of each stage, and the models."""
+    """What a recipe gives: the teacher if it has one, the state of each stage, and the models."""
 
     recipe: Recipe
-    teacher: Teacher
+    teacher: Teacher | None
     states: dict[str, TrainingState]  # by stage: "teacher", then protocol names
     models: dict[str, tuple[Model, ...]]  # by protocol, one per run
 
@@ -71,7 +73,7 @@ class Trained:
 
 def carry_out(
     recipe: Recipe,
-    data: Dataset,
+    data: OwnData,
     *,
     device: torch.device,
     store: Store | None = None,
@@ -84,7 +86,8 @@ def carry_out(
     by_key: dict[str, TrainingState] = {}
     for name, stage in stages.items():
         states[name] = by_key[stage.key] = _run(name, stage, room, by_key, store, progress)
-    teacher = chosen_teacher(states[TEACHER_STAGE])
+    taught = states.get(TEACHER_STAGE)
+    teacher = None if taught is None else chosen_teacher(taught)
     models = {
         protocol.name: tuple(
             _model(recipe, data, teacher, states[protocol.name], protocol.name, run, device)
@@ -96,21 +99,32 @@ def carry_out(
 
 
 def stages_of(recipe: Recipe) -> dict[str, Stage]:
-    """The stages of a recipe in order: "teacher", then by protocol."""
+    """The stages of a recipe in order: "teacher" if there is one, then by protocol."""
     teacher = TeacherStage(recipe.dataset, recipe.teacher, recipe.seed)
-    stages: dict[str, Stage] = {TEACHER_STAGE: teacher}
-    path: StudentStage | None = None
+    stages: dict[str, Stage] = {TEACHER_STAGE: teacher} if recipe.needs_teacher else {}
+    runs = tuple(range(recipe.runs))
+    begun: dict[str, StudentStage] = {}  # what others may start from
     for protocol in recipe.protocols:
-        stage = StudentStage(
+        start = begun.get(protocol.start)
+        if isinstance(protocol, DirectProtocol):
+            stages[protocol.name] = DirectStage(
+                recipe.dataset,
+                protocol,
+                hidden=recipe.hidden,
+                runs=runs,
+                start=start,
+                dynamics=recipe.dynamics,
+                seed=recipe.seed,
+            )
+            continue
+        stages[protocol.name] = begun[protocol.name] = StudentStage(
             protocol,
             (teacher,),
-            runs=tuple(range(recipe.runs)),
-            start=path if protocol.start == "PATH" else None,
+            runs=runs,
+            start=start,
             dynamics=recipe.dynamics,
             seed=recipe.seed,
         )
-        path = stage if protocol.name == "PATH" else path
-        stages[protocol.name] = stage
     return stages
 
 
@@ -139,15 +153,15 @@ def _run(
 
 def _model(
     recipe: Recipe,
-    data: Dataset,
-    teacher: Teacher,
+    data: OwnData,
+    teacher: Teacher | None,
     state: TrainingState,
     name: str,
     run: int,
     device: torch.device,
 ) -> Model:
-    selected = {metric: state.selected(metric, run) for metric in ("top1", "agreement")}
-    selected["endpoint_rmse"] = state.selected("endpoint_rmse", run)
+    measured = ("top1", "agreement", "endpoint_rmse", "cross_entropy")
+    selected = {m: state.selected(m, run) for m in measured if m in state.history}
     return Model(
         network=network_of(state.best, run, recipe.dynamics).to(device),
         preprocessing=data.preprocessing,

@@ -14,7 +14,8 @@ Solver = Literal["sgd", "exact"]
 TeacherSelection = Literal["top1", "cross-entropy"]
 
 
-def _values(value: PerRun) -> list[float]:
+def each_value(value: PerRun) -> list[float]:
+    """One number for all runs, or one for each."""
     return list(value) if isinstance(value, tuple) else [value]
 
 
@@ -51,26 +52,28 @@ class Protocol:
         _one_of("start", self.start, Start)
         _one_of("selection", self.selection, Selection)
         positive_float("path_weight", self.path_weight, zero=True)
-        for value in _values(self.endpoint_weight):
+        for value in each_value(self.endpoint_weight):
             positive_float("endpoint_weight", value, zero=True)
-        for value in _values(self.learning_rate):
+        for value in each_value(self.learning_rate):
             positive_float("learning_rate", value)
         positive_int("epochs", self.epochs)
         positive_int("batch_size", self.batch_size)
-        if self.path_weight == 0 and not any(_values(self.endpoint_weight)):
+        if self.path_weight == 0 and not any(each_value(self.endpoint_weight)):
             raise InputError(f"protocol {self.name} has no loss: both weights are 0")
         _one_of("solver", self.solver, Solver)
         if positive_float("ridge", self.ridge, zero=True) and self.solver != "exact":
             raise InputError(f"protocol {self.name}: a ridge belongs to the exact solver")
         if self.path_nodes is not None:
             positive_int("path_nodes", self.path_nodes)
-        if self.solver == "exact" and (self.start != "zero" or any(_values(self.endpoint_weight))):
+        if self.solver == "exact" and (
+            self.start != "zero" or any(each_value(self.endpoint_weight))
+        ):
             raise InputError(f"protocol {self.name} cannot be solved exactly: only PATH can")
 
 
 def per_run(name: str, value: PerRun, runs: int) -> list[float]:
     """`value` for each of `runs` runs; a tuple must have exactly that many."""
-    values = _values(value)
+    values = each_value(value)
     if isinstance(value, tuple) and len(values) != runs:
         raise InputError(f"{name} must be one number or {runs}, one per run; got {len(values)}")
     return values * runs if len(values) == 1 else values
@@ -117,10 +120,3 @@ PROTOCOLS: dict[str, Protocol] = {
         Protocol("ZERO-END-ONLY", "zero", 0.0, 1.0, 30.0, 20),
     )
 }
-
-
-def protocol_named(name: str) -> Protocol:
-    """The paper's protocol of that name, upper or lower case."""
-    if name.upper() not in PROTOCOLS:
-        raise unknown_name("protocol", name, PROTOCOLS)
-    return PROTOCOLS[name.upper()]

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from entrain.errors import InputError, positive_int, seed_number
-from entrain.learning.protocols import (
-    PROTOCOLS,
-    Protocol,
-    Solver,
-    TeacherSpec,
-    per_run,
-    protocol_named,
-)
+from entrain.errors import InputError, positive_int, seed_number, unknown_name
+from entrain.learning.augmentation import Augmentation
+from entrain.learning.direct import DIRECT_PROTOCOLS, DirectProtocol, suited
+from entrain.learning.protocols import PROTOCOLS, Protocol, Solver, TeacherSpec, per_run
 from entrain.physics import Dynamics
+
+AnyProtocol = Protocol | DirectProtocol
+_FIRST = ("PATH", "TWO-STAGE-END")  # others may start from them
 
 PATH_NODES = 32  # give the sum of 200 terms to 1e-6 where artanh targets reach 18.7
 
@@ -24,13 +22,14 @@ PATH_NODES = 32  # give the sum of 200 terms to 1e-6 where artanh targets reach 
 class Recipe:
     """A dataset, a teacher, and the protocols its students are trained by.
 
-    `runs` training orders of each protocol are trained side by side. PATH is added in front where
-    a protocol starts from it. The number of hidden oscillators is the sum of the teacher's widths.
+    `runs` training orders of each protocol are trained side by side. PATH and TWO-STAGE-END are
+    added in front where a protocol starts from them. The number of hidden oscillators is the sum
+    of the teacher's widths; the teacher itself is trained only if a protocol needs one.
     """
 
     dataset: str
     teacher: TeacherSpec = field(default_factory=TeacherSpec)
-    protocols: tuple[Protocol, ...] = (PROTOCOLS["PATH"], PROTOCOLS["TWO-STAGE-END"])
+    protocols: tuple[AnyProtocol, ...] = (PROTOCOLS["PATH"], PROTOCOLS["TWO-STAGE-END"])
     dynamics: Dynamics = field(default_factory=Dynamics)
     runs: int = 1
     seed: int = 0
@@ -42,18 +41,35 @@ class Recipe:
         if not names or len(set(names)) != len(names):
             raise InputError(f"protocols must be different and at least one, got {names}")
         for protocol in self.protocols:
+            if isinstance(protocol, DirectProtocol):
+                if protocol.distillation:
+                    raise InputError(f"{protocol.name}: a recipe does not distil")
+                continue
             per_run("learning_rate", protocol.learning_rate, self.runs)
             per_run("endpoint_weight", protocol.endpoint_weight, self.runs)
-        if "PATH" not in names and any(p.start == "PATH" for p in self.protocols):
-            object.__setattr__(self, "protocols", (PROTOCOLS["PATH"], *self.protocols))
-        order = sorted(self.protocols, key=lambda protocol: protocol.name != "PATH")
+        protocols = {protocol.name: protocol for protocol in self.protocols}
+        for name in reversed(_FIRST):
+            if name not in protocols and any(p.start == name for p in protocols.values()):
+                protocols[name] = PROTOCOLS[name]
+        rank = {name: place for place, name in enumerate(_FIRST)}
+        order = sorted(protocols.values(), key=lambda each: rank.get(each.name, len(rank)))
         object.__setattr__(self, "protocols", tuple(order))
+
+    @property
+    def hidden(self) -> int:
+        """Hidden oscillators."""
+        return sum(self.teacher.widths)
+
+    @property
+    def needs_teacher(self) -> bool:
+        """Whether anything but labels is learnt from."""
+        return any(isinstance(protocol, Protocol) for protocol in self.protocols)
 
     @classmethod
     def for_dataset(
         cls,
         dataset: str,
-        protocols: Sequence[Protocol | str] = ("PATH", "TWO-STAGE-END"),
+        protocols: Sequence[AnyProtocol | str] = ("PATH", "TWO-STAGE-END"),
         *,
         path_solver: Solver = "exact",
         **changes: Any,
@@ -63,7 +79,8 @@ class Recipe:
         `path_solver` "sgd" is the paper's Stage I; "exact" solves for its minimum, and sums the
         path loss over 32 weighted times. `protocols` may be names; `changes` are other fields.
         """
-        chosen = tuple(protocol_named(p) if isinstance(p, str) else p for p in protocols)
+        named = [protocol_named(p) if isinstance(p, str) else p for p in protocols]
+        chosen = tuple(suited(p, dataset) if isinstance(p, DirectProtocol) else p for p in named)
         recipe = cls(dataset, protocols=chosen, **changes)
         if dataset.startswith("fashion-mnist") and "teacher" not in changes:
             once = replace(recipe.teacher, initialisations=1, selection="cross-entropy")
@@ -80,6 +97,7 @@ class Recipe:
                 path={"batch_size": 32}
                 | ({"learning_rate": 60_000.0, "epochs": 40} if path_solver == "sgd" else {}),
                 endpoint={"batch_size": 32},
+                direct={"batch_size": 32, "epochs": 60},
             )
         return recipe
 
@@ -89,13 +107,17 @@ class Recipe:
         teacher: dict[str, Any] | None = None,
         path: dict[str, Any] | None = None,
         endpoint: dict[str, Any] | None = None,
+        direct: dict[str, Any] | None = None,
     ) -> Recipe:
-        """This recipe with fields changed: of the teacher, of PATH, of every other protocol.
+        """This recipe with fields changed: of the teacher, of PATH, of the other protocols, and
+        of those that learn from labels.
 
         An endpoint weight goes to the protocols that have an endpoint loss.
         """
 
-        def change(protocol: Protocol) -> Protocol:
+        def change(protocol: AnyProtocol) -> AnyProtocol:
+            if isinstance(protocol, DirectProtocol):
+                return replace(protocol, **(direct or {}))
             changes = dict((path if protocol.name == "PATH" else endpoint) or {})
             if protocol.endpoint_weight == 0:
                 changes.pop("endpoint_weight", None)
@@ -129,9 +151,20 @@ class Recipe:
             raise InputError(f"not a complete recipe: {error!r}") from error
 
 
-def _protocol(values: dict[str, Any]) -> Protocol:
+def protocol_named(name: str) -> AnyProtocol:
+    """The protocol of that name, upper or lower case: the paper's, or one from labels."""
+    known: dict[str, AnyProtocol] = {**PROTOCOLS, **DIRECT_PROTOCOLS}
+    if name.upper() not in known:
+        raise unknown_name("protocol", name, known)
+    return known[name.upper()]
+
+
+def _protocol(values: dict[str, Any]) -> AnyProtocol:
     tuples: dict[str, Any] = {
         name: tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
         for name, value in values.items()
     }
+    if "augmentation" in tuples:
+        distorted = Augmentation(**tuples.pop("augmentation"))
+        return DirectProtocol(augmentation=distorted, **tuples)
     return Protocol(**tuples)

@@ -15,7 +15,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from entrain.data import Dataset, Split
+from entrain.data import OwnData, Preprocessing, Split
 from entrain.errors import InputError
 from entrain.learning.direct import DirectProtocol, DirectTask, Examples
 from entrain.learning.exact_task import ExactPathTask
@@ -228,7 +228,7 @@ def _canonical(value: object) -> object:
 class Classroom:
     """A dataset on a device: inputs and labels, and what teachers say of them."""
 
-    def __init__(self, data: Dataset, device: torch.device) -> None:
+    def __init__(self, data: OwnData, device: torch.device) -> None:
         self.data, self.device = data, device
         self.train, self.validation = self._labelled(data.train), self._labelled(data.validation)
 
@@ -239,6 +239,7 @@ class Classroom:
 
     def _pictures(self, split: Split) -> Examples:
         constants = self.data.preprocessing
+        assert isinstance(constants, Preprocessing), "features cannot be distorted as images"
         pixels = torch.from_numpy(split.pixels.reshape(-1, *constants.image_shape))
         return Examples(
             labels=torch.from_numpy(split.labels).to(self.device),
@@ -339,7 +340,8 @@ def _direct_task(
         best = states[stage.start.key].best
         lanes = _start_lanes(stage.runs, stage.start.runs)
         start = {name: tensor[lanes].to(room.device) for name, tensor in best.items()}
-    if stage.protocol.augmentation.is_nothing:
+    images = isinstance(room.data.preprocessing, Preprocessing)
+    if stage.protocol.augmentation.is_nothing or not images:
         said = None
         if stage.teacher is not None:
             said = chosen_teacher(states[stage.teacher.key]).targets(room.train[0]).float()

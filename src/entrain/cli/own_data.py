@@ -1,0 +1,64 @@
+"""A user's own data on the command line: what was given, reading it, and what suits its size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from entrain.cli.console import err
+
+if TYPE_CHECKING:
+    from entrain.data import OwnData
+
+
+def own_data(dataset: str, label: str | None, image_size: int) -> dict[str, Any] | None:
+    """What the user's own data are, or None for a dataset by name."""
+    from entrain.data import DATASETS
+    from entrain.errors import InputError, unknown_name
+
+    if dataset in DATASETS:
+        if label is not None:
+            raise InputError(f"--label belongs to your own tables, not to {dataset}")
+        return None
+    path = Path(dataset).expanduser()
+    if not path.exists():
+        if path.suffix or len(path.parts) > 1:
+            raise InputError(f"{path}: no such file or folder")
+        raise InputError(
+            f"{unknown_name('dataset', dataset, DATASETS)}; or give an .npz, .csv or .tsv file, or "
+            "a folder of pictures in a folder for each class"
+        )
+    return {"path": str(path.absolute()), "label": label, "image_size": image_size}
+
+
+def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> OwnData:
+    from entrain.cli.progress import fraction_bar
+    from entrain.data import balance, load_dataset, load_own
+
+    if own is None:
+        return load_dataset(dataset, data_dir)
+    with fraction_bar(f"reading {own['path']}") as on_progress:
+        data = load_own(
+            Path(own["path"]),
+            label=own["label"],
+            image_size=own["image_size"],
+            on_progress=on_progress,
+        )
+    found = balance(data)
+    err.print(
+        f"{data.name}: {data.preprocessing.inputs} inputs, {len(data.class_names)} classes, "
+        f"{len(data.train)} / {len(data.validation)} / {len(data.test)} examples to train, "
+        f"validate and test; the largest class has {found['imbalance']:.1f} times the smallest",
+        soft_wrap=True,
+    )
+    for note in getattr(data, "notes", ()):
+        err.print(note, soft_wrap=True)
+    return data
+
+
+def small_set(count: int) -> dict[str, Any]:
+    """Batches and epochs for about 3,000 steps, and a decay against learning few rows by heart."""
+    batch = min(256, max(16, count // 20))
+    epochs = min(200, max(20, 3000 * batch // count))
+    fine = max(1, epochs // 20)
+    return {"batch_size": batch, "epochs": epochs, "fine_epochs": fine, "weight_decay": 10.0}

@@ -1,0 +1,190 @@
+"""From rows of features to network inputs: each feature standardised, then one common factor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entrain.errors import InputError, positive_float
+
+NORM = 48.9
+"""The mean length of the training inputs, that of MNIST's: learning rates are made for it."""
+
+_CHUNK = 2**22  # numbers at a time in float64
+
+
+@dataclass(frozen=True)
+class FeatureScaling:
+    r"""The constants that turn rows of D features into inputs u.
+
+        z = (x - mean) / sd,   u = factor z
+
+    `mean` and `sd` (population) belong to each feature of the training rows; a feature that is
+    constant there has sd 1. `factor` gives the training inputs a fixed mean length.
+    """
+
+    mean: tuple[float, ...]
+    sd: tuple[float, ...]
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not self.mean:
+            raise InputError("there must be at least one feature, got none")
+        if len(self.mean) != len(self.sd):
+            raise InputError(
+                f"mean and sd must be equally long, got {len(self.mean)} and {len(self.sd)} numbers"
+            )
+        positive_float("factor", self.factor)
+        for i, (mean, sd) in enumerate(zip(self.mean, self.sd, strict=True)):
+            if not math.isfinite(mean):
+                raise InputError(f"mean of feature {i} must be finite, got {mean!r}")
+            positive_float(f"sd of feature {i}", sd)
+
+    @property
+    def inputs(self) -> int:
+        """D, the number of features."""
+        return len(self.mean)
+
+    @property
+    def image_shape(self) -> tuple[int, int]:
+        """(1, D): a row seen as a picture."""
+        return 1, self.inputs
+
+    @classmethod
+    def fit(cls, train: np.ndarray, norm: float = NORM) -> FeatureScaling:
+        """Constants of the training rows (n, D), whose inputs get the mean length `norm`."""
+        positive_float("norm", norm)
+        rows = checked_rows(train)
+        low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
+        constant = low == high
+        if constant.all():
+            raise InputError(
+                f"every feature is constant over the {len(rows)} training rows: "
+                "there is nothing to learn from; expected at least one that varies"
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.where(constant, low, _total(rows, np.asarray) / len(rows))
+            reach = np.maximum(high - mean, mean - low)
+            _refuse_unbounded(reach)
+            # In units of the reach, so that no square overflows or vanishes.
+            unit = np.where(reach > 0, reach, 1.0)
+            squares = _total(rows, lambda chunk: np.square((chunk - mean) / unit))
+            sd = unit * np.sqrt(squares / len(rows))
+        sd = np.where(constant | ~(sd > 0), 1.0, sd)
+        lengths = math.fsum(
+            float(np.linalg.norm((chunk - mean) / sd, axis=1).sum()) for chunk in _chunks(rows)
+        )
+        if not lengths > 0:
+            raise InputError("the features vary too little to compute with; give smaller units")
+        return cls(tuple(mean.tolist()), tuple(sd.tolist()), norm * len(rows) / lengths)
+
+    @classmethod
+    def from_json(cls, values: object) -> FeatureScaling:
+        """The scaling whose `dataclasses.asdict` was written as JSON."""
+        expected = {"mean", "sd", "factor"}
+        if not isinstance(values, Mapping) or set(values) != expected:
+            found = sorted(map(str, values)) if isinstance(values, Mapping) else type(values)
+            raise InputError(f"a feature scaling holds factor, mean and sd, got {found}")
+        return cls(
+            _numbers("mean", values["mean"]),
+            _numbers("sd", values["sd"]),
+            _number("factor", values["factor"]),
+        )
+
+    def __call__(self, features: np.ndarray, *, unseen: bool = True) -> Tensor:
+        """Inputs (n, D), float32, of rows (n, D) or of one row; seen or unseen, all are alike."""
+        return torch.from_numpy(np.concatenate(list(self._scaled(features))))
+
+    def check(self, features: np.ndarray) -> None:
+        """Raise the `InputError` that a call would."""
+        for _ in self._scaled(features):
+            pass
+
+    def _scaled(self, features: np.ndarray) -> Iterator[np.ndarray]:
+        rows = checked_rows(features, self.inputs)
+        mean, sd = np.asarray(self.mean), np.asarray(self.sd)
+        start = 0
+        for chunk in _chunks(rows):
+            with np.errstate(over="ignore"):
+                inputs = (self.factor * ((chunk - mean) / sd)).astype(np.float32)
+            if not np.isfinite(inputs).all():
+                row, column = np.argwhere(~np.isfinite(inputs))[0]
+                raise InputError(
+                    f"row {start + row}, column {column} (from 0) holds {chunk[row, column]:g}; "
+                    f"expected numbers nearer to the training rows', whose mean is "
+                    f"{mean[column]:g} and SD {sd[column]:g}"
+                )
+            yield inputs
+            start += len(chunk)
+
+
+def checked_rows(features: np.ndarray, inputs: int | None = None) -> np.ndarray:
+    """`features` as finite real rows (n, D), at least one; `inputs` is the D expected."""
+    rows = np.asarray(features)
+    if rows.dtype.kind not in "buif":
+        raise InputError(f"features must be real numbers, got an array of {rows.dtype}")
+    wanted = "D" if inputs is None else str(inputs)
+    if inputs is not None and rows.shape == (inputs,):
+        rows = rows[None]
+    if rows.ndim != 2 or rows.shape[1] != (inputs or rows.shape[1]):
+        raise InputError(f"features must have shape (rows, {wanted}), got shape {rows.shape}")
+    if rows.shape[1] == 0:
+        raise InputError("there must be at least one feature, got none")
+    if len(rows) == 0:
+        raise InputError("there must be at least one row of features, got none")
+    start = 0
+    for chunk in _chunks(rows):
+        finite = np.isfinite(chunk)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise InputError(
+                f"row {start + row}, column {column} (from 0) holds {chunk[row, column]}; expected "
+                "finite numbers: fill in missing values or remove their rows"
+            )
+        start += len(chunk)
+    return rows
+
+
+def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Some rows at a time, in float64."""
+    size = max(1, _CHUNK // rows.shape[1])
+    with np.errstate(over="ignore"):
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size].astype(np.float64, copy=False)
+
+
+def _total(rows: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The sum over rows of what `function` makes of them, feature by feature."""
+    total = np.zeros(rows.shape[1])
+    for chunk in _chunks(rows):
+        total += function(chunk).sum(axis=0)
+    return total
+
+
+def _refuse_unbounded(reach: np.ndarray) -> None:
+    bad = np.flatnonzero(~np.isfinite(reach))
+    if len(bad):
+        raise InputError(
+            f"feature {bad[0]} (from 0) holds numbers too large to add up; "
+            "expected at most about 1e300: give it in a larger unit"
+        )
+
+
+def _numbers(name: str, values: object) -> tuple[float, ...]:
+    if not isinstance(values, list | tuple):
+        raise InputError(f"{name} must be a list of numbers, got {type(values).__name__}")
+    return tuple(_number(f"{name} of feature {i}", value) for i, value in enumerate(values))
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{name} must be a number, got {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name} must be finite, got a number of too many digits") from None

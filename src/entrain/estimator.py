@@ -1,0 +1,329 @@
+"""A Kuramoto network as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from entrain import kernels
+from entrain.device import choose_device
+from entrain.errors import InputError
+from entrain.evaluation.measure import chunks
+from entrain.learning import DirectProtocol, DirectTask, Examples, TrainingState, network_of, train
+from entrain.physics import Dynamics, local_fields
+
+_NORM = 10.0  # mean length of the network's inputs
+_FIELD = 0.5  # typical hidden field of the untrained network
+_AVERAGING = 0.99  # decay of the running mean of the weights, a step
+_STEPS = 1500  # training steps aimed at
+_EPOCHS = (20, 200)  # at least, at most, to get there
+_LEAST_TO_SPLIT = 20  # examples; with fewer, the training data validate
+
+
+class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Coupled oscillators that classify in finite time, trained from labels.
+
+    Features are standardised and multiplied by one factor: u = factor (x - mean) / scale. They set
+    local fields on H hidden oscillators, one output oscillator stands for each class, and all
+    phases start at pi/2 and descend the energy
+
+        E(theta; u) = - sum_i b_i(u) cos(theta_i) - sum_{i<j} J_ij cos(theta_i - theta_j),
+        b(u) = [ W u + c_hidden ; c_output ],   d theta / dt = - grad E,
+
+    with symmetric couplings J (none between outputs) until the observation time t_f. The class is
+    the output with the largest cos(theta_o(t_f)). W, c and J minimise the cross-entropy of
+    softmax(gain cos(theta_out(t_f))) by AdamW, through the exact adjoint of the Euler steps.
+
+    Parameters
+    ----------
+    hidden : int, default=64
+        Hidden oscillators H.
+    observation_time : float, default=0.2
+        t_f, in the network's unit of time.
+    steps : int, default=50
+        Explicit Euler steps from 0 to t_f.
+    epochs : int or None, default=None
+        Passes over the training data. None: about 1,500 steps of AdamW, 20 to 200 epochs.
+    batch_size : int or None, default=None
+        Examples a step. None: a twentieth of the data, 16 to 256.
+    input_rate, coupling_rate : float, default=0.01, 0.03
+        Learning rates of W, and of J and c; they rise over 3 % of the training, then fall to zero.
+    gain : float, default=8.0
+        Of the softmax over cos(theta_out), in the loss and in `predict_proba`.
+    weight_decay : float, default=10.0
+        Of W, decoupled: a step multiplies W by 1 - rate * weight_decay.
+    validation_fraction : float, default=0.1
+        Part of the data, stratified, by whose accuracy the epoch is chosen that is kept. The
+        training data serve for that if it is 0, if there are fewer than 20 examples, or if a class
+        has but one.
+    random_state : int, RandomState instance or None, default=None
+        Decides split, first weights and order of the examples.
+    device : str, default="cpu"
+        "cpu", "cuda", "cuda:INDEX", or "auto": a CUDA device where there is one.
+    verbose : int, default=0
+        Above 0: a line for each epoch on the standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    network_ : KuramotoNetwork
+        The trained oscillators, which take u of shape (n, n_features).
+    mean_, scale_ : ndarray of shape (n_features,)
+        Mean and standard deviation (1 for a constant feature) of the data.
+    factor_ : float
+        What the standardised features are multiplied with.
+    gain_ : float
+        The gain that the network was trained with.
+    n_iter_ : int
+        Epochs trained.
+    best_epoch_ : int
+        The epoch that was kept, from 1; 0 if the first already diverged.
+    validation_score_ : float
+        Accuracy on the validation data at that epoch.
+    loss_curve_ : list of float
+        Mean training loss of each epoch.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        If the features of X have names that are all strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from entrain.estimator import KuramotoClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = KuramotoClassifier(hidden=16, epochs=40, random_state=0).fit(X, y)
+    >>> classifier.score(X, y) > 0.9
+    True
+    >>> classifier.predict_proba(X[:2]).shape
+    (2, 3)
+    >>> classifier.network_.oscillators
+    19
+    """
+
+    def __init__(
+        self,
+        hidden: int = 64,
+        *,
+        observation_time: float = 0.2,
+        steps: int = 50,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        input_rate: float = 1e-2,
+        coupling_rate: float = 3e-2,
+        gain: float = 8.0,
+        weight_decay: float = 10.0,
+        validation_fraction: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "cpu",
+        verbose: int = 0,
+    ) -> None:
+        self.hidden = hidden
+        self.observation_time = observation_time
+        self.steps = steps
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.input_rate = input_rate
+        self.coupling_rate = coupling_rate
+        self.gain = gain
+        self.weight_decay = weight_decay
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on X (n, n_features) with the labels y (n,), numbers or strings."""
+        settings = _Settings.of(self)
+        data, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        random = check_random_state(self.random_state)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        scaler = StandardScaler().fit(data)
+        self.mean_, self.scale_ = scaler.mean_, scaler.scale_
+        length = float(np.linalg.norm(scaler.transform(data), axis=1).mean())
+        self.factor_ = _NORM / length if length > 0 else 1.0
+        self.gain_ = settings.gain
+
+        learned, held_out = _split(labels, settings.validation_fraction, random)
+        inputs = torch.from_numpy(self._inputs(data)).to(settings.device, torch.float32)
+        targets = torch.from_numpy(labels.astype(np.int64)).to(settings.device)
+        dynamics = Dynamics(1.0, settings.observation_time, settings.steps)
+        task = DirectTask(
+            settings.protocol(len(learned), data.shape[1], len(self.classes_)),
+            Examples(targets[learned], inputs[learned]),
+            Examples(targets[held_out], inputs[held_out]),
+            (data.shape[1], settings.hidden, len(self.classes_)),
+            dynamics,
+            seed=int(random.randint(2**31 - 1)),
+        )
+        state = train(task, on_epoch=_say if settings.verbose else None)
+        if int(state.diverged[0]):
+            warnings.warn(
+                f"training diverged in epoch {int(state.diverged[0])}, epoch "
+                f"{int(state.best_epoch[0])} was kept; lower input_rate or coupling_rate",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.network_ = network_of(state.best, 0, dynamics)
+        self.n_iter_ = state.epoch
+        self.best_epoch_ = int(state.best_epoch[0])
+        self.validation_score_ = state.selected("top1", 0) / 100.0
+        self.loss_curve_ = [losses[0] for losses in state.history["loss"]]
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """cos(theta_out(t_f)): (n, n_classes); for two classes the second less the first: (n,)."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of the output with the largest cosine: (n,)."""
+        best = self._scores(X).argmax(1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """softmax(gain cos(theta_out(t_f))): (n, n_classes)."""
+        scores = torch.from_numpy(self._scores(X))
+        likely: NDArray[np.float64] = torch.softmax(self.gain_ * scores, dim=1).numpy()
+        return likely
+
+    def _inputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        inputs: NDArray[np.float64] = self.factor_ * ((X - self.mean_) / self.scale_)
+        return inputs
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Cosines of the outputs, (n, n_classes).
+
+        Fields are summed in float64, so that a row does not depend on the rows beside it.
+        """
+        check_is_fitted(self)
+        data = validate_data(self, X, reset=False, dtype=np.float64)
+        device, network = choose_device(self.device), self.network_
+        weights, biases, couplings = (
+            tensor.detach().to(device)
+            for tensor in (network.input_weights, network.biases, network.couplings)
+        )
+        scores = []
+        for _, inputs in chunks(torch.from_numpy(self._inputs(data)).to(device)):
+            fields = local_fields(weights.double(), biases.double(), inputs).float()
+            phases = kernels.rollout(fields[None], couplings[None], network.dynamics)[0]
+            scores.append(phases[:, network.hidden :].double().cos())
+        found: NDArray[np.float64] = torch.cat(scores).cpu().numpy()
+        return found
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The parameters of an estimator, checked."""
+
+    hidden: int
+    observation_time: float
+    steps: int
+    epochs: int | None
+    batch_size: int | None
+    input_rate: float
+    coupling_rate: float
+    gain: float
+    weight_decay: float
+    validation_fraction: float
+    device: torch.device
+    verbose: int
+
+    @classmethod
+    def of(cls, given: KuramotoClassifier) -> Self:
+        if not isinstance(given.device, str):
+            raise TypeError(
+                f"device must be 'cpu', 'cuda', 'cuda:INDEX' or 'auto', got {given.device!r}"
+            )
+        return cls(
+            hidden=_whole("hidden", given.hidden),
+            observation_time=_number("observation_time", given.observation_time),
+            steps=_whole("steps", given.steps),
+            epochs=None if given.epochs is None else _whole("epochs", given.epochs),
+            batch_size=None if given.batch_size is None else _whole("batch_size", given.batch_size),
+            input_rate=_number("input_rate", given.input_rate),
+            coupling_rate=_number("coupling_rate", given.coupling_rate),
+            gain=_number("gain", given.gain),
+            weight_decay=_number("weight_decay", given.weight_decay, zero=True),
+            validation_fraction=_number(
+                "validation_fraction", given.validation_fraction, zero=True, below=1.0
+            ),
+            device=choose_device(given.device),
+            verbose=_whole("verbose", given.verbose, least=0),
+        )
+
+    def protocol(self, examples: int, features: int, classes: int) -> DirectProtocol:
+        """How so many examples are trained on. A single class leaves nothing to learn."""
+        batch_size = self.batch_size or min(256, max(16, examples // 20))
+        epochs = self.epochs
+        if epochs is None:
+            least, most = _EPOCHS
+            epochs = min(most, max(least, round(_STEPS / math.ceil(examples / batch_size))))
+        return DirectProtocol(
+            epochs=epochs if classes > 1 else 1,
+            batch_size=batch_size,
+            input_rate=self.input_rate,
+            coupling_rate=self.coupling_rate,
+            weight_decay=self.weight_decay,
+            gain=self.gain,
+            averaging=_AVERAGING,
+            coarse_steps=self.steps,
+            initial_weights=_FIELD * math.sqrt(features) / _NORM,
+        )
+
+
+def _whole(name: str, value: object, least: int = 1) -> int:
+    expected = f"{name} must be a whole number of at least {least}, got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(expected)
+    if value < least:
+        raise InputError(expected)
+    return int(value)
+
+
+def _number(name: str, value: object, *, zero: bool = False, below: float = math.inf) -> float:
+    bound = "at least 0" if zero else "above 0"
+    end = "finite" if below == math.inf else f"below {below:g}"
+    expected = f"{name} must be a number, {bound} and {end}, got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(expected)
+    number = float(value)
+    if not 0.0 <= number < below or (number == 0.0 and not zero):
+        raise InputError(expected)
+    return number
+
+
+def _split(
+    labels: NDArray[np.int64], fraction: float, random: np.random.RandomState
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows to learn from and rows to validate on: the same rows where there are too few."""
+    rows, sizes = np.arange(len(labels)), np.bincount(labels)
+    held_out = max(math.ceil(fraction * len(labels)), len(sizes))
+    too_few = len(labels) < _LEAST_TO_SPLIT or sizes.min() < 2
+    if fraction == 0.0 or too_few or len(labels) - held_out < len(sizes):
+        return rows, rows
+    learned, validated = train_test_split(
+        rows, test_size=held_out, stratify=labels, random_state=random
+    )
+    return learned, validated
+
+
+def _say(state: TrainingState) -> None:
+    loss, accuracy = (state.history[name][-1][0] for name in ("loss", "top1"))
+    sys.stderr.write(f"epoch {state.epoch}: loss {loss:.4f}, validation {accuracy:.2f} %\n")

@@ -1,0 +1,220 @@
+"""The scikit-learn classifier: its contract, and that it learns."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from entrain import estimator
+from entrain.estimator import KuramotoClassifier
+from entrain.network import KuramotoNetwork
+
+IRIS = load_iris(return_X_y=True)
+
+
+def small(**changes: Any) -> KuramotoClassifier:
+    """A classifier that trains in a fraction of a second."""
+    settings: dict[str, Any] = {"hidden": 8, "steps": 10, "epochs": 20, "random_state": 0}
+    return KuramotoClassifier(**settings | changes)
+
+
+@parametrize_with_checks([small(epochs=10)])
+def test_contract_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_pipeline_and_grid_search() -> None:
+    pipeline = make_pipeline(PolynomialFeatures(2), small())
+    grid = {"kuramotoclassifier__hidden": np.array([4, 8]), "kuramotoclassifier__gain": [4.0, 8.0]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(*IRIS)
+    assert search.best_score_ > 0.9
+    best = search.best_estimator_[-1]
+    assert best.network_.hidden == search.best_params_["kuramotoclassifier__hidden"]
+
+
+def test_clone_and_pickle_give_the_same_predictions() -> None:
+    X, y = IRIS
+    fitted = small().fit(X, y)
+    likely = fitted.predict_proba(X)
+    copied = clone(fitted)
+    with pytest.raises(NotFittedError):
+        copied.predict(X)
+    np.testing.assert_array_equal(copied.fit(X, y).predict_proba(X), likely)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X), likely)
+
+
+def test_random_state_decides() -> None:
+    X, y = IRIS
+
+    def weights(state: Any) -> Any:
+        return small(random_state=state, epochs=2).fit(X, y).network_.couplings.detach().numpy()
+
+    np.testing.assert_array_equal(weights(1), weights(1))
+    np.testing.assert_array_equal(
+        weights(np.random.RandomState(1)), weights(np.random.RandomState(1))
+    )
+    assert not np.array_equal(weights(1), weights(2))
+
+
+def test_global_random_states_stay() -> None:
+    np.random.seed(3)
+    expected = np.random.RandomState(3).rand()
+    small(epochs=1).fit(*IRIS)
+    assert np.random.rand() == expected
+
+
+def test_what_is_kept_after_fit() -> None:
+    X, y = IRIS
+    X = np.column_stack([X, np.full(len(X), 7.0)])
+    fitted = small().fit(X, y)
+    assert isinstance(fitted.network_, KuramotoNetwork)
+    assert (fitted.network_.inputs, fitted.network_.hidden, fitted.network_.outputs) == (5, 8, 3)
+    assert fitted.network_.dynamics.steps == 10
+    np.testing.assert_allclose(fitted.mean_, X.mean(0))
+    np.testing.assert_allclose(fitted.scale_, [*X[:, :4].std(0), 1.0])
+    lengths = np.linalg.norm((X - fitted.mean_) / fitted.scale_, axis=1)
+    assert fitted.factor_ * lengths.mean() == pytest.approx(10.0)
+    assert fitted.n_iter_ == len(fitted.loss_curve_) == 20
+    assert 1 <= fitted.best_epoch_ <= 20
+    assert 0.8 < fitted.validation_score_ <= 1.0
+    assert fitted.loss_curve_[-1] < fitted.loss_curve_[0]
+
+
+def test_scores_are_cosines_and_probabilities_their_softmax() -> None:
+    X, y = IRIS
+    fitted = small(gain=3.0).fit(X, y)
+    scores = fitted.decision_function(X)
+    assert scores.shape == (150, 3)
+    assert np.abs(scores).max() <= 1.0
+    powers = np.exp(3.0 * scores)
+    likely = powers / powers.sum(1, keepdims=True)
+    np.testing.assert_allclose(fitted.set_params(gain=9.0).predict_proba(X), likely, rtol=1e-12)
+    np.testing.assert_array_equal(fitted.predict(X), scores.argmax(1))
+
+
+def test_two_classes_with_names() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    names = np.array(["malignant", "benign"])[y]
+    fitted = small().fit(X, names)
+    assert fitted.classes_.tolist() == ["benign", "malignant"]
+    decision = fitted.decision_function(X)
+    assert decision.shape == (569,)
+    np.testing.assert_array_equal(fitted.predict(X) == "malignant", decision > 0)
+    np.testing.assert_array_equal(fitted.predict_proba(X)[:, 1] > 0.5, decision > 0)
+    assert fitted.score(X, names) > 0.95
+
+
+def test_more_than_ten_classes() -> None:
+    X, y = make_blobs(600, 8, centers=12, random_state=0)
+    fitted = small(hidden=16).fit(X, y + 100)
+    assert fitted.network_.outputs == 12
+    assert fitted.score(X, y + 100) > 0.95
+
+
+def test_one_class_and_few_examples() -> None:
+    X, _ = IRIS
+    assert set(small().fit(X, ["only"] * 150).predict(X)) == {"only"}
+    assert small().fit(X[:1], [5]).predict(X).tolist() == [5] * 150
+    few = small().fit(X[[0, 1, 60, 120]], [0, 0, 1, 2])  # all of them validate
+    assert few.validation_score_ == few.score(X[[0, 1, 60, 120]], [0, 0, 1, 2])
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.01, 0.5, 0.99])
+def test_any_validation_fraction(fraction: float) -> None:
+    X, y = IRIS
+    fitted = small(validation_fraction=fraction, epochs=2).fit(X, y)
+    if fraction in (0.0, 0.99):  # 0.99 would leave too few to learn from
+        assert fitted.validation_score_ == pytest.approx(fitted.score(X, y))
+
+
+def test_data_frame() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    assert isinstance(X, pandas.DataFrame)
+    fitted = small().fit(X, y)
+    assert fitted.feature_names_in_.tolist() == X.columns.tolist()
+    np.testing.assert_array_equal(fitted.predict(X), small().fit(*IRIS).predict(IRIS[0]))
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(X.rename(columns=str.upper))
+
+
+def test_what_cannot_be_used_is_refused() -> None:
+    X, y = IRIS
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        small().fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match="NaN"):
+        small().fit(np.where(X > 7, np.nan, X), y)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        small().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="3 features, but KuramotoClassifier is expecting 4"):
+        small(epochs=1).fit(X, y).predict(X[:, :3])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [
+        ("hidden", 0, ValueError),
+        ("hidden", 8.0, TypeError),
+        ("hidden", True, TypeError),
+        ("steps", -1, ValueError),
+        ("epochs", "many", TypeError),
+        ("epochs", 0, ValueError),
+        ("batch_size", 0, ValueError),
+        ("observation_time", 0.0, ValueError),
+        ("input_rate", float("nan"), ValueError),
+        ("coupling_rate", float("inf"), ValueError),
+        ("gain", None, TypeError),
+        ("weight_decay", -1e-3, ValueError),
+        ("validation_fraction", 1.0, ValueError),
+        ("verbose", -1, ValueError),
+        ("device", "tpu", ValueError),
+        ("device", 0, TypeError),
+        ("random_state", "seed", ValueError),
+    ],
+)
+def test_bad_parameters_are_named(name: str, value: object, kind: type[Exception]) -> None:
+    unfitted = small(**{name: value})  # the constructor only stores
+    word = "seed" if name == "random_state" else name
+    with pytest.raises(kind, match=word) as caught:
+        unfitted.fit(*IRIS)
+    assert repr(value) in str(caught.value)
+
+
+def test_divergence_is_said() -> None:
+    with pytest.warns(ConvergenceWarning, match="lower input_rate"):
+        small(input_rate=1e30, weight_decay=1e30, epochs=3).fit(*IRIS)
+
+
+def test_silent_unless_asked(capfd: pytest.CaptureFixture[str]) -> None:
+    small(epochs=2).fit(*IRIS)
+    assert capfd.readouterr() == ("", "")
+    small(epochs=2, verbose=1).fit(*IRIS)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert [line.split(":")[0] for line in err.splitlines()] == ["epoch 1", "epoch 2"]
+
+
+def test_accuracy() -> None:
+    assert cross_val_score(small(hidden=32, epochs=40), *IRIS, cv=5).mean() > 0.92
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
+    fitted = KuramotoClassifier(steps=20, epochs=25, random_state=0).fit(X, y)
+    assert fitted.score(X_test, y_test) > 0.95
+
+
+def test_the_example_of_the_docstring() -> None:
+    failed, tried = doctest.testmod(estimator)
+    assert tried >= 6
+    assert failed == 0
