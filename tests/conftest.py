@@ -77,6 +77,7 @@ def cli(
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
     limit: Callable[[], None] | None = None,
+    timeout: float = 120,
 ) -> subprocess.CompletedProcess[str]:
     """`entrain ARGUMENTS` as a process without a terminal; `limit` is called in it first."""
     return subprocess.run(
@@ -87,7 +88,7 @@ def cli(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=timeout,
         check=False,
     )
 

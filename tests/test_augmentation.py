@@ -10,8 +10,6 @@ from torch import Tensor
 from entrain.errors import InputError
 from entrain.learning import Augmentation
 
-OBLONG = pytest.mark.xfail(strict=True, reason="as if rows were as many as columns")
-
 EVERYTHING = {"shift": 1.5, "rotation": 8.0, "scale": 0.1, "shear": 3.0, "elastic": 0.5}
 
 
@@ -97,7 +95,6 @@ def test_a_quarter_turn_is_a_quarter_turn(drawn: float) -> None:
     assert torch.allclose(back, image, atol=1e-5)
 
 
-@OBLONG
 def test_a_turn_of_an_oblong_image_keeps_distances() -> None:
     """An upright bar turned by 90 degrees lies as long as it stood."""
     image = torch.zeros(1, 9, 15)
@@ -134,14 +131,7 @@ def test_flipping_mirrors_about_every_second_image_and_touches_no_other() -> Non
     assert 150 < sum(mirrored) < 250
 
 
-@pytest.mark.xfail(strict=True, reason="a flip knows no strength")
-def test_strength_zero_flips_no_image() -> None:
-    images, augmentation = noise(20), Augmentation(flip=True)
-    drawn = augmentation.draw((20,), generator())
-    assert torch.allclose(augmentation(images, drawn, 0.0), images, atol=1e-5)
-
-
-@pytest.mark.parametrize("shape", [(12, 12), pytest.param((9, 21), marks=OBLONG)])
+@pytest.mark.parametrize("shape", [(12, 12), (9, 21)])
 def test_elastic_displacements_have_the_stated_deviation_and_no_mean(
     shape: tuple[int, int],
 ) -> None:
@@ -221,7 +211,6 @@ def test_a_bound_that_is_none_is_refused_by_name(name: str, value: object) -> No
         Augmentation(**{name: value})
 
 
-@pytest.mark.xfail(strict=True, reason="no upper bound")
 @pytest.mark.parametrize(("name", "value"), [("scale", 1.0), ("shear", 90.0)])
 def test_a_bound_that_tears_an_image_apart_is_refused(name: str, value: float) -> None:
     with pytest.raises(InputError, match=f"augmentation {name} must be .*got {value!r}"):

@@ -38,7 +38,7 @@ def times(folder: Path) -> dict[str, int]:
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All experiments, by the real command."""
     folder = tmp_path_factory.mktemp("reproduction") / "results"
-    done = cli("reproduce", "all", *options(folder))
+    done = cli("reproduce", "all", *options(folder), timeout=900)
     assert done.returncode == 0, done.stderr
     assert "NOT the paper's protocol" in done.stderr
     assert "report" in done.stdout
@@ -148,7 +148,7 @@ def test_killed_again_and_again_it_ends_with_the_same_numbers(
 
 def test_two_processes_share_the_work(everything: Path, tmp_path: Path) -> None:
     both = [start(tmp_path), start(tmp_path)]
-    said = [process.communicate(timeout=120) for process in both]
+    said = [process.communicate(timeout=600) for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     titles = Counter(
         line.split("  ")[1] + line.split("  ")[0].split("/")[1]
@@ -173,7 +173,7 @@ def test_one_killed_process_does_not_hold_up_the_other(everything: Path, tmp_pat
     time.sleep(0.5)
     first.send_signal(signal.SIGKILL)
     first.communicate()
-    _, errors = second.communicate(timeout=120)
+    _, errors = second.communicate(timeout=600)
     assert second.returncode == 0, errors
     for name in SOME:
         assert values(tmp_path, name) == values(everything, name)

@@ -137,7 +137,7 @@ QUICK = Setting(
     endpoint_epochs=5,
     batch_size=64,
     sweep_seeds=2,
-    direct_epochs=20,
+    direct_epochs=8,
 )
 TINY = replace(
     QUICK,
@@ -153,6 +153,6 @@ TINY = replace(
     architectures=2,
     temperatures=(0.0, 1.0),
     replicates=3,
-    direct_epochs=4,
+    direct_epochs=2,
 )
 SETTINGS = {setting.name: setting for setting in (PAPER, QUICK, TINY)}

@@ -11,7 +11,7 @@ from entrain.learning.direct import (
 )
 from entrain.learning.likelihood import negative_log_likelihood
 from entrain.learning.outcome import test_results
-from entrain.learning.pipeline import Progress, Store, Trained, carry_out
+from entrain.learning.pipeline import Progress, Store, Trained, carry_out, stages_of
 from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec
 from entrain.learning.recipe import Recipe, protocol_named
 from entrain.learning.stages import (
@@ -64,6 +64,7 @@ __all__ = [
     "perform",
     "protocol_named",
     "read_state",
+    "stages_of",
     "suited",
     "teach",
     "teacher_of",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from entrain.errors import positive_float
+from entrain.errors import InputError, positive_float
 
 _CONTROL = 5  # control points a side of an elastic distortion
 
@@ -32,6 +32,11 @@ class Augmentation:
     def __post_init__(self) -> None:
         for name in ("shift", "rotation", "scale", "shear", "elastic"):
             positive_float(f"augmentation {name}", getattr(self, name), zero=True)
+        for name, most in (("scale", 1.0), ("shear", 90.0)):
+            if getattr(self, name) >= most:
+                raise InputError(
+                    f"augmentation {name} must be below {most:g}, got {getattr(self, name)!r}"
+                )
 
     @property
     def is_nothing(self) -> bool:
@@ -48,8 +53,10 @@ class Augmentation:
         return torch.cat([uniform, normal], dim=-1)
 
     def __call__(self, images: Tensor, drawn: Tensor, strength: Tensor | float = 1.0) -> Tensor:
-        """Images (n, rows, columns) moved by `drawn` (n, ...), by `strength` of the bounds."""
+        """Images (n, rows, columns) moved by `drawn` (n, ...), by `strength` of the bounds; a
+        flip is made or not, whatever the strength."""
         rows, columns = images.shape[-2:]
+        tall = rows / columns  # the grid's coordinates go from -1 to 1 along both sides
         centred = 2.0 * drawn[:, :7] - 1.0
         turn = centred[:, 0] * math.radians(self.rotation) * strength
         grow = 1.0 + centred[:, 1] * self.scale * strength
@@ -59,18 +66,15 @@ class Augmentation:
             mirror = torch.where(drawn[:, 6] < 0.5, -mirror, mirror)
         cos, sin = turn.cos() / grow, turn.sin() / grow
         move = centred[:, 3:5] * self.shift * strength
-        matrix = torch.stack(
-            [
-                torch.stack([cos * mirror, -sin + lean * cos, 2.0 * move[:, 0] / columns], dim=1),
-                torch.stack([sin * mirror, cos + lean * sin, 2.0 * move[:, 1] / rows], dim=1),
-            ],
-            dim=1,
-        )
+        across = [cos * mirror, (lean * cos - sin) * tall, 2.0 * move[:, 0] / columns]
+        down = [sin * mirror / tall, cos + lean * sin, 2.0 * move[:, 1] / rows]
+        matrix = torch.stack([torch.stack(across, dim=1), torch.stack(down, dim=1)], dim=1)
         grid = functional.affine_grid(matrix, [len(images), 1, rows, columns], align_corners=False)
         if self.elastic:
             control = drawn[:, 7:].reshape(-1, 2, _CONTROL, _CONTROL)
             smooth = _basis(rows, images) @ control @ _basis(columns, images).T
-            grid = grid + smooth.movedim(1, -1) * (2.0 * self.elastic * strength / columns)
+            pixel = torch.tensor([2.0 / columns, 2.0 / rows], device=images.device)
+            grid = grid + smooth.movedim(1, -1) * (self.elastic * strength * pixel)
         moved = functional.grid_sample(images[:, None], grid, align_corners=False)
         return moved[:, 0]
 

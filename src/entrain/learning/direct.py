@@ -33,8 +33,9 @@ class DirectProtocol:
 
     Input weights learn at `input_rate`, biases and couplings at `coupling_rate`; both rise
     linearly over `warm_up` of all steps and fall to zero as a cosine. Gradients are clipped to the
-    norm `clip` per run. What is validated and kept is the running mean of the weights (decay
-    `averaging` a step; 0 is the weights themselves). All but the last `fine_epochs` epochs run
+    norm `clip` per run (of the coupling matrix, both triangles). What is validated and kept is the
+    running mean of the weights (decay `averaging` a step, less at first: (1 + k) / (10 + k) after
+    k steps; 0 is the weights themselves). All but the last `fine_epochs` epochs run
     with `coarse_steps` Euler steps, the rest and every validation with the network's own.
     `start` is small random couplings (`initial_couplings`, `initial_weights` are their standard
     deviations, the latter over the root of the inputs' number), exact zero, or another protocol's
@@ -60,7 +61,7 @@ class DirectProtocol:
     initial_couplings: PerRun = 0.3
     initial_weights: PerRun = 0.3
     augmentation: Augmentation = field(default_factory=Augmentation)
-    unaugmented_epochs: int = 0  # at the end
+    unaugmented_epochs: int = 0  # at the end; mirroring goes on
     distillation: float = 0.0
 
     def __post_init__(self) -> None:
@@ -75,6 +76,13 @@ class DirectProtocol:
             for value in each_value(getattr(self, name)):
                 positive_float(name, value, zero=True)
         positive_float("clip", self.clip)
+        for name in ("fine_epochs", "unaugmented_epochs"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise InputError(f"{name} must be a whole number from 0 on, got {value!r}")
+        for value in each_value(self.smoothing):
+            if value > 1:
+                raise InputError(f"smoothing must be from 0 to 1, got {value!r}")
         if not 0 <= positive_float("distillation", self.distillation, zero=True) <= 1:
             raise InputError(f"distillation must be from 0 to 1, got {self.distillation!r}")
         if self.distillation and not self.augmentation.is_nothing:
@@ -308,7 +316,7 @@ class DirectTask:
         outputs, hidden = self._sizes[2], self._sizes[1]
         final = phases[..., -outputs:]
         readout = torch.polar(torch.ones_like(final), final)
-        likely = torch.log_softmax(self._gain * readout.real, dim=-1)
+        likely = _log_softmax(self._gain * readout.real)
         target = self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / outputs
         by_outputs = self._gain * (likely.exp() - target)  # times B
         loss = -(target * likely).sum((1, 2))
@@ -372,7 +380,7 @@ class DirectTask:
             ],
             dim=1,
         )
-        likely = torch.log_softmax(self._gain * scores, dim=-1)
+        likely = _log_softmax(self._gain * scores)
         labels = data.labels.expand(len(self.runs), -1)[..., None]
         return {
             "top1": metrics.top_k(scores, data.labels),
@@ -382,3 +390,10 @@ class DirectTask:
     def merit(self, metrics: dict[str, Tensor]) -> Tensor:
         entropy = -metrics["cross_entropy"].nan_to_num(math.inf, math.inf)
         return torch.stack([metrics["top1"], entropy], dim=1)
+
+
+def _log_softmax(values: Tensor) -> Tensor:
+    """In operations that take one thread for so few numbers: PyTorch's own starts a team whose
+    spinning would go on into the adjoint."""
+    shifted = values - values.amax(-1, keepdim=True)
+    return shifted - shifted.exp().sum(-1, keepdim=True).log()

@@ -158,6 +158,12 @@ class DirectStage:
                 f"{self.protocol.name} starts from {self.protocol.start}: give a stage to start "
                 "from exactly if that is a protocol"
             )
+        if self.start is not None:
+            _check_start(self, self.start)
+        if self.teacher is not None and self.teacher.dataset != self.dataset:
+            raise InputError(
+                f"the teacher learnt {self.teacher.dataset}, the stage is of {self.dataset}"
+            )
         if bool(self.protocol.distillation) != (self.teacher is not None):
             raise InputError(f"{self.protocol.name}: a teacher is given exactly if it is distilled")
 
@@ -186,6 +192,18 @@ class DirectStage:
     def key(self) -> str:
         """What tells this stage from every other."""
         return _key(self)
+
+
+def _check_start(stage: DirectStage, start: StudentStage) -> None:
+    for what, wanted, came in (
+        ("protocol", stage.protocol.start, start.protocol.name),
+        ("dataset", stage.dataset, start.dataset),
+        ("hidden oscillators", stage.hidden, start.hidden),
+    ):
+        if wanted != came:
+            raise InputError(f"a start of {what} {wanted} is needed, got {came}")
+    if not set(stage.runs) <= set(start.runs):
+        raise InputError(f"asked for are the runs {stage.runs}, the start has {start.runs}")
 
 
 Stage = TeacherStage | StudentStage | DirectStage

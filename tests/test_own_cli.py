@@ -1,0 +1,134 @@
+"""Your own data and protocol DIRECT on the command line and in Python."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file
+from sklearn.datasets import load_iris
+
+import entrain
+from conftest import Invoke, Refuse, cli, printed
+from entrain.learning import DirectProtocol, Recipe, stages_of
+
+SMALL = ["--hidden=6,3,3", "--steps=40", "--device=cpu"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Iris as a table with names for labels."""
+    path = tmp_path_factory.mktemp("own") / "Iris flowers.csv"
+    bunch = load_iris()
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["sepal length", "sepal width", "petal length", "petal width", "kind"])
+        for row, label in zip(bunch.data, bunch.target, strict=True):
+            writer.writerow([*row, bunch.target_names[label]])
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network trained on it by the real command."""
+    folder = tmp_path_factory.mktemp("run") / "iris"
+    done = cli("train", table, "--out", folder, *SMALL, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "4 inputs, 3 classes, 106 / 22 / 22 examples" in done.stderr
+    assert "largest class has 1.0 times the smallest" in done.stderr
+    assert "labels come from column 'kind'" in done.stderr
+    result = json.loads(done.stdout)
+    assert result["teacher"] is None
+    assert result["results"]["DIRECT"]["top1"] > 85
+    return folder
+
+
+def test_a_table_becomes_a_model_that_takes_its_rows(trained: Path) -> None:
+    model = entrain.load(trained)
+    assert model.class_names == ("setosa", "versicolor", "virginica")
+    assert (model.network.inputs, model.network.hidden, model.network.outputs) == (4, 12, 3)
+    assert model.teacher is None
+    bunch = load_iris()
+    assert (model.predict(bunch.data) == bunch.target).mean() > 0.9
+    with pytest.raises(entrain.InputError, match=r"rows, 4\)"):
+        model.predict(bunch.data[:, :3])
+
+
+def test_show_describes_it_and_predict_says_it_reads_no_pictures(
+    trained: Path, invoke: Invoke, refuse: Refuse, tmp_path: Path
+) -> None:
+    shown = invoke("show", trained).stdout
+    assert "4 features, each standardised" in shown
+    assert "cross-entropy" in shown
+    assert printed(invoke, "show", trained)["teacher_widths"] is None
+    message = refuse("predict", trained, tmp_path / "x.png")
+    assert "reads rows of 4 features, not pictures" in message
+
+
+def test_a_finished_run_resumes_to_the_same_weights(trained: Path, invoke: Invoke) -> None:
+    file = trained / "direct-0.safetensors"
+    before = load_file(file)
+    result = invoke("train", "--resume", trained)
+    assert result.exit_code == 0, result.stderr
+    after = load_file(file)
+    assert all(bool((before[name] == after[name]).all()) for name in before)
+
+
+def test_arrays_and_a_chosen_label_column(tmp_path: Path, invoke: Invoke) -> None:
+    bunch = load_iris()
+    np.savez(tmp_path / "flowers.npz", X=bunch.data, y=bunch.target)
+    found = printed(
+        invoke,
+        "train",
+        tmp_path / "flowers.npz",
+        "--out",
+        tmp_path / "a",
+        "--direct-epochs=2",
+        *SMALL,
+    )
+    assert found["dataset"] == "flowers"
+    lines = ["y,a,b"] + [f"{i % 2},{i % 2 + 0.1 * (i % 5)},{i % 3}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    for label in ("y", "b"):
+        folder = tmp_path / label
+        options = ["--out", folder, "--direct-epochs=2", *SMALL]
+        printed(invoke, "train", tmp_path / "t.csv", "--label", label, *options)
+        assert len(entrain.load(folder).class_names) == (2 if label == "y" else 3)
+
+
+def test_bad_data_and_names_say_what_to_do(tmp_path: Path, refuse: Refuse) -> None:
+    assert "no such file or folder" in refuse("train", tmp_path / "nothing.csv")
+    message = refuse("train", "mnits")
+    assert "did you mean 'mnist'" in message
+    assert "or give an .npz, .csv or .tsv file" in message
+    assert "--label belongs to your own tables" in refuse("train", "digits", "--label", "y")
+    (tmp_path / "bad.csv").write_text("a,label\nx,1\ny,0\n")
+    out = ["--out", tmp_path / "never"]
+    assert "bad.csv" in refuse("train", tmp_path / "bad.csv", *out)
+    assert not (tmp_path / "never").exists()
+
+
+def test_direct_on_digits_needs_no_teacher(tmp_path: Path, invoke: Invoke) -> None:
+    options = ["--out", tmp_path / "run", "--direct-epochs=8", "--steps=50", "--device=cpu"]
+    found = printed(invoke, "train", "digits", "--protocol", "DIRECT", *options)
+    assert found["results"]["DIRECT"]["top1"] > 90
+    assert not (tmp_path / "run" / "state" / "teacher.safetensors").exists()
+
+
+def test_direct_after_the_two_stages_has_them_in_front() -> None:
+    recipe = Recipe.for_dataset("mnist", ["DIRECT-FROM-TWO-STAGE"])
+    assert [p.name for p in recipe.protocols] == ["PATH", "TWO-STAGE-END", "DIRECT-FROM-TWO-STAGE"]
+    stages = stages_of(recipe)
+    assert list(stages) == ["teacher", "PATH", "TWO-STAGE-END", "DIRECT-FROM-TWO-STAGE"]
+    assert stages["DIRECT-FROM-TWO-STAGE"].needs == (stages["TWO-STAGE-END"],)
+    alone = Recipe.for_dataset("mnist", ["DIRECT"])
+    assert list(stages_of(alone)) == ["DIRECT"]
+    for each in (recipe, alone):
+        again = Recipe.from_json(json.loads(json.dumps(each.to_json())))
+        assert again == each
+    (direct,) = alone.protocols
+    assert isinstance(direct, DirectProtocol)
+    assert direct.augmentation.elastic > 0
