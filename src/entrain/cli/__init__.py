@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from entrain.cli import bench, data, evaluate, play, predict, report, reproduce, show, train
+from entrain.cli import bench, data, evaluate, play, predict, report, reproduce, search, show, train
 from entrain.cli.console import guarded
 
 app = typer.Typer(
@@ -45,6 +45,7 @@ for _name, _command in (
     ("data", data.command),
     ("bench", bench.command),
     ("play", play.command),
+    ("search", search.command),
     ("reproduce", reproduce.command),
     ("report", report.command),
 ):

@@ -12,6 +12,7 @@ import typer
 from entrain.cli.console import BAD_INPUT, complain, err, number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, require
 from entrain.cli.own_data import own_data, read, small_set
+from entrain.cli.search import settings_of
 
 if TYPE_CHECKING:
     import torch
@@ -77,6 +78,9 @@ def command(
     endpoint_weight: Annotated[float | None, typer.Option(help="[default: 1]")] = None,
     direct_epochs: Annotated[
         int | None, typer.Option(help="From labels. [default: 150 augmented, else 30]")
+    ] = None,
+    settings_file: Annotated[
+        Path | None, typer.Option("--settings", help="Of DIRECT, as entrain search found them.")
     ] = None,
     batch_size: Annotated[int | None, typer.Option(help="[default: 256; digits: 32]")] = None,
     label: Annotated[
@@ -161,6 +165,7 @@ def command(
                 batch_size=batch_size,
             ),
             direct=(small_set(len(data.train)) if own else {})
+            | settings_of(settings_file)
             | _given(epochs=direct_epochs, batch_size=batch_size),
         )
         settings = {

@@ -1,0 +1,124 @@
+"""`entrain search`: hyper-parameters of DIRECT on validation examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entrain.cli.console import err, number, out, print_json, table
+from entrain.cli.options import DataDir, Device, Json, require
+from entrain.cli.own_data import own_data, read, small_set
+
+if TYPE_CHECKING:
+    from entrain.search import Trial
+
+SHOWN = 8
+
+
+def command(
+    dataset: Annotated[str, typer.Argument(help="A dataset, or your own, as in entrain train.")],
+    trials: Annotated[int, typer.Option(help="Settings to try.")] = 24,
+    side_by_side: Annotated[int, typer.Option(help="Trained at a time.")] = 4,
+    epochs: Annotated[int, typer.Option(help="Of each trial.")] = 10,
+    hidden: Annotated[int, typer.Option(help="Hidden oscillators.")] = 64,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", help="[default: runs/search-DATASET.json]")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the search and of the networks.")] = 0,
+    label: Annotated[str | None, typer.Option(help="Label column of your table.")] = None,
+    image_size: Annotated[int, typer.Option(help="Side of your own pictures.")] = 28,
+    data_dir: DataDir = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Search rates, gain, decay and start of DIRECT with Optuna (needs entrain[search]).
+
+    The file it writes is taken by entrain train DATASET --protocol DIRECT --settings FILE. A search
+    that was killed goes on from the journal beside that file.
+    """
+    from dataclasses import replace
+
+    from entrain.cli.progress import fraction_bar
+    from entrain.device import choose_device
+    from entrain.errors import positive_int, seed_number
+    from entrain.files import strict_json, write_atomically
+    from entrain.learning import DirectProtocol, suited
+    from entrain.search import search
+
+    require(positive_int, trials=trials, side_by_side=side_by_side, epochs=epochs, hidden=hidden)
+    require(seed_number, seed=seed)
+    own = own_data(dataset, label, image_size)
+    place = choose_device(device)
+    data = read(dataset, data_dir, own)
+    protocol = suited(DirectProtocol(), data.name)
+    if own:
+        protocol = replace(protocol, **small_set(len(data.train)))
+    protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
+    path = out_file or Path("runs") / f"search-{data.name}.json"
+    with fraction_bar(f"{trials} settings, {epochs} epochs each") as on_progress:
+
+        def after(found: list[Trial]) -> None:
+            on_progress(len(found) / trials)
+            if not err.is_terminal:
+                best = max((each.top1 or 0.0 for each in found), default=0.0)
+                err.print(f"{len(found)}/{trials}  best validation top-1 {best:.2f} %")
+
+        found = search(
+            data,
+            protocol,
+            trials=trials,
+            device=place,
+            side_by_side=side_by_side,
+            hidden=hidden,
+            seed=seed,
+            journal=path.with_suffix(".journal"),
+            on_trials=after,
+        )
+    result: dict[str, Any] = {
+        "dataset": data.name,
+        "epochs": epochs,
+        "hidden": hidden,
+        "validation_top1": found[0].top1,
+        "settings": found[0].settings,
+        "trials": [{"settings": each.settings, "top1": each.top1} for each in found],
+    }
+    write_atomically(path, strict_json(result, 1).encode())
+    if json:
+        print_json(result | {"file": str(path)})
+        return
+    shown = table(f"{data.name}: best of {len(found)} settings", "validation top-1 %", *_NAMES)
+    for each in found[:SHOWN]:
+        shown.add_row(number(each.top1), *(f"{each.settings[name]:.3g}" for name in _NAMES))
+    out.print(shown)
+    out.print(f"entrain train {dataset} --protocol DIRECT --settings {path}", soft_wrap=True)
+
+
+_NAMES = (
+    "input_rate",
+    "coupling_rate",
+    "gain",
+    "weight_decay",
+    "initial_couplings",
+    "initial_weights",
+)
+
+
+def settings_of(path: Path | None) -> dict[str, float]:
+    """The best settings in a file that `entrain search` wrote."""
+    import json
+
+    from entrain.errors import InputError
+    from entrain.search import SPACE
+
+    if path is None:
+        return {}
+    try:
+        found = json.loads(path.read_text())["settings"]
+        values = {name: float(found[name]) for name in SPACE}
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not a file of entrain search ({error!r})") from error
+    return values

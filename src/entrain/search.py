@@ -1,0 +1,122 @@
+"""Hyper-parameters of DIRECT, searched on validation images with Optuna.
+
+Trials are asked for several at a time and trained side by side along the run axis, so that on an
+accelerator several cost little more than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from entrain.data import OwnData
+from entrain.errors import InputError, positive_int, seed_number
+from entrain.learning import Classroom, DirectProtocol, DirectStage, perform
+
+# Name -> least and most; all are searched on a logarithmic scale.
+SPACE: dict[str, tuple[float, float]] = {
+    "input_rate": (3e-4, 3e-2),
+    "coupling_rate": (3e-3, 2e-1),
+    "gain": (3.0, 16.0),
+    "weight_decay": (1e-2, 30.0),
+    "initial_couplings": (0.05, 2.0),
+    "initial_weights": (0.05, 3.0),
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting and its validation top-1, percent; None where it diverged at once."""
+
+    settings: dict[str, float]
+    top1: float | None
+
+
+def search(
+    data: OwnData,
+    protocol: DirectProtocol,
+    *,
+    trials: int,
+    device: torch.device,
+    side_by_side: int = 4,
+    hidden: int = 64,
+    seed: int = 0,
+    journal: Path | None = None,
+    on_trials: Callable[[list[Trial]], None] | None = None,
+) -> list[Trial]:
+    """`trials` settings of `protocol`, best first. Test images are not looked at.
+
+    With a `journal` file the search goes on where it was killed: finished trials count.
+    """
+    positive_int("trials", trials)
+    positive_int("side_by_side", side_by_side)
+    seed_number("seed", seed)
+    optuna = _optuna()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(
+        direction="maximize",
+        sampler=optuna.samplers.TPESampler(seed=seed, constant_liar=True),
+        storage=_storage(optuna, journal),
+        study_name=f"{data.name} H={hidden} epochs={protocol.epochs}",
+        load_if_exists=True,
+    )
+    space = {
+        name: optuna.distributions.FloatDistribution(low, high, log=True)
+        for name, (low, high) in SPACE.items()
+    }
+    room = Classroom(data, device)
+    while len(found := _finished(optuna, study)) < trials:
+        asked = [study.ask(space) for _ in range(min(side_by_side, trials - len(found)))]
+        values: dict[str, Any] = {
+            name: tuple(float(t.params[name]) for t in asked) for name in SPACE
+        }
+        stage = DirectStage(
+            data.name,
+            replace(protocol, **values),
+            hidden=hidden,
+            runs=(0,) * len(asked),
+            seed=seed,
+        )
+        state = perform(stage, room, {})
+        for lane, trial in enumerate(asked):
+            if int(state.best_epoch[lane]):
+                study.tell(trial, state.selected("top1", lane))
+            else:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        if on_trials is not None:
+            on_trials(_finished(optuna, study))
+    return sorted(found, key=lambda each: -(each.top1 or 0.0))
+
+
+def _finished(optuna: Any, study: Any) -> list[Trial]:
+    """Trials that were told how they ended, in order."""
+    states = optuna.trial.TrialState
+    return [
+        Trial(dict(trial.params), trial.value if trial.state == states.COMPLETE else None)
+        for trial in study.get_trials(deepcopy=False)
+        if trial.state in (states.COMPLETE, states.FAIL)
+    ]
+
+
+def _storage(optuna: Any, journal: Path | None) -> Any:
+    if journal is None:
+        return None
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    backend = optuna.storages.journal.JournalFileBackend(str(journal))
+    try:
+        return optuna.storages.JournalStorage(backend)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{journal}: not a journal of a search ({error!r})") from error
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+        import optuna.storages.journal
+    except ImportError as error:
+        raise InputError('Optuna is not installed: pip install "entrain[search]"') from error
+    return optuna

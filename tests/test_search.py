@@ -1,0 +1,83 @@
+"""The search for DIRECT's settings: side by side, on validation alone, resumable."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from conftest import Invoke, Refuse, printed
+from entrain.data import load_dataset
+from entrain.learning import Classroom, DirectProtocol, DirectStage, perform
+from entrain.search import SPACE, search
+
+pytest.importorskip("optuna", reason="optuna is not installed")
+
+PROTOCOL = DirectProtocol(epochs=2, batch_size=128, coarse_steps=10, fine_epochs=0)
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_dataset("digits")
+
+
+def test_trials_are_inside_the_space_and_sorted(digits) -> None:
+    told = []
+    found = search(
+        digits,
+        PROTOCOL,
+        trials=5,
+        side_by_side=2,
+        hidden=8,
+        device=CPU,
+        on_trials=lambda trials: told.append(len(trials)),
+    )
+    assert told == [2, 4, 5]
+    tops = [trial.top1 for trial in found]
+    assert tops == sorted(tops, reverse=True)
+    for trial in found:
+        assert set(trial.settings) == set(SPACE)
+        for name, value in trial.settings.items():
+            low, high = SPACE[name]
+            assert low <= value <= high
+
+
+def test_a_trial_beside_others_is_the_trial_alone(digits) -> None:
+    found = search(digits, PROTOCOL, trials=3, side_by_side=3, hidden=8, device=CPU)
+    room = Classroom(digits, CPU)
+    for trial in found:
+        values = {**PROTOCOL.__dict__, **trial.settings}
+        stage = DirectStage("digits", DirectProtocol(**values), hidden=8)
+        assert perform(stage, room, {}).selected("top1", 0) == pytest.approx(trial.top1, abs=1.0)
+
+
+def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
+    journal = tmp_path / "s.journal"
+    first = search(digits, PROTOCOL, trials=2, hidden=8, device=CPU, journal=journal)
+    again = search(digits, PROTOCOL, trials=2, hidden=8, device=CPU, journal=journal)
+    assert again == first
+    more = search(digits, PROTOCOL, trials=4, hidden=8, device=CPU, journal=journal)
+    assert len(more) == 4
+    assert all(trial in more for trial in first)
+
+
+def test_the_command_writes_what_train_takes(
+    tmp_path: Path, invoke: Invoke, refuse: Refuse
+) -> None:
+    file = tmp_path / "found.json"
+    options = ["--epochs=2", "--hidden=8", "--trials=2", "--device=cpu", "--out", file]
+    found = printed(invoke, "search", "digits", *options)
+    assert json.loads(file.read_text())["settings"] == found["settings"]
+    small = ["--hidden=4,2,2", "--direct-epochs=1", "--steps=20", "--device=cpu"]
+    arguments = ["--protocol", "DIRECT", "--settings", file, "--out", tmp_path / "run", *small]
+    printed(invoke, "train", "digits", *arguments)
+    (protocol,) = json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]["protocols"]
+    for name, value in found["settings"].items():
+        assert protocol[name] == pytest.approx(value)
+    file.write_text("{}")
+    arguments[5] = tmp_path / "other"
+    assert "not a file of entrain search" in refuse("train", "digits", *arguments)
+    assert "--trials" in refuse("search", "digits", "--trials", 0)
