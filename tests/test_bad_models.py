@@ -112,7 +112,7 @@ def test_a_model_file_with_wrong_tensors(
         ({"dynamics": ...}, "not a complete model file (KeyError('dynamics'))"),
         ({"dynamics": {"steps": 0}}, "steps must be a whole number of at least 1, got 0"),
         ({"dynamics": {"speed": 3}}, "not a complete model file"),
-        ({"preprocessing": []}, "not a complete model file"),
+        ({"preprocessing": []}, "a feature scaling holds factor, mean and sd, got []"),
         ({"class_names": ["a", "b"]}, "one class name per output oscillator (10), got 2"),
         ({"teacher_widths": None}, "foreign tensors teacher.bias0"),
         ({"teacher_widths": [4, 3, 4]}, "teacher layer 2 must be 4 x 3 with 4 biases"),

@@ -17,8 +17,8 @@ from entrain.cli.console import guarded
     ("name", "said"),
     [
         ("minst", "unknown dataset 'minst': did you mean 'mnist'?"),
-        ("fashion", "known are digits, fashion-mnist, mnist"),
-        ("[/b]", "unknown dataset '[/b]'"),
+        ("fashion", "known are digits, fashion-mnist, fashion-mnist-small, mnist, mnist-small"),
+        ("[b]", "unknown dataset '[b]'"),
     ],
 )
 def test_unknown_dataset(refuse: Refuse, command: str, name: str, said: str) -> None:

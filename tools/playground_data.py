@@ -26,9 +26,9 @@ from entrain import kernels
 from entrain.data import load_test_split
 from entrain.data.pictures import read_picture
 from entrain.files import write_atomically
-from entrain.models import shipped
 from entrain.physics import Noise
 from entrain.physics.noise import philox
+from entrain.playground.files import MODELS
 from entrain.tensorfile import write_tensors
 
 ROOT = Path(__file__).parents[1]
@@ -74,7 +74,7 @@ def vectors() -> dict[str, Any]:
             "seed": SEED,
             "stride": STRIDE,
             "coarse": COARSE,
-            "models": {name: _model(name, images) for name in shipped()},
+            "models": {name: _model(name, images) for name in sorted(MODELS)},
             "normals": _normals(),
             "philox": _philox(),
             "pictures": [_picture(picture) for picture in _drawn()],

@@ -17,9 +17,7 @@ MODELS = tuple(
 def page_files() -> dict[str, Path]:
     """Every file of the page by its name relative to the page, "/" between folders."""
     if not (PAGE / "index.html").is_file():
-        raise InputError(
-            f"{PAGE}: the page is not built; in a clone: make page/"
-        )
+        raise InputError(f"{PAGE}: the page is not built; in a clone: make page")
     files = {p.relative_to(PAGE).as_posix(): p for p in sorted(PAGE.rglob("*")) if p.is_file()}
     return files | {f"models/{name}.safetensors": models.find(name) for name in MODELS}
 
