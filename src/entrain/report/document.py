@@ -10,8 +10,8 @@ from typing import Any
 from entrain.experiments import EXPERIMENTS, PAPER
 from entrain.experiments.comparison import Cell, Comparison, Row, Verdict
 from entrain.figures import FIGURES
-from entrain.report.context import CONTEXT
 from entrain.report.decisions import DECISIONS
+from entrain.report.tables import TABLES
 
 SYMBOLS: dict[Verdict, str] = {"reproduced": "✓", "qualitatively": "≈", "differs": "✗"}
 
@@ -111,8 +111,8 @@ def _section(
     parts = [f"## {name}", f"{result['title']}{source}."]
     if comparison is not None:
         parts += _compared(comparison)
-    if name in CONTEXT:
-        parts.append(CONTEXT[name](result["values"]))
+    if name in TABLES:
+        parts.append(TABLES[name](result["values"]))
     for figure in figures:
         if FIGURES[figure].needs[-1] == name:
             parts += [f"![{figure}](figures/{figure}.png)", f"*{FIGURES[figure].caption}*"]
