@@ -171,15 +171,12 @@ def teacher_needed(values: Mapping[str, Any]) -> str:
         ("start", _plain("start")),
         ("objective", _plain("objective")),
         ("test top-1 %", lambda row: _percent(row["mean"]["top1"], row["sd"]["top1"])),
-        *(
-            (f"epoch of {level} % validation", epoch(level))
-            for level in values["rows"][0]["reached"]
-        ),
+        *((f"epoch of {level} % validation", epoch(level)) for level in first["reached"]),
     ]
     text = (
-        f"One number per run, of {values['rows'][0]['epochs']} epochs. Exact zero is a saddle: the "
+        f"One number per run, of {first['epochs']} epochs. Exact zero is a saddle: the couplings get "
+        "no gradient there, and AdamW leaves it late."
     )
-    text += "couplings get no gradient there, and AdamW leaves it late or never."
     return _table(values["rows"], columns) + "\n\n" + text
 
 
