@@ -174,8 +174,8 @@ def teacher_needed(values: Mapping[str, Any]) -> str:
         *((f"epoch of {level} % validation", epoch(level)) for level in first["reached"]),
     ]
     text = (
-        f"One number per run, of {first['epochs']} epochs. Exact zero is a saddle: the couplings get "
-        "no gradient there, and AdamW leaves it late."
+        f"One number per run, of {first['epochs']} epochs. Exact zero is a saddle: the couplings "
+        "get no gradient there, and AdamW leaves it late."
     )
     return _table(values["rows"], columns) + "\n\n" + text
 
