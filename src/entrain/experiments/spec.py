@@ -20,6 +20,7 @@ from entrain.learning import (
     StudentStage,
     TeacherStage,
     TrainingState,
+    best_lane,
     chosen_teacher,
     digest,
     network_of,
@@ -138,7 +139,7 @@ class Lab:
         """Validation and test accuracy of the selected teacher, percent."""
         state, teacher = self.state(stage), self.teacher(stage)
         exam = self.exam(name, teacher)
-        lane = max(range(state.lanes), key=lambda i: state.best_merit[i].tolist())
+        lane = best_lane(state)
         return {
             "validation_top1": state.selected("top1", lane),
             "validation_cross_entropy": state.selected("cross_entropy", lane),

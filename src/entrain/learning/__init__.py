@@ -2,6 +2,7 @@
 
 from entrain.learning.augmentation import Augmentation
 from entrain.learning.checkpoint import pack_state, read_state, unpack_state
+from entrain.learning.classroom import Classroom, chosen_teacher, perform, teach
 from entrain.learning.direct import (
     DIRECT_PROTOCOLS,
     DirectProtocol,
@@ -14,18 +15,7 @@ from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, carry_out, stages_of
 from entrain.learning.protocols import PROTOCOLS, Protocol, TeacherSpec
 from entrain.learning.recipe import Recipe, protocol_named
-from entrain.learning.stages import (
-    LATER,
-    Classroom,
-    DirectStage,
-    Stage,
-    StudentStage,
-    TeacherStage,
-    chosen_teacher,
-    digest,
-    perform,
-    teach,
-)
+from entrain.learning.stages import LATER, DirectStage, Stage, StudentStage, TeacherStage, digest
 from entrain.learning.student_task import StudentTask, TeacherData, endpoint_loss, network_of
 from entrain.learning.teacher_task import TeacherTask, teacher_of
 from entrain.learning.trainer import TrainingState, best_lane, train

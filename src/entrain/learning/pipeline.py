@@ -9,17 +9,10 @@ from typing import Protocol
 import torch
 
 from entrain.data import OwnData
+from entrain.learning.classroom import Classroom, chosen_teacher, perform
 from entrain.learning.direct import DirectProtocol
 from entrain.learning.recipe import Recipe
-from entrain.learning.stages import (
-    Classroom,
-    DirectStage,
-    Stage,
-    StudentStage,
-    TeacherStage,
-    chosen_teacher,
-    perform,
-)
+from entrain.learning.stages import DirectStage, Stage, StudentStage, TeacherStage
 from entrain.learning.student_task import network_of
 from entrain.learning.trainer import TrainingState
 from entrain.model import Model

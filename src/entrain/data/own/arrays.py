@@ -1,0 +1,227 @@
+"""A user's own arrays: an .npz file, read without trusting what it says of itself."""
+
+from __future__ import annotations
+
+import math
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from entrain.data.datasets import Split
+from entrain.data.features import checked_rows
+from entrain.data.own import examples
+from entrain.data.own.examples import (
+    OwnData,
+    classes_of,
+    codes_of,
+    feature_dataset,
+    image_dataset,
+    refuse_size,
+    shown,
+    split_rows,
+)
+from entrain.errors import InputError
+
+_ARRAYS = ("X", "y", "X_validation", "y_validation", "X_test", "y_test")
+
+
+def from_npz(path: Path, seed: int) -> OwnData:
+    arrays = _read_npz(path)
+    x, labels = arrays["X"], _texts(arrays["y"], "y")
+    images = x.ndim == 3
+    given = [part for part in ("validation", "test") if f"X_{part}" in arrays]
+    names, codes = classes_of(labels, "y", 3 - len(given))
+    splits = {}
+    for part in given:
+        rows = arrays[f"X_{part}"]
+        if rows.shape[1:] != x.shape[1:]:
+            raise InputError(
+                f"X_{part} has shape {rows.shape}; expected (n, {', '.join(map(str, x.shape[1:]))})"
+                f", as X has shape {x.shape}"
+            )
+        found = _texts(arrays[f"y_{part}"], f"y_{part}")
+        strange = sorted(set(found) - set(names))
+        if strange:
+            raise InputError(
+                f"y_{part} holds the label {shown(strange[0])}, which y does not; expected the "
+                f"classes of y: {', '.join(map(shown, names[:10]))}{', ...' * (len(names) > 10)}"
+            )
+        splits[part] = Split(_usable(rows, f"X_{part}"), codes_of(found, names))
+    x = _usable(x, "X")
+    left = [part for part in ("validation", "test") if part not in given]
+    for part, index in zip(["train", *left], split_rows(codes, len(left), seed), strict=True):
+        splits[part] = Split(x[index], codes[index])
+    three = splits["train"], splits["validation"], splits["test"]
+    if images:
+        rows, columns = arrays["X"].shape[1:]
+        return image_dataset(path, three, names, (rows, columns))
+    notes = []
+    if arrays["X"].dtype == np.uint8:
+        notes.append("X is read as features; save it as (n, rows, columns) if it holds images")
+    return feature_dataset(path, three, names, tuple(map(str, range(x.shape[1]))), tuple(notes))
+
+
+def _usable(x: np.ndarray, name: str) -> np.ndarray:
+    """Rows (n, D) of X: float64 features, or uint8 images none of which is constant."""
+    if x.ndim == 2:
+        try:
+            return checked_rows(x).astype(np.float64, copy=False)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+    pixels = x.reshape(len(x), -1)
+    constant = np.flatnonzero(pixels.max(axis=1) == pixels.min(axis=1))
+    if len(constant):
+        bad = constant[0]
+        raise InputError(
+            f"{name}: image {bad} (from 0) is constant, every pixel {pixels[bad, 0]}; "
+            "it has no content to classify: leave it out"
+        )
+    return pixels
+
+
+def _texts(y: np.ndarray, name: str) -> list[str]:
+    """Labels as strings."""
+    if y.dtype.kind == "f":
+        whole = np.isfinite(y) & (np.abs(y) < 2**53)
+        whole[whole] = y[whole] == np.rint(y[whole])
+        if not whole.all():
+            bad = np.flatnonzero(~whole)[0]
+            raise InputError(
+                f"{name} holds {y[bad]} in row {bad} (from 0); expected whole numbers or strings: "
+                "numbers to predict must be grouped into classes first"
+            )
+        y = y.astype(np.int64)
+    try:
+        if y.dtype.kind == "S":
+            return [text.decode().strip() for text in y.tolist()]
+        return [str(value).strip() for value in y.tolist()]
+    except (ValueError, SystemError) as error:  # the latter for numbers that are no characters
+        raise InputError(f"{name} holds strings that are not text ({error})") from error
+
+
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
+    with _zip_errors("not a complete .npz file"), zipfile.ZipFile(path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        wanted = _wanted(list(members))
+        headers = {}
+        for name in wanted:
+            with _zip_errors(f"the array {name} is corrupt"), archive.open(members[name]) as file:
+                headers[name] = _header(name, file, members[name].file_size)
+        _check_shapes(headers)
+        arrays = {}
+        for name in wanted:
+            with _zip_errors(f"the array {name} is corrupt"), archive.open(members[name]) as file:
+                arrays[name] = np.asarray(npy.read_array(file, allow_pickle=False))
+        return arrays
+
+
+@contextmanager
+def _zip_errors(what: str) -> Iterator[None]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers in an old style
+            yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # broken archives raise many kinds
+        if isinstance(error, OSError) and error.filename:
+            raise
+        raise InputError(
+            f"{what} ({error}); expected one written by numpy.savez: write it again"
+        ) from error
+
+
+def _wanted(found: list[str]) -> list[str]:
+    """Those of the arrays to read that are there, X and y among them."""
+    listed = ", ".join(shown(name) for name in sorted(found)[:10]) or "nothing"
+    for name in ("X", "y"):
+        if name not in found:
+            raise InputError(f"no array {name}: it holds {listed}; expected X and y")
+    for name in found:
+        if name not in _ARRAYS and name.lower().startswith(("x_", "y_")):
+            raise InputError(
+                f"the array {shown(name)} has no meaning here; expected {', '.join(_ARRAYS)}: "
+                "rename it or leave it out"
+            )
+    for part in ("validation", "test"):
+        pair = [f"X_{part}", f"y_{part}"]
+        missing = [name for name in pair if name not in found]
+        if len(missing) == 1:
+            raise InputError(f"no array {missing[0]}: expected both {pair[0]} and {pair[1]}")
+    return [name for name in _ARRAYS if name in found]
+
+
+def _header(name: str, file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and dtype of an array, when they fit the `size` of its file and the limit."""
+    version = npy.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise InputError(f"the array {name} has a format {version}; expected numbers or strings")
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    try:
+        shape, _, dtype = read(file)
+    except MemoryError as error:  # of a header nested too deeply
+        raise InputError(f"the array {name} has a corrupt header") from error
+    if dtype.hasobject:
+        raise InputError(
+            f"the array {name} holds Python objects; expected numbers or strings: make it one with "
+            f"{name}.astype({'str' if name.startswith('y') else 'float'}) before saving"
+        )
+    declared = math.prod(shape) * dtype.itemsize
+    if declared > examples.LIMIT or max(shape, default=0) > examples.LIMIT:
+        raise InputError(
+            f"the array {name} claims shape {shape} of {dtype}, {declared:,} bytes; expected at "
+            f"most {examples.LIMIT:,}"
+        )
+    if min(shape, default=1) < 0 or declared != size - file.tell():
+        raise InputError(
+            f"the array {name} claims shape {shape} of {dtype}, {declared:,} bytes, but has "
+            f"{size - file.tell():,}; write the file again"
+        )
+    return shape, dtype
+
+
+def _check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> None:
+    total = 0
+    for name, (shape, dtype) in headers.items():
+        if name.startswith("y"):
+            _check_y(name, shape, dtype)
+            rows = headers[name.replace("y", "X", 1)][0]
+            if shape[0] != rows[0]:
+                raise InputError(
+                    f"{name.replace('y', 'X', 1)} has {rows[0]} rows and {name} has {shape[0]} "
+                    "labels; expected as many"
+                )
+            continue
+        _check_x(name, shape, dtype)
+        each = 1 if len(shape) == 3 else 8
+        refuse_size(shape[0], math.prod(shape[1:]), each)
+        total += math.prod(shape) * each
+    if total > examples.LIMIT:
+        raise InputError(f"the arrays take {total:,} bytes; expected at most {examples.LIMIT:,}")
+
+
+def _check_x(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    expected = "expected numbers of shape (n, D), or images of uint8 of shape (n, rows, columns)"
+    if len(shape) not in (2, 3) or 0 in shape:
+        way_out = ": make colours grey first" if len(shape) == 4 else ""
+        raise InputError(f"{name} has shape {shape}; {expected}{way_out}")
+    if len(shape) == 3 and dtype != np.uint8:
+        raise InputError(
+            f"{name} has shape {shape} and holds {dtype}; {expected}: scale the images from 0 to "
+            "255 and convert them with astype('uint8')"
+        )
+    if dtype.kind not in "buif":
+        raise InputError(f"{name} holds {dtype}; {expected}")
+
+
+def _check_y(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if len(shape) != 1 or shape[0] == 0:
+        raise InputError(f"{name} has shape {shape}; expected (n,), one label for each row")
+    if dtype.kind not in "buifSU":
+        raise InputError(f"{name} holds {dtype}; expected whole numbers or strings")

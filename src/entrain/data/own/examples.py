@@ -1,0 +1,177 @@
+"""Labels, splits and sizes of a user's own examples, whatever they were read from."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from entrain.data.datasets import CLASS_NAMES, Dataset, Split
+from entrain.data.features import FeatureScaling
+from entrain.errors import InputError
+
+LIMIT = 4 * 10**9
+"""The most bytes the data may take in memory."""
+
+MOST_CLASSES = 1_000
+MOST_FEATURES = 100_000
+LEAST_ROWS = 10
+_SHARE = 0.15  # of the examples for validation, and as much for the test
+_LONGEST_LABEL = 100
+
+
+@dataclass(frozen=True)
+class FeatureDataset:
+    """Training, validation and test rows of features; `pixels` of a split are its rows (n, D)."""
+
+    name: str
+    train: Split
+    validation: Split
+    test: Split
+    class_names: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def image_shape(self) -> tuple[int, int]:
+        """(1, D): a row seen as a picture."""
+        return 1, len(self.feature_names)
+
+    @cached_property
+    def preprocessing(self) -> FeatureScaling:
+        """The constants of the training rows."""
+        return FeatureScaling.fit(self.train.pixels)
+
+
+OwnData = Dataset | FeatureDataset
+
+
+def safe_name(path: Path) -> str:
+    """A short name of [a-z0-9_-] for the data at `path`, never that of a dataset of the package."""
+    try:
+        stem = path.resolve().name if path.is_dir() else path.stem
+    except (OSError, RuntimeError):
+        stem = path.stem
+    plain = unicodedata.normalize("NFKD", stem.casefold()).encode("ascii", "ignore").decode()
+    name = re.sub(r"[^a-z0-9_-]+", "-", plain)[:40].strip("-") or "data"
+    return f"{name}-own" if name in CLASS_NAMES else name
+
+
+def classes_of(labels: Sequence[str], what: str, needed: int) -> tuple[tuple[str, ...], np.ndarray]:
+    """Class names, sorted, and labels as their indices; each class needs `needed` examples."""
+    if len(labels) < LEAST_ROWS:
+        raise InputError(f"{len(labels)} examples; expected at least {LEAST_ROWS}")
+    counts = Counter(labels)
+    if len(counts) < 2:
+        only = next(iter(counts))
+        raise InputError(f"{what}: every label is {shown(only)}; expected at least 2 classes")
+    if len(counts) > MOST_CLASSES:
+        raise InputError(
+            f"{what}: {len(counts):,} different labels among {len(labels):,} examples; expected at "
+            f"most {MOST_CLASSES:,} classes: numbers to predict must be grouped into classes first"
+        )
+    for name in counts:
+        _check_name(name, what)
+    small = [f"{name!r} ({count})" for name, count in counts.items() if count < needed]
+    if small:
+        more = f" and {len(small) - 5} more" if len(small) > 5 else ""
+        raise InputError(
+            f"{what}: too few examples of {', '.join(small[:5])}{more}; expected at least {needed} "
+            "of each class: add some, merge classes or leave the class out"
+        )
+    names = _sorted(counts)
+    return names, codes_of(labels, names)
+
+
+def codes_of(labels: Iterable[str], names: Sequence[str]) -> np.ndarray:
+    index = {name: i for i, name in enumerate(names)}
+    return np.array([index[label] for label in labels], dtype=np.int64)
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    """By number where all are whole numbers, else by text."""
+    names = sorted(names)
+    if all(re.fullmatch(r"[+-]?[0-9]+", name) for name in names):
+        names.sort(key=int)
+    return tuple(names)
+
+
+def _check_name(name: str, what: str) -> None:
+    if not name:
+        raise InputError(f"{what}: a label is empty; expected a name or a number")
+    if len(name) > _LONGEST_LABEL or not name.isprintable():
+        raise InputError(
+            f"{what}: the label {shown(name)} cannot be a class name; expected at most "
+            f"{_LONGEST_LABEL} printable characters"
+        )
+
+
+def shown(text: str) -> str:
+    return ascii(text if len(text) <= 40 else f"{text[:40]}...")
+
+
+def split_rows(labels: np.ndarray, parts: int, seed: int) -> list[np.ndarray]:
+    """Indices of the rest and of `parts` further splits, stratified, each in ascending order.
+
+    A split takes its share of the examples: of each class in proportion, largest remainders
+    rounded up, and at least one.
+    """
+    counts = np.bincount(labels)
+    exact = counts * _SHARE
+    quota = np.floor(exact).astype(np.int64)
+    places = max(0, round(len(labels) * _SHARE) - int(quota.sum()))
+    quota[np.argsort(quota - exact, kind="stable")[:places]] += 1
+    quota = np.maximum(quota, 1)
+    # RandomState, because its stream is frozen for good: the split must never move.
+    order = np.random.RandomState(seed).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]  # class by class
+    rank = np.empty(len(labels), dtype=np.int64)  # of an example among those of its class
+    rank[order] = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
+    part = np.minimum(rank // quota[labels], parts)
+    return [np.flatnonzero(part == each) for each in (parts, *range(parts))]
+
+
+def whole_split(x: np.ndarray, y: np.ndarray, seed: int) -> tuple[Split, Split, Split]:
+    train, validation, test = (Split(x[rows], y[rows]) for rows in split_rows(y, 2, seed))
+    return train, validation, test
+
+
+def feature_dataset(
+    path: Path,
+    splits: tuple[Split, Split, Split],
+    class_names: tuple[str, ...],
+    feature_names: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> FeatureDataset:
+    data = FeatureDataset(safe_name(path), *splits, class_names, feature_names, notes)
+    for split in splits[1:]:
+        data.preprocessing.check(split.pixels)
+    return data
+
+
+def image_dataset(
+    path: Path,
+    splits: tuple[Split, Split, Split],
+    class_names: tuple[str, ...],
+    image_shape: tuple[int, int],
+) -> Dataset:
+    return Dataset(safe_name(path), *splits, image_shape, 255.0, class_names)
+
+
+def refuse_size(count: int, width: int, bytes_each: int) -> None:
+    if width > MOST_FEATURES:
+        raise InputError(
+            f"{width:,} numbers for each example; expected at most {MOST_FEATURES:,}: "
+            "choose features, or make images smaller"
+        )
+    if count * width * bytes_each > LIMIT:
+        raise InputError(
+            f"{count:,} examples of {width:,} numbers take {count * width * bytes_each:,} bytes; "
+            f"expected at most {LIMIT:,}: leave some examples or features out"
+        )

@@ -1,0 +1,89 @@
+"""A user's own pictures: a folder with a folder for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from entrain.data.datasets import Dataset
+from entrain.data.own.examples import (
+    classes_of,
+    image_dataset,
+    refuse_size,
+    whole_split,
+)
+from entrain.data.pictures import read_picture
+from entrain.errors import InputError, positive_int
+
+_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+_LITTER = {"thumbs.db", "desktop.ini"}
+
+
+def from_folder(
+    path: Path, image_size: int, seed: int, on_progress: Callable[[float], None] | None
+) -> Dataset:
+    side = positive_int("image_size", image_size)
+    files = _pictures(path)
+    refuse_size(len(files), side * side, 4)
+    names, codes = classes_of([file.parent.name.strip() for file in files], "folders", 3)
+    pixels = np.empty((len(files), side * side), dtype=np.float32)
+    for i, file in enumerate(files):
+        pixels[i] = read_picture(file, (side, side), 255.0).reshape(-1)
+        if pixels[i].min() == pixels[i].max():
+            raise InputError(
+                f"{file}: constant when made {side} x {side} pixels: it has no content to "
+                "classify; leave it out or raise image_size"
+            )
+        if on_progress is not None:
+            on_progress((i + 1) / len(files))
+    return image_dataset(path, whole_split(pixels, codes, seed), names, (side, side))
+
+
+def _pictures(path: Path) -> list[Path]:
+    """The files of all class folders, in order of their names."""
+    root = path.resolve()
+    entries = _visible(path)
+    folders = [entry for entry in entries if entry.is_dir()]
+    loose = [e for e in entries if e.suffix.lower() in _SUFFIXES and e not in folders]
+    if loose or len(folders) < 2:
+        found = f"{loose[0].name} beside" if loose else f"{len(folders)}"
+        raise InputError(
+            f"{found} class folders; expected at least two folders, each named after a class and "
+            "holding its pictures"
+        )
+    files = []
+    for folder in folders:
+        _refuse_outside(folder, root)
+        inside = _visible(folder)
+        if not inside:
+            raise InputError(f"{folder}: no pictures; put some in or remove the folder")
+        for file in inside:
+            _refuse_outside(file, root)
+            if file.is_dir():
+                raise InputError(
+                    f"{file}: a folder within a class folder; expected pictures only. If {path} "
+                    "holds sets of class folders, give one of them"
+                )
+            files.append(file)
+    return files
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(
+        entry
+        for entry in folder.iterdir()
+        if not entry.name.startswith(".") and entry.name.lower() not in _LITTER
+    )
+
+
+def _refuse_outside(entry: Path, root: Path) -> None:
+    try:
+        inside = not entry.is_symlink() or entry.resolve(strict=True).is_relative_to(root)
+    except (OSError, RuntimeError) as error:  # a loop, or nothing there
+        raise InputError(f"{entry}: a link that leads nowhere; remove it") from error
+    if not inside:
+        raise InputError(
+            f"{entry}: a link that leads out of the folder is not followed; copy what it leads to"
+        )
