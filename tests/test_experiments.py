@@ -10,7 +10,7 @@ import torch
 
 from entrain.data import load_dataset
 from entrain.evaluation import evaluate, scores_of
-from entrain.experiments import EXPERIMENTS, TINY, Lab, architectures, teacher_seeds
+from entrain.experiments import EXPERIMENTS, TINY, Lab, anytime, architectures, teacher_seeds
 from entrain.experiments.setting import FASHION, MNIST
 from entrain.experiments.stochastic_dynamics import _cases, _median
 from entrain.learning import Classroom, TrainingState, chosen_teacher, network_of, perform
@@ -89,6 +89,11 @@ def test_of_a_case_the_median_margin_is_shown() -> None:
     among = torch.tensor([True, True, True, False, True])
     assert _median(scores, labels, among) == 2
     assert _median(scores, labels, torch.zeros(5, dtype=torch.bool)) is None
+
+
+def test_an_early_exit_is_taken_at_the_first_margin_above_the_threshold() -> None:
+    margins = torch.tensor([[0.0, 0.0, 0.0], [0.5, 0.1, 0.4], [0.2, 0.2, 0.9], [0.9, 0.3, 0.1]])
+    assert anytime.first_sure(margins, 0.4).tolist() == [1, 3, 2]  # the second never is sure
 
 
 def test_our_row_among_published_ones_is_counted_on_the_network() -> None:

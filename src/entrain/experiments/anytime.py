@@ -88,6 +88,12 @@ def measure(lab: Lab) -> Values:
     return {"rows": rows, "trained": trained}
 
 
+def first_sure(margins: torch.Tensor, threshold: float) -> torch.Tensor:
+    """The index of the first time at which a margin (times, n) exceeds it, or of the last: (n,)."""
+    sure = margins > threshold
+    return torch.where(sure.any(0), sure.double().argmax(0), len(margins) - 1)
+
+
 def _anytime(network: KuramotoNetwork, exam: Exam) -> Values:
     """Top-1 at every second time, and (top-1, mean time) of stopping at each margin."""
     right, exits = [], []
@@ -100,8 +106,7 @@ def _anytime(network: KuramotoNetwork, exam: Exam) -> Values:
         last = len(outputs) - 1
         found = []
         for threshold in MARGINS:
-            sure = margin > threshold
-            first = torch.where(sure.any(0), sure.double().argmax(0), last)
+            first = first_sure(margin, threshold)
             chosen = hit.gather(0, first[None])[0]
             found.append([float(chosen.double().sum()), float(first.double().sum() / last)])
         exits.append(found)

@@ -78,24 +78,22 @@ class OnRay:
                     datasets[name] = ray.put(self._dataset(name))
             return do.options(name=work.key).remote(job, *(datasets[n] for n in job.datasets))
 
-        try:
-            while True:
-                while len(running) < _slots(ray, asked):
-                    work = queue.claim(wait=not running)
-                    if work is None:
-                        break
-                    watcher.begin(work)
-                    running[submit(work)] = work
-                if not running:
-                    return
-                # Not for ever: another process may finish what work here waits for.
-                for each in ray.wait(list(running), timeout=SECONDS_BETWEEN_LOOKS)[0]:
-                    work = running.pop(each)
-                    queue.finish(work, self._outcome(ray, work, each))
-                    watcher.end(work)
-        finally:
-            for each in running:
-                ray.cancel(each, force=True)
+        # When this ends early, disconnecting ends the tasks that run: Ray kills the workers of a
+        # driver that is gone. Not ray.cancel, whose race with a task's end aborts this process.
+        while True:
+            while len(running) < _slots(ray, asked):
+                work = queue.claim(wait=not running)
+                if work is None:
+                    break
+                watcher.begin(work)
+                running[submit(work)] = work
+            if not running:
+                return
+            # Not for ever: another process may finish what work here waits for.
+            for each in ray.wait(list(running), timeout=SECONDS_BETWEEN_LOOKS)[0]:
+                work = running.pop(each)
+                queue.finish(work, self._outcome(ray, work, each))
+                watcher.end(work)
 
     def _device_of(self, ray: Any) -> str:
         gpus = bool(_resources(ray, "GPU"))
