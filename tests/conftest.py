@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from click.testing import Result
 from typer.testing import CliRunner
 
@@ -91,6 +93,24 @@ def cli(
         timeout=timeout,
         check=False,
     )
+
+
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """So many threads for PyTorch and our kernels meanwhile."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Tensors this small are not worth a team of threads, and waiting for one takes long."""
+    with threads(1):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
-from direct_states import equal_states
+from direct_tasks import NAMES, equal_states
 from entrain.data import load_dataset
 from entrain.errors import InputError
 from entrain.learning import (
@@ -30,16 +29,7 @@ from entrain.learning import (
 )
 from entrain.physics import Dynamics
 
-NAMES = ("input_weights", "biases", "couplings")
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Tensors this small are not worth a team of threads, and waiting for one takes long."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

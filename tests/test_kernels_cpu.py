@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import pytest
 import torch
 from torch import Tensor
 
+from conftest import threads
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise
 from networks import random_couplings, random_tensor
@@ -43,13 +43,6 @@ def example(request):
         "d": Dynamics(1.3, time, steps),
         "tolerance": tolerance,
     }
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
 
 
 def error(found: Tensor, exact: Tensor) -> float:
@@ -129,13 +122,12 @@ def test_there_is_one_compiled_version_of_each() -> None:
         assert len(kernel.signatures) == 1
 
 
-@pytest.mark.usefixtures("threads")
 def test_bits_do_not_depend_on_threads(example) -> None:
     b, j, g, d = (example[name] for name in "bjgd")
     results = []
     for count in (1, 2, 3):
-        torch.set_num_threads(count)
-        results.append([*training_step(b, j, g, d), noisy(example)])
+        with threads(count):
+            results.append([*training_step(b, j, g, d), noisy(example)])
     for other in results[1:]:
         for one, another in zip(results[0], other, strict=True):
             assert torch.equal(one, another)

@@ -44,16 +44,11 @@ def assert_same(found: Any, kept: Any, where: str) -> None:
         assert found == kept, where
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_the_vectors_are_what_the_package_computes(data: ModuleType) -> None:
     text = data.VECTORS.read_text()
     assert len(text) < MOST_BYTES
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # products this small are slower on several
-    try:
-        found = data.vectors()
-    finally:
-        torch.set_num_threads(threads)
-    assert_same(found, json.loads(text), "vectors")
+    assert_same(data.vectors(), json.loads(text), "vectors")
 
 
 def test_the_gallery_holds_the_first_official_test_images_of_each_class(data: ModuleType) -> None:

@@ -32,6 +32,9 @@ ray = pytest.importorskip("ray", reason="Ray is not installed (the extra `cluste
 import psutil  # noqa: E402  Ray brings it
 from ray.cluster_utils import Cluster  # noqa: E402
 
+# As many threads as a worker of one CPU has, so that sums are equal to the last digit.
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 NAMES = ("teachers", "multiseed")
 SETTING = replace(TINY, teacher_epochs=2, path_epochs=1, endpoint_epochs=1)
 # Whose PATH stages take long enough to be killed, much longer than they take to be found.
@@ -60,15 +63,6 @@ class Log:
 
     def end(self, work: Work) -> None:
         self.ended[work.key] += 1
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    """As many as a worker of one CPU has, so that sums are equal to the last digit."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def folder_in(path: Path) -> ResultsFolder:

@@ -1,0 +1,109 @@
+"""A visitor of the playground: Debian's Chromium against the real command.
+
+Screenshots go to the folder ENTRAIN_SCREENSHOTS names (docs/images for the README's), or nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("Chromium is not installed (apt-get install chromium)", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
+
+
+class Visit:
+    """One visitor's page, with everything it asked for and complained about."""
+
+    def __init__(self, context: Any, url: str) -> None:
+        self.context, self.url = context, url
+        self.page = context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.sizes: dict[str, int] = {}
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("response", self._received)
+
+    def _heard(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def _received(self, response: Any) -> None:
+        self.sizes[response.url] = int(response.headers.get("content-length", 0))
+
+    def go(self, fragment: str = "") -> Visit:
+        self.page.goto(self.url + fragment)
+        self.ready()
+        return self
+
+    def ready(self) -> None:
+        playwright.expect(self.get("verdict")).to_have_text(re.compile(r"\S"), timeout=10_000)
+
+    def get(self, name: str) -> Any:
+        return self.page.get_by_test_id(name)
+
+    def text(self, name: str) -> str:
+        return " ".join(self.get(name).inner_text().split())
+
+    def value(self, name: str) -> float:
+        return float(self.get(name).input_value())
+
+    def set(self, name: str, value: float | str) -> None:
+        """Move a slider, type a number or choose an option, as a visitor's change would."""
+        control = self.get(name)
+        if control.evaluate("e => e.tagName") == "SELECT":
+            control.select_option(str(value))
+            return
+        control.evaluate(
+            "(e, value) => { e.value = value; e.dispatchEvent(new Event('input', {bubbles: true}));"
+            " e.dispatchEvent(new Event('change', {bubbles: true})); }",
+            str(value),
+        )
+
+    def eventually(self, holds: Callable[[], bool]) -> None:
+        """Wait until `holds`: the page runs in frames, and loads models when it needs them."""
+        for _ in range(200):
+            if holds():
+                return
+            self.page.wait_for_timeout(50)
+        assert holds()
+
+    def scores(self) -> list[float]:
+        """The ten outputs, as the margin's tooltip lists them."""
+        listed = self.get("margin").get_attribute("title").split(", ")
+        return [float(each.rpartition(" ")[2]) for each in listed]
+
+    def stroke(self, points: list[tuple[float, float]]) -> None:
+        """Draw on the pad through points in fractions of it."""
+        box = self.get("pad").bounding_box()
+        at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+        self.page.mouse.move(*at[0])
+        self.page.mouse.down()
+        for point in at[1:]:
+            self.page.mouse.move(*point, steps=8)
+        self.page.mouse.up()
+
+    def snap(self, name: str) -> None:
+        if folder := os.environ.get("ENTRAIN_SCREENSHOTS"):
+            self.page.screenshot(path=Path(folder) / f"playground-{name}.png")
