@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from safetensors.torch import load_file
 from sklearn.datasets import load_iris
 
 import entrain
-from conftest import Invoke, Refuse, cli, printed
+from conftest import QUICK, Invoke, Refuse, cli, printed
 from entrain.learning import DirectProtocol, Recipe, stages_of
+from own_files import folder_of_pictures
 
 SMALL = ["--hidden=6,3,3", "--steps=40", "--device=cpu"]
 
@@ -38,7 +40,8 @@ def trained(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = cli("train", table, "--out", folder, *SMALL, "--json")
     assert done.returncode == 0, done.stderr
     assert "4 inputs, 3 classes, 106 / 22 / 22 examples" in done.stderr
-    assert "largest class has 1.0 times the smallest" in done.stderr
+    counts = "(setosa 50, versicolor 50, virginica 50)"
+    assert f"largest class has 1.0 times the smallest {counts}" in done.stderr
     assert "labels come from column 'kind'" in done.stderr
     result = json.loads(done.stdout)
     assert result["teacher"] is None
@@ -66,6 +69,41 @@ def test_show_describes_it_and_predict_says_it_reads_no_pictures(
     assert printed(invoke, "show", trained)["teacher_widths"] is None
     message = refuse("predict", trained, tmp_path / "x.png")
     assert "reads rows of 4 features, not pictures" in message
+
+
+def test_evaluate_takes_the_part_that_training_left_for_the_test(
+    trained: Path, table: Path, tmp_path: Path, invoke: Invoke, refuse: Refuse
+) -> None:
+    found = printed(invoke, "evaluate", trained, table)
+    assert found["examples"] == 22
+    kept = json.loads((trained / "results.json").read_text())
+    assert found["top1"] == pytest.approx(kept["results"]["DIRECT"]["top1"])
+    assert "entrain evaluate MODEL DATA" in refuse("evaluate", trained)
+    other = tmp_path / "other.csv"
+    other.write_text(table.read_text().replace("setosa", "tulip"))
+    message = refuse("evaluate", trained, other)
+    assert "the model knows setosa, versicolor, virginica" in message
+
+
+def test_a_run_begun_in_python_says_how_to_go_on(
+    table: Path, tmp_path: Path, refuse: Refuse
+) -> None:
+    data, folder = entrain.data.load_own(table), tmp_path / "run"
+    trained = entrain.train(data, folder=folder, protocols=["DIRECT"], device="cpu")
+    (protocol,) = trained.recipe.protocols
+    assert isinstance(protocol, DirectProtocol)
+    assert (protocol.batch_size, protocol.epochs) == (16, 200)  # as the command line has them
+    assert "go on there, with entrain.train(data" in refuse("train", "--resume", folder)
+
+
+def test_a_folder_of_many_classes_gets_a_figure_of_some(tmp_path: Path, invoke: Invoke) -> None:
+    pictures = folder_of_pictures(tmp_path / "many", {f"kind {i}": 3 for i in range(30)})
+    folder = tmp_path / "run"
+    options = ["--image-size=8", "--direct-epochs=2", "--out", folder, *SMALL]
+    found = printed(invoke, "train", pictures, *options)
+    assert found["examples"] == 30
+    with Image.open(found["figure"]) as figure:
+        assert figure.height < 2_500
 
 
 def test_a_finished_run_resumes_to_the_same_weights(trained: Path, invoke: Invoke) -> None:
@@ -116,6 +154,13 @@ def test_direct_on_digits_needs_no_teacher(tmp_path: Path, invoke: Invoke) -> No
     found = printed(invoke, "train", "digits", "--protocol", "DIRECT", *options)
     assert found["results"]["DIRECT"]["top1"] > 90
     assert not (tmp_path / "run" / "state" / "teacher.safetensors").exists()
+
+
+def test_direct_goes_on_from_the_two_stages(tmp_path: Path, invoke: Invoke) -> None:
+    options = ["--out", tmp_path / "run", "--direct-epochs=3", *QUICK, "--device=cpu"]
+    found = printed(invoke, "train", "digits", "--protocol", "DIRECT-FROM-TWO-STAGE", *options)
+    rows = found["results"]
+    assert rows["DIRECT-FROM-TWO-STAGE"]["top1"] > rows["TWO-STAGE-END"]["top1"]
 
 
 def test_direct_after_the_two_stages_has_them_in_front() -> None:

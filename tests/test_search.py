@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from conftest import Invoke, Refuse, printed
-from entrain.data import load_dataset
+from entrain import load
+from entrain.data import Split, load_dataset
 from entrain.learning import Classroom, DirectProtocol, DirectStage, perform
 from entrain.search import SPACE, search
 
@@ -62,6 +66,25 @@ def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
     more = search(digits, PROTOCOL, trials=4, hidden=8, device=CPU, journal=journal)
     assert len(more) == 4
     assert all(trial in more for trial in first)
+    assert len({tuple(trial.settings.values()) for trial in more}) == 4
+
+
+def test_other_examples_of_the_same_name_are_another_search(digits, tmp_path: Path) -> None:
+    journal = tmp_path / "s.journal"
+    first = search(digits, PROTOCOL, trials=1, hidden=8, device=CPU, journal=journal)
+    fewer = Split(digits.train.pixels[:600], digits.train.labels[:600])
+    for data, seed in ((replace(digits, train=fewer), 0), (digits, 1)):
+        other = search(data, PROTOCOL, trials=1, hidden=8, seed=seed, device=CPU, journal=journal)
+        assert other != first
+    assert search(digits, PROTOCOL, trials=1, hidden=8, device=CPU, journal=journal) == first
+
+
+def test_test_examples_are_not_looked_at(digits) -> None:
+    found, blind = (
+        search(data, PROTOCOL, trials=2, hidden=8, device=CPU)
+        for data in (digits, replace(digits, test=Split(digits.test.pixels[:1], np.array([0]))))
+    )
+    assert found == blind
 
 
 def test_the_command_writes_what_train_takes(
@@ -80,4 +103,20 @@ def test_the_command_writes_what_train_takes(
     file.write_text("{}")
     arguments[5] = tmp_path / "other"
     assert "not a file of entrain search" in refuse("train", "digits", *arguments)
+    assert "add --protocol DIRECT" in refuse("train", "digits", "--settings", file)
     assert "--trials" in refuse("search", "digits", "--trials", 0)
+
+
+def test_the_command_it_prints_trains_the_same_data(tmp_path: Path, invoke: Invoke) -> None:
+    table = tmp_path / "my data.csv"
+    rows = [f"{i % 2},{i % 2 + 0.1 * (i % 5)},{i % 3}" for i in range(60)]
+    table.write_text("\n".join(["kind,a,b", *rows]))
+    options = ["--label=kind", "--epochs=1", "--hidden=8", "--trials=1", "--device=cpu"]
+    done = invoke("search", table, *options, "--out", tmp_path / "found.json")
+    assert done.exit_code == 0, done.stderr
+    command = shlex.split(done.stdout.splitlines()[-1])
+    more = ["--out", tmp_path / "run", "--direct-epochs=1", "--steps=20", "--device=cpu"]
+    printed(invoke, *command[1:], *more)
+    assert load(tmp_path / "run").class_names == ("0", "1")
+    recipe = json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]
+    assert sum(recipe["teacher"]["widths"]) == 8

@@ -68,7 +68,9 @@ def _model(
         assert taught is not None
         teacher, seed = chosen_teacher(taught[0]), teacher_stage.seed
         training["teacher"] = asdict(teacher_stage.spec)
-    metrics = [m for m in ("top1", "agreement", "endpoint_rmse") if m in state.history]
+    metrics = [
+        m for m in ("top1", "agreement", "endpoint_rmse", "cross_entropy") if m in state.history
+    ]
     model = Model(
         network=network_of(state.best, lane, stage.dynamics),
         preprocessing=data.preprocessing,
@@ -117,7 +119,7 @@ def _card(title: str, dataset: str, model: Model, data: Dataset) -> str:
         run=details["run"],
         epoch=details["epoch"],
         table=table,
-        among="five seeds" if model.teacher is None else "ten training orders and five teachers",
+        among="five runs" if model.teacher is None else "ten training orders and five teachers",
         counts=(len(data.train), len(data.validation), len(data.test)),
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from entrain.data import OwnData, load_dataset
+from entrain.data import DATASETS, OwnData, load_dataset
 from entrain.device import choose_device
-from entrain.learning import Progress, Recipe, Trained, carry_out
+from entrain.learning import Progress, Recipe, Trained, carry_out, small_set
 from entrain.runfolder import RunFolder
 
 
@@ -27,7 +27,10 @@ def train(
     again with the same recipe after a crash.
     """
     data = load_dataset(dataset) if isinstance(dataset, str) else dataset
-    recipe = recipe or Recipe.for_dataset(data.name, **changes)
+    if recipe is None:
+        recipe = Recipe.for_dataset(data.name, **changes)
+        if data.name not in DATASETS:
+            recipe = recipe.adjusted(direct=small_set(len(data.train)))
     place = choose_device(device)
     if folder is None:
         return carry_out(recipe, data, device=place, progress=progress)

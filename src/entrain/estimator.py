@@ -24,7 +24,15 @@ from entrain import kernels
 from entrain.device import choose_device
 from entrain.errors import InputError
 from entrain.evaluation.measure import chunks
-from entrain.learning import DirectProtocol, DirectTask, Examples, TrainingState, network_of, train
+from entrain.learning import (
+    DirectProtocol,
+    DirectTask,
+    Examples,
+    TrainingState,
+    network_of,
+    small_batch,
+    train,
+)
 from entrain.physics import Dynamics, local_fields
 
 _NORM = 10.0  # mean length of the network's inputs
@@ -270,7 +278,7 @@ class _Settings:
 
     def protocol(self, examples: int, features: int, classes: int) -> DirectProtocol:
         """How so many examples are trained on. A single class leaves nothing to learn."""
-        batch_size = self.batch_size or min(256, max(16, examples // 20))
+        batch_size = self.batch_size or small_batch(examples)
         epochs = self.epochs
         if epochs is None:
             least, most = _EPOCHS

@@ -6,16 +6,18 @@ accelerator several cost little more than one.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from entrain.data import OwnData
 from entrain.errors import InputError, positive_int, seed_number
-from entrain.learning import Classroom, DirectProtocol, DirectStage, perform
+from entrain.learning import Classroom, DirectProtocol, DirectStage, digest, perform
 
 # Name -> least and most; all are searched on a logarithmic scale.
 SPACE: dict[str, tuple[float, float]] = {
@@ -50,7 +52,8 @@ def search(
 ) -> list[Trial]:
     """`trials` settings of `protocol`, best first. Test images are not looked at.
 
-    With a `journal` file the search goes on where it was killed: finished trials count.
+    With a `journal` file the search goes on where it was killed: finished trials count, if they are
+    of the same examples, protocol, size and seed.
     """
     positive_int("trials", trials)
     positive_int("side_by_side", side_by_side)
@@ -59,11 +62,12 @@ def search(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
         direction="maximize",
-        sampler=optuna.samplers.TPESampler(seed=seed, constant_liar=True),
         storage=_storage(optuna, journal),
-        study_name=f"{data.name} H={hidden} epochs={protocol.epochs}",
+        study_name=f"{data.name} {digest((_fingerprint(data), protocol, hidden, seed))}",
         load_if_exists=True,
     )
+    # A sampler begins anew when a search goes on: with the same seed it would ask the same again.
+    study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials), constant_liar=True)
     space = {
         name: optuna.distributions.FloatDistribution(low, high, log=True)
         for name, (low, high) in SPACE.items()
@@ -90,6 +94,15 @@ def search(
         if on_trials is not None:
             on_trials(_finished(optuna, study))
     return sorted(found, key=lambda each: -(each.top1 or 0.0))
+
+
+def _fingerprint(data: OwnData) -> str:
+    """What tells these examples from others of the same name."""
+    found = hashlib.sha256()
+    for split in (data.train, data.validation):
+        found.update(np.ascontiguousarray(split.pixels).data)
+        found.update(np.ascontiguousarray(split.labels).data)
+    return found.hexdigest()
 
 
 def _finished(optuna: Any, study: Any) -> list[Trial]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from entrain.cli.console import number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, ModelArgument, require
+from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 
 if TYPE_CHECKING:
     from entrain.data import Split
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 def command(
     model: ModelArgument,
     dataset: Annotated[
-        str | None, typer.Argument(help="A dataset. [default: the one the model was trained on]")
+        str | None,
+        typer.Argument(
+            help="A dataset, or your own data, as in entrain train.",
+            show_default="the one the model was trained on",
+        ),
     ] = None,
     temperature: Annotated[float, typer.Option(help="Thermal noise kT during inference.")] = 0.0,
     replicates: Annotated[int, typer.Option(help="Noisy trajectories per image.")] = 10,
@@ -27,15 +33,18 @@ def command(
         int | None,
         typer.Option(metavar="STEPS", help="Compare with this many Euler steps."),
     ] = None,
+    label: Annotated[str | None, typer.Option(help="Label column of your table.")] = None,
+    image_size: Annotated[int, typer.Option(help="Side of your own pictures.")] = IMAGE_SIZE,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Measure MODEL on the official test images: top-1, top-2, teacher agreement, endpoint error.
+    """Measure MODEL on test examples: top-1, top-2, teacher agreement, endpoint error.
 
-    With --temperature the ensemble's averaged outputs are measured, and single trajectories too.
+    Those of a dataset are its official test images, those of your own data the part that training
+    left for the test. With --temperature the ensemble's averaged outputs are measured, and single
+    trajectories too.
     """
-    from entrain.data import load_test_split
     from entrain.device import choose_device
     from entrain.errors import InputError, positive_float, positive_int, seed_number
     from entrain.models import find, load
@@ -46,11 +55,10 @@ def command(
     place = choose_device(device)
     path = find(model)
     loaded = load(path)
-    name = dataset or loaded.dataset
-    split = load_test_split(name, data_dir)
+    name, split = _test_examples(loaded, dataset, label, image_size, data_dir)
     if split.pixels.shape[1] != loaded.network.inputs:
         raise InputError(
-            f"{name} has images of {split.pixels.shape[1]} pixels, the model {model} takes "
+            f"{name} has examples of {split.pixels.shape[1]} numbers, the model {model} takes "
             f"{loaded.network.inputs} (it was trained on {loaded.dataset})"
         )
     loaded.network.to(place)
@@ -69,6 +77,30 @@ def command(
         print_json(result)
     else:
         _show(result)
+
+
+def _test_examples(
+    model: Model, dataset: str | None, label: str | None, image_size: int, data_dir: Path | None
+) -> tuple[str, Split]:
+    from entrain.data import DATASETS, load_test_split
+    from entrain.errors import InputError
+
+    name = dataset or model.dataset
+    if dataset is None and name not in DATASETS:
+        raise InputError(
+            f"the model was trained on data of your own ({name}): name the file or folder, "
+            "entrain evaluate MODEL DATA"
+        )
+    own = own_data(name, label, image_size)
+    if own is None:
+        return name, load_test_split(name, data_dir)
+    data = read(name, data_dir, own)
+    if data.class_names != model.class_names:
+        raise InputError(
+            f"{name} has the classes {', '.join(data.class_names)}; the model knows "
+            f"{', '.join(model.class_names)}"
+        )
+    return data.name, data.test
 
 
 def _measure(
@@ -112,7 +144,7 @@ def _refinement(model: Model, split: Split, steps: int) -> dict[str, Any]:
 def _show(result: dict[str, Any]) -> None:
     noise = f", kT = {result['temperature']:g}" if result["temperature"] else ""
     shown = table(
-        f"{result['protocol']} on {result['dataset']}, {result['examples']:,} test images{noise}",
+        f"{result['protocol']} on {result['dataset']}, {result['examples']:,} test examples{noise}",
         "",
         "top-1 %",
         "top-2 %",

@@ -1,4 +1,4 @@
-"""A user's own data on the command line: what was given, reading it, and what suits its size."""
+"""A user's own data on the command line: what was given, and reading it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from entrain.cli.console import err
 
 if TYPE_CHECKING:
     from entrain.data import OwnData
+
+
+IMAGE_SIZE = 28
+SHOWN = 10  # classes
 
 
 def own_data(dataset: str, label: str | None, image_size: int) -> dict[str, Any] | None:
@@ -48,7 +52,8 @@ def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> Own
     err.print(
         f"{data.name}: {data.preprocessing.inputs} inputs, {len(data.class_names)} classes, "
         f"{len(data.train)} / {len(data.validation)} / {len(data.test)} examples to train, "
-        f"validate and test; the largest class has {found['imbalance']:.1f} times the smallest",
+        f"validate and test; the largest class has {found['imbalance']:.1f} times the smallest "
+        f"({_counts(found['counts'])})",
         soft_wrap=True,
     )
     for note in getattr(data, "notes", ()):
@@ -56,9 +61,9 @@ def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> Own
     return data
 
 
-def small_set(count: int) -> dict[str, Any]:
-    """Batches and epochs for about 3,000 steps, and a decay against learning few rows by heart."""
-    batch = min(256, max(16, count // 20))
-    epochs = min(200, max(20, 3000 * batch // count))
-    fine = max(1, epochs // 20)
-    return {"batch_size": batch, "epochs": epochs, "fine_epochs": fine, "weight_decay": 10.0}
+def _counts(counts: dict[str, int]) -> str:
+    """How many examples the classes have, or the largest and smallest where they are many."""
+    ordered = sorted(counts.items(), key=lambda each: -each[1])
+    if len(ordered) > SHOWN:
+        ordered = [*ordered[: SHOWN // 2], ("...", 0), *ordered[-(SHOWN // 2) :]]
+    return ", ".join(f"{name} {count}" if count else name for name, count in ordered)

@@ -29,17 +29,19 @@ def command(
         ),
     ] = False,
     runs: Annotated[
-        int | None, typer.Option(help="Training orders. [default: 10; quick: 3]")
+        int | None, typer.Option(help="Training orders.", show_default="10; quick: 3")
     ] = None,
     out_folder: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder of results. [default: results; quick: results/quick]"),
+        typer.Option(
+            "--out", help="Folder of results.", show_default="results; quick: results/quick"
+        ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="process (this one), or ray (needs entrain[cluster]).")
+        str, typer.Option(help="process (this one), or ray (needs entrain\\[cluster]).")
     ] = "process",
     address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster. [default: a local one]")
+        str | None, typer.Option(help="Of a Ray cluster.", show_default="a local one")
     ] = None,
     data_dir: DataDir = None,
     device: Device = "auto",

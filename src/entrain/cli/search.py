@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from entrain.cli.console import err, number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, require
-from entrain.cli.own_data import own_data, read, small_set
+from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 
 if TYPE_CHECKING:
     from entrain.search import Trial
@@ -24,16 +25,16 @@ def command(
     epochs: Annotated[int, typer.Option(help="Of each trial.")] = 10,
     hidden: Annotated[int, typer.Option(help="Hidden oscillators.")] = 64,
     out_file: Annotated[
-        Path | None, typer.Option("--out", help="[default: runs/search-DATASET.json]")
+        Path | None, typer.Option("--out", show_default="runs/search-DATASET.json")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the search and of the networks.")] = 0,
     label: Annotated[str | None, typer.Option(help="Label column of your table.")] = None,
-    image_size: Annotated[int, typer.Option(help="Side of your own pictures.")] = 28,
+    image_size: Annotated[int, typer.Option(help="Side of your own pictures.")] = IMAGE_SIZE,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Search rates, gain, decay and start of DIRECT with Optuna (needs entrain[search]).
+    """Search rates, gain, decay and start of DIRECT with Optuna (needs entrain\\[search]).
 
     The file it writes is taken by entrain train DATASET --protocol DIRECT --settings FILE. A search
     that was killed goes on from the journal beside that file.
@@ -44,8 +45,8 @@ def command(
     from entrain.device import choose_device
     from entrain.errors import positive_int, seed_number
     from entrain.files import strict_json, write_atomically
-    from entrain.learning import DirectProtocol, suited
-    from entrain.search import search
+    from entrain.learning import DirectProtocol, TeacherSpec, small_set, suited
+    from entrain.search import SPACE, search
 
     require(positive_int, trials=trials, side_by_side=side_by_side, epochs=epochs, hidden=hidden)
     require(seed_number, seed=seed)
@@ -88,25 +89,22 @@ def command(
     if json:
         print_json(result | {"file": str(path)})
         return
-    shown = table(f"{data.name}: best of {len(found)} settings", "validation top-1 %", *_NAMES)
+    shown = table(f"{data.name}: best of {len(found)} settings", "validation top-1 %", *SPACE)
     for each in found[:SHOWN]:
-        shown.add_row(number(each.top1), *(f"{each.settings[name]:.3g}" for name in _NAMES))
+        shown.add_row(number(each.top1), *(f"{each.settings[name]:.3g}" for name in SPACE))
     out.print(shown)
-    out.print(f"entrain train {dataset} --protocol DIRECT --settings {path}", soft_wrap=True)
+    options: dict[str, Any] = {"--settings": path, "--label": label, "--data-dir": data_dir}
+    if own and image_size != IMAGE_SIZE:
+        options["--image-size"] = image_size
+    if hidden != sum(TeacherSpec().widths):
+        options["--hidden"] = hidden
+    given = [str(part) for each in options.items() if each[1] is not None for part in each]
+    again = shlex.join(["entrain", "train", dataset, "--protocol", "DIRECT", *given])
+    out.print(again, soft_wrap=True, markup=False)
 
 
-_NAMES = (
-    "input_rate",
-    "coupling_rate",
-    "gain",
-    "weight_decay",
-    "initial_couplings",
-    "initial_weights",
-)
-
-
-def settings_of(path: Path | None) -> dict[str, float]:
-    """The best settings in a file that `entrain search` wrote."""
+def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
+    """The best settings in a file that `entrain search` wrote, for protocols from labels."""
     import json
 
     from entrain.errors import InputError
@@ -114,6 +112,11 @@ def settings_of(path: Path | None) -> dict[str, float]:
 
     if path is None:
         return {}
+    if not any(name.startswith("DIRECT") for name in protocols):
+        raise InputError(
+            f"--settings {path} are of DIRECT, and none of {', '.join(protocols)} would follow "
+            "them; add --protocol DIRECT"
+        )
     try:
         found = json.loads(path.read_text())["settings"]
         values = {name: float(found[name]) for name in SPACE}

@@ -14,6 +14,14 @@ from entrain.cli.options import Json, ModelArgument
 if TYPE_CHECKING:
     from entrain.data import FeatureScaling, Preprocessing
 
+# Metrics of a model's selected epoch, as far as its protocol has them: name, title, form, unit.
+VALIDATION = (
+    ("top1", "top-1", ".2f", " %"),
+    ("agreement", "agreement", ".2f", " %"),
+    ("endpoint_rmse", "endpoint RMSE", ".4f", ""),
+    ("cross_entropy", "cross-entropy", ".4f", ""),
+)
+
 
 def command(
     model: ModelArgument,
@@ -77,14 +85,12 @@ def command(
         else "-".join(map(str, (network.inputs, *loaded.teacher.widths, network.outputs))),
         "trained by": f"{loaded.protocol}, run {details.get('run')}, seed {details.get('seed')}, "
         f"epoch {details.get('epoch')}",
-        "validation": f"top-1 {number(validation.get('top1'))} %, agreement "
-        f"{number(validation.get('agreement'))} %, endpoint RMSE "
-        f"{number(validation.get('endpoint_rmse'), '.4f')}",
+        "validation": ", ".join(
+            f"{title} {number(validation[name], form)}{unit}"
+            for name, title, form, unit in VALIDATION
+            if name in validation
+        ),
     }
-    if "cross_entropy" in validation:
-        rows["validation"] = f"top-1 {number(validation.get('top1'))} %, cross-entropy " + number(
-            validation.get("cross_entropy"), ".4f"
-        )
     shown = Table(show_header=False, box=None)
     shown.add_column(style="bold")
     shown.add_column()

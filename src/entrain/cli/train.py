@@ -11,7 +11,7 @@ import typer
 
 from entrain.cli.console import BAD_INPUT, complain, err, number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, require
-from entrain.cli.own_data import own_data, read, small_set
+from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from entrain.learning.protocols import Solver
     from entrain.learning.recipe import AnyProtocol
     from entrain.runfolder import RunFolder
+
+MOST_PANELS = 25  # of the figure
 
 
 def command(
@@ -37,12 +39,13 @@ def command(
         list[str] | None,
         typer.Option(
             help="PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END, ZERO-END-ONLY, or from "
-            "labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; may be repeated. "
-            "[default: TWO-STAGE-END; own data: DIRECT]"
+            "labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; may be repeated.",
+            show_default="TWO-STAGE-END; own data: DIRECT",
         ),
     ] = None,
     out_folder: Annotated[
-        Path | None, typer.Option("--out", help="New folder of the run. [default: runs/DATASET-n]")
+        Path | None,
+        typer.Option("--out", help="New folder of the run.", show_default="runs/DATASET-n"),
     ] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Go on with the run in this folder.")
@@ -52,13 +55,13 @@ def command(
     hidden: Annotated[
         str | None,
         typer.Option(
-            help="Teacher widths; their sum is the hidden oscillators. [default: 32,16,16]"
+            help="Teacher widths; their sum is the hidden oscillators.", show_default="32,16,16"
         ),
     ] = None,
     initialisations: Annotated[
         int | None, typer.Option(help="Teacher starts, the best on validation is kept.")
     ] = None,
-    teacher_epochs: Annotated[int | None, typer.Option(help="[default: 300]")] = None,
+    teacher_epochs: Annotated[int | None, typer.Option(show_default="300")] = None,
     path_solver: Annotated[
         str | None,
         typer.Option(help="Stage I: exact (its minimum, at once; default) or sgd (the paper's)."),
@@ -68,40 +71,47 @@ def command(
         typer.Option(help="Of the exact solver, on the input weights; 1e-4 keeps them small."),
     ] = None,
     path_epochs: Annotated[
-        int | None, typer.Option(help="Stage I by SGD. [default: 300; digits: 40]")
+        int | None, typer.Option(help="Stage I by SGD.", show_default="300; digits: 40")
     ] = None,
     path_learning_rate: Annotated[
-        float | None, typer.Option(help="Stage I by SGD. [default: 3000; digits: 60000]")
+        float | None, typer.Option(help="Stage I by SGD.", show_default="3000; digits: 60000")
     ] = None,
-    endpoint_epochs: Annotated[int | None, typer.Option(help="Stage II. [default: 20]")] = None,
-    endpoint_learning_rate: Annotated[float | None, typer.Option(help="[default: 10]")] = None,
-    endpoint_weight: Annotated[float | None, typer.Option(help="[default: 1]")] = None,
+    endpoint_epochs: Annotated[
+        int | None, typer.Option(help="Stage II.", show_default="20")
+    ] = None,
+    endpoint_learning_rate: Annotated[float | None, typer.Option(show_default="10")] = None,
+    endpoint_weight: Annotated[float | None, typer.Option(show_default="1")] = None,
     direct_epochs: Annotated[
-        int | None, typer.Option(help="From labels. [default: 150 augmented, else 30]")
+        int | None, typer.Option(help="From labels.", show_default="by the data, 20 to 200")
     ] = None,
     settings_file: Annotated[
         Path | None, typer.Option("--settings", help="Of DIRECT, as entrain search found them.")
     ] = None,
-    batch_size: Annotated[int | None, typer.Option(help="[default: 256; digits: 32]")] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Label column of your table. [default: label, class, ...]")
+    batch_size: Annotated[
+        int | None, typer.Option(show_default="256; digits: 32; own data: 16 to 256")
     ] = None,
-    image_size: Annotated[int, typer.Option(help="Side in pixels of your own pictures.")] = 28,
+    label: Annotated[
+        str | None,
+        typer.Option(help="Label column of your table.", show_default="label, class, ..."),
+    ] = None,
+    image_size: Annotated[int, typer.Option(help="Side in pixels of your own pictures.")] = (
+        IMAGE_SIZE
+    ),
     observation_time: Annotated[float, typer.Option(help="t_f.")] = 0.2,
     steps: Annotated[int, typer.Option(help="Euler steps K.")] = 200,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Train an oscillator network on DATASET from a neural teacher, in two stages.
+    """Train an oscillator network on DATASET: from a neural teacher in two stages, or from labels.
 
-    Defaults are the paper's, but for Stage I: its minimum is solved for, not approached by SGD
-    (--path-solver sgd). A run that was killed goes on with --resume DIR and ends with the same
+    The two stages are the paper's, but for Stage I: its minimum is solved for, not approached by
+    SGD (--path-solver sgd). A run that was killed goes on with --resume DIR and ends with the same
     weights.
     """
     from entrain.device import choose_device
     from entrain.errors import positive_float, positive_int, seed_number
-    from entrain.learning import Recipe
+    from entrain.learning import Recipe, small_set
     from entrain.physics import Dynamics
     from entrain.runfolder import RunFolder, new_folder, resume_command
 
@@ -112,7 +122,7 @@ def command(
         data_dir = data_dir or (Path(kept_data_dir) if kept_data_dir else None)
         device = folder.settings.get("device", "auto") if device == "auto" else device
         place = choose_device(device)
-        data = read(folder.recipe.dataset, data_dir, folder.settings.get("own"))
+        data = _data_of(folder, data_dir)
     else:
         own = own_data(dataset, label, image_size)
         require(
@@ -136,9 +146,10 @@ def command(
         require(partial(positive_float, zero=True), endpoint_weight=endpoint_weight, ridge=ridge)
         place = choose_device(device)
         data = read(dataset, data_dir, own)
+        protocols = protocol or ["TWO-STAGE-END" if own is None else "DIRECT"]
         recipe = Recipe.for_dataset(
             data.name,
-            protocol or ["TWO-STAGE-END" if own is None else "DIRECT"],
+            protocols,
             path_solver=_solver(
                 path_solver, path_epochs is not None or path_learning_rate is not None
             ),
@@ -165,7 +176,7 @@ def command(
                 batch_size=batch_size,
             ),
             direct=(small_set(len(data.train)) if own else {})
-            | settings_of(settings_file)
+            | settings_of(settings_file, protocols)
             | _given(epochs=direct_epochs, batch_size=batch_size),
         )
         settings = {
@@ -200,7 +211,7 @@ def _train(folder: RunFolder, data: OwnData, place: torch.device) -> tuple[dict[
     with TrainingProgress() as progress:
         trained = carry_out(folder.recipe, data, device=place, store=folder, progress=progress)
     folder.save_models(trained.models)
-    figure = _figure(folder.path, trained, data)
+    figure = folder.path / "trajectories.png"
     results = test_results(trained, data)
     results |= {
         "folder": str(folder.path),
@@ -213,6 +224,7 @@ def _train(folder: RunFolder, data: OwnData, place: torch.device) -> tuple[dict[
         },
     }
     folder.save_results(results)
+    _draw(figure, trained, data)
     return results, trained
 
 
@@ -220,7 +232,7 @@ def _show(results: dict[str, Any], trained: Trained) -> None:
     network = trained.model.network
     shown = table(
         f"{results['dataset']}: {network.oscillators} oscillators, {network.couplers:,} couplers, "
-        f"{results['examples']:,} test images",
+        f"{results['examples']:,} test examples",
         "",
         "top-1 %",
         "top-2 %",
@@ -253,7 +265,21 @@ def _show(results: dict[str, Any], trained: Trained) -> None:
     out.print(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
 
 
-def _figure(folder: Path, trained: Trained, data: OwnData) -> Path:
+def _data_of(folder: RunFolder, data_dir: Path | None) -> OwnData:
+    """What the run in a folder was trained on."""
+    from entrain.data import DATASETS
+    from entrain.errors import InputError
+
+    name, own = folder.recipe.dataset, folder.settings.get("own")
+    if own is None and name not in DATASETS:
+        raise InputError(
+            f"{folder.path}: was begun in Python with data of its own ({name}); go on there, with "
+            f"entrain.train(data, folder={str(folder.path)!r})"
+        )
+    return read(name, data_dir, own)
+
+
+def _draw(file: Path, trained: Trained, data: OwnData) -> None:
     import numpy as np
 
     from entrain.evaluation import representative, scores_of
@@ -265,15 +291,16 @@ def _figure(folder: Path, trained: Trained, data: OwnData) -> Path:
     rows = representative(scores.cpu().numpy(), data.test.labels)
     if not len(rows):  # nothing is classified correctly
         rows = np.unique(data.test.labels, return_index=True)[1]
+    rows = rows[:MOST_PANELS]
     outputs = model.network.simulate(inputs[rows], record=True)[..., model.network.hidden :].cos()
     figure = trajectories(
         images=data.test.pixels[rows].reshape(-1, *data.image_shape),
         outputs=outputs.cpu().numpy(),
         labels=data.test.labels[rows],
         class_names=data.class_names,
-        title=f"{model.protocol} on {data.name}: the ten output oscillators deciding",
+        title=f"{model.protocol} on {data.name}: the output oscillators deciding",
     )
-    return save(figure, folder / "trajectories.png")
+    save(figure, file)
 
 
 def _report_divergence(recipe: Recipe, trained: Trained) -> None:

@@ -8,6 +8,8 @@ from entrain.learning.direct import (
     DirectProtocol,
     DirectTask,
     Examples,
+    small_batch,
+    small_set,
     suited,
 )
 from entrain.learning.likelihood import negative_log_likelihood
@@ -54,6 +56,8 @@ __all__ = [
     "perform",
     "protocol_named",
     "read_state",
+    "small_batch",
+    "small_set",
     "stages_of",
     "suited",
     "teach",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -130,6 +130,20 @@ def suited(
         fine = max(1, epochs // 100)
         return replace(found, epochs=max(1, epochs // 5), fine_epochs=fine, weight_decay=1.0)
     return replace(found, augmentation=distorted, unaugmented_epochs=max(1, epochs // 20))
+
+
+def small_batch(examples: int) -> int:
+    """A batch size for so many examples."""
+    return min(256, max(16, examples // 20))
+
+
+def small_set(examples: int) -> dict[str, Any]:
+    """Fields for a user's own data: batches and epochs for about 3,000 steps, and a decay against
+    learning few rows by heart."""
+    batch = small_batch(examples)
+    epochs = min(200, max(20, 3000 * batch // examples))
+    fine = max(1, epochs // 20)
+    return {"batch_size": batch, "epochs": epochs, "fine_epochs": fine, "weight_decay": 10.0}
 
 
 @dataclass(frozen=True)

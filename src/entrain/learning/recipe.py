@@ -82,7 +82,7 @@ class Recipe:
         named = [protocol_named(p) if isinstance(p, str) else p for p in protocols]
         chosen = tuple(suited(p, dataset) if isinstance(p, DirectProtocol) else p for p in named)
         recipe = cls(dataset, protocols=chosen, **changes)
-        if dataset.startswith("fashion-mnist") and "teacher" not in changes:
+        if dataset in ("fashion-mnist", "fashion-mnist-small") and "teacher" not in changes:
             once = replace(recipe.teacher, initialisations=1, selection="cross-entropy")
             recipe = replace(recipe, teacher=once)
         if path_solver == "exact":
