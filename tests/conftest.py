@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -93,6 +94,23 @@ def cli(
         timeout=timeout,
         check=False,
     )
+
+
+def in_a_terminal(*arguments: object) -> str:
+    """What `entrain ARGUMENTS` shows a person, who sees it succeed."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "entrain", *map(str, arguments)]
+    wide = environment(TERM="xterm-256color", COLUMNS="120")
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=wide)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while part := os.read(ours, 65536):
+            shown += part
+    os.close(ours)
+    text = shown.decode()
+    assert process.wait() == 0, text
+    return text
 
 
 @contextlib.contextmanager

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import pkgutil
-import pty
 import statistics
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +13,7 @@ import pytest
 from PIL import Image
 
 import entrain
-from conftest import METRICS, QUICK, Invoke, Run, cli, environment, printed, strict
+from conftest import METRICS, QUICK, Invoke, Run, cli, in_a_terminal, printed, strict
 from entrain.runfolder import RunFolder
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -148,25 +144,7 @@ def test_several_runs_give_mean_and_sample_sd(invoke: Invoke, tmp_path: Path) ->
 
 def test_train_in_a_terminal_shows_bars_and_a_table(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "entrain", "train", "--out", str(folder), *QUICK]
-    process = subprocess.Popen(
-        command,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=environment(TERM="xterm-256color", COLUMNS="120"),
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while part := os.read(ours, 65536):
-            shown += part
-    except OSError:  # the other end is closed
-        pass
-    os.close(ours)
-    text = shown.decode()
-    assert process.wait() == 0, text
+    text = in_a_terminal("train", "--out", folder, *QUICK)
     assert "━" in text
     assert "TWO-STAGE-END" in text
     assert "1/1" in text

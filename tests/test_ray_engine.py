@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import torch
 
+from conftest import cli
 from entrain.data import Dataset, load_dataset
 from entrain.errors import InputError
 from entrain.experiments import EXPERIMENTS, TINY, Setting
@@ -191,6 +192,17 @@ def test_two_nodes_find_what_one_process_finds(
     assert log.begun == log.ended == Counter(dict.fromkeys(queue.all, 1))
     assert loaded == {"mnist-small": 1, "fashion-mnist-small": 1}  # once, and only here
     assert not ray.is_initialized()
+
+
+def test_the_command_works_on_a_cluster_and_on_a_ray_of_its_own(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    for name, place in (("there", ["--address", cluster.address]), ("here", [])):
+        options = ["--size", "tiny", "--engine", "ray", *place, "--out", tmp_path / name]
+        done = cli("reproduce", "teachers", *options, "--device", "cpu")
+        assert done.returncode == 0, done.stderr
+        assert "measure teachers" in done.stderr
+    assert values(tmp_path / "there").keys() == values(tmp_path / "here").keys() == {"teachers"}
 
 
 def test_a_killed_worker_costs_only_its_stage(

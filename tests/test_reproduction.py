@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Invoke, Refuse, cli, environment, printed
+from conftest import Invoke, Refuse, cli, environment, in_a_terminal, printed
 from entrain.experiments import EXPERIMENTS, TINY, Measurement
 from entrain.figures import FIGURES
 from entrain.reproduction import Queue, ResultsFolder
@@ -77,6 +78,14 @@ def test_effects_are_differences_and_an_error_that_falls_counts_as_gain(
         low, high = effect["t_interval"]
         assert low <= effect["mean"] <= high
         assert effect["positive"] + effect["zero"] + effect["negative"] == TINY.runs
+
+
+def test_a_person_sees_how_far_everything_is_and_how_long_it_takes(tmp_path: Path) -> None:
+    text = in_a_terminal("reproduce", "teachers", "preprocessing", *options(tmp_path / "out"))
+    assert "everything" in text
+    assert "4/4 done" in text
+    assert "mnist-small teacher 8-4-4" in text
+    assert re.search(r"everything[^\n]* [0-3]/4 done[^\n]*m\d\d:\d\d", text)  # the time left
 
 
 def test_the_report_has_every_experiment_and_says_what_it_is_not(everything: Path) -> None:

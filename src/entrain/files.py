@@ -26,9 +26,9 @@ def write_atomically(path: Path, content: bytes) -> None:
     _sync_folder(path.parent)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of writes into `folder` that were killed."""
-    for path in folder.glob(f".*{_LEFTOVER}"):
+def remove_leftovers(folder: Path, name: str = "") -> None:
+    """Remove the temporary files of killed writes into `folder`, or of its file `name` alone."""
+    for path in folder.glob(f".{name}*{_LEFTOVER}"):
         path.unlink(missing_ok=True)
 
 

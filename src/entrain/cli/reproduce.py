@@ -97,13 +97,13 @@ def command(
 
 def _list(setting: Setting, json: bool) -> None:
     from entrain.experiments import EXPERIMENTS
-    from entrain.reproduction.queue import stage_count
+    from entrain.reproduction.work import with_needs
 
     rows = {
         name: {
             "title": experiment.title,
             "source": experiment.source,
-            "stages": stage_count(experiment.stages(setting)),
+            "stages": len(with_needs(tuple(experiment.stages(setting)))),
         }
         for name, experiment in EXPERIMENTS.items()
     }

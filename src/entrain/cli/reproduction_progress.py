@@ -18,7 +18,8 @@ from rich.progress import (
 from entrain.cli.console import err
 
 if TYPE_CHECKING:
-    from entrain.learning import TrainingState
+    from entrain.experiments import Measurement
+    from entrain.learning import Stage, TrainingState
     from entrain.reproduction import Queue, Work
 
 
@@ -59,19 +60,18 @@ class ReproductionProgress:
         self._pieces[work.key] = (bar, time.monotonic())
         self._update()
 
-    def epoch(self, work: Work, state: TrainingState) -> None:
+    def epoch(self, stage: Stage, state: TrainingState) -> None:
         """Show how far a stage is, and how accurate on validation."""
-        assert not hasattr(work, "experiment")
-        epochs = work.epochs
         top1 = max((v for v in state.history["top1"][-1] if v == v), default=float("nan"))
-        news = f"{state.epoch}/{epochs} {top1:5.2f} %"
-        self._bars.update(self._pieces[work.key][0], completed=state.epoch / epochs, news=news)
-        self._fractions[work.key] = state.epoch / epochs
-        self._update()
+        news = f"{state.epoch}/{stage.epochs} {top1:5.2f} %"
+        self._show(stage, state.epoch / stage.epochs, news)
 
-    def fraction(self, work: Work, fraction: float) -> None:
+    def fraction(self, work: Measurement, fraction: float) -> None:
         """Show how far a measurement is."""
-        self._bars.update(self._pieces[work.key][0], completed=fraction)
+        self._show(work, fraction, "")
+
+    def _show(self, work: Work, fraction: float, news: str) -> None:
+        self._bars.update(self._pieces[work.key][0], completed=fraction, news=news)
         self._fractions[work.key] = fraction
         self._update()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -9,10 +10,10 @@ from typing import Protocol
 import torch
 
 from entrain.data import Dataset
-from entrain.experiments import Measurement
-from entrain.learning import TrainingState
-from entrain.reproduction.folder import Work
-from entrain.reproduction.queue import Queue
+from entrain.experiments import Measurement, Values
+from entrain.learning import Stage, TrainingState
+from entrain.reproduction.folder import ResultsFolder, Work
+from entrain.reproduction.queue import Inputs, Queue
 from entrain.reproduction.work import Bench
 
 
@@ -22,10 +23,10 @@ class Watcher(Protocol):
     def begin(self, work: Work) -> None:
         """Work was begun."""
 
-    def epoch(self, work: Work, state: TrainingState) -> None:
+    def epoch(self, stage: Stage, state: TrainingState) -> None:
         """An epoch of a stage is over, or a stage goes on from a saved state."""
 
-    def fraction(self, work: Work, fraction: float) -> None:
+    def fraction(self, work: Measurement, fraction: float) -> None:
         """How far a measurement is."""
 
     def end(self, work: Work) -> None:
@@ -51,28 +52,24 @@ class ThisProcess:
             watcher.begin(work)
             inputs = queue.inputs(work)
             if isinstance(work, Measurement):
-                queue.finish(
-                    work,
-                    self._bench.measure(
-                        work,
-                        inputs.needs,
-                        inputs.seconds,
-                        lambda fraction, work=work: watcher.fraction(work, fraction),  # type: ignore[misc]
-                    ),
-                )
+                queue.finish(work, self._measure(work, inputs, watcher))
             else:
-                stage, began = work, time.monotonic() - inputs.saved_seconds
-                if inputs.saved is not None:
-                    watcher.epoch(stage, inputs.saved)
-
-                def after(state: TrainingState, stage=stage, began=began) -> None:  # type: ignore[no-untyped-def]
-                    queue.folder.save_state(stage, state, time.monotonic() - began)
-                    watcher.epoch(stage, state)
-
-                queue.finish(
-                    stage,
-                    self._bench.train(
-                        stage, inputs.needs, inputs.saved, inputs.saved_seconds, after
-                    ),
-                )
+                queue.finish(work, self._train(work, inputs, queue.folder, watcher))
             watcher.end(work)
+
+    def _train(
+        self, stage: Stage, inputs: Inputs, folder: ResultsFolder, watcher: Watcher
+    ) -> bytes:
+        began = time.monotonic() - inputs.saved_seconds
+        if inputs.saved is not None:
+            watcher.epoch(stage, inputs.saved)
+
+        def after(state: TrainingState) -> None:
+            folder.save_state(stage, state, time.monotonic() - began)
+            watcher.epoch(stage, state)
+
+        return self._bench.train(stage, inputs.needs, inputs.saved, inputs.saved_seconds, after)
+
+    def _measure(self, work: Measurement, inputs: Inputs, watcher: Watcher) -> Values:
+        tell = functools.partial(watcher.fraction, work)
+        return self._bench.measure(work, inputs.needs, inputs.seconds, tell)

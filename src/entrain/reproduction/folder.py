@@ -50,18 +50,20 @@ class ResultsFolder:
             except BlockingIOError:
                 yield False
                 return
+            path = self._path(work)
+            remove_leftovers(path.parent, path.name)  # of a kill: only its holder writes it
             yield True
 
-    def tidy(self) -> None:
-        """Remove what killed writes left; only while no other process writes."""
-        for folder in (self.path, self.stages):
-            remove_leftovers(folder)
+    def _path(self, work: Work) -> Path:
+        if isinstance(work, Measurement):
+            return self.result_path(work.experiment.name)
+        return self.stages / f"{work.key}.safetensors"
 
     # Trained stages
 
     def state(self, stage: Stage) -> tuple[TrainingState, Values] | None:
         """The saved state of a stage and its header (`finished`, `seconds`), if it was begun."""
-        path = self._state_path(stage)
+        path = self._path(stage)
         if not path.exists():
             return None
         try:
@@ -73,18 +75,12 @@ class ResultsFolder:
         """Keep an unfinished state, now and then."""
         if time.monotonic() - self._saved_at < SECONDS_BETWEEN_SAVES:
             return
-        self._write_state(stage, pack_state(state, {"finished": False, "seconds": seconds}))
+        self.keep_state(stage, pack_state(state, {"finished": False, "seconds": seconds}))
         self._saved_at = time.monotonic()
 
-    def finish_stage(self, stage: Stage, content: bytes) -> None:
-        """Keep the packed state of a finished stage."""
-        self._write_state(stage, content)
-
-    def _write_state(self, stage: Stage, content: bytes) -> None:
-        write_atomically(self._state_path(stage), content)
-
-    def _state_path(self, stage: Stage) -> Path:
-        return self.stages / f"{stage.key}.safetensors"
+    def keep_state(self, stage: Stage, content: bytes) -> None:
+        """Keep the packed state of a stage."""
+        write_atomically(self._path(stage), content)
 
     # Results
 
@@ -115,7 +111,7 @@ class ResultsFolder:
         found = {name: self.result(name) for name in EXPERIMENTS}
         return {name: result for name, result in found.items() if result is not None}
 
-    def finish_measurement(self, work: Measurement, result: dict[str, Any]) -> None:
+    def keep_result(self, work: Measurement, result: dict[str, Any]) -> None:
         """Keep a result."""
         text = strict_json(result, 1)
         write_atomically(self.result_path(work.experiment.name), (text + "\n").encode())

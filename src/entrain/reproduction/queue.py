@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from entrain.experiments import Experiment, Measurement, Setting, Values
-from entrain.learning import DirectStage, Stage, TeacherStage, TrainingState
+from entrain.learning import DirectStage, TeacherStage, TrainingState
 from entrain.reproduction.folder import ResultsFolder, Work
 from entrain.reproduction.work import with_needs
 
@@ -33,14 +33,9 @@ class Queue:
     """
 
     def __init__(
-        self,
-        folder: ResultsFolder,
-        experiments: Sequence[Experiment],
-        setting: Setting,
-        on_change: Callable[[], None] | None = None,
+        self, folder: ResultsFolder, experiments: Sequence[Experiment], setting: Setting
     ) -> None:
         self.folder = folder
-        self._on_change = on_change or (lambda: None)
         self._held: dict[str, contextlib.ExitStack] = {}
         self.all: dict[str, Work] = {}
         for experiment in experiments:
@@ -72,39 +67,34 @@ class Queue:
 
     def inputs(self, work: Work) -> Inputs:
         """What `work` starts from, read from the folder."""
-        needs: dict[str, TrainingState] = {}
-        for need in work.needs:
-            kept = self.folder.state(need)
-            assert kept is not None, f"{need.key} is finished but not in {self.folder.stages}"
-            needs[need.key] = kept[0]
+        # A measurement also reads the teachers of its students, and times of all it rests on.
+        measuring = isinstance(work, Measurement)
+        needs, seconds = dict[str, TrainingState](), dict[str, float]()
+        for stage in with_needs(work.needs) if measuring else work.needs:
+            kept = self.folder.state(stage)
+            assert kept is not None, f"{stage.key} is finished but not in {self.folder.stages}"
+            needs[stage.key], seconds[stage.key] = kept[0], float(kept[1]["seconds"])
         if isinstance(work, Measurement):
-            # A measurement also reads the teachers of its students, and times of all it rests on.
-            seconds = {}
-            for stage in with_needs(work.needs):
-                kept = self.folder.state(stage)
-                assert kept is not None
-                needs[stage.key], seconds[stage.key] = kept[0], float(kept[1]["seconds"])
             return Inputs(needs, seconds)
         begun = self.folder.state(work)
         if begun is None:
-            return Inputs(needs, {})
-        return Inputs(needs, {}, begun[0], float(begun[1].get("seconds", 0.0)))
+            return Inputs(needs, seconds)
+        return Inputs(needs, seconds, begun[0], float(begun[1].get("seconds", 0.0)))
 
     def finish(self, work: Work, outcome: bytes | Values) -> None:
         """Keep the outcome of claimed work."""
         if isinstance(work, Measurement):
             assert isinstance(outcome, dict)
-            self.folder.finish_measurement(work, outcome)
+            self.folder.keep_result(work, outcome)
         else:
             assert isinstance(outcome, bytes)
-            self.folder.finish_stage(work, outcome)
+            self.folder.keep_state(work, outcome)
         self.done.add(work.key)
         self.release(work)
 
     def release(self, work: Work) -> None:
         """Let claimed work go."""
         self._held.pop(work.key).close()
-        self._on_change()
 
     def close(self) -> None:
         """Let everything go."""
@@ -120,17 +110,14 @@ class Queue:
         if self.folder.finished(work):  # by another process, since we looked
             stack.close()
             self.done.add(work.key)
-            self._on_change()
             return False
         self._held[work.key] = stack
-        self._on_change()
         return True
 
     def _look(self) -> None:
         for work in self.pending:
             if self.folder.finished(work):
                 self.done.add(work.key)
-                self._on_change()
 
 
 def cost(work: Work) -> float:
@@ -141,8 +128,3 @@ def cost(work: Work) -> float:
         return 0.05 * work.epochs * (1 + 0.2 * work.lanes)
     through_time = isinstance(work, DirectStage) or bool(work.protocol.endpoint_weight)
     return 0.05 * work.epochs * (0.5 + work.lanes * work.hidden / 64) * (4.0 if through_time else 1)
-
-
-def stage_count(stages: list[Stage]) -> int:
-    """How many different stages, with all they start from."""
-    return len(with_needs(tuple(stages)))

@@ -18,7 +18,7 @@ from entrain.data import Dataset
 from entrain.device import choose_device
 from entrain.errors import InputError
 from entrain.experiments import Measurement, Values
-from entrain.learning import pack_state
+from entrain.learning import pack_state, unpack_state
 from entrain.reproduction.engines import Watcher
 from entrain.reproduction.folder import Work
 from entrain.reproduction.queue import SECONDS_BETWEEN_LOOKS, Queue
@@ -156,7 +156,7 @@ def _do(job: _Job, *datasets: Dataset) -> bytes | Values:
     bench, needs = Bench(named.__getitem__, choose_device(job.device)), unpacked(job.needs)
     if isinstance(work, Measurement):
         return bench.measure(work, needs, job.seconds)
-    saved = None if job.saved is None else unpacked({work.key: job.saved})[work.key]
+    saved = None if job.saved is None else unpack_state(job.saved, work.key)[0]
     return bench.train(work, needs, saved, job.saved_seconds)
 
 

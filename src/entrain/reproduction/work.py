@@ -8,7 +8,8 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any
 
 import numpy
 import torch
@@ -18,7 +19,10 @@ from entrain.data import Dataset
 from entrain.experiments import Lab, Measurement, Values
 from entrain.learning import (
     Classroom,
+    DirectStage,
     Stage,
+    StudentStage,
+    TeacherStage,
     TrainingState,
     pack_state,
     perform,
@@ -76,13 +80,27 @@ class Bench:
             "values": values,
             "stages": [
                 {"title": stage.title, "seed": stage.seed, "key": stage.key}
-                | {"seconds": seconds.get(stage.key)}
+                | {"seconds": seconds.get(stage.key), "spec": spec_of(stage)}
                 for stage in with_needs(work.needs)
             ],
             "seconds": time.monotonic() - began,
             "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             **provenance(self.device),
         }
+
+
+def spec_of(stage: Stage) -> Values:
+    """What decides a stage; the stages it starts from by their keys."""
+    found = {field.name: getattr(stage, field.name) for field in fields(stage)}
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, TeacherStage | StudentStage | DirectStage):
+        return value.key
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def with_needs(stages: tuple[Stage, ...]) -> list[Stage]:
