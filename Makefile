@@ -41,6 +41,8 @@ browser:
 	echo "installing chromium for the browser tests"; \
 	{ apt-get install -qq -y chromium || { apt-get update -qq && apt-get install -qq -y chromium; }; } \
 	>/dev/null 2>&1 || echo "it could not be installed"; fi
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	echo "SKIPPED: the browser tests need Chromium, which is not here (apt-get install chromium)"
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -82,17 +82,21 @@ def test_the_papers_numbers_as_a_result_are_all_reproduced() -> None:
                 "endpoint_rmse": row["rmse_mean"],
             },
             "sd": dict.fromkeys(("top1", "top2", "agreement", "endpoint_rmse"), 0.0),
-            "runs": [{"top1": row["top1_mean"], "epoch": 20}] * 10,
+            "runs": [{"top1": row["top1_mean"], "epoch": 300}] * 10,
         }
         for row in published()["multiseed"]["rows"]
     ]
     compare = EXPERIMENTS["multiseed"].compare
     assert compare is not None
-    comparison = compare({"rows": rows})
+    result = {"epochs": {"stage1": 300, "stage2": 300}, "rows": rows}
+    comparison = compare(result)
     assert Counter(comparison.verdicts()) == {"reproduced": 24}
     assert all(claim.holds for claim in comparison.claims)
     rows[0]["runs"] = [{"top1": 99.0, "epoch": 300}] * 10
-    assert not all(claim.holds for claim in compare({"rows": rows}).claims)
+    assert not all(claim.holds for claim in compare(result).claims)
+    rows[0]["runs"] = [{"top1": rows[0]["mean"]["top1"], "epoch": 299}] * 10
+    (broken,) = (claim for claim in compare(result).claims if not claim.holds)
+    assert "selected at its last epoch" in broken.text
 
 
 def test_the_results_here_are_of_the_experiments_as_they_are() -> None:

@@ -23,6 +23,12 @@ def values(name: str):
     return json.loads((RESULTS / f"{name}.json").read_text())["values"]
 
 
+def claims(name: str) -> list[tuple[str, bool]]:
+    compare = EXPERIMENTS[name].compare
+    assert compare is not None
+    return [(claim.text, claim.holds) for claim in compare(values(name)).claims]
+
+
 @pytest.fixture(scope="module")
 def taught() -> dict[str, TrainingState]:
     """The students of two teachers, trained side by side."""
@@ -126,7 +132,23 @@ def test_the_bars_of_the_reproduction() -> None:
     assert rows["MNIST", "PATH"] == pytest.approx(89.1, abs=1.0)
     assert rows["MNIST", "TWO-STAGE-END"] >= 96.5
     assert rows["Fashion-MNIST", "PATH"] == pytest.approx(80.2, abs=2.0)
-    for name in ("temperature", "refinement", "time-resolved", "trajectory", "paired-effects"):
-        compare = EXPERIMENTS[name].compare
-        assert compare is not None
-        assert all(claim.holds for claim in compare(values(name)).claims)
+    for name in ("MNIST", "Fashion-MNIST"):
+        assert rows[name, "PATH-CONT"] == pytest.approx(rows[name, "PATH"], abs=0.05)
+    whole = ("temperature", "refinement", "time-resolved", "trajectory", "paired-effects")
+    for name in (*whole, "multiseed", "architectures", "records"):
+        assert all(holds for _, holds in claims(name)), name
+    for name, count in (("beats PATH at every width", 2), ("weight 10 is worse than 1", 1)):
+        found = [
+            holds for text, holds in (*claims("widths"), *claims("endpoint-weight")) if name in text
+        ]
+        assert found == [True] * count
+    for row in values("ablation")["rows"]:
+        assert row["method"] != "ZERO-END-ONLY" or row["top1"] < 40
+
+
+def test_the_bars_of_the_records() -> None:
+    best = {
+        (r["dataset"], r["N"], r["augmented"]): r["mean"]["top1"] for r in values("records")["rows"]
+    }
+    assert best["MNIST", 74, True] >= 98.6
+    assert best["Fashion-MNIST", 74, True] >= 88.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -14,6 +15,19 @@ from entrain.data import load_test_split
 from entrain.models import card, shipped
 
 README = Path(__file__).parents[1] / "README.md"
+
+
+def test_the_readmes_first_table_is_what_was_measured() -> None:
+    rows = json.loads((README.parent / "results" / "records.json").read_text())["values"]["rows"]
+    table = README.read_text().replace("*", "")
+    by_size: dict[tuple[int, bool], list[str]] = {}
+    for row in rows:
+        cell = f"{row['mean']['top1']:.2f} ± {row['sd']['top1']:.2f} %"
+        by_size.setdefault((row["N"], row["augmented"]), []).append(cell)
+    assert len(by_size) == 5
+    for (size, augmented), cells in by_size.items():
+        title = f"{size}" if augmented else f"{size}, no augmentation"
+        assert f"| {title} | {' | '.join(cells)} |" in table
 
 
 def test_the_readme_example_runs(tmp_path: Path) -> None:

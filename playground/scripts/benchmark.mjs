@@ -1,4 +1,4 @@
-/** Times one inference and an ensemble of ten: node scripts/benchmark.mjs, after npm ci. */
+/** Times one inference and an ensemble of ten: node scripts/benchmark.mjs, after npm install --no-save. */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from entrain.evaluation import summarise
+from entrain.evaluation import margin, summarise
 from entrain.evaluation.measure import chunks
 from entrain.experiments import direct, principal
 from entrain.experiments.setting import BOTH, Setting
-from entrain.experiments.spec import Exam, Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, Lab, Values
 from entrain.experiments.values import rounded
 from entrain.learning import DirectStage, Stage, StudentStage
 from entrain.network import KuramotoNetwork
@@ -50,13 +51,11 @@ def measure(lab: Lab) -> Values:
     """Top-1 at every second grid time, of early exits, and by the time trained for."""
     rows, trained = [], []
     for name in BOTH:
-        data = lab.data(name)
-        inputs = data.preprocessing(data.test.pixels).to(lab.device)
-        labels = torch.from_numpy(data.test.labels).to(lab.device)
-        exam = Exam(inputs, labels, labels, labels)
+        inputs, labels = lab.examples(name)
         for method, stage in networks(lab.setting, name).items():
             found = [
-                _anytime(network, exam) for network in lab.networks(stage)[: lab.setting.few_runs]
+                _anytime(network, inputs, labels)
+                for network in lab.networks(stage)[: lab.setting.few_runs]
             ]
             curves = np.array([each["top1"] for each in found])
             exits = np.array([each["exits"] for each in found])  # (runs, margins, 2)
@@ -66,6 +65,7 @@ def measure(lab: Lab) -> Values:
                     "method": method,
                     "time": rounded(np.linspace(0.0, 1.0, curves.shape[1])),
                     "top1": rounded(curves.mean(0), 3),
+                    "runs": [rounded(curve, 3) for curve in curves],
                     "margins": list(MARGINS),
                     "exit_top1": rounded(exits[..., 0].mean(0), 3),
                     "exit_time": rounded(exits[..., 1].mean(0)),
@@ -88,29 +88,27 @@ def measure(lab: Lab) -> Values:
     return {"rows": rows, "trained": trained}
 
 
-def first_sure(margins: torch.Tensor, threshold: float) -> torch.Tensor:
+def first_sure(margins: Tensor, threshold: float) -> Tensor:
     """The index of the first time at which a margin (times, n) exceeds it, or of the last: (n,)."""
     sure = margins > threshold
     return torch.where(sure.any(0), sure.double().argmax(0), len(margins) - 1)
 
 
-def _anytime(network: KuramotoNetwork, exam: Exam) -> Values:
+def _anytime(network: KuramotoNetwork, inputs: Tensor, labels: Tensor) -> Values:
     """Top-1 at every second time, and (top-1, mean time) of stopping at each margin."""
     right, exits = [], []
-    for rows, chunk in chunks(exam.inputs, 256):
+    for rows, chunk in chunks(inputs, 256):
         outputs = network.simulate(chunk, record=True)[::2, :, network.hidden :].cos()
-        best = outputs.topk(2, dim=-1)
-        hit = best.indices[..., 0] == exam.labels[rows]  # (times, n)
+        hit = outputs.argmax(-1) == labels[rows]  # (times, n)
         right.append(hit.double().mean(1) * len(chunk))
-        margin = best.values[..., 0] - best.values[..., 1]
-        last = len(outputs) - 1
+        margins, last = margin(outputs), len(outputs) - 1
         found = []
         for threshold in MARGINS:
-            first = first_sure(margin, threshold)
+            first = first_sure(margins, threshold)
             chosen = hit.gather(0, first[None])[0]
             found.append([float(chosen.double().sum()), float(first.double().sum() / last)])
         exits.append(found)
-    count = len(exam.labels)
+    count = len(labels)
     top1 = 100.0 * torch.stack(right).sum(0) / count
     totals = np.array(exits).sum(0) / count
     totals[:, 0] *= 100.0

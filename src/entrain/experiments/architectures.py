@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrain.experiments.comparison import Claim, Comparison, Row, accuracy, error
+from entrain.experiments.comparison import Cell, Claim, Comparison, Row, accuracy, error
 from entrain.experiments.published import published
 from entrain.experiments.setting import AUXILIARY_RATE, FASHION, Setting
 from entrain.experiments.spec import Experiment, Lab, Values
@@ -67,6 +67,9 @@ def measure(lab: Lab) -> Values:
 def compare(values: Values) -> Comparison:
     """Every architecture, and the gain of Stage II for each."""
     papers = {row["identifier"]: row for row in published()["architecture_sweep"]["rows"]}
+    counts = {
+        r["identifier"]: r["parameters"] for r in published()["teacher_architectures"]["rows"]
+    }
     rows, gains, agreements, errors = [], [], [], []
     for ours in values["rows"]:
         paper = papers[ours["identifier"]]
@@ -74,11 +77,15 @@ def compare(values: Values) -> Comparison:
         gains.append(end["top1"] - path["top1"])
         agreements.append(end["agreement"] - path["agreement"])
         errors.append(end["endpoint_rmse"] - path["endpoint_rmse"])
-        cells = [accuracy(FASHION, paper["teacher_top1"], ours["teacher"]["test_top1"], form=".2f")]
-        for metric in ("top1", "agreement"):
+        cells = [
+            Cell(counts[ours["identifier"]], ours["parameters"], form=",.0f"),
+            accuracy(FASHION, paper["teacher_top1"], ours["teacher"]["test_top1"], form=".2f"),
+        ]
+        for metric, gain in (("top1", gains[-1]), ("agreement", agreements[-1])):
             for method, found in (("path", path), ("two_stage_end", end)):
                 number = paper[f"{method}_{metric}"]
                 cells.append(accuracy(FASHION, number, found[metric], form=".2f"))
+            cells.append(accuracy(FASHION, paper[f"delta_{metric}"], gain, form="+.2f"))
         for method, found in (("path", path), ("two_stage_end", end)):
             cells.append(error(paper[f"{method}_rmse"], found["endpoint_rmse"]))
         rows.append(Row((ours["identifier"],), tuple(cells)))
@@ -106,11 +113,14 @@ def compare(values: Values) -> Comparison:
     return Comparison(
         ("teacher",),
         (
+            "parameters",
             "teacher top-1 %",
             "PATH top-1 %",
             "TWO-STAGE-END top-1 %",
+            "gain, points",
             "PATH agreement %",
             "TWO-STAGE-END agreement %",
+            "gain, points",
             "PATH RMSE",
             "TWO-STAGE-END RMSE",
         ),

@@ -51,13 +51,30 @@ def compare(values: Values) -> Comparison:
         ("Stage II", "stage2", values["stage2"]),
     ]
     for title, prefix, ours in stages:
-        for key, label in (("lr", "learning_rate"), ("epochs", "epochs")):
+        labels = {"lr": "learning_rate", "batch_size": "batch_size", "epochs": "epochs"}
+        for key, label in labels.items():
             cell = Cell(paper[f"{prefix}_{key}"], ours[label], form=",.0f")
             rows.append(Row((f"{title} {label.replace('_', ' ')}",), (cell,)))
-    rows.append(
-        Row(("Euler steps K",), (Cell(paper["K"], values["dynamics"]["steps"], form=".0f"),))
+    dynamics = values["dynamics"]
+    for label, theirs, number in (
+        ("Stage II endpoint weight", paper["lambda_end"], values["stage2"]["endpoint_weight"]),
+        ("mobility", paper["mu"], dynamics["mobility"]),
+        ("observation time t_f", paper["t_f"], dynamics["observation_time"]),
+        ("Euler steps K", paper["K"], dynamics["steps"]),
+        ("Euler step", paper["dt"], dynamics["observation_time"] / dynamics["steps"]),
+    ):
+        rows.append(Row((label,), (Cell(theirs, number, form="g"),)))
+    return Comparison(
+        ("item",),
+        ("value",),
+        tuple(rows),
+        notes=(
+            "Alike in words: explicit Euler steps from pi/2 without noise; SGD without momentum or "
+            "decay; Stage I from exact zero on the path loss, selected by the validation endpoint "
+            "RMSE; Stage II from the selected Stage-I network on the sum of both losses, selected "
+            "by the mean of validation top-1 and agreement.",
+        ),
     )
-    return Comparison(("item",), ("value",), tuple(rows))
 
 
 EXPERIMENT = Experiment(

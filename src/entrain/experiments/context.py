@@ -82,9 +82,12 @@ def measure_broader(lab: Lab) -> Values:
         "substrate": "Kuramoto",
         "architecture": f"{network.inputs}->{network.hidden}+{network.outputs}",
         "n_dyn": network.oscillators,
+        "input": "static, hidden fields",
         "regime": "finite-time transient",
         "structure": "gradient flow",
+        "interactions": "symmetric pairwise",
         "readout": "none",
+        "prediction_state": "output oscillators at t_f",
         "implementation": "simulation",
         **_accuracies(lab),
     }

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from entrain.experiments import multiseed
-from entrain.experiments.setting import BOTH, Setting
+from entrain.experiments import principal
+from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, Lab, Values
-from entrain.learning import Stage, TrainingState
-
-
-def stages(setting: Setting) -> list[Stage]:
-    """Both stages of the principal training."""
-    chosen = [multiseed.students(setting, name) for name in BOTH]
-    return [students[method] for students in chosen for method in ("PATH", "TWO-STAGE-END")]
+from entrain.learning import TrainingState
 
 
 def series(state: TrainingState, metric: str) -> list[list[float]]:
@@ -23,7 +17,7 @@ def measure_validation(lab: Lab) -> Values:
     """Validation top-1 of every run after each epoch; Stage II begins at the selected PATH."""
     rows = []
     for name in BOTH:
-        students = multiseed.students(lab.setting, name)
+        students = principal.students(lab.setting, name)
         path, end = lab.state(students["PATH"]), lab.state(students["TWO-STAGE-END"])
         before = [path.selected("top1", lane) for lane in range(path.lanes)]
         rows.append(
@@ -44,7 +38,7 @@ def measure_components(lab: Lab) -> Values:
     """Mean training losses of every Stage-II epoch."""
     rows = []
     for name in BOTH:
-        state = lab.state(multiseed.students(lab.setting, name)["TWO-STAGE-END"])
+        state = lab.state(principal.students(lab.setting, name)["TWO-STAGE-END"])
         rows.append(
             {
                 "dataset": name,
@@ -59,13 +53,13 @@ VALIDATION = Experiment(
     "validation-curves",
     "Validation accuracy across training orders",
     "fig:appendix_B1_validation_accuracy",
-    stages,
+    principal.stages,
     measure_validation,
 )
 COMPONENTS = Experiment(
     "stage2-components",
     "Components of the TWO-STAGE-END objective",
     "fig:appendix_B1_stage2_components",
-    stages,
+    principal.stages,
     measure_components,
 )

@@ -22,8 +22,8 @@ def measure(lab: Lab) -> Values:
         _, end = auxiliary.pair(lab.setting, name)
         network = lab.networks(end)[0]
         data = lab.data(name)
-        exam = lab.exam(name, lab.teacher(end.teachers[0]))
-        scores = scores_of(network, exam.inputs).cpu().numpy()
+        inputs, _ = lab.examples(name)
+        scores = scores_of(network, inputs).cpu().numpy()
         for kind, chosen in (
             ("correct", representative(scores, data.test.labels, CORRECT)),
             ("misclassified", near_misses(scores, data.test.labels)),
@@ -37,7 +37,7 @@ def measure(lab: Lab) -> Values:
                     "predicted": scores[chosen].argmax(1).tolist(),
                     "class_names": list(data.class_names),
                     "images": images(data.test.pixels[chosen], data.image_shape),
-                    **traces(network, exam.inputs[torch.from_numpy(chosen)]),
+                    **traces(network, inputs[torch.from_numpy(chosen)]),
                 }
             )
     return {"rows": rows}

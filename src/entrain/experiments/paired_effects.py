@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from entrain.evaluation import paired_effect
 from entrain.experiments import multiseed
-from entrain.experiments.comparison import Cell, Claim, Comparison, Row, points
+from entrain.experiments.comparison import RMSE, Cell, Claim, Comparison, Row, points
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import METRICS, Experiment, Lab, Values
@@ -42,7 +42,7 @@ def compare(values: Values) -> Comparison:
     for paper, ours in zip(published()["paired_effects"]["rows"], values["rows"], strict=True):
         control = ours["a"] == "PATH-CONT"
         if ours["metric"] == "rmse_reduction":
-            tolerance = 1e-3 if control else 0.15 * paper["mean"]
+            tolerance = 1e-3 if control else RMSE * paper["mean"]
         else:
             tolerance = 0.05 if control else points(ours["dataset"])
         labels = (ours["dataset"], f"{ours['a']} - {ours['b']}", ours["metric"].replace("_", " "))
@@ -54,10 +54,15 @@ def compare(values: Values) -> Comparison:
         if not ours.get("t_interval"):
             continue
         positive += not control and ours["negative"] == ours["zero"] == 0
-        t, b = ours["t_interval"], ours["bootstrap_interval"]
+        intervals = [
+            f"{name} {_interval(ours[mine], form)} (paper {_interval(paper[theirs], form)})"
+            for name, mine, theirs in (
+                ("t", "t_interval", "t_ci"),
+                ("bootstrap", "bootstrap_interval", "bootstrap_ci"),
+            )
+        ]
         notes.append(
-            f"{', '.join(labels)}: t [{t[0]:{form}}, {t[1]:{form}}], "
-            f"bootstrap [{b[0]:{form}}, {b[1]:{form}}], signs "
+            f"{', '.join(labels)}: {', '.join(intervals)}, signs "
             f"{ours['positive']}/{ours['zero']}/{ours['negative']} "
             f"(paper {paper['positive']}/{paper['zero']}/{paper['negative']})."
         )
@@ -77,6 +82,10 @@ def compare(values: Values) -> Comparison:
         signed=True,
         notes=tuple(notes),
     )
+
+
+def _interval(ends: list[float], form: str) -> str:
+    return f"[{ends[0]:{form}}, {ends[1]:{form}}]"
 
 
 EXPERIMENT = Experiment(

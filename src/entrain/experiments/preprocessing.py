@@ -23,6 +23,7 @@ def measure(lab: Lab) -> Values:
                 "pixel_mean": constants.mean,
                 "pixel_sd": constants.sd,
                 "train_norm": constants.norm,
+                "validation_norm": constants.norm,
                 "test_norm": constants.test_norm,
             }
         )
@@ -38,6 +39,7 @@ def compare(values: Values) -> Comparison:
         "pixel_mean",
         "pixel_sd",
         "train_norm",
+        "validation_norm",
         "test_norm",
     )
     rows = [

@@ -93,17 +93,18 @@ class Lab:
             network_of(best, lane, stage.dynamics).to(self.device) for lane in range(stage.lanes)
         ]
 
-    def exam(self, name: str, teacher: Teacher) -> Exam:
-        """The test examples of the paper's dataset `name`."""
+    def examples(self, name: str) -> tuple[Tensor, Tensor]:
+        """Inputs (M, D) and labels (M,) of the test examples of the paper's dataset `name`."""
         data = self.data(name)
         inputs = data.preprocessing(data.test.pixels).to(self.device)
+        return inputs, torch.from_numpy(data.test.labels).to(self.device)
+
+    def exam(self, name: str, teacher: Teacher) -> Exam:
+        """The same with what a teacher says of them."""
+        inputs, labels = self.examples(name)
         activations = teacher.activations(inputs)
-        return Exam(
-            inputs=inputs,
-            labels=torch.from_numpy(data.test.labels).to(self.device),
-            targets=activations[:, -teacher.outputs :],
-            coefficients=path_coefficients(activations),
-        )
+        targets = activations[:, -teacher.outputs :]
+        return Exam(inputs, labels, targets, path_coefficients(activations))
 
     def test(self, name: str, stage: StudentStage | DirectStage) -> list[Values]:
         """Metrics of every run of a stage on the test examples, with its selected epoch.
@@ -111,29 +112,21 @@ class Lab:
         Those against a teacher are of students only, each against its own.
         """
         state, found = self.state(stage), []
-        students = isinstance(stage, StudentStage)
-        teachers = stage.teachers if isinstance(stage, StudentStage) else ()
-        exams = [self.exam(name, self.teacher(teacher)) for teacher in teachers]
-        if not exams:
-            exams = [self._labelled(name)]
+        inputs, labels = self.examples(name)
+        targets: list[Tensor | None] = [None]
+        if isinstance(stage, StudentStage):
+            targets = [self.teacher(teacher).targets(inputs) for teacher in stage.teachers]
         for lane, network in enumerate(self.networks(stage)):
-            exam = exams[lane % len(exams)]
-            targets = exam.targets if students else None
+            scores = scores_of(network, inputs)
             found.append(
                 {
                     "run": stage.runs[lane],
-                    **evaluate(scores_of(network, exam.inputs), exam.labels, targets),
+                    **evaluate(scores, labels, targets[lane % len(targets)]),
                     "epoch": int(state.best_epoch[lane]),
                     "diverged": int(state.diverged[lane]),
                 }
             )
         return found
-
-    def _labelled(self, name: str) -> Exam:
-        data = self.data(name)
-        inputs = data.preprocessing(data.test.pixels).to(self.device)
-        labels = torch.from_numpy(data.test.labels).to(self.device)
-        return Exam(inputs, labels, inputs, inputs)
 
     def teacher_test(self, name: str, stage: TeacherStage) -> Values:
         """Validation and test accuracy of the selected teacher, percent."""

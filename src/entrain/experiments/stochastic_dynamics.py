@@ -30,25 +30,25 @@ def measure(lab: Lab) -> Values:
     students = principal.students(lab.setting, FASHION)
     networks = {method: lab.networks(stage)[0] for method, stage in students.items()}
     data = lab.data(FASHION)
-    exam = lab.exam(FASHION, lab.teacher(students["PATH"].teachers[0]))
+    inputs, labels = lab.examples(FASHION)
     scores = {
         method: noisy_scores(
             network,
-            exam.inputs,
+            inputs,
             temperature=TEMPERATURE,
             replicates=lab.setting.replicates,
             seed=NOISE_SEED,
         )
         for method, network in networks.items()
     }
-    still = scores_of(networks["TWO-STAGE-END"], exam.inputs).argmax(-1) == exam.labels
+    still = scores_of(networks["TWO-STAGE-END"], inputs).argmax(-1) == labels
     cases = []
-    for case, among in _cases(scores, exam.labels, still).items():
-        index = _median(scores["TWO-STAGE-END"], exam.labels, among)
+    for case, among in _cases(scores, labels, still).items():
+        index = _median(scores["TWO-STAGE-END"], labels, among)
         if index is None:
             continue
         shown = {
-            method: _trajectories(network, exam.inputs, exam.labels, index, lab.setting.replicates)
+            method: _trajectories(network, inputs, labels, index, lab.setting.replicates)
             for method, network in networks.items()
         }
         cases.append(
@@ -56,7 +56,7 @@ def measure(lab: Lab) -> Values:
                 "case": case,
                 "candidates": int(among.sum()),
                 "index": index,
-                "label": int(exam.labels[index]),
+                "label": int(labels[index]),
                 "image": images(data.test.pixels[index : index + 1], data.image_shape)[0],
                 **shown,
             }
@@ -64,6 +64,7 @@ def measure(lab: Lab) -> Values:
     return {
         "dataset": FASHION,
         "temperature": TEMPERATURE,
+        "noise_seed": NOISE_SEED,
         "replicates": lab.setting.replicates,
         "class_names": list(data.class_names),
         "cases": cases,

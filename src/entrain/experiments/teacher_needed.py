@@ -51,7 +51,7 @@ def stages(setting: Setting) -> list[Stage]:
 
 
 def measure(lab: Lab) -> Values:
-    """Test accuracy, and the epoch in which every run had reached each validation level."""
+    """Test accuracy, and the epoch in which each run first reached each validation level."""
     rows = []
     for start in STARTS:
         for objective in OBJECTIVES:

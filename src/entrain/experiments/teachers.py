@@ -8,6 +8,15 @@ from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, Lab, Values
 from entrain.teacher import teacher_parameter_count
 
+_EXACT = (  # the paper's name, ours, form
+    ("trainable_parameters", "trainable_parameters", ",.0f"),
+    ("learning_rate", "learning_rate", "g"),
+    ("weight_decay", "weight_decay", "g"),
+    ("batch_size", "batch_size", ".0f"),
+    ("epochs", "epochs", ".0f"),
+    ("training_runs", "initialisations", ".0f"),
+)
+
 
 def measure(lab: Lab) -> Values:
     """One row per dataset."""
@@ -39,7 +48,7 @@ def compare(values: Values) -> Comparison:
         Row(
             (ours["dataset"], ours["architecture"]),
             (
-                Cell(paper["trainable_parameters"], ours["trainable_parameters"], form=",.0f"),
+                *(Cell(paper[theirs], ours[name], form=form) for theirs, name, form in _EXACT),
                 accuracy(
                     ours["dataset"],
                     paper["validation_top1"],
@@ -53,7 +62,16 @@ def compare(values: Values) -> Comparison:
     ]
     return Comparison(
         ("dataset", "architecture"),
-        ("parameters", "validation top-1 %", "test top-1 %"),
+        (
+            "parameters",
+            "learning rate",
+            "weight decay",
+            "batch size",
+            "epochs",
+            "initialisations",
+            "validation top-1 %",
+            "test top-1 %",
+        ),
         tuple(rows),
         notes=tuple(
             f"{row['dataset']}: seed {row['seed']}, {row['initialisations']} initialisation(s), "

@@ -56,13 +56,15 @@ def measure(lab: Lab) -> Values:
 def compare(values: Values) -> Comparison:
     """Every width, and how accuracy goes with it."""
     papers = {(row["dataset"], row["H"]): row for row in published()["width_scaling"]["rows"]}
-    rows, claims = [], []
+    family = {row["H"]: row for row in published()["width_family"]["rows"]}
+    rows, claims = [], [_family(family)]
     for ours in values["rows"]:
         name = ours["dataset"]
         paper = papers.get((name, ours["H"]), {})
         gain = ours["paired_top1"]
         cells = [
-            accuracy(name, paper.get("teacher_top1"), ours["teacher"]["test_top1"], form=".2f")
+            Cell(family.get(ours["H"], {}).get("N"), ours["N"], form=".0f"),
+            accuracy(name, paper.get("teacher_top1"), ours["teacher"]["test_top1"], form=".2f"),
         ]
         for method in ("path", "two_stage_end"):
             mean, sd = ours[method]["mean"]["top1"], ours[method]["sd"]["top1"]
@@ -88,6 +90,7 @@ def compare(values: Values) -> Comparison:
     return Comparison(
         ("dataset", "H"),
         (
+            "oscillators N",
             "teacher top-1 %",
             "PATH top-1 %",
             "TWO-STAGE-END top-1 %",
@@ -100,6 +103,14 @@ def compare(values: Values) -> Comparison:
         reason="a teacher of its own at every width: which width is PATH's best, and the last "
         "tenths between H = 64 and 128, are smaller than what another teacher changes",
     )
+
+
+def _family(papers: dict[int, Values]) -> Claim:
+    """The teachers' hidden layers at each width, which a table of the paper lists."""
+    layers = {hidden: list(matched_widths(hidden)) for hidden in papers}
+    text = "the teachers' hidden layers are the paper's, in the ratio 2 : 1 : 1"
+    alike = all(row["teacher_layers"][1:-1] == layers[hidden] for hidden, row in papers.items())
+    return Claim(text, alike, "; ".join("-".join(map(str, each)) for each in layers.values()))
 
 
 def _wins(name: str, rows: list[Values]) -> Claim:

@@ -1,4 +1,4 @@
-"""Results to pictures. Nothing here computes; matplotlib is imported when a figure is made."""
+"""Results to pictures; matplotlib is imported when a figure is made."""
 
 from entrain.figures.growth import growth_figure
 from entrain.figures.paper import FIGURES, PaperFigure

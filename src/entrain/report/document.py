@@ -60,9 +60,9 @@ def _machine(results: Mapping[str, Any], first: Any) -> str:
     devices = sorted({result["device"] for result in results.values()})
     versions = ", ".join(f"{name} {version}" for name, version in first["versions"].items())
     return (
-        f"Computed on {', '.join(devices)} ({versions}): {len(stages)} training stages and "
-        f"{len(results)} measurements, {total / 60:.1f} minutes in all. Epochs and teachers were "
-        "selected on validation images; test images were used once, for the numbers below."
+        f"Computed on {' and '.join(devices)} ({versions}): {len(stages)} training stages and "
+        f"{len(results)} measurements, whose times sum to {total / 60:.1f} minutes. Epochs and "
+        "teachers were selected on validation images, the test images are for the numbers below."
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from entrain.figures import FIGURES, save
 from entrain.reproduction import ResultsFolder
 
-DPI = 110
+DPI = 160
 
 
 def draw_figures(results: ResultsFolder, *, stale_only: bool = False) -> list[str]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from entrain.experiments.published import published
+
 _LETTERS = (
     "Superscripts: H hardware, S simulation, D stated in the source, A counted from the stated "
     "architecture; NR not reported. Cited rows are those of the paper's table."
@@ -35,6 +37,12 @@ def _plain(name: str, provenance: str = "") -> Callable[[Mapping[str, Any]], str
 
 def _system(row: Mapping[str, Any]) -> str:
     return f"{row['system']}, {row['source']}" if "source" in row else f"**{row['system']}**"
+
+
+def _papers(table: str) -> Mapping[str, Any]:
+    """The paper's own row of one of its tables."""
+    (own,) = (row for row in published()[table]["rows"] if "citation" not in row)
+    return {**own, "system": "the paper"}
 
 
 def _percent(mean: float | None, sd: float | None) -> str:
@@ -76,9 +84,11 @@ def resources(values: Mapping[str, Any]) -> str:
         ("variables", _plain("total", "total")),
         ("input coefficients", _plain("input_coefficients", "input_coefficients")),
         ("couplers", _plain("couplers", "couplers")),
+        ("input encoding", _plain("input_encoding", "input_encoding")),
         ("evidence", _plain("implementation", "implementation")),
     ]
-    return _table([values["ours"], *values["others"]], columns) + "\n\n" + _LETTERS
+    rows = [values["ours"], _papers("cross_platform_resources"), *values["others"]]
+    return _table(rows, columns) + "\n\n" + _LETTERS
 
 
 def protocols(values: Mapping[str, Any]) -> str:
@@ -93,7 +103,8 @@ def protocols(values: Mapping[str, Any]) -> str:
         ("read out", _plain("inference_state", "inference_state")),
         ("inference", _plain("inference_evolution", "inference_evolution")),
     ]
-    return _table([values["ours"], *values["others"]], columns) + "\n\n" + _LETTERS
+    rows = [values["ours"], _papers("cross_platform_training"), *values["others"]]
+    return _table(rows, columns) + "\n\n" + _LETTERS
 
 
 def broader(values: Mapping[str, Any]) -> str:
@@ -105,7 +116,10 @@ def broader(values: Mapping[str, Any]) -> str:
         ("variables", _plain("n_dyn")),
         ("regime", _plain("regime")),
         ("structure", _plain("structure")),
+        ("input", _plain("input")),
+        ("interactions", _plain("interactions")),
         ("trained readout", _plain("readout")),
+        ("read out", _plain("prediction_state")),
         ("top-1 %", _top1),
         ("evidence", _plain("implementation")),
     ]
@@ -117,7 +131,8 @@ def broader(values: Mapping[str, Any]) -> str:
         f"{notes['whitelam_fashion_teacher_top1']} %. SubDEQ uses a split of its own. AOC counts "
         "its analog core alone. SNN counts spiking neurons, not scalar variables."
     )
-    return _table([values["ours"], *values["others"]], columns) + "\n\n" + text
+    rows = [values["ours"], _papers("broader_context"), *values["others"]]
+    return _table(rows, columns) + "\n\n" + text
 
 
 def scale(values: Mapping[str, Any]) -> str:
@@ -143,6 +158,10 @@ def records(values: Mapping[str, Any]) -> str:
     def top1(metric: str) -> Callable[[Mapping[str, Any]], str]:
         return lambda row: _percent(row["mean"][metric], row["sd"][metric])
 
+    def epochs(row: Mapping[str, Any]) -> str:
+        chosen = [run["epoch"] for run in row["runs"]]
+        return f"{min(chosen)} to {max(chosen)} of {row['epochs']}"
+
     columns: list[Column] = [
         ("dataset", _plain("dataset")),
         ("oscillators", _plain("N")),
@@ -151,6 +170,7 @@ def records(values: Mapping[str, Any]) -> str:
         ("test top-1 %", top1("top1")),
         ("test top-2 %", top1("top2")),
         ("runs", lambda row: str(len(row["runs"]))),
+        ("selected epochs", epochs),
     ]
     return _table(values["rows"], columns)
 
@@ -174,8 +194,9 @@ def teacher_needed(values: Mapping[str, Any]) -> str:
         *((f"epoch of {level} % validation", epoch(level)) for level in first["reached"]),
     ]
     text = (
-        f"One number per run, of {first['epochs']} epochs. Exact zero is a saddle: the couplings "
-        "get no gradient there, and AdamW leaves it late."
+        f"One number per run, of {first['epochs']} epochs; what teachers and paths took before is "
+        "not counted. Exact zero is a saddle: the couplings get no gradient there, and AdamW "
+        "leaves it late."
     )
     return _table(values["rows"], columns) + "\n\n" + text
 
