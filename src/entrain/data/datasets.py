@@ -115,19 +115,33 @@ def load_test_split(name: str, data_dir: Path | None = None) -> Split:
 
 def stratified_split(images: Split, count: int, seed: int = SPLIT_SEED) -> tuple[Split, Split]:
     """(the rest, `count` images): each class in proportion, largest remainders rounded up."""
-    labels = images.labels
+    rest, taken = split_rows(images.labels, class_shares(images.labels, count), 1, seed)
+    return (
+        Split(images.pixels[rest], images.labels[rest]),
+        Split(images.pixels[taken], images.labels[taken]),
+    )
+
+
+def class_shares(labels: np.ndarray, count: int) -> np.ndarray:
+    """How many of `count` examples each class gets: (classes,)."""
     exact = np.bincount(labels) * count / len(labels)
     quota = np.floor(exact).astype(np.int64)
     quota[np.argsort(quota - exact, kind="stable")[: count - quota.sum()]] += 1
+    return quota
+
+
+def split_rows(labels: np.ndarray, quota: np.ndarray, parts: int, seed: int) -> list[np.ndarray]:
+    """Indices of the rest and of `parts` splits with `quota` (classes,) examples of each class,
+    each in ascending order."""
     # RandomState, because its stream is frozen for good: the split must never move.
     order = np.random.RandomState(seed).permutation(len(labels))
-    taken = np.zeros(len(labels), dtype=bool)
-    for label, places in enumerate(quota):
-        taken[order[labels[order] == label][:places]] = True
-    return (
-        Split(images.pixels[~taken], labels[~taken]),
-        Split(images.pixels[taken], labels[taken]),
-    )
+    order = order[np.argsort(labels[order], kind="stable")]  # class by class
+    counts = np.bincount(labels)
+    rank = np.empty(len(labels), dtype=np.int64)  # of an example among those of its class
+    rank[order] = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
+    part = np.minimum(rank // np.maximum(quota[labels], 1), parts)
+    part[quota[labels] == 0] = parts
+    return [np.flatnonzero(part == each) for each in (parts, *range(parts))]
 
 
 def _digits() -> Dataset:

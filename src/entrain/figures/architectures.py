@@ -23,14 +23,13 @@ from entrain.figures.panels import (
     paper_marks,
 )
 from entrain.figures.reference import paper_row
-from entrain.figures.style import DEPTH_COLOURS, DEPTH_MARKERS
+from entrain.figures.style import DEPTH_COLOURS, DEPTH_MARKERS, PRINCIPAL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 _COUNTS = ("no", "one", "two", "three", "four")
-_METHODS = ("path", "two_stage_end")
 
 
 def architectures_scatter(results: Results) -> Figure:
@@ -88,7 +87,7 @@ def architectures_pairs(results: Results) -> Figure:
 
 
 def _pair(row: Values, metric: str) -> tuple[float, float]:
-    before, after = (number(row[method][metric]) for method in _METHODS)
+    before, after = (number(row[method][metric]) for method in PRINCIPAL)
     return before, after
 
 
@@ -99,7 +98,7 @@ def _printed(row: Values, metric: str) -> tuple[float, float] | None:
     found = paper_row("architecture_sweep", identifier=identifier)
     if not known or not found:
         return None
-    before, after = (found[f"{method}_{PAPER_KEYS[metric]}"] for method in _METHODS)
+    before, after = (found[f"{method}_{PAPER_KEYS[metric]}"] for method in PRINCIPAL)
     return before, after
 
 

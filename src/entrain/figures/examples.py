@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from entrain.figures.panels import Results, picture
-from entrain.figures.trajectories import trajectories
+from entrain.figures.panels import Bounds, Results
+from entrain.figures.trajectories import AMID, trajectories
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,6 +17,8 @@ _TITLES = {
     "correct": "{}: correctly classified examples",
     "misclassified": "{}: misclassified examples, predicted class (true class)",
 }
+# To the upper left: no output rises soon, and a wrong winner rises little.
+_ABOVE: Bounds = (0.03, 0.62, 0.36, 0.36)
 
 
 def examples(dataset: str, kind: str) -> Callable[[Results], Figure]:
@@ -26,27 +28,17 @@ def examples(dataset: str, kind: str) -> Callable[[Results], Figure]:
         title = _TITLES[kind].format(dataset)
         for row in results["output-dynamics"]["rows"]:
             if (row["dataset"], row["kind"]) == (dataset, kind) and row["labels"]:
-                figure = trajectories(
+                return trajectories(
                     np.asarray(row["images"]),
                     np.asarray(row["outputs"]).transpose(2, 0, 1),  # (n, O, times) before
                     np.asarray(row["labels"]),
                     tuple(row["class_names"]),
                     title,
+                    bounds=AMID if kind == "correct" else _ABOVE,
                 )
-                if kind == "misclassified":
-                    _raise_pictures(figure, row["images"])
-                return figure
         return _nothing(title)
 
     return draw
-
-
-def _raise_pictures(figure: Figure, images: list[list[list[int]]]) -> None:
-    """Pictures to the upper left: no output rises soon, and a wrong winner rises little."""
-    for axis, image in zip(figure.axes, images, strict=False):
-        for inset in list(axis.child_axes):
-            inset.remove()
-        picture(axis, image, (0.03, 0.62, 0.36, 0.36))
 
 
 def _nothing(title: str) -> Figure:

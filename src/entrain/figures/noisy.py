@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entrain.figures.panels import Results, Values, legend_below, panels, picture
-from entrain.figures.style import CLASS_COLOURS
+from entrain.figures.style import PRINCIPAL, class_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-
-_METHODS = ("PATH", "TWO-STAGE-END")
 
 
 def stochastic_dynamics(results: Results) -> Figure:
@@ -23,13 +21,15 @@ def stochastic_dynamics(results: Results) -> Figure:
     figure, axes = panels(2, columns, (2.7 * columns, 5.6), sharex=True, sharey=True)
     for column, case in enumerate(cases):
         name = f"({case['case']}) {names[case['label']]}\n"
-        for axis, method, above in zip(axes[:, column], _METHODS, (name, ""), strict=True):
+        for axis, method, above in zip(
+            axes[:, column], PRINCIPAL.values(), (name, ""), strict=True
+        ):
             _outputs(axis, case[method], case["label"])
             text = above + _verdict(case[method], names)
             axis.set_title(text, fontsize=8.5, loc="left", x=0.25, y=1.02)
         picture(axes[0, column], case["image"], (0.0, 1.02, 0.22, 0.25))
         axes[-1, column].set_xlabel("time $t / t_f$")
-    for axis, method in zip(axes[:, 0], _METHODS, strict=True):
+    for axis, method in zip(axes[:, 0], PRINCIPAL.values(), strict=True):
         axis.set_ylabel(rf"{method}: $\cos\theta_o(t)$")
         axis.set_ylim(-1.08, 1.08)
         axis.set_xlim(0.0, 1.05)
@@ -51,13 +51,13 @@ def _outputs(axis: Axes, shown: Values, label: int) -> None:
     time, rival = shown["time"], shown["competitor"]
     for output, traces in ((label, shown["true_class"]), (rival, shown["competing_class"])):
         for trace in traces:
-            axis.plot(time, trace, color=_colour(output), linewidth=0.6, alpha=0.3, zorder=2)
+            axis.plot(time, trace, color=class_colour(output), linewidth=0.6, alpha=0.3, zorder=2)
     for output, trace in enumerate(shown["mean"]):
         marked = output in (label, rival)
         axis.plot(
             time,
             trace,
-            color=_colour(output),
+            color=class_colour(output),
             linewidth=2.2 if marked else 1.0,
             zorder=4 if marked else 3,
         )
@@ -66,23 +66,19 @@ def _outputs(axis: Axes, shown: Values, label: int) -> None:
                 time[-1],
                 trace[-1],
                 marker="o" if output == label else "s",
-                markerfacecolor=_colour(output) if output == label else "white",
-                markeredgecolor=_colour(output),
+                markerfacecolor=class_colour(output) if output == label else "white",
+                markeredgecolor=class_colour(output),
                 markersize=6.5,
                 zorder=5,
                 clip_on=False,
             )
 
 
-def _colour(output: int) -> str:
-    return CLASS_COLOURS[output % len(CLASS_COLOURS)]
-
-
 def _keys(names: list[str]) -> list[Line2D]:
     from matplotlib.lines import Line2D
 
     keys = [
-        Line2D([], [], color=_colour(output), linewidth=1.6, label=name)
+        Line2D([], [], color=class_colour(output), linewidth=1.6, label=name)
         for output, name in enumerate(names)
     ]
     grey = "#444444"

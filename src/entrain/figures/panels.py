@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from numpy.typing import ArrayLike
 
 Values = dict[str, Any]
 Results = dict[str, Values]  # experiment -> its values
@@ -133,7 +134,7 @@ def band(axis: Axes, x: Sequence[float], lanes: Sequence[Sequence[float]], **loo
         )
 
 
-def picture(axis: Axes, image: Sequence[Sequence[int]], bounds: Bounds) -> None:
+def picture(axis: Axes, image: ArrayLike, bounds: Bounds) -> None:
     """An input image in a corner of a panel, under its lines."""
     inset = axis.inset_axes(bounds, zorder=1)
     inset.imshow(np.ma.masked_equal(np.asarray(image), 0), cmap="gray_r", vmin=0)

@@ -23,7 +23,7 @@ from entrain.figures.panels import (
     run_key,
     runs,
 )
-from entrain.figures.style import CLASS_COLOURS, METHOD_COLOURS, PAPER_LOOK
+from entrain.figures.style import METHOD_COLOURS, PAPER_LOOK, PUBLISHED_COLOUR, published_look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,6 @@ _OURS, _PAPER = "DIRECT", "TWO-STAGE-END"
 _CLASSES = 10  # outputs of every network of the paper
 _PUBLISHED_KEYS = {"MNIST": "mnist_top1", "Fashion-MNIST": "fashion_top1"}
 _OTHER_DIGITS = "8x8 Digits"
-_OTHERS = CLASS_COLOURS[0]
 _MARKERS = "o^v<pP"
 _ASIDE = 1.06  # times the size, so that error bars stay apart
 
@@ -114,8 +113,8 @@ def _published(axis: Axes, dataset: str) -> tuple[list[str], list[Point]]:
             name, top = f"{name} (8x8 digits)", row["other_task_top1_mean"]
         if top is None:
             continue
-        axis.plot(row["total"], top, **_look(standard, marker))
-        _bars(axis, [row["total"]], [top], [sd], _OTHERS)
+        axis.plot(row["total"], top, **published_look(standard, marker))
+        _bars(axis, [row["total"]], [top], [sd], PUBLISHED_COLOUR)
         names.append(name)
         points.append((float(row["total"]), float(top)))
     return names, points
@@ -141,20 +140,9 @@ def _keys() -> list[Line2D]:
         method_key(_OURS, label=f"ours, {_OURS} without augmentation", **_OPEN),
         run_key(),
         Line2D([], [], label=f"paper, {_PAPER}", **paper),
-        Line2D([], [], label="published, same task", **_look(True)),
-        Line2D([], [], label="published, other digits", **_look(False)),
+        Line2D([], [], label="published, same task", **published_look(True)),
+        Line2D([], [], label="published, other digits", **published_look(False)),
     ]
-
-
-def _look(standard: bool, marker: str = "o") -> dict[str, Any]:
-    return {
-        "linestyle": "none",
-        "marker": marker,
-        "markersize": 7,
-        "color": _OTHERS,
-        "markerfacecolor": _OTHERS if standard else "white",
-        "markeredgewidth": 1.3,
-    }
 
 
 _PAPER_COLOUR = METHOD_COLOURS[_PAPER]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from entrain.figures.labels import label_points
 from entrain.figures.panels import Results, number, panels
-from entrain.figures.style import CLASS_COLOURS, METHOD_COLOURS, METHOD_MARKERS
+from entrain.figures.style import METHOD_COLOURS, METHOD_MARKERS, published_look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MARKERS = "o^Dv<>pP"
 _OURS = "TWO-STAGE-END"
-_OTHERS = CLASS_COLOURS[0]
 
 
 def oscillator_scale(results: Results) -> Figure:
@@ -36,7 +35,7 @@ def oscillator_scale(results: Results) -> Figure:
         label=f"ours, {_OURS}",
     )
     for index, row in enumerate(values["others"]):
-        look = _look(row["standard"], _MARKERS[index % len(_MARKERS)])
+        look = published_look(row["standard"], _MARKERS[index % len(_MARKERS)])
         axis.plot(row["oscillators"], number(row["top1"]), **look)
     counts = sorted({row["oscillators"] for row in [*values["ours"], *values["others"]]})
     axis.set_xscale("log")
@@ -47,8 +46,8 @@ def oscillator_scale(results: Results) -> Figure:
     axis.set_ylabel("test top-1 accuracy (%)")
     keys = [
         axis.lines[0],
-        Line2D([], [], label="published, MNIST", **_look(True)),
-        Line2D([], [], label="published, other digit tasks", **_look(False)),
+        Line2D([], [], label="published, MNIST", **published_look(True)),
+        Line2D([], [], label="published, other digit tasks", **published_look(False)),
     ]
     axis.legend(handles=keys, fontsize=8.5, frameon=False, loc="lower right")
     figure.draw_without_rendering()  # settles the layout, which the labels go by
@@ -59,14 +58,3 @@ def oscillator_scale(results: Results) -> Figure:
     ]
     label_points(axis, names, points, np.array(points), size=9.0)
     return figure
-
-
-def _look(standard: bool, marker: str = "o") -> dict[str, Any]:
-    return {
-        "linestyle": "none",
-        "marker": marker,
-        "markersize": 8,
-        "color": _OTHERS,
-        "markerfacecolor": _OTHERS if standard else "white",
-        "markeredgewidth": 1.4,
-    }

@@ -14,13 +14,11 @@ from entrain.figures.panels import (
     panels,
 )
 from entrain.figures.reference import paper_row
-from entrain.figures.style import METHOD_COLOURS, METHOD_MARKERS
+from entrain.figures.style import METHOD_COLOURS, METHOD_MARKERS, PRINCIPAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_METHODS = {"path": "PATH", "two_stage_end": "TWO-STAGE-END"}
 
 
 def teacher_seeds(results: Results) -> Figure:
@@ -34,7 +32,7 @@ def teacher_seeds(results: Results) -> Figure:
         _marks(axis, places, test, "teacher")
         printed = paper_row("teacher_training", dataset=dataset)
         _tick(axis, len(places), printed.get("test_top1"), "teacher")
-        for key, method in _METHODS.items():
+        for key, method in PRINCIPAL.items():
             _marks(axis, places, [run[TOP1] for run in row[key]["runs"]], method)
             printed = paper_row("multiseed", dataset=dataset, method=method)
             _tick(axis, len(places), printed.get("top1_mean"), method)
@@ -46,7 +44,7 @@ def teacher_seeds(results: Results) -> Figure:
         axis.set_xlabel("seed of the teacher")
         axis.set_ylabel("test top-1 accuracy (%)")
         heading(axis, dataset)
-    legend_below(figure, [method_key(method) for method in ("teacher", *_METHODS.values())])
+    legend_below(figure, [method_key(method) for method in ("teacher", *PRINCIPAL.values())])
     return figure
 
 

@@ -57,6 +57,9 @@ METHOD_LINES = {
     "DIRECT": "-.",
 }
 
+# As results name them, and as they are called.
+PRINCIPAL = {"path": "PATH", "two_stage_end": "TWO-STAGE-END"}
+
 # Where one panel holds both datasets; dark and light in grey, too.
 DATASET_COLOURS = {"MNIST": "#882255", "Fashion-MNIST": "#44AA99"}
 DATASET_LINES = {"MNIST": "-", "Fashion-MNIST": "--"}
@@ -74,6 +77,26 @@ PAPER_LOOK: dict[str, Any] = {
     "markersize": 5.0,
     "linestyle": "none",
 }
+
+
+PUBLISHED_COLOUR = CLASS_COLOURS[0]
+
+
+def published_look(standard: bool, marker: str = "o") -> dict[str, Any]:
+    """A network of others: filled on the standard task, open on another."""
+    return {
+        "linestyle": "none",
+        "marker": marker,
+        "markersize": 7.5,
+        "color": PUBLISHED_COLOUR,
+        "markerfacecolor": PUBLISHED_COLOUR if standard else "white",
+        "markeredgewidth": 1.4,
+    }
+
+
+def class_colour(index: int) -> str:
+    """Of a class or its output; they come round where there are many."""
+    return CLASS_COLOURS[index % len(CLASS_COLOURS)]
 
 
 def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:

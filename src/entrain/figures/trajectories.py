@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from entrain.figures.style import CLASS_COLOURS
+from entrain.figures.panels import Bounds, picture
+from entrain.figures.style import class_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# Where the winner has risen and the others have fallen; lines are drawn over it.
+AMID: Bounds = (0.64, 0.29, 0.35, 0.35)
 
 
 def trajectories(
@@ -19,8 +23,12 @@ def trajectories(
     class_names: tuple[str, ...],
     title: str,
     columns: int = 5,
+    bounds: Bounds = AMID,
 ) -> Figure:
-    """Panels of images (n, rows, columns) and outputs cos theta_o(t), (K + 1, n, O)."""
+    """Panels of images (n, rows, columns) and outputs cos theta_o(t), (K + 1, n, O).
+
+    `bounds` is where in its panel an image goes: its left and lower edge, width and height.
+    """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -37,7 +45,7 @@ def trajectories(
             axis.plot(
                 time,
                 outputs[:, panel, output],
-                color=CLASS_COLOURS[output % len(CLASS_COLOURS)],
+                color=class_colour(output),
                 linewidth=2.0 if output == predicted else 0.9,
                 zorder=3 if output == predicted else 2,
             )
@@ -45,10 +53,7 @@ def trajectories(
         right = predicted == labels[panel]
         heading = verdict if right else f"{verdict} (is {class_names[labels[panel]]})"
         axis.set_title(heading, fontsize=9, color="black" if right else "#B00020")
-        # Where the winner has risen and the others have fallen; lines are drawn over it.
-        inset = axis.inset_axes((0.64, 0.29, 0.35, 0.35), zorder=1)
-        inset.imshow(np.ma.masked_equal(images[panel], 0), cmap="gray_r", vmin=0)
-        inset.set_axis_off()
+        picture(axis, images[panel], bounds)
         axis.set_ylim(-1.05, 1.05)
         axis.tick_params(labelsize=7)
         axis.patch.set_visible(False)
@@ -59,7 +64,7 @@ def trajectories(
     figure.suptitle(title, fontsize=11)
     figure.legend(
         [
-            Line2D([], [], color=CLASS_COLOURS[output % len(CLASS_COLOURS)], linewidth=1.5)
+            Line2D([], [], color=class_colour(output), linewidth=1.5)
             for output in range(len(class_names))
         ],
         class_names,

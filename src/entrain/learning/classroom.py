@@ -12,7 +12,7 @@ from entrain.data import OwnData, Preprocessing, Split
 from entrain.errors import InputError
 from entrain.learning.direct import DirectTask, Examples
 from entrain.learning.exact_task import ExactPathTask
-from entrain.learning.stages import DirectStage, Stage, TeacherStage
+from entrain.learning.stages import DirectStage, Stage, StudentStage, TeacherStage
 from entrain.learning.student_task import StudentTask, TeacherData
 from entrain.learning.teacher_task import TeacherTask, teacher_of
 from entrain.learning.trainer import Task, TrainingState, best_lane, train
@@ -112,10 +112,7 @@ def _task(stage: Stage, room: Classroom, states: Mapping[str, TrainingState]) ->
         return TeacherTask(stage.spec, room.train, room.validation, outputs, stage.seed)
     if isinstance(stage, DirectStage):
         return _direct_task(stage, room, states)
-    start = None
-    if stage.start is not None:
-        best = states[stage.start.key].best
-        start = {name: tensor[stage.start_lanes].to(room.device) for name, tensor in best.items()}
+    start = _start(stage, room, states)
     kind = ExactPathTask if stage.protocol.solver == "exact" else StudentTask
     return kind(
         stage.protocol,
@@ -127,13 +124,20 @@ def _task(stage: Stage, room: Classroom, states: Mapping[str, TrainingState]) ->
     )
 
 
+def _start(
+    stage: StudentStage | DirectStage, room: Classroom, states: Mapping[str, TrainingState]
+) -> dict[str, Tensor] | None:
+    """The selected networks that a stage goes on from, if it does."""
+    if stage.start is None:
+        return None
+    best = states[stage.start.key].best
+    return {name: tensor[stage.start_lanes].to(room.device) for name, tensor in best.items()}
+
+
 def _direct_task(
     stage: DirectStage, room: Classroom, states: Mapping[str, TrainingState]
 ) -> DirectTask:
-    start = None
-    if stage.start is not None:
-        best = states[stage.start.key].best
-        start = {name: tensor[stage.start_lanes].to(room.device) for name, tensor in best.items()}
+    start = _start(stage, room, states)
     images = isinstance(room.data.preprocessing, Preprocessing)
     if stage.protocol.augmentation.is_nothing or not images:
         said = None

@@ -22,9 +22,9 @@ from entrain.data.own.examples import (
     codes_of,
     feature_dataset,
     image_dataset,
+    own_split,
     refuse_size,
     shown,
-    split_rows,
 )
 from entrain.errors import InputError
 
@@ -55,7 +55,7 @@ def from_npz(path: Path, seed: int) -> OwnData:
         splits[part] = Split(_usable(rows, f"X_{part}"), codes_of(found, names))
     x = _usable(x, "X")
     left = [part for part in ("validation", "test") if part not in given]
-    for part, index in zip(["train", *left], split_rows(codes, len(left), seed), strict=True):
+    for part, index in zip(["train", *left], own_split(codes, len(left), seed), strict=True):
         splits[part] = Split(x[index], codes[index])
     three = splits["train"], splits["validation"], splits["test"]
     if images:

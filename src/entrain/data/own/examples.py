@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from entrain.data.datasets import CLASS_NAMES, Dataset, Split
+from entrain.data.datasets import CLASS_NAMES, Dataset, Split, class_shares, split_rows
 from entrain.data.features import FeatureScaling
 from entrain.errors import InputError
 
@@ -116,29 +116,17 @@ def shown(text: str) -> str:
     return ascii(text if len(text) <= 40 else f"{text[:40]}...")
 
 
-def split_rows(labels: np.ndarray, parts: int, seed: int) -> list[np.ndarray]:
+def own_split(labels: np.ndarray, parts: int, seed: int) -> list[np.ndarray]:
     """Indices of the rest and of `parts` further splits, stratified, each in ascending order.
 
-    A split takes its share of the examples: of each class in proportion, largest remainders
-    rounded up, and at least one.
+    A split takes its share of the examples: of each class in proportion, and at least one.
     """
-    counts = np.bincount(labels)
-    exact = counts * _SHARE
-    quota = np.floor(exact).astype(np.int64)
-    places = max(0, round(len(labels) * _SHARE) - int(quota.sum()))
-    quota[np.argsort(quota - exact, kind="stable")[:places]] += 1
-    quota = np.maximum(quota, 1)
-    # RandomState, because its stream is frozen for good: the split must never move.
-    order = np.random.RandomState(seed).permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]  # class by class
-    rank = np.empty(len(labels), dtype=np.int64)  # of an example among those of its class
-    rank[order] = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
-    part = np.minimum(rank // quota[labels], parts)
-    return [np.flatnonzero(part == each) for each in (parts, *range(parts))]
+    quota = np.maximum(class_shares(labels, round(len(labels) * _SHARE)), 1)
+    return split_rows(labels, quota, parts, seed)
 
 
 def whole_split(x: np.ndarray, y: np.ndarray, seed: int) -> tuple[Split, Split, Split]:
-    train, validation, test = (Split(x[rows], y[rows]) for rows in split_rows(y, 2, seed))
+    train, validation, test = (Split(x[rows], y[rows]) for rows in own_split(y, 2, seed))
     return train, validation, test
 
 
