@@ -108,10 +108,11 @@ def test_only_this_machine_is_answered_under_its_own_name(server: PageServer) ->
         assert ask(server, "/", method)[0] == 501
 
 
-def start(*options: str) -> tuple[subprocess.Popen[str], str]:
+def start(*options: str, **variables: str) -> tuple[subprocess.Popen[str], str]:
+    """`entrain play OPTIONS` and its address."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "entrain", "play", "--no-browser", "--json", *options],
-        env=environment(),
+        [sys.executable, "-m", "entrain", "play", "--json", *options],
+        env=environment(**variables),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -123,7 +124,7 @@ def start(*options: str) -> tuple[subprocess.Popen[str], str]:
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_stopped(stop: signal.Signals) -> None:
-    process, url = start()
+    process, url = start("--no-browser")
     try:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", url)
         with urllib.request.urlopen(url, timeout=10) as answer:
@@ -137,6 +138,28 @@ def test_the_command_serves_until_it_is_stopped(stop: signal.Signals) -> None:
         assert errors.split() == ["stopped"]
     finally:
         process.kill()
+
+
+@pytest.mark.parametrize("options", [(), ("--no-browser",)])
+def test_the_command_opens_the_browser_unless_told_not_to(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    opened = tmp_path / "opened"
+    opened.touch()
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$*" >> "{opened}"\n')
+    browser.chmod(0o755)
+    process, url = start(*options, BROWSER=str(browser))
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert answer.status == 200
+        until = time.monotonic() + (1 if options else 10)
+        while not opened.read_text() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert opened.read_text() == ("" if options else f"{url}\n")
+    finally:
+        process.terminate()
+        assert process.wait(10) == 0
 
 
 def test_a_port_that_is_taken_is_an_error(server: PageServer, refuse: Refuse) -> None:

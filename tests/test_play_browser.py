@@ -6,7 +6,7 @@ import functools
 import http.server
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,45 +16,10 @@ from PIL import Image
 
 import entrain
 from entrain.data import load_test_split
-from test_play import start
-from visitor import ARGUMENTS, CHROMIUM, DESKTOP, Visit, playwright
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """The page, served by the real command."""
-    process, address = start()
-    yield address
-    process.terminate()
-    assert process.wait(10) == 0
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def visit(browser: Any, url: str) -> Iterator[Callable[..., Visit]]:
-    """`visit(...)`: a new visitor; at the end nobody may have seen an error or asked elsewhere."""
-    visits: list[Visit] = []
-
-    def begin(**options: Any) -> Visit:
-        context = browser.new_context(**({"viewport": DESKTOP} | options))
-        visits.append(Visit(context, url))
-        return visits[-1]
-
-    yield begin
-    for each in visits:
-        each.context.close()
-        assert each.complaints == []
-        assert [r for r in each.requests if not r.startswith((url, "blob:", "data:"))] == []
-
-
-SEVEN = [(0.28, 0.25), (0.72, 0.25), (0.62, 0.5), (0.45, 0.82)]
+from visitor import SEVEN, Visit, playwright
+from visitor import browser as browser
+from visitor import url as url
+from visitor import visit as visit
 
 
 def test_a_drawn_seven_is_read_as_seven(visit: Callable[..., Visit]) -> None:

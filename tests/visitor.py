@@ -5,14 +5,20 @@ Screenshots go to the folder ENTRAIN_SCREENSHOTS names (docs/images for the READ
 
 from __future__ import annotations
 
+import base64
+import io
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
+
+from test_play import start
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -29,6 +35,8 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
+SEVEN = [(0.28, 0.25), (0.72, 0.25), (0.62, 0.5), (0.45, 0.82)]
+TILE = 21  # the first 7 of the test set, in the gallery
 
 
 class Visit:
@@ -89,15 +97,40 @@ class Visit:
             self.page.wait_for_timeout(50)
         assert holds()
 
-    def scores(self) -> list[float]:
+    def shown(self) -> None:
+        """Wait for the frame that shows what was done last."""
+        self.page.evaluate("new Promise(done => requestAnimationFrame(() => done()))")
+
+    def scores(self, suffix: str = "") -> list[float]:
         """The ten outputs, as the margin's tooltip lists them."""
-        listed = self.get("margin").get_attribute("title").split(", ")
+        listed = self.get(f"margin{suffix}").get_attribute("title").split(", ")
         return [float(each.rpartition(" ")[2]) for each in listed]
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tab_to(self, name: str) -> None:
+        """Press Tab until `name` has the focus."""
+        for _ in range(150):
+            self.press("Tab")
+            if self.page.evaluate("document.activeElement.dataset.testid") == name:
+                return
+        raise AssertionError(f"Tab never reaches {name}")
+
+    def picture(self, canvas: Any) -> np.ndarray:
+        """What a canvas shows: (rows, columns, RGBA)."""
+        png = canvas.evaluate("c => c.toDataURL()").partition(",")[2]
+        return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA")).astype(int)
+
+    def on_pad(self, points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        """Where on the page these points in fractions of the pad are."""
+        box = self.get("pad").bounding_box()
+        return [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
 
     def stroke(self, points: list[tuple[float, float]]) -> None:
         """Draw on the pad through points in fractions of it."""
-        box = self.get("pad").bounding_box()
-        at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+        at = self.on_pad(points)
         self.page.mouse.move(*at[0])
         self.page.mouse.down()
         for point in at[1:]:
@@ -107,3 +140,47 @@ class Visit:
     def snap(self, name: str) -> None:
         if folder := os.environ.get("ENTRAIN_SCREENSHOTS"):
             self.page.screenshot(path=Path(folder) / f"playground-{name}.png")
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The page, served by the real command."""
+    process, address = start("--no-browser")
+    yield address
+    process.terminate()
+    assert process.wait(10) == 0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(browser: Any, url: str) -> Iterator[Callable[..., Visit]]:
+    """`visit(...)`: a new visitor; at the end nobody may have seen an error or asked elsewhere."""
+    visits: list[Visit] = []
+
+    def begin(**options: Any) -> Visit:
+        context = browser.new_context(**({"viewport": DESKTOP} | options))
+        visits.append(Visit(context, url))
+        return visits[-1]
+
+    yield begin
+    for each in visits:
+        each.context.close()
+        assert each.complaints == [], each.complaints
+        elsewhere = [r for r in each.requests if not r.startswith((url, "blob:", "data:"))]
+        assert elsewhere == [], elsewhere
+
+
+@pytest.fixture
+def page(visit: Callable[..., Visit]) -> Visit:
+    """A still page, in light colours, that shows the first 7."""
+    opened = visit(reduced_motion="reduce", color_scheme="light").go()
+    opened.get(f"gallery-mnist-{TILE}").click()
+    playwright.expect(opened.get("verdict")).to_have_text("7")
+    return opened

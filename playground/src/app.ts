@@ -26,8 +26,6 @@ import { Timeline } from "./views/timeline";
 import { createUpload } from "./views/upload";
 import { Verdict } from "./views/verdict";
 
-const DOT = "That is only a dot. Draw a whole digit; the last picture stays.";
-
 export class App {
   private state: AppState = readAddress() ?? initialState();
   private last: AppState | null = null; // of the last run that succeeded
@@ -108,8 +106,8 @@ export class App {
       say("Your drawing.");
       this.set({ picture: { kind: "drawn", pixels: reading.pixels } });
     } else if (done) {
-      const empty = `${this.invitation()} to begin; the last picture stays.`;
-      say(reading.problem === "dot" ? DOT : empty, "problem");
+      const dot = reading.problem === "dot" ? "That is only a dot. " : "";
+      say(`${dot}${this.invitation()} to begin; the last picture stays.`, "problem");
     }
   }
 

@@ -10,10 +10,15 @@ export interface Partner {
   value: number;
 }
 
+/** A coupling that is drawn; one that is cut stays, so that a click can restore it. */
+export interface Link extends Partner {
+  cut: boolean;
+}
+
 export interface Marks {
   selected: number | null;
-  shown: number | null; // hovered or selected: its partners are drawn
-  partners: Partner[];
+  shown: number | null; // hovered or selected: its links are drawn
+  links: Link[];
   silenced: number[];
   winner: number | null; // output at the end
 }
@@ -27,6 +32,8 @@ export interface DialsView {
 
 export interface DialsEvents {
   onSelect(oscillator: number): void;
+  onSilence(oscillator: number): void;
+  onCut(a: number, b: number): void;
   onHover(oscillator: number | null): void;
   onFocus(oscillator: number): void; // by keyboard
 }
@@ -34,6 +41,7 @@ export interface DialsEvents {
 const OUTPUTS = OSCILLATORS - HIDDEN;
 const HIDDEN_RADIUS = 16;
 const OUTPUT_RADIUS = 17.5;
+const REACH = 16; // width of a link for the pointer
 
 interface Dial {
   group: SVGGElement;
@@ -43,8 +51,9 @@ interface Dial {
   radius: number;
 }
 
-export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsView {
-  const links = makeSvg("g", { class: "links" });
+export function createDials(events: DialsEvents): DialsView {
+  const { onSelect, onSilence, onCut, onHover, onFocus } = events;
+  const links = makeSvg("g", { class: "links", "aria-hidden": "true" }); // buttons do the same
   const rule = makeSvg("line", { class: "rule", x1: 0, x2: WIDTH, y1: RULE, y2: RULE });
   const svg = makeSvg(
     "svg",
@@ -58,27 +67,41 @@ export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsV
 
   let names: string[] = Array.from({ length: OUTPUTS }, (_, i) => String(i));
   let narrow = false;
-  let drawn: Pick<Marks, "shown" | "partners"> = { shown: null, partners: [] };
+  let drawn: Pick<Marks, "shown" | "links"> = { shown: null, links: [] };
   const drawLinks = (): void => {
     const { positive, negative } = palette();
-    const { shown, partners } = drawn;
+    const { shown } = drawn;
     links.replaceChildren();
     if (shown === null) return;
-    const strength = Math.max(...partners.map(({ value }) => Math.abs(value)), 1e-12);
+    const strength = Math.max(...drawn.links.map(({ value }) => Math.abs(value)), 1e-12);
     const from = centre(shown, narrow);
-    for (const { other, value } of partners) {
+    const length = ({ other }: Link): number => {
       const to = centre(other, narrow);
-      links.append(
+      return Math.hypot(to.x - from.x, to.y - from.y);
+    };
+    // The shortest come last: on top, where a longer one goes the same way.
+    for (const link of drawn.links.toSorted((a, b) => length(b) - length(a))) {
+      const { other, value, cut } = link;
+      const to = centre(other, narrow);
+      const ends = { x1: from.x, y1: from.y, x2: to.x, y2: to.y };
+      const title = makeSvg("title");
+      const word = cut ? "restore" : "cut";
+      title.textContent = `Click to ${word} the coupling to ${shortName(other, names)}`;
+      const group = makeSvg(
+        "g",
+        { class: cut ? "link cut" : "link", "data-testid": `link-${other}` },
+        title,
         makeSvg("line", {
-          x1: from.x,
-          y1: from.y,
-          x2: to.x,
-          y2: to.y,
+          ...ends,
+          class: "drawn",
           stroke: `rgb(${(value > 0 ? positive : negative).join(" ")})`,
           "stroke-width": (1 + (4 * Math.abs(value)) / strength).toFixed(2),
           "stroke-dasharray": value > 0 ? "none" : "6 4",
         }),
+        makeSvg("line", { ...ends, class: "reach", "stroke-width": REACH }),
       );
+      group.addEventListener("click", () => onCut(shown, other));
+      links.append(group);
     }
   };
   const layOut = (): void => {
@@ -117,8 +140,14 @@ export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsV
     const i = indexOf(event);
     if (i === null) return;
     focus(i);
-    onSelect(i);
+    if (event.detail < 2) onSelect(i);
   });
+  svg.addEventListener("dblclick", (event) => {
+    const i = indexOf(event);
+    if (i !== null) onSilence(i);
+  });
+  // The focus stays where it is: a preview that ends would take the link from under the pointer.
+  links.addEventListener("mousedown", (event) => event.preventDefault());
   svg.addEventListener("keydown", (event) => {
     const i = indexOf(event);
     if (i === null) return;
@@ -157,7 +186,7 @@ export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsV
           );
       });
     },
-    mark({ selected, shown, partners, silenced, winner }) {
+    mark({ selected, shown, links, silenced, winner }) {
       dials.forEach(({ group }, i) => {
         group.classList.toggle("selected", i === selected);
         group.setAttribute("aria-pressed", String(i === selected));
@@ -165,7 +194,7 @@ export function createDials({ onSelect, onHover, onFocus }: DialsEvents): DialsV
         group.classList.toggle("silenced", silenced.includes(i));
         group.classList.toggle("winner", winner !== null && i === HIDDEN + winner);
       });
-      drawn = { shown, partners };
+      drawn = { shown, links };
       drawLinks();
     },
     name(classNames) {
@@ -191,6 +220,12 @@ export function dialName(i: number, classNames: string[]): string {
   return i < HIDDEN
     ? `hidden oscillator ${i}`
     : `output ${classNames[i - HIDDEN] ?? ""}, oscillator ${i}`;
+}
+
+/** "hidden 12", "output 7", "Trouser". */
+export function shortName(i: number, classNames: string[]): string {
+  const name = classNames[i - HIDDEN];
+  return i < HIDDEN ? `hidden ${i}` : name.length > 2 ? name : `output ${name}`;
 }
 
 function makeDial(i: number): Dial {

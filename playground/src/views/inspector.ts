@@ -3,7 +3,7 @@
 import type { Model, Physics } from "../core";
 import { context, hook, make, signed } from "../dom";
 import { HIDDEN, isCut } from "../state";
-import { dialName, type Partner } from "./dials";
+import { dialName, shortName, type Partner } from "./dials";
 import { palette } from "./theme";
 
 export interface Inspected {
@@ -34,7 +34,7 @@ function hint(): Node[] {
     make(
       "p",
       { class: "caption" },
-      "Point at an oscillator to see what it looks for and whom it pulls; click to cut or silence.",
+      "Point at an oscillator to see what it looks for and whom it pulls. Click to keep it, click a line to cut it; a double click silences.",
     ),
   ];
 }
@@ -89,8 +89,7 @@ function coupling(
   cut: boolean,
   events: InspectorEvents,
 ): HTMLElement {
-  const name = model.classNames[other - HIDDEN];
-  const short = other < HIDDEN ? `hidden ${other}` : name.length > 2 ? name : `output ${name}`;
+  const short = shortName(other, model.classNames);
   const word = cut ? "Restore" : "Cut";
   const button = make(
     "button",

@@ -21,7 +21,7 @@ export class Oscillators {
 
   constructor(private readonly events: OscillatorEvents) {
     this.dials = createDials({
-      onSelect: (i) => events.onSelect(i),
+      ...events,
       onHover: (i) => this.preview({ hovered: i }),
       onFocus: (i) => this.preview({ focused: i }),
     });
@@ -66,18 +66,15 @@ export class Oscillators {
     const { silenced } = physics;
     const oscillator = this.hovered ?? this.focused ?? selected;
     if (oscillator === null) {
-      this.dials.mark({ selected, shown: null, partners: [], silenced, winner });
+      this.dials.mark({ selected, shown: null, links: [], silenced, winner });
       showInspector(null, this.events);
       return;
     }
     const partners = this.partnersOf(oscillator);
-    const live = partners.filter(
-      ({ other }) =>
-        !isCut(physics, oscillator, other) &&
-        !silenced.includes(other) &&
-        !silenced.includes(oscillator),
-    );
-    this.dials.mark({ selected, shown: oscillator, partners: live, silenced, winner });
+    const links = partners
+      .filter(({ other }) => !silenced.includes(other) && !silenced.includes(oscillator))
+      .map((partner) => ({ ...partner, cut: isCut(physics, oscillator, partner.other) }));
+    this.dials.mark({ selected, shown: oscillator, links, silenced, winner });
     const field = fields[oscillator];
     showInspector(
       { oscillator, selected: oscillator === selected, model, field, partners, physics },
