@@ -35,7 +35,7 @@ playground/node_modules/.package-lock.json: playground/package.json playground/p
 	cd playground && npm install --no-save --silent --no-audit --no-fund
 	@touch $@
 
-# The browser that tests/test_play_browser.py drives; without it those tests say that they skip.
+# The browser that tests/test_play_*.py drive; without it those tests say that they skip.
 browser:
 	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	echo "installing chromium for the browser tests"; \

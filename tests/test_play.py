@@ -8,6 +8,7 @@ import json
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -147,7 +148,8 @@ def test_the_command_opens_the_browser_unless_told_not_to(
     opened = tmp_path / "opened"
     opened.touch()
     browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\necho "$*" >> "{opened}"\n')
+    # It stays in the foreground, as one without a window of its own does.
+    browser.write_text(f'#!/bin/sh\necho "$*" >> "{opened}"\nexec sleep 15\n')
     browser.chmod(0o755)
     process, url = start(*options, BROWSER=str(browser))
     try:
@@ -160,6 +162,20 @@ def test_the_command_opens_the_browser_unless_told_not_to(
     finally:
         process.terminate()
         assert process.wait(10) == 0
+
+
+def test_a_visitor_who_leaves_early_is_no_error(
+    server: PageServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = max(page_files(), key=lambda name: page_files()[name].stat().st_size)
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", server.server_port)) as visitor:
+            visitor.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            host = f"127.0.0.1:{server.server_port}"
+            visitor.sendall(f"GET /{name} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    time.sleep(0.3)
+    assert ask(server, "/")[0] == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_a_port_that_is_taken_is_an_error(server: PageServer, refuse: Refuse) -> None:

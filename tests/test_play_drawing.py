@@ -51,6 +51,30 @@ def test_a_finger_and_a_pen_draw(visit: Callable[..., Visit], pointer: str) -> N
     assert page.page.evaluate("scrollY") == before
 
 
+def test_a_second_finger_that_leaves_ends_no_stroke(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce", viewport=PHONE, has_touch=True).go()
+    page.get("pad-clear").tap()
+    page.get("pad").scroll_into_view_if_needed()
+    first, *rest = page.on_pad(SEVEN)
+    palm = {"x": first[0], "y": first[1] + 60, "id": 1}
+    count = "window.left = 0; addEventListener('pointerup', e => window.left += !e.isPrimary, true)"
+    page.page.evaluate(count)
+    device = page.context.new_cdp_session(page.page)
+
+    def touch(kind: str, *points: dict[str, Any]) -> None:
+        device.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": [*points]})
+
+    at = {"x": first[0], "y": first[1], "id": 0}
+    touch("Start", at)
+    touch("Start", at, palm)
+    touch("End", palm)
+    page.eventually(lambda: page.page.evaluate("window.left") == 1)
+    for x, y in rest:
+        touch("Move", {"x": x, "y": y, "id": 0})
+    touch("End")
+    playwright.expect(page.get("verdict")).to_have_text("7")
+
+
 def test_the_eraser_takes_away_and_undo_brings_back(page: Visit) -> None:
     before = page.scores()
     page.get("pad-clear").click()

@@ -55,5 +55,6 @@ export function largest(values: ArrayLike<number>, from: number, count: number):
 
 /** With a true minus sign. */
 export function signed(value: number, digits: number): string {
-  return value.toFixed(digits).replace("-", "−");
+  const text = value.toFixed(digits);
+  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }

@@ -1,5 +1,5 @@
 /** The computing core of the playground: everything that is not the page itself. */
-export type { Model, Physics, Pixels, Preprocessing, Rollout } from "./types";
+export type { Model, Physics, Pixels, Rollout } from "./types";
 export { readGallery } from "./gallery";
 export type { Gallery, GalleryImage } from "./gallery";
 export { effectiveCouplings, effectiveFields } from "./hardware";
@@ -8,6 +8,4 @@ export { normals, philox } from "./noise";
 export { fromRgba, normalisePolarity, prepare } from "./picture";
 export { strongest } from "./quantities";
 export { parseSafetensors } from "./safetensors";
-export type { Dtype, Safetensors, TensorData, TensorEntry } from "./safetensors";
 export { margin, scoresOf, simulate, unchangedPhysics } from "./simulate";
-export type { SimulationOptions } from "./simulate";

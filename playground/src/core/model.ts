@@ -3,7 +3,7 @@
  *     p = pixel / pixelMax,  z = (p - mean) / sd,  u = testNorm z / |z|
  *     b(u) = [ W u + c_hidden ; c_output ] */
 
-import { parseSafetensors, type Safetensors } from "./safetensors";
+import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
 import { pairwiseSum } from "./sums";
 import type { Model, Pixels, Preprocessing } from "./types";
 
@@ -187,8 +187,4 @@ function positive(values: Record<string, unknown>, name: string): number {
     throw new Error(`${name} must be a positive number, got ${String(value)}`);
   }
   return value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

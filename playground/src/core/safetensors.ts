@@ -143,7 +143,7 @@ function view(dtype: Dtype, bytes: ArrayBuffer): TensorData {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

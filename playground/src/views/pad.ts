@@ -75,8 +75,8 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
     changed(false);
   });
   for (const end of ["pointerup", "pointercancel"] as const) {
-    canvas.addEventListener(end, () => {
-      if (last === null) return;
+    canvas.addEventListener(end, (event) => {
+      if (last === null || !event.isPrimary) return; // a second finger or a palm ends no stroke
       last = null;
       changed(true);
     });

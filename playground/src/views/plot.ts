@@ -3,19 +3,15 @@
 import { context, make } from "../dom";
 import { palette } from "./theme";
 
-export interface Box {
+interface Sides {
   left: number;
   right: number;
   top: number;
   bottom: number;
 }
 
-export interface Margins {
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
+export type Box = Sides; // where the curves are, in pixels
+export type Margins = Sides; // around them
 
 type Painter = (drawing: CanvasRenderingContext2D, box: Box) => void;
 

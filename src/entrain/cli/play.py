@@ -43,6 +43,7 @@ def command(
 
 def _serve(files: dict[str, Path], port: int, browser: bool, json: bool) -> None:
     import signal
+    import threading
     import webbrowser
 
     from entrain.errors import InputError
@@ -65,8 +66,8 @@ def _serve(files: dict[str, Path], port: int, browser: bool, json: bool) -> None
         else:
             out.print(server.url)
             err.print("Ctrl-C stops it")
-        if browser:
-            webbrowser.open(server.url)
+        if browser:  # beside the server: a browser in the foreground is waited for
+            threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         try:
             server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -86,6 +87,10 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in _HEADERS.items():
             self.send_header(name, value)
         super().end_headers()
+
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError):  # who asked has left
+            super().handle()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
