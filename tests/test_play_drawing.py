@@ -72,6 +72,7 @@ def test_a_second_finger_that_leaves_ends_no_stroke(visit: Callable[..., Visit])
     for x, y in rest:
         touch("Move", {"x": x, "y": y, "id": 0})
     touch("End")
+    playwright.expect(page.get("message")).to_have_text("Your drawing.")
     playwright.expect(page.get("verdict")).to_have_text("7")
 
 
