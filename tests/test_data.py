@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from entrain import InputError, Preprocessing, load_dataset
-from entrain.data import Dataset, load_test_split
+from entrain.data import Dataset, Split, load_test_split
 from entrain.data.datasets import stratified_split
 
 
@@ -122,3 +122,10 @@ def test_the_small_sets_are_stratified_parts_of_the_bundled_test_images(name: st
         assert np.abs(share - np.bincount(whole.labels) / len(whole)).max() < 0.001
     assert np.array_equal(load_test_split(name).pixels, small.test.pixels)
     assert (small.preprocessing.test_norm != small.preprocessing.norm) == name.startswith("fashion")
+
+
+def test_a_class_too_small_for_a_place_gives_none_away() -> None:
+    labels = np.repeat([0, 1], [98, 2])
+    rest, taken = stratified_split(Split(np.zeros((100, 1), np.uint8), labels), 10)
+    assert np.bincount(taken.labels, minlength=2).tolist() == [10, 0]
+    assert np.bincount(rest.labels).tolist() == [88, 2]

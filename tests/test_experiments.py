@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -15,6 +16,7 @@ from entrain.experiments.setting import FASHION, MNIST
 from entrain.experiments.stochastic_dynamics import _cases, _median
 from entrain.learning import Classroom, TrainingState, chosen_teacher, network_of, perform
 from entrain.reproduction.work import with_needs
+from networks import random_network
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -95,6 +97,20 @@ def test_of_a_case_the_median_margin_is_shown() -> None:
     among = torch.tensor([True, True, True, False, True])
     assert _median(scores, labels, among) == 2
     assert _median(scores, labels, torch.zeros(5, dtype=torch.bool)) is None
+
+
+def test_reading_at_the_end_is_what_evaluation_measures() -> None:
+    data = load_dataset("digits")
+    network = random_network(64, 12, 10, dtype=torch.float32)
+    inputs, labels = data.preprocessing(data.test.pixels), torch.from_numpy(data.test.labels)
+    found = anytime._anytime(network, inputs, labels)
+    whole = evaluate(scores_of(network, inputs), labels)["top1"]
+    assert len(found["top1"]) == 101
+    assert found["top1"][-1] == pytest.approx(whole)
+    top1, time = found["exits"][-1]  # a margin of 1.9 is hardly ever reached
+    assert top1 == pytest.approx(whole, abs=1.0)
+    assert time > 0.95
+    assert (np.diff(found["exits"][:, 1]) >= 0).all()  # a larger margin takes longer
 
 
 def test_an_early_exit_is_taken_at_the_first_margin_above_the_threshold() -> None:

@@ -55,6 +55,13 @@ def test_every_experiment_has_a_result_with_where_it_comes_from(everything: Path
         assert {"python", "torch", "numpy", "entrain"} <= set(result["versions"])
         assert result["seconds"] >= 0
         assert all(stage["seconds"] > 0 for stage in result["stages"])
+        needed = {stage.key: stage for stage in Measurement(EXPERIMENTS[name], TINY).needs}
+        specs = {stage["key"]: stage["spec"] for stage in result["stages"]}
+        for key, stage in needed.items():
+            assert specs[key]["seed"] == stage.seed
+            assert specs[key].get("runs", [0]) == list(getattr(stage, "runs", [0]))
+            epochs = specs[key].get("protocol", specs[key].get("spec"))["epochs"]
+            assert epochs == stage.epochs
     rows = values(everything, "multiseed")["rows"]
     assert len(rows) == 6
     for row in rows:
@@ -109,6 +116,18 @@ def test_what_is_finished_is_not_done_again(everything: Path) -> None:
     assert "measure teachers" in done.stderr
     assert "small teacher" not in done.stderr  # measured again, not trained again
     assert times(everything) == before
+
+
+def test_who_holds_work_removes_what_a_killed_write_of_it_left(tmp_path: Path) -> None:
+    folder = ResultsFolder(tmp_path)
+    folder.create()
+    ours, other = (TINY.teacher(name) for name in ("MNIST", "Fashion-MNIST"))
+    left = [folder.stages / f".{stage.key}.safetensors.x1.tmp" for stage in (ours, other)]
+    for path in left:
+        path.touch()
+    with folder.claim(ours) as held:
+        assert held
+        assert [path.exists() for path in left] == [False, True]  # another may be writing it
 
 
 def test_another_setting_does_not_overwrite(everything: Path, refuse: Refuse) -> None:
