@@ -45,6 +45,7 @@ def command(
     left for the test. With --temperature the ensemble's averaged outputs are measured, and single
     trajectories too.
     """
+    from entrain.data import DATASETS
     from entrain.device import choose_device
     from entrain.errors import InputError, positive_float, positive_int, seed_number
     from entrain.models import find, load
@@ -57,8 +58,9 @@ def command(
     loaded = load(path)
     name, split = _test_examples(loaded, dataset, label, image_size, data_dir)
     if split.pixels.shape[1] != loaded.network.inputs:
+        pixels = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
         raise InputError(
-            f"{name} has examples of {split.pixels.shape[1]} numbers, the model {model} takes "
+            f"{name} has {pixels.format(split.pixels.shape[1])}, the model {model} takes "
             f"{loaded.network.inputs} (it was trained on {loaded.dataset})"
         )
     loaded.network.to(place)
