@@ -3,15 +3,8 @@
 from entrain.learning.augmentation import Augmentation
 from entrain.learning.checkpoint import pack_state, read_state, unpack_state
 from entrain.learning.classroom import Classroom, chosen_teacher, perform, teach
-from entrain.learning.direct import (
-    DIRECT_PROTOCOLS,
-    DirectProtocol,
-    DirectTask,
-    Examples,
-    small_batch,
-    small_set,
-    suited,
-)
+from entrain.learning.direct import DIRECT_PROTOCOLS, DirectProtocol, small_batch, small_set, suited
+from entrain.learning.direct_task import DirectTask, Examples
 from entrain.learning.likelihood import negative_log_likelihood
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, carry_out, stages_of

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from entrain.data import OwnData, Preprocessing, Split
 from entrain.errors import InputError
-from entrain.learning.direct import DirectTask, Examples
+from entrain.learning.direct_task import DirectTask, Examples
 from entrain.learning.exact_task import ExactPathTask
 from entrain.learning.stages import DirectStage, Stage, StudentStage, TeacherStage
 from entrain.learning.student_task import StudentTask, TeacherData
