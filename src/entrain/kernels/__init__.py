@@ -1,8 +1,8 @@
-"""Rollouts and the gradients of both losses, behind one set of signatures.
+"""Rollouts of the phase model and the gradients of both losses, behind one set of signatures.
 
 `reference` is the plain definition in PyTorch operations. `cpu` (Numba) and `gpu` (CUDA) compute
 the same, fast, in float32. This file is the one place that chooses; the rest of the package calls
-the functions exported here and does not know which implementation answers.
+the functions exported here and does not know which backend computes them.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from torch import Tensor
 
 from entrain.errors import InputError
 from entrain.kernels import reference
-from entrain.kernels.reference import Pullback, fits_in_memory
-from entrain.physics import Dynamics, Noise
+from entrain.kernels.reference import Pullback
+from entrain.physics import Dynamics, Noise, PhaseModel
 
 __all__ = [
     "Pullback",
-    "answering",
-    "noisy_rollout",
+    "is_reference",
     "path_loss",
+    "prepare",
     "rollout",
     "rollout_with_pullback",
+    "select_backend",
     "use",
-    "warm",
 ]
+
+TAPE_BYTES = 2**30  # what a backend may keep for the adjoint; more is cut along the batch
 
 _CHOICES = ("auto", "reference")
 _choice = os.environ.get("ENTRAIN_KERNELS", "auto")
@@ -52,70 +54,130 @@ def use(choice: str) -> Iterator[None]:
         _choice = before
 
 
-def answering(fields: Tensor) -> ModuleType:
-    """The module that computes rollouts of `fields` (R, B, N)."""
+def is_reference() -> bool:
+    """Whether the plain definitions alone are asked for."""
     _check_choice()
-    if _choice == "reference" or fields.dtype != torch.float32:
+    return _choice == "reference"
+
+
+def select_backend(model: PhaseModel) -> ModuleType:
+    """The module that computes rollouts of `model`."""
+    fields = model.fields
+    if is_reference() or fields.dtype != torch.float32:
         return reference
     if fields.is_cuda:
         return _gpu(fields.device, fields.shape[-1]) or reference
     return _cpu() or reference
 
 
-def warm(device: torch.device, say: Callable[[str], None]) -> None:
-    """Make ready what is compiled at first use, and `say` so where it takes a while."""
-    _check_choice()
-    if _choice == "auto" and device.type == "cpu" and (module := _importable_cpu()) is not None:
-        module.warm(say)
+def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
+    """Compile what is compiled at first use, and `notify` the user where it takes a while."""
+    if not is_reference() and device.type == "cpu" and (module := _importable_cpu()) is not None:
+        module.prepare(notify)
 
 
 def rollout(
-    fields: Tensor, couplings: Tensor, dynamics: Dynamics, *, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
     """See `reference.rollout`."""
-    found: Tensor = answering(fields).rollout(fields, couplings, dynamics, record=record)
+    found: Tensor = select_backend(model).rollout(model, dynamics, noise=noise, record=record)
     return found
 
 
 def rollout_with_pullback(
-    fields: Tensor, couplings: Tensor, dynamics: Dynamics
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> tuple[Tensor, Pullback]:
-    """See `reference.rollout_with_pullback`; long rollouts of large networks are checkpointed."""
-    module = answering(fields) if fits_in_memory(fields, dynamics.steps) else reference
-    found: tuple[Tensor, Pullback] = module.rollout_with_pullback(fields, couplings, dynamics)
-    return found
+    """See `reference.rollout_with_pullback`.
 
-
-def noisy_rollout(
-    fields: Tensor,
-    couplings: Tensor,
-    dynamics: Dynamics,
-    noise: Noise,
-    *,
-    record: bool = False,
-) -> Tensor:
-    """See `reference.noisy_rollout`."""
-    module = answering(fields)
-    found: Tensor = module.noisy_rollout(fields, couplings, dynamics, noise, record=record)
+    What does not fit in memory is cut along the batch: the pullback rolls each piece out again.
+    """
+    module = select_backend(model)
+    rows = _rows_that_fit(module, model, dynamics, noise)
+    if rows < 1:
+        _warn_once(
+            f"{dynamics.steps} steps of {model.fields.shape[-1]} oscillators do not fit in memory "
+            "for one sample: PyTorch operations compute them in segments, tens of times slower"
+        )
+        module, rows = reference, model.fields.shape[1]
+    if module is not reference and rows < model.fields.shape[1]:
+        return _in_pieces(module, model, dynamics, noise, record, rows)
+    found: tuple[Tensor, Pullback] = module.rollout_with_pullback(
+        model, dynamics, noise=noise, record=record
+    )
     return found
 
 
 def path_loss(
-    fields: Tensor,
-    couplings: Tensor,
-    coefficients: Tensor,
-    dynamics: Dynamics,
-    *,
-    nodes: int | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
+    model: PhaseModel, coefficients: Tensor, dynamics: Dynamics, *, nodes: int | None = None
+) -> tuple[Tensor, PhaseModel]:
     """See `reference.path_loss`."""
-    module = answering(fields)
-    if not getattr(module, "has_path_loss", lambda _: False)(fields.shape[-1]):
+    module = select_backend(model)
+    if not getattr(module, "has_path_loss", lambda _: False)(model):
         module = reference
-    found: tuple[Tensor, Tensor, Tensor] = module.path_loss(
-        fields, couplings, coefficients, dynamics, nodes=nodes
-    )
+    found: tuple[Tensor, PhaseModel] = module.path_loss(model, coefficients, dynamics, nodes=nodes)
     return found
+
+
+def _rows_that_fit(
+    module: ModuleType, model: PhaseModel, dynamics: Dynamics, noise: Noise | None
+) -> int:
+    """How many samples a backend can take at a time; 0 where not even one fits."""
+    runs, batch, _ = model.fields.shape
+    if module is reference:
+        return batch
+    copies = runs * (1 if noise is None else len(noise.replicates))
+    each = copies * int(module.tape_bytes(model.fields.shape[-1], dynamics.steps))
+    return min(batch, TAPE_BYTES // each)
+
+
+def _in_pieces(
+    module: ModuleType,
+    model: PhaseModel,
+    dynamics: Dynamics,
+    noise: Noise | None,
+    record: bool,
+    rows: int,
+) -> tuple[Tensor, Pullback]:
+    """`rollout_with_pullback` of `rows` samples at a time, a second rollout in the pullback."""
+    slices = [slice(i, i + rows) for i in range(0, model.fields.shape[1], rows)]
+
+    def piece(chosen: slice) -> tuple[PhaseModel, Noise | None]:
+        part = None if noise is None else noise.of(chosen)
+        return model.rows(chosen), part
+
+    def pullback(gradient: Tensor) -> PhaseModel:
+        total: PhaseModel | None = None
+        for chosen in slices:
+            part, part_noise = piece(chosen)
+            _, back = module.rollout_with_pullback(part, dynamics, noise=part_noise, record=record)
+            found: PhaseModel = back(gradient[..., chosen, :])
+            total = found if total is None else _joined(total, found, model)
+        assert total is not None
+        return total
+
+    found = []
+    for chosen in slices:
+        part, part_noise = piece(chosen)
+        found.append(module.rollout(part, dynamics, noise=part_noise, record=record))
+    return torch.cat(found, dim=-2), pullback
+
+
+def _joined(first: PhaseModel, second: PhaseModel, whole: PhaseModel) -> PhaseModel:
+    """Gradients of two pieces of a batch as one: per sample side by side, others added."""
+
+    def rows(a: Tensor | None, b: Tensor | None, of: Tensor | None) -> Tensor | None:
+        if a is None or b is None or of is None:
+            return None
+        return a + b if of.shape[1] == 1 < whole.fields.shape[1] else torch.cat([a, b], dim=1)
+
+    return PhaseModel(
+        fields=torch.cat([first.fields, second.fields], dim=1),
+        couplings=first.couplings + second.couplings,
+        frequencies=rows(first.frequencies, second.frequencies, whole.frequencies),
+        injection=rows(first.injection, second.injection, whole.injection),
+        lag=None if first.lag is None or second.lag is None else first.lag + second.lag,
+        start=rows(first.start, second.start, whole.start),
+    )
 
 
 @functools.cache
@@ -123,11 +185,18 @@ def _gpu(device: torch.device, oscillators: int) -> ModuleType | None:
     from entrain.kernels import gpu, nvrtc
 
     if oscillators > gpu.MOST_OSCILLATORS:
+        _warn_once(
+            f"the CUDA kernels take up to {gpu.MOST_OSCILLATORS} oscillators, got {oscillators}: "
+            "PyTorch operations compute them, several times slower"
+        )
         return None
     try:
         gpu.check(device)
     except nvrtc.CudaUnavailable as error:
-        _say_once(f"the CUDA kernels cannot be used, PyTorch operations do the work: {error}")
+        _warn_once(
+            "the CUDA kernels cannot be used: PyTorch operations compute the rollouts, up to 300 "
+            f"times slower ({error})"
+        )
         return None
     return gpu
 
@@ -145,13 +214,16 @@ def _importable_cpu() -> ModuleType | None:
 
         from entrain.kernels import cpu
     except ImportError as error:
-        _say_once(f"the CPU kernels cannot be used, PyTorch operations do the work: {error}")
+        _warn_once(
+            "the CPU kernels cannot be used: PyTorch operations compute the rollouts, about five "
+            f"times slower ({error})"
+        )
         return None
     return cpu
 
 
 @functools.cache
-def _say_once(message: str) -> None:
+def _warn_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=4)
 
 

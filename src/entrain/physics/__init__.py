@@ -1,26 +1,36 @@
-"""The equations: energy and drift, the teacher path, thermal noise. Pure functions of tensors."""
+"""The equations: parameters, the phase model and its energy, the teacher path, thermal noise.
 
-from entrain.physics.dynamics import (
-    INITIAL_PHASE,
-    Dynamics,
-    coupling_mask,
-    drift,
-    energy,
-    local_fields,
-    wrap,
-)
+Pure functions of tensors.
+"""
+
 from entrain.physics.guide import Guide, path_coefficients
 from entrain.physics.noise import Noise
+from entrain.physics.parameters import Parameters, layered_graph, local_fields
+from entrain.physics.phase_model import (
+    INITIAL_PHASE,
+    Dynamics,
+    PhaseModel,
+    drift,
+    energy,
+    torque,
+    wrap,
+)
+from entrain.physics.readout import readout, readout_with_pullback
 
 __all__ = [
     "INITIAL_PHASE",
     "Dynamics",
     "Guide",
     "Noise",
-    "coupling_mask",
+    "Parameters",
+    "PhaseModel",
     "drift",
     "energy",
+    "layered_graph",
     "local_fields",
     "path_coefficients",
+    "readout",
+    "readout_with_pullback",
+    "torque",
     "wrap",
 ]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -48,6 +48,10 @@ class Noise:
             raise InputError(f"seed must be a whole number from 0 to {_WORD}, got {self.seed!r}")
         if positive_float("temperature", self.temperature) > _LARGEST:
             raise InputError(f"temperature must be at most {_LARGEST:g}, got {self.temperature!r}")
+
+    def of(self, rows: slice) -> Noise:
+        """The forcing of some of the samples."""
+        return replace(self, samples=self.samples[rows])
 
     def increments(self, block: int, oscillators: int) -> Tensor:
         """Standard normal eta of steps 4 block .. 4 block + 3: float64 (4, M, B, N)."""

@@ -1,0 +1,114 @@
+r"""What a network is: one value from file to kernel.
+
+Hidden oscillators come first, outputs last. The input u enters through the hidden fields only,
+
+    b(u) = [ W u + c_hidden ; c_output ],
+
+and the class is read off the outputs as cos(theta). H hidden oscillators, O outputs, N = H + O,
+D inputs, B samples; R independent networks side by side where there is a run axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from entrain.physics.phase_model import PhaseModel
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Everything that decides how a network answers, apart from its dynamics.
+
+    Shapes are those of one network; every tensor but the graph may have a leading run axis.
+    J is zero where the graph has no coupler. What is None is absent: no natural frequencies, no
+    injection, no lag, and a start at pi/2.
+    """
+
+    input_weights: Tensor  # W (H, D)
+    biases: Tensor  # c (N,)
+    couplings: Tensor  # J (N, N)
+    graph: Tensor  # (N, N) booleans: which couplers exist
+    frequencies: Tensor | None = None  # w (N,)
+    start_phases: Tensor | None = None  # theta(0) (N,)
+    injection: Tensor | None = None  # s (N,)
+    lag: Tensor | None = None  # a ()
+
+    @property
+    def hidden(self) -> int:
+        """H."""
+        return self.input_weights.shape[-2]
+
+    @property
+    def outputs(self) -> int:
+        """O."""
+        return self.biases.shape[-1] - self.hidden
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The numbers by name: every tensor that is there, but the graph."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: t for name, t in found.items() if t is not None and name != "graph"}
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> Parameters:
+        """These parameters with every number changed; the graph stays."""
+        return replace(self, **{name: change(tensor) for name, tensor in self.tensors().items()})
+
+    def run(self, lane: int) -> Parameters:
+        """The network at one place of the run axis."""
+        return self.map(lambda tensor: tensor[lane])
+
+    def phase_model(self, inputs: Tensor) -> PhaseModel:
+        """What acts on the phases under `inputs` (R, B, D), or (B, D) alike for every run."""
+
+        def each_sample(values: Tensor | None) -> Tensor | None:
+            return None if values is None else values[..., None, :]
+
+        return PhaseModel(
+            fields=local_fields(self.input_weights, self.biases, inputs),
+            couplings=self.couplings,
+            frequencies=each_sample(self.frequencies),
+            injection=each_sample(self.injection),
+            lag=self.lag,
+            start=each_sample(self.start_phases),
+        )
+
+    def pullback(self, gradient: PhaseModel, inputs: Tensor) -> dict[str, Tensor]:
+        """Gradients with respect to `tensors` from that of `phase_model(inputs)`.
+
+        J_ij and J_ji are one number, so that the gradient of either adds both; it is zero where
+        there is no coupler.
+        """
+        by_couplings = gradient.couplings
+        found: dict[str, Tensor | None] = {
+            "input_weights": gradient.fields[..., : self.hidden].mT @ inputs,
+            "biases": gradient.fields.sum(-2),
+            "couplings": self.graph * (by_couplings + by_couplings.mT),
+            "frequencies": gradient.frequencies,
+            "start_phases": gradient.start,
+            "injection": gradient.injection,
+        }
+        summed = {
+            name: tensor.sum(-2) if name in ("frequencies", "start_phases", "injection") else tensor
+            for name, tensor in found.items()
+            if tensor is not None
+        }
+        return summed if gradient.lag is None else summed | {"lag": gradient.lag}
+
+
+def layered_graph(hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:
+    """(N, N) booleans: couplers between any two oscillators that are not both outputs."""
+    n = hidden + outputs
+    graph = ~torch.eye(n, dtype=torch.bool, device=device)
+    graph[hidden:, hidden:] = False
+    return graph
+
+
+def local_fields(input_weights: Tensor, biases: Tensor, inputs: Tensor) -> Tensor:
+    """b(u): weights (..., H, D), biases (..., N), inputs (..., B, D) -> (..., B, N)."""
+    hidden = input_weights.shape[-2]
+    driven = inputs @ input_weights.transpose(-1, -2) + biases[..., None, :hidden]
+    constant = biases[..., None, hidden:].expand(*driven.shape[:-1], -1)
+    return torch.cat([driven, constant], dim=-1)

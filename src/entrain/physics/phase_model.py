@@ -1,0 +1,144 @@
+r"""The phase model: what acts on the phases of N coupled oscillators, and its energy.
+
+    d theta_i / dt = w_i - mu [ b_i sin(theta_i) + sum_j J_ij sin(theta_i - theta_j + a)
+                                + 2 s_i sin(2 theta_i) ],        theta(0) given,
+
+with local fields b, couplings J, natural frequencies w, a phase lag a of every coupling, and
+second-harmonic injection s (the sub-harmonic locking of oscillator Ising machines). Without lag
+and with symmetric J this is the gradient flow d theta / dt = -mu grad E of
+
+    E = - sum_i b_i cos(theta_i) - sum_{i<j} J_ij cos(theta_i - theta_j)
+        - sum_i s_i cos(2 theta_i) - sum_i (w_i / mu) theta_i.
+
+A common lag costs nothing: with J cos and J sin turned by it,
+
+    (J cos)_a = cos(a) J cos + sin(a) J sin,   (J sin)_a = cos(a) J sin - sin(a) J cos,
+    sum_j J_ij sin(theta_i - theta_j + a) = sin_i (J cos)_a,i - cos_i (J sin)_a,i,
+
+so that the sum takes two matrix products, never an N x N array per sample.
+
+Every function takes any leading axes (a run axis, say) before the ones it names. N oscillators,
+B samples. Time is in the unit set by mu.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from entrain.errors import positive_float, positive_int
+
+INITIAL_PHASE = math.pi / 2  # where an oscillator starts unless told otherwise: cos(theta) = 0
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """How long and how finely a network evolves: mobility mu, observation time t_f, K steps."""
+
+    mobility: float = 1.0
+    observation_time: float = 0.2
+    steps: int = 200
+
+    def __post_init__(self) -> None:
+        positive_float("mobility", self.mobility)
+        positive_float("observation_time", self.observation_time)
+        positive_int("steps", self.steps)
+
+    @property
+    def time_step(self) -> float:
+        """dt = t_f / K."""
+        return self.observation_time / self.steps
+
+
+@dataclass(frozen=True)
+class PhaseModel:
+    """The numbers of the phase model for a batch of inputs; what is None is absent.
+
+    The gradient of a loss with respect to these numbers is a `PhaseModel` too, with the same
+    shapes. Couplings are N x N independent numbers there: whoever ties J_ij to J_ji adds both.
+    """
+
+    fields: Tensor  # b (R, B, N)
+    couplings: Tensor  # J (R, N, N)
+    frequencies: Tensor | None = None  # w (R, B or 1, N)
+    injection: Tensor | None = None  # s (R, B or 1, N)
+    lag: Tensor | None = None  # a (R,)
+    start: Tensor | None = None  # theta(0) (R, B or 1, N); pi/2 everywhere if None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether only fields and couplings act, from pi/2."""
+        return self.frequencies is self.injection is self.lag is self.start is None
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> PhaseModel:
+        """This model with every tensor changed."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        return PhaseModel(**{name: None if t is None else change(t) for name, t in found.items()})
+
+    def rows(self, chosen: slice) -> PhaseModel:
+        """The model of some samples of the batch."""
+
+        def cut(values: Tensor | None) -> Tensor | None:
+            return values if values is None or values.shape[1] == 1 else values[:, chosen]
+
+        return replace(
+            self,
+            fields=self.fields[:, chosen],
+            frequencies=cut(self.frequencies),
+            injection=cut(self.injection),
+            start=cut(self.start),
+        )
+
+    def starts(self) -> Tensor:
+        """theta(0) of every sample: (R, B, N)."""
+        if self.start is None:
+            return torch.full_like(self.fields, INITIAL_PHASE)
+        return self.start.expand_as(self.fields)
+
+
+def coupled(sin: Tensor, cos: Tensor, model: PhaseModel) -> tuple[Tensor, Tensor]:
+    """J sin and J cos, turned by the lag where there is one: two (..., B, N)."""
+    # Contiguous, so that a symmetric matrix gives the same bits either way round.
+    transposed = model.couplings.mT.contiguous()
+    j_sin, j_cos = sin @ transposed, cos @ transposed
+    if model.lag is None:
+        return j_sin, j_cos
+    a = model.lag[..., None, None]
+    return a.cos() * j_sin - a.sin() * j_cos, a.cos() * j_cos + a.sin() * j_sin
+
+
+def torque(sin: Tensor, cos: Tensor, j_sin: Tensor, j_cos: Tensor, model: PhaseModel) -> Tensor:
+    """The bracket of the phase model, from sines, cosines and what `coupled` makes of them."""
+    found = sin * (model.fields + j_cos) - cos * j_sin
+    if model.injection is not None:
+        found = found + 4.0 * model.injection * sin * cos
+    return found
+
+
+def drift(phases: Tensor, model: PhaseModel, mobility: float) -> Tensor:
+    """d theta / dt at phases (..., B, N): (..., B, N)."""
+    sin, cos = phases.sin(), phases.cos()
+    velocity = -mobility * torque(sin, cos, *coupled(sin, cos, model), model)
+    return velocity if model.frequencies is None else velocity + model.frequencies
+
+
+def energy(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> Tensor:
+    """E at phases (..., B, N): (...,  B). It has no place for a lag: with one, E may rise."""
+    sin, cos = phases.sin(), phases.cos()
+    # sum_{i<j} J_ij cos(theta_i - theta_j) is half the full quadratic form: J has no diagonal.
+    pairs = 0.5 * (cos * (cos @ model.couplings) + sin * (sin @ model.couplings))
+    found = -(model.fields * cos + pairs).sum(-1)
+    if model.injection is not None:
+        found = found - (model.injection * (2.0 * phases).cos()).sum(-1)
+    if model.frequencies is not None:
+        found = found - (model.frequencies * phases).sum(-1) / mobility
+    return found
+
+
+def wrap(phases: Tensor) -> Tensor:
+    """The representative atan2(sin, cos) of each phase on the principal branch (-pi, pi]."""
+    return torch.atan2(phases.sin(), phases.cos())
