@@ -16,7 +16,7 @@ from functools import partial
 
 import torch
 
-from entrain.bench import Work
+from entrain.bench import Problem
 from entrain.kernels import gpu
 from entrain.learning import endpoint_loss
 
@@ -51,25 +51,25 @@ def main() -> None:
         sys.exit("there is no CUDA device here")
     times: dict[str, float] = {}
     for runs in (1, 10):
-        work = Work(device="cuda", runs=runs)
-        fields, couplings, targets = work.tensors()
+        problem = Problem(device="cuda", runs=runs)
+        fields, couplings, targets = problem.tensors()
         coefficients = fields / fields.std()
-        steps = work.dynamics
+        steps = problem.dynamics
         name = f"{runs} x 256 samples"
         times[f"step, {name}"] = replayed(partial(endpoint_loss, fields, couplings, targets, steps))
         for nodes in (None, 32):
             times[f"path loss, {nodes or 200} times, {name}"] = replayed(
                 partial(gpu.path_loss, fields, couplings, coefficients, steps, nodes=nodes)
             )
-    work = Work(device="cuda", batch=10_000)
-    fields, couplings, _ = work.tensors()
-    times["10,000 inferences"] = replayed(partial(gpu.rollout, fields, couplings, work.dynamics))
-    work = Work(device="cuda", oscillators=1000, steps=10_000)
-    tensors = work.tensors()
+    problem = Problem(device="cuda", batch=10_000)
+    fields, couplings, _ = problem.tensors()
+    times["10,000 inferences"] = replayed(partial(gpu.rollout, fields, couplings, problem.dynamics))
+    problem = Problem(device="cuda", oscillators=1000, steps=10_000)
+    tensors = problem.tensors()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     began = time.perf_counter()
-    endpoint_loss(*tensors, work.dynamics)
+    endpoint_loss(*tensors, problem.dynamics)
     torch.cuda.synchronize()
     times["step, 1,000 oscillators, 10,000 steps"] = 1e3 * (time.perf_counter() - began)
     peak = torch.cuda.max_memory_allocated() / 2**20

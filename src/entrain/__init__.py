@@ -14,50 +14,82 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from entrain.api import train
-    from entrain.data import Dataset, Preprocessing, Split, load_dataset, load_own
+    from entrain.data import (
+        Dataset,
+        FeatureDataset,
+        FeatureScaling,
+        ImageDataset,
+        Preprocessing,
+        Split,
+        load_dataset,
+        load_own,
+        load_test_split,
+    )
     from entrain.errors import InputError
     from entrain.estimator import KuramotoClassifier
-    from entrain.learning import PROTOCOLS, Protocol, Recipe, TeacherSpec, Trained
+    from entrain.learning import Recipe, Stage, Trained
     from entrain.model import Model
     from entrain.models import load
     from entrain.network import KuramotoNetwork
-    from entrain.physics import Dynamics
+    from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel
+    from entrain.rules import PROTOCOLS, Augmentation, DirectProtocol, Protocol, TeacherSpec
     from entrain.teacher import Teacher
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "entrain.api": ["train"],
-    "entrain.data": ["Dataset", "Preprocessing", "Split", "load_dataset", "load_own"],
+    "entrain.data": [
+        "Dataset",
+        "FeatureDataset",
+        "FeatureScaling",
+        "ImageDataset",
+        "Preprocessing",
+        "Split",
+        "load_dataset",
+        "load_own",
+        "load_test_split",
+    ],
     "entrain.errors": ["InputError"],
     "entrain.estimator": ["KuramotoClassifier"],
-    "entrain.learning": ["PROTOCOLS", "Protocol", "Recipe", "TeacherSpec", "Trained"],
+    "entrain.learning": ["Recipe", "Stage", "Trained"],
     "entrain.model": ["Model"],
     "entrain.models": ["load"],
     "entrain.network": ["KuramotoNetwork"],
-    "entrain.physics": ["Dynamics"],
+    "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel"],
+    "entrain.rules": ["PROTOCOLS", "Augmentation", "DirectProtocol", "Protocol", "TeacherSpec"],
     "entrain.teacher": ["Teacher"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "PROTOCOLS",
+    "Augmentation",
     "Dataset",
+    "DirectProtocol",
     "Dynamics",
+    "FeatureDataset",
+    "FeatureScaling",
+    "ImageDataset",
     "InputError",
     "KuramotoClassifier",
     "KuramotoNetwork",
     "Model",
+    "NetworkSpec",
+    "Parameters",
+    "PhaseModel",
     "Preprocessing",
     "Protocol",
     "Recipe",
     "Split",
+    "Stage",
     "Teacher",
     "TeacherSpec",
     "Trained",
     "load",
     "load_dataset",
     "load_own",
+    "load_test_split",
     "train",
 ]
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from entrain.data import DATASETS, OwnData, load_dataset
+from entrain.data import DATASETS, Dataset, load_dataset
 from entrain.device import choose_device
-from entrain.learning import Progress, Recipe, Trained, carry_out, small_set
+from entrain.errors import InputError
+from entrain.learning import Progress, Recipe, Trained, run_pipeline
 from entrain.runfolder import RunFolder
 
 
 def train(
-    dataset: OwnData | str = "digits",
+    dataset: Dataset | str = "digits",
     recipe: Recipe | None = None,
     *,
     folder: Path | str | None = None,
@@ -20,25 +21,35 @@ def train(
     progress: Progress | None = None,
     **changes: Any,
 ) -> Trained:
-    """Train a teacher and its oscillator networks: PATH, then TWO-STAGE-END, unless told otherwise.
+    """Train oscillator networks on a dataset of the package or on your own data.
 
-    `changes` are fields of the dataset's default `Recipe` (runs, seed, protocols, teacher,
-    dynamics). With `folder` the training is kept there, and goes on where it stopped when called
-    again with the same recipe after a crash.
+    A dataset of the package is learnt from a neural teacher: PATH, then TWO-STAGE-END. Your own
+    data are learnt from labels: DIRECT. `changes` are arguments of `Recipe.for_dataset`
+    (protocols, runs, seed, teacher, network, dynamics, path_solver), or give a whole `recipe`.
+    With `folder` the training is kept there, and goes on where it stopped when called again with
+    the same recipe after a crash.
     """
     data = load_dataset(dataset) if isinstance(dataset, str) else dataset
     if recipe is None:
-        recipe = Recipe.for_dataset(data.name, **changes)
-        if data.name not in DATASETS:
-            recipe = recipe.adjusted(direct=small_set(len(data.train)))
+        recipe = Recipe.for_dataset(data.name, **_defaults(data) | changes)
+    elif changes:
+        raise InputError(
+            f"give a recipe or settings of one, not both; got a recipe and {', '.join(changes)}"
+        )
     place = choose_device(device)
     if folder is None:
-        return carry_out(recipe, data, device=place, progress=progress)
+        return run_pipeline(recipe, data, device=place, progress=progress)
     path = Path(folder)
     kept = RunFolder.open(path) if (path / "run.json").exists() else None
     if kept is None or kept.recipe != recipe:
         kept = RunFolder.create(path, recipe, {"device": device, "data_dir": None})
     with kept.locked():
-        trained = carry_out(recipe, data, device=place, store=kept, progress=progress)
+        trained = run_pipeline(recipe, data, device=place, store=kept, progress=progress)
         kept.save_models(trained.models)
     return trained
+
+
+def _defaults(data: Dataset) -> dict[str, Any]:
+    """How data are trained on unless told otherwise."""
+    protocols = ("TWO-STAGE-END",) if data.name in DATASETS else ("DIRECT",)
+    return {"protocols": protocols, "examples": len(data.train)}

@@ -19,7 +19,7 @@ def choose_device(name: str = "auto") -> torch.device:
         raise InputError(f"device {name!r} is not supported: expected auto, cpu or cuda")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise InputError(
-            f"device {name!r} is not there: this machine has {torch.cuda.device_count()} "
-            "CUDA devices; use --device cpu"
+            f"CUDA device {device.index or 0} is not available: this machine has "
+            f"{torch.cuda.device_count()} CUDA devices; choose the device cpu"
         )
     return device

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
 
 
@@ -20,7 +21,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     lower = {candidate.lower(): candidate for candidate in names}
     near = difflib.get_close_matches(name.lower(), lower, n=1)
     hint = f"did you mean {lower[near[0]]!r}? " if near else ""
-    return InputError(f"unknown {kind} {name!r}: {hint}known are {', '.join(names) or '(none)'}")
+    choices = ", ".join(names) or "(none)"
+    return InputError(f"unknown {kind} {name!r}; {hint}choose from {choices}")
 
 
 def positive_int(name: str, value: object) -> int:
@@ -46,3 +48,15 @@ def positive_float(name: str, value: object, *, zero: bool = False) -> float:
         bound = "at least 0" if zero else "above 0"
         raise InputError(f"{name} must be finite and {bound}, got {value!r}")
     return number
+
+
+def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
+    """`values` as finite numbers, or an `InputError` that names them."""
+    try:
+        numbers = tuple(float(value) for value in values)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, got {values!r}") from error
+    for number in numbers:
+        if not math.isfinite(number):
+            raise InputError(f"{name} must be finite, got {number!r}")
+    return numbers

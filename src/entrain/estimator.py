@@ -24,16 +24,13 @@ from entrain import kernels
 from entrain.device import choose_device
 from entrain.errors import InputError
 from entrain.evaluation.measure import chunks
-from entrain.learning import (
-    DirectProtocol,
-    DirectTask,
-    Examples,
-    TrainingState,
-    network_of,
-    small_batch,
-    train,
-)
-from entrain.physics import Dynamics, local_fields
+from entrain.learning import TrainingState, train
+from entrain.network import KuramotoNetwork
+from entrain.physics import Dynamics, NetworkSpec, readout
+from entrain.rules import DirectProtocol
+from entrain.rules.direct import small_batch
+from entrain.rules.direct_task import DirectTask
+from entrain.rules.training_data import Examples
 
 _NORM = 10.0  # mean length of the network's inputs
 _FIELD = 0.5  # typical hidden field of the untrained network
@@ -170,13 +167,15 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learned, held_out = _split(labels, settings.validation_fraction, random)
         inputs = torch.from_numpy(self._inputs(data)).to(settings.device, torch.float32)
         targets = torch.from_numpy(labels.astype(np.int64)).to(settings.device)
-        dynamics = Dynamics(1.0, settings.observation_time, settings.steps)
+        network = NetworkSpec(
+            settings.hidden, Dynamics(1.0, settings.observation_time, settings.steps)
+        )
         task = DirectTask(
             settings.protocol(len(learned), data.shape[1], len(self.classes_)),
             Examples(targets[learned], inputs[learned]),
             Examples(targets[held_out], inputs[held_out]),
-            (data.shape[1], settings.hidden, len(self.classes_)),
-            dynamics,
+            network,
+            len(self.classes_),
             seed=int(random.randint(2**31 - 1)),
         )
         state = train(task, on_epoch=_say if settings.verbose else None)
@@ -187,7 +186,8 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.network_ = network_of(state.best, 0, dynamics)
+        parameters = network.on(state.best["biases"], 1, len(self.classes_)).parameters(state.best)
+        self.network_ = KuramotoNetwork.from_parameters(parameters.run(0), network.dynamics)
         self.n_iter_ = state.epoch
         self.best_epoch_ = int(state.best_epoch[0])
         self.validation_score_ = state.selected("top1", 0) / 100.0
@@ -223,15 +223,12 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         data = validate_data(self, X, reset=False, dtype=np.float64)
         device, network = choose_device(self.device), self.network_
-        weights, biases, couplings = (
-            tensor.detach().to(device)
-            for tensor in (network.input_weights, network.biases, network.couplings)
-        )
+        parameters = network.as_parameters().map(lambda tensor: tensor.detach().to(device).double())
         scores = []
         for _, inputs in chunks(torch.from_numpy(self._inputs(data)).to(device)):
-            fields = local_fields(weights.double(), biases.double(), inputs).float()
-            phases = kernels.rollout(fields[None], couplings[None], network.dynamics)[0]
-            scores.append(phases[:, network.hidden :].double().cos())
+            model = parameters.phase_model(inputs).map(lambda tensor: tensor.float()[None])
+            phases = kernels.rollout(model, network.dynamics)[0]
+            scores.append(readout(phases.double(), network.outputs))
         found: NDArray[np.float64] = torch.cat(scores).cpu().numpy()
         return found
 

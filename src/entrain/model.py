@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import copy
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ import torch
 from torch import Tensor
 
 from entrain.data import FeatureScaling, Preprocessing, Split
-from entrain.errors import InputError
+from entrain.errors import InputError, positive_float
 from entrain.evaluation import evaluate, scores_of
 from entrain.network import KuramotoNetwork
+from entrain.physics import layered_graph
 from entrain.teacher import Teacher, layer_sizes
 from entrain.tensorfile import read_tensors, write_tensors
 
 _NETWORK_TENSORS = ("input_weights", "biases", "couplings")
+_TERMS = ("frequencies", "start_phases", "injection", "lag")  # where a network has them
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Model:
 
     `teacher` is kept where there was one, so that agreement and endpoint error can be measured
     again; `details` (JSON values) records protocol, run, seed, selected epoch and metrics.
+    `gain` is that of the softmax a network was trained with, None where its outputs were trained
+    to be a teacher's signed probabilities 2 p - 1.
     """
 
     network: KuramotoNetwork
@@ -35,6 +40,7 @@ class Model:
     protocol: str
     teacher: Teacher | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    gain: float | None = None
 
     def __post_init__(self) -> None:
         if self.preprocessing.inputs != self.network.inputs:
@@ -48,9 +54,17 @@ class Model:
                 f"got {len(self.class_names)}"
             )
 
-    def inputs(self, pixels: np.ndarray) -> Tensor:
-        """Network inputs (n, D) of raw pixels, on the network's device."""
-        return self.preprocessing(pixels).to(self.network.input_weights.device)
+    def to(self, device: torch.device | str) -> Model:
+        """This model with its network on another device."""
+        return replace(self, network=copy.deepcopy(self.network).to(device))
+
+    def inputs(self, pixels: np.ndarray, *, unseen: bool = True) -> Tensor:
+        """Network inputs (n, D) of raw pixels, on the network's device.
+
+        Images of the training and validation sets are prepared with `unseen` False: where a
+        dataset's protocol takes another norm for its test images, theirs is the training norm.
+        """
+        return self.preprocessing(pixels, unseen=unseen).to(self.network.input_weights.device)
 
     def scores(self, pixels: np.ndarray) -> Tensor:
         """Output activations (n, O) of raw pixels (n, D), (n, rows, columns) or one image,
@@ -61,9 +75,25 @@ class Model:
         """Predicted class indices (n,)."""
         return np.asarray(self.scores(pixels).argmax(-1).cpu())
 
-    def evaluate(self, split: Split) -> dict[str, float]:
-        """Metrics on labelled images: top1, top2 and, with a teacher, agreement and errors."""
-        inputs = self.inputs(split.pixels)
+    def probabilities(self, pixels: np.ndarray) -> Tensor:
+        """Class probabilities (n, O): softmax(gain cos theta_out).
+
+        Without a gain, (1 + cos theta_out) / 2 over its sum, since the outputs were trained to be
+        signed probabilities.
+        """
+        scores = self.scores(pixels)
+        if self.gain is not None:
+            return torch.softmax(self.gain * scores, dim=-1)
+        positive = 1.0 + scores
+        return positive / positive.sum(-1, keepdim=True)
+
+    def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
+        """Metrics on labelled images: top1, top2 and, with a teacher, agreement and errors.
+
+        With `unseen` False as for validation images in training (see `inputs`): the metrics in
+        `details["validation"]` come out again.
+        """
+        inputs = self.inputs(split.features, unseen=unseen)
         labels = torch.from_numpy(split.labels).to(inputs.device)
         if int(labels.max()) >= self.network.outputs:
             raise InputError(
@@ -75,7 +105,11 @@ class Model:
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, atomically."""
         network = self.network
-        tensors = {name: getattr(network, name) for name in _NETWORK_TENSORS}
+        names = (*_NETWORK_TENSORS, *_TERMS)
+        found = {name: getattr(network, name) for name in names}
+        tensors = {name: tensor for name, tensor in found.items() if tensor is not None}
+        if not torch.equal(network.graph.cpu(), layered_graph(network.hidden, network.outputs)):
+            tensors["graph"] = network.graph.to(torch.uint8)
         if self.teacher is not None:
             layers = zip(self.teacher.weights, self.teacher.biases, strict=True)
             for layer, (weight, bias) in enumerate(layers):
@@ -89,6 +123,7 @@ class Model:
             "preprocessing": asdict(self.preprocessing),
             "teacher_widths": None if self.teacher is None else list(self.teacher.widths),
             "details": self.details,
+            "gain": self.gain,
         }
         write_tensors(Path(path), "model", tensors, header)
 
@@ -102,11 +137,13 @@ def read_model(path: Path | str) -> Model:
         widths = header["teacher_widths"]
         if widths is not None:
             expected |= {f"teacher.{kind}{i}" for i in range(len(widths) + 1) for kind in _KINDS}
-        _check_names(set(tensors), expected)
+        optional = {"graph", *_TERMS}
+        _check_names(set(tensors) - optional, expected)
         for name, tensor in tensors.items():
             _check_numbers(name, tensor)
+        given: dict[str, Any] = {name: tensors[name] for name in optional if name in tensors}
         network = KuramotoNetwork.from_arrays(
-            *(tensors[name] for name in _NETWORK_TENSORS), **header["dynamics"]
+            *(tensors[name] for name in _NETWORK_TENSORS), **given | dict(header["dynamics"])
         )
         return Model(
             network=network,
@@ -116,6 +153,7 @@ def read_model(path: Path | str) -> Model:
             protocol=str(header["protocol"]),
             teacher=None if widths is None else _teacher(tensors, widths, network),
             details=dict(header["details"]),
+            gain=_gain(header),
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
@@ -124,6 +162,18 @@ def read_model(path: Path | str) -> Model:
 
 
 _KINDS = ("weight", "bias")
+
+
+def _gain(header: dict[str, Any]) -> float | None:
+    """The model's gain; files of version 0.1 have it in the recipe of their training alone."""
+    gain = header.get("gain")
+    if "gain" not in header:
+        recipe = header["details"].get("recipe", {})
+        found = [p for p in recipe.get("protocols", ()) if p.get("name") == header["protocol"]]
+        gain = found[0].get("gain") if found else None
+        if isinstance(gain, list):
+            gain = gain[int(header["details"]["run"])]
+    return None if gain is None else positive_float("gain", gain)
 
 
 def _preprocessing(values: dict[str, Any]) -> Preprocessing | FeatureScaling:
@@ -146,6 +196,8 @@ def _check_names(found: set[str], expected: set[str]) -> None:
 
 
 def _check_numbers(name: str, tensor: Tensor) -> None:
+    if name == "graph" and tensor.dtype == torch.uint8:
+        return
     if tensor.dtype not in (torch.float32, torch.float64):
         raise InputError(f"tensor {name} must be float32 or float64, got {tensor.dtype}")
     if not tensor.isfinite().all():

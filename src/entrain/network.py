@@ -2,31 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from entrain import kernels
-from entrain.errors import InputError, positive_float, positive_int
-from entrain.physics import Dynamics, Noise, coupling_mask, drift, energy, local_fields
+from entrain.errors import InputError, positive_float, positive_int, unknown_name
+from entrain.kernels.autograd import differentiable_rollout
+from entrain.network_arrays import (
+    check_couplings,
+    checked_graph,
+    checked_term,
+    finite_array,
+    wrong_shape,
+)
+from entrain.physics import (
+    Dynamics,
+    Noise,
+    Parameters,
+    PhaseModel,
+    drift,
+    energy,
+    readout,
+)
+
+TERMS = ("frequencies", "start_phases", "injection", "lag")
 
 
 class KuramotoNetwork(nn.Module):
     r"""Coupled oscillators that classify in finite time, read out as cos(theta) of the outputs.
 
-    Energy of H hidden and O output oscillators, N = H + O, hidden first, under the input u:
+    H hidden and O output oscillators, N = H + O, hidden first, under the input u:
 
-        E(theta; u) = - sum_i b_i(u) cos(theta_i) - sum_{i<j} J_ij cos(theta_i - theta_j),
-        b(u) = [ W u + c_hidden ; c_output ],   d theta / dt = -mu grad E,   theta(0) = pi/2.
+        d theta_i / dt = w_i - mu [ b_i(u) sin(theta_i) + sum_j J_ij sin(theta_i - theta_j + a)
+                                    + 2 s_i sin(2 theta_i) ],
+        b(u) = [ W u + c_hidden ; c_output ],   theta(0) = start phases, pi/2 by default.
 
-    Trainable, and nothing else can be expressed: `input_weights` W (H, D), `hidden_biases` (H,),
-    `output_biases` (O,), `hidden_couplings` (H (H - 1) / 2,), the pairs i<j row by row, and
-    `output_couplings` (H, O). All start at exact zero. The network runs for `observation_time`
-    in `steps` explicit Euler steps; `mobility` mu sets the time scale.
+    Without lag a this is the gradient flow -mu grad E of `energy`. Trainable: `input_weights`
+    W (H, D), `biases` c (N,) and `coupler_strengths` (E,), the J_ij of the E couplers i < j of the
+    `graph`, row by row; all start at exact zero. J is symmetric, and zero where there is no
+    coupler. `graph` is a symmetric (N, N) boolean array; by default any two oscillators are
+    coupled that are not both outputs. `frequencies` w, `start_phases` and `injection` s are N
+    numbers each and `lag` is one; `trainable` names those of them that are parameters too.
+    The network runs for `observation_time` in `steps` explicit Euler steps; `mobility` mu sets
+    the time scale. With `runs` = R, R independent networks are held side by side: every tensor
+    and every result has a leading axis of runs.
     """
+
+    frequencies: Tensor | None
+    start_phases: Tensor | None
+    injection: Tensor | None
+    lag: Tensor | None
+    graph: Tensor
+    _first: Tensor  # i < j of every coupler
+    _second: Tensor
 
     def __init__(
         self,
@@ -34,20 +67,52 @@ class KuramotoNetwork(nn.Module):
         hidden: int,
         outputs: int,
         *,
+        graph: ArrayLike | Tensor | None = None,
+        frequencies: ArrayLike | Tensor | None = None,
+        start_phases: ArrayLike | Tensor | None = None,
+        lag: float | Tensor = 0.0,
+        injection: ArrayLike | Tensor | None = None,
+        trainable: Collection[str] = (),
+        runs: int | None = None,
         mobility: float = 1.0,
         observation_time: float = 0.2,
         steps: int = 200,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.inputs = positive_int("inputs", inputs)
         self.hidden = positive_int("hidden", hidden)
         self.outputs = positive_int("outputs", outputs)
+        self.runs = None if runs is None else positive_int("runs", runs)
         self.dynamics = Dynamics(mobility, observation_time, steps)
-        self.input_weights = nn.Parameter(torch.zeros(hidden, inputs))
-        self.hidden_biases = nn.Parameter(torch.zeros(hidden))
-        self.output_biases = nn.Parameter(torch.zeros(outputs))
-        self.hidden_couplings = nn.Parameter(torch.zeros(hidden * (hidden - 1) // 2))
-        self.output_couplings = nn.Parameter(torch.zeros(hidden, outputs))
+        axes = () if runs is None else (runs,)
+        self.register_buffer("graph", checked_graph(graph, hidden, outputs), persistent=False)
+        first, second = self.graph.triu(1).nonzero().T
+        self.register_buffer("_first", first, persistent=False)
+        self.register_buffer("_second", second, persistent=False)
+        self.input_weights = nn.Parameter(torch.zeros(*axes, hidden, inputs, dtype=dtype))
+        self.biases = nn.Parameter(torch.zeros(*axes, self.oscillators, dtype=dtype))
+        self.coupler_strengths = nn.Parameter(torch.zeros(*axes, len(first), dtype=dtype))
+        self._add_terms(axes, (frequencies, start_phases, injection, lag), trainable)
+
+    def _add_terms(
+        self, axes: tuple[int, ...], values: Sequence[Any], trainable: Collection[str]
+    ) -> None:
+        """Frequencies, start phases, injection and lag as parameters, buffers or nothing."""
+        for name in trainable:
+            if name not in TERMS:
+                raise unknown_name("trainable term", name, TERMS)
+        for name, value in zip(TERMS, values, strict=True):
+            shape = axes if name == "lag" else (*axes, self.oscillators)
+            tensor = None if value is None else checked_term(name, value, shape, self.biases.dtype)
+            if name == "lag" and name not in trainable and tensor is not None and not tensor.any():
+                tensor = None
+            if name in trainable:
+                if tensor is None:
+                    raise InputError(f"{name} must be given to be trained: {shape[-1]} numbers")
+                self.register_parameter(name, nn.Parameter(tensor))
+            else:
+                self.register_buffer(name, tensor)
 
     @classmethod
     def from_arrays(
@@ -56,47 +121,83 @@ class KuramotoNetwork(nn.Module):
         biases: ArrayLike | Tensor,
         couplings: ArrayLike | Tensor,
         *,
+        graph: ArrayLike | Tensor | None = None,
+        frequencies: ArrayLike | Tensor | None = None,
+        start_phases: ArrayLike | Tensor | None = None,
+        lag: float | Tensor = 0.0,
+        injection: ArrayLike | Tensor | None = None,
+        trainable: Collection[str] = (),
         mobility: float = 1.0,
         observation_time: float = 0.2,
         steps: int = 200,
     ) -> Self:
         """A network from input weights (H, D), biases (N,) and couplings (N, N).
 
-        Refuses arrays that are wrongly shaped, non-finite, asymmetric, self-coupled or
-        output-output-coupled, naming the constraint that is broken.
+        With a leading axis on all three, that of runs. Refuses arrays that are wrongly shaped,
+        non-finite, asymmetric, self-coupled or coupled where the graph has no coupler, naming the
+        constraint that is broken. The other arguments are those of the constructor.
         """
-        weights = _finite("input weights", input_weights, 2)
-        bias = _finite("biases", biases, 1)
-        matrix = _finite("couplings", couplings, 2)
-        hidden, inputs = weights.shape
-        n = len(bias)
+        weights = finite_array("input weights", input_weights)
+        axes = tuple(weights.shape[:-2])
+        if weights.dim() not in (2, 3):
+            raise wrong_shape("input weights", "H x D, or runs x H x D", weights)
+        bias, matrix = finite_array("biases", biases), finite_array("couplings", couplings)
+        hidden, inputs = weights.shape[-2:]
+        if bias.dim() != weights.dim() - 1 or bias.shape[:-1] != axes:
+            raise wrong_shape("biases", " x ".join([*map(str, axes), "N"]), bias)
+        n = bias.shape[-1]
         if n <= hidden:
             raise InputError(
                 f"biases must have one entry for each of the {hidden} hidden oscillators (rows of "
                 f"the input weights) and for each output, so at least {hidden + 1}; got {n}"
             )
-        if matrix.shape != (n, n):
+        if matrix.shape != (*axes, n, n):
             raise InputError(
-                f"couplings must be {n} x {n}, as there are {n} biases; got "
-                f"{' x '.join(map(str, matrix.shape))}"
+                f"couplings must be {' x '.join(map(str, (*axes, n, n)))}, as there are {n} "
+                f"biases; got {' x '.join(map(str, matrix.shape))}"
             )
-        _check_couplings(matrix, hidden)
         network = cls(
             inputs,
             hidden,
             n - hidden,
+            graph=graph,
+            frequencies=frequencies,
+            start_phases=start_phases,
+            lag=lag,
+            injection=injection,
+            trainable=trainable,
+            runs=axes[0] if axes else None,
             mobility=mobility,
             observation_time=observation_time,
             steps=steps,
-        ).to(weights.dtype)
-        upper = torch.triu_indices(hidden, hidden, offset=1)
+            dtype=weights.dtype,
+        )
+        for each in matrix.reshape(-1, n, n):
+            check_couplings(each, network.graph, hidden)
         with torch.no_grad():
             network.input_weights.copy_(weights)
-            network.hidden_biases.copy_(bias[:hidden])
-            network.output_biases.copy_(bias[hidden:])
-            network.hidden_couplings.copy_(matrix[upper[0], upper[1]])
-            network.output_couplings.copy_(matrix[:hidden, hidden:])
+            network.biases.copy_(bias)
+            network.coupler_strengths.copy_(matrix[..., network._first, network._second])
         return network
+
+    @classmethod
+    def from_parameters(
+        cls, parameters: Parameters, dynamics: Dynamics, trainable: Collection[str] = ()
+    ) -> Self:
+        """A network that holds a copy of `parameters`."""
+        terms = {name: getattr(parameters, name) for name in TERMS}
+        lag = 0.0 if parameters.lag is None else parameters.lag
+        return cls.from_arrays(
+            parameters.input_weights,
+            parameters.biases,
+            parameters.couplings,
+            graph=parameters.graph.cpu(),
+            **terms | {"lag": lag},
+            trainable=trainable,
+            mobility=dynamics.mobility,
+            observation_time=dynamics.observation_time,
+            steps=dynamics.steps,
+        )
 
     @property
     def oscillators(self) -> int:
@@ -105,50 +206,92 @@ class KuramotoNetwork(nn.Module):
 
     @property
     def couplers(self) -> int:
-        """Independent couplings: H (H - 1) / 2 + H O."""
-        return self.hidden_couplings.numel() + self.output_couplings.numel()
+        """E, the independent couplings of one network."""
+        return len(self._first)
 
     @property
     def parameter_count(self) -> int:
-        """Trainable numbers: H D + N + couplers."""
-        return sum(parameter.numel() for parameter in self.parameters())
-
-    @property
-    def biases(self) -> Tensor:
-        """c = [c_hidden ; c_output], (N,)."""
-        return torch.cat([self.hidden_biases, self.output_biases])
+        """Trainable numbers of one network: H D + N + couplers, and terms that are trained."""
+        return sum(parameter.numel() for parameter in self.parameters()) // (self.runs or 1)
 
     @property
     def couplings(self) -> Tensor:
-        """The symmetric matrix J, (N, N), with zero diagonal and zero output-output block."""
-        h = self.hidden
-        upper = torch.triu_indices(h, h, offset=1, device=self.hidden_couplings.device)
-        block = self.output_couplings.new_zeros(h, h)
-        block = block.index_put((upper[0], upper[1]), self.hidden_couplings)
-        top = torch.cat([block + block.T, self.output_couplings], dim=1)
-        corner = self.output_couplings.new_zeros(self.outputs, self.outputs)
-        return torch.cat([top, torch.cat([self.output_couplings.T, corner], dim=1)])
+        """The symmetric matrix J, (N, N), zero where there is no coupler."""
+        n, strengths = self.oscillators, self.coupler_strengths
+        flat = strengths.new_zeros(*strengths.shape[:-1], n * n)
+        flat = flat.index_copy(-1, self._first * n + self._second, strengths)
+        flat = flat.index_copy(-1, self._second * n + self._first, strengths)
+        return flat.reshape(*strengths.shape[:-1], n, n)
+
+    def as_parameters(self) -> Parameters:
+        """All numbers of the network as one value, differentiable."""
+        return Parameters(
+            self.input_weights,
+            self.biases,
+            self.couplings,
+            self.graph,
+            self.frequencies,
+            self.start_phases,
+            self.injection,
+            self.lag,
+        )
+
+    def phase_model(self, inputs: Tensor) -> PhaseModel:
+        """What acts on the phases under inputs (B, D); with runs, (B, D) or (R, B, D)."""
+        return self.as_parameters().phase_model(self._checked(inputs))
 
     def fields(self, inputs: Tensor) -> Tensor:
         """Local fields b(u): inputs (B, D) -> (B, N)."""
-        return local_fields(self.input_weights, self.biases, self._checked(inputs))
+        return self.phase_model(inputs).fields
 
     def energy(self, phases: Tensor, inputs: Tensor) -> Tensor:
         """E(theta; u): phases (..., B, N), inputs (B, D) -> (..., B)."""
-        return energy(phases, self.fields(inputs), self.couplings)
+        return energy(phases, self.phase_model(inputs), self.dynamics.mobility)
 
     def drift(self, phases: Tensor, inputs: Tensor) -> Tensor:
-        """d theta / dt = -mu grad E: phases (..., B, N), inputs (B, D) -> (..., B, N)."""
-        return drift(phases, self.fields(inputs), self.couplings, self.dynamics.mobility)
+        """d theta / dt: phases (..., B, N), inputs (B, D) -> (..., B, N)."""
+        return drift(phases, self.phase_model(inputs), self.dynamics.mobility)
+
+    def readout(self, phases: Tensor) -> Tensor:
+        """cos(theta) of the output oscillators: (..., N) -> (..., O)."""
+        return readout(phases, self.outputs)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Output activations cos(theta_out(t_f)): inputs (..., D) -> (..., O).
 
-        Differentiable; the backward pass is the exact discrete adjoint of the Euler rollout.
+        Differentiable; the backward pass is the exact discrete adjoint of the Euler rollout. With
+        runs, inputs (B, D) are shared and (R, B, D) are each run's own: -> (R, B, O).
         """
+        if self.runs is not None:
+            return self.readout(differentiable_rollout(self.phase_model(inputs), self.dynamics))
         flat = self._checked(inputs).reshape(-1, self.inputs)
-        phases: Tensor = _Rollout.apply(self.fields(flat), self.couplings, self.dynamics)  # type: ignore[no-untyped-call]
-        return phases[:, self.hidden :].cos().reshape(*inputs.shape[:-1], self.outputs)
+        phases = differentiable_rollout(self._with_runs(flat), self.dynamics)[0]
+        return self.readout(phases).reshape(*inputs.shape[:-1], self.outputs)
+
+    def trajectory(
+        self,
+        inputs: Tensor,
+        times: Sequence[float] | Tensor | None = None,
+        *,
+        temperature: float = 0.0,
+        seed: int = 0,
+        first_sample: int = 0,
+    ) -> Tensor:
+        """The phases under inputs (B, D) at `times`, differentiable: (T, B, N).
+
+        By default at every grid time 0, dt, ..., t_f; between two grid times the phase goes in a
+        straight line, as an Euler step does. With a temperature, under the noise of `simulate`
+        (replicate 0), which is held fixed. With runs: (R, T, B, N).
+        """
+        model = self._with_runs(inputs)
+        noise = self._noise(inputs, temperature, seed, 1, first_sample)
+        path = differentiable_rollout(model, self.dynamics, noise=noise, record=True)
+        if noise is not None:
+            path = path[:, :, 0]  # drop the axis of replicates
+        if times is not None:
+            path = _at(path, times, self.dynamics)
+        path = path.movedim(1, 0)
+        return path if self.runs is not None else path[0]
 
     @torch.no_grad()
     def simulate(
@@ -165,36 +308,49 @@ class KuramotoNetwork(nn.Module):
         """Phases of the autonomous rollout for inputs (B, D).
 
         At t_f: (B, N); at every grid time with `record`: (steps + 1, B, N); with `replicates`
-        = M noisy copies a leading axis (M, ...). At temperature kT > 0 Euler-Maruyama steps are
-        wrapped to (-pi, pi], and the noise depends only on seed, temperature, replicate, sample
-        (row index + `first_sample`), step and oscillator. At temperature 0 the phases are
-        unwrapped and all replicates coincide.
+        = M noisy copies a leading axis (M, ...); with runs another in front of all. At
+        temperature kT > 0 Euler-Maruyama steps are wrapped to (-pi, pi], and the noise depends
+        only on seed, temperature, replicate, sample (row index + `first_sample`), step and
+        oscillator. At temperature 0 the phases are unwrapped and all replicates coincide.
         """
-        positive_float("temperature", temperature, zero=True)
-        dynamics = self.dynamics
-        if steps is not None:
-            dynamics = Dynamics(dynamics.mobility, dynamics.observation_time, steps)
+        dynamics = self.dynamics if steps is None else replace(self.dynamics, steps=steps)
         count = positive_int("replicates", 1 if replicates is None else replicates)
-        fields, couplings = self.fields(inputs)[None], self.couplings[None]
-        if temperature == 0:
-            path = kernels.rollout(fields, couplings, dynamics, record=record)
+        model = self._with_runs(inputs)
+        noise = self._noise(inputs, temperature, seed, count, first_sample)
+        path = kernels.rollout(model, dynamics, noise=noise, record=record)
+        if noise is None:
             path = path.unsqueeze(-3).expand(*path.shape[:-2], count, *path.shape[-2:])
-        else:
-            noise = Noise(
-                seed=seed,
-                temperature=temperature,
-                replicates=torch.arange(count, device=inputs.device),
-                samples=torch.arange(len(inputs), device=inputs.device) + first_sample,
-            )
-            path = kernels.noisy_rollout(fields, couplings, dynamics, noise, record=record)
-        path = path.squeeze(-4).movedim(-3, 0)  # drop the run axis, replicates first
-        return path[0] if replicates is None else path
+        path = path.movedim((-4, -3), (0, 1))  # runs and replicates first
+        if replicates is None:
+            path = path[:, 0]
+        return path if self.runs is not None else path[0]
 
     def extra_repr(self) -> str:
         d = self.dynamics
+        terms = [name for name in TERMS if getattr(self, name) is not None]
         return (
             f"{self.inputs} inputs, {self.hidden} hidden, {self.outputs} outputs, "
-            f"mobility={d.mobility:g}, observation_time={d.observation_time:g}, steps={d.steps}"
+            f"{self.couplers} couplers, "
+            + "".join(f"{name}, " for name in terms)
+            + ("" if self.runs is None else f"{self.runs} runs, ")
+            + f"mobility={d.mobility:g}, observation_time={d.observation_time:g}, steps={d.steps}"
+        )
+
+    def _with_runs(self, inputs: Tensor) -> PhaseModel:
+        """`phase_model` with an axis of runs, whether the network has one or not."""
+        model = self.phase_model(inputs)
+        return model if self.runs is not None else model.map(lambda tensor: tensor[None])
+
+    def _noise(
+        self, inputs: Tensor, temperature: float, seed: int, replicates: int, first_sample: int
+    ) -> Noise | None:
+        if positive_float("temperature", temperature, zero=True) == 0:
+            return None
+        return Noise(
+            seed=seed,
+            temperature=temperature,
+            replicates=torch.arange(replicates, device=inputs.device),
+            samples=torch.arange(inputs.shape[-2], device=inputs.device) + first_sample,
         )
 
     def _checked(self, inputs: Tensor) -> Tensor:
@@ -203,54 +359,26 @@ class KuramotoNetwork(nn.Module):
                 f"inputs must have {self.inputs} components in their last axis, as this network "
                 f"has; got shape {tuple(inputs.shape)}"
             )
+        if self.runs is not None and inputs.dim() == 3 and len(inputs) != self.runs:
+            raise InputError(
+                f"inputs of shape {tuple(inputs.shape)} are {len(inputs)} batches, the network "
+                f"has {self.runs} runs"
+            )
         return inputs
 
 
-class _Rollout(torch.autograd.Function):
-    """Phases at t_f (B, N) of fields (B, N) and couplings (N, N), with the discrete adjoint."""
-
-    @staticmethod
-    def forward(ctx: Any, fields: Tensor, couplings: Tensor, dynamics: Dynamics) -> Tensor:
-        if not any(ctx.needs_input_grad):
-            return kernels.rollout(fields[None], couplings[None], dynamics)[0]
-        found = kernels.rollout_with_pullback(fields[None], couplings[None], dynamics)
-        phases, ctx.pullback = found
-        return phases[0]
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        fields, couplings = ctx.pullback(gradients[0][None])
-        return fields[0], couplings[0], None
-
-
-def _finite(name: str, array: ArrayLike | Tensor, dimensions: int) -> Tensor:
-    tensor = array.detach().cpu() if isinstance(array, Tensor) else torch.tensor(np.asarray(array))
-    if tensor.dtype not in (torch.float32, torch.float64):
-        tensor = tensor.to(torch.float32)
-    if tensor.dim() != dimensions or 0 in tensor.shape:
+def _at(path: Tensor, times: Sequence[float] | Tensor, dynamics: Dynamics) -> Tensor:
+    """The Euler polygon (K + 1, ...) at `times` from 0 to t_f: (T, ...)."""
+    places = torch.as_tensor(times, dtype=torch.float64) / dynamics.time_step
+    if places.dim() != 1 or not bool((places >= 0).all() & (places <= dynamics.steps + 1e-9).all()):
         raise InputError(
-            f"{name} must be a non-empty {dimensions}-dimensional array, "
-            f"got shape {tuple(tensor.shape)}"
+            f"times must be a list of numbers from 0 to {dynamics.observation_time:g}, got {times}"
         )
-    if not tensor.isfinite().all():
-        raise InputError(f"{name} must be finite, got NaN or infinity")
-    return tensor
-
-
-def _check_couplings(matrix: Tensor, hidden: int) -> None:
-    if not torch.equal(matrix, matrix.T):
-        i, j = (int(k) for k in (matrix != matrix.T).nonzero()[0])
-        raise InputError(
-            f"couplings must be symmetric: J[{i}, {j}] = {matrix[i, j]:g} "
-            f"but J[{j}, {i}] = {matrix[j, i]:g}"
-        )
-    if matrix.diagonal().any():
-        i = int(matrix.diagonal().nonzero()[0])
-        raise InputError(f"self-coupling is not allowed: J[{i}, {i}] = {matrix[i, i]:g}, not 0")
-    forbidden = matrix.where(~coupling_mask(hidden, len(matrix) - hidden), 0.0)
-    if forbidden.any():
-        i, j = (int(k) for k in forbidden.nonzero()[0])
-        raise InputError(
-            f"output-output coupling is not allowed: oscillators {i} and {j} are both outputs "
-            f"(from {hidden} on) but J[{i}, {j}] = {matrix[i, j]:g}, not 0"
-        )
+    nearest = places.round()
+    places = torch.where((places - nearest).abs() < 1e-9, nearest, places)  # rounding of t / dt
+    before = places.floor().long().clamp(max=dynamics.steps - 1)
+    part = (places - before).to(path).reshape(-1, *[1] * (path.dim() - 1))
+    left, right = path[before.to(path.device)], path[(before + 1).to(path.device)]
+    return torch.where(
+        part == 0, left, torch.where(part == 1, right, torch.lerp(left, right, part))
+    )

@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from entrain.data import OwnData
+from entrain.data import Dataset
 from entrain.errors import InputError, positive_int, seed_number
-from entrain.learning import Classroom, DirectProtocol, DirectStage, digest, perform
+from entrain.learning import Stage, digest, train_stage
+from entrain.physics import NetworkSpec
+from entrain.rules import DirectProtocol
+from entrain.rules.training_data import TrainingData
 
 # Name -> least and most; all are searched on a logarithmic scale.
 SPACE: dict[str, tuple[float, float]] = {
@@ -39,7 +42,7 @@ class Trial:
 
 
 def search(
-    data: OwnData,
+    data: Dataset,
     protocol: DirectProtocol,
     *,
     trials: int,
@@ -72,20 +75,20 @@ def search(
         name: optuna.distributions.FloatDistribution(low, high, log=True)
         for name, (low, high) in SPACE.items()
     }
-    room = Classroom(data, device)
+    training_data = TrainingData(data, device)
     while len(found := _finished(optuna, study)) < trials:
         asked = [study.ask(space) for _ in range(min(side_by_side, trials - len(found)))]
         values: dict[str, Any] = {
             name: tuple(float(t.params[name]) for t in asked) for name in SPACE
         }
-        stage = DirectStage(
-            data.name,
+        stage = Stage(
             replace(protocol, **values),
-            hidden=hidden,
+            data.name,
+            NetworkSpec(hidden=hidden),
             runs=(0,) * len(asked),
             seed=seed,
         )
-        state = perform(stage, room, {})
+        state = train_stage(stage, training_data, {})
         for lane, trial in enumerate(asked):
             if int(state.best_epoch[lane]):
                 study.tell(trial, state.selected("top1", lane))
@@ -96,11 +99,11 @@ def search(
     return sorted(found, key=lambda each: -(each.top1 or 0.0))
 
 
-def _fingerprint(data: OwnData) -> str:
+def _fingerprint(data: Dataset) -> str:
     """What tells these examples from others of the same name."""
     found = hashlib.sha256()
     for split in (data.train, data.validation):
-        found.update(np.ascontiguousarray(split.pixels).data)
+        found.update(np.ascontiguousarray(split.features).data)
         found.update(np.ascontiguousarray(split.labels).data)
     return found.hexdigest()
 

@@ -2,6 +2,6 @@
 
 from entrain.bench.compare import compare
 from entrain.bench.growth import growth
-from entrain.bench.work import Work
+from entrain.bench.problem import Problem
 
-__all__ = ["Work", "compare", "growth"]
+__all__ = ["Problem", "compare", "growth"]

@@ -14,7 +14,7 @@ import torch
 
 from entrain.bench.contestants import CONTESTANTS, OURS, Contestant
 from entrain.bench.memory import step_memory
-from entrain.bench.work import LARGEST_ERROR, Work
+from entrain.bench.problem import LARGEST_ERROR, Problem
 from entrain.errors import unknown_name
 
 Progress = Callable[[str], None]
@@ -23,7 +23,7 @@ SHARE_S = 15.0  # seconds of timed calls after which a contestant sits out
 
 
 def compare(
-    work: Work,
+    problem: Problem,
     *,
     inferences: int = 10_000,
     rounds: int = 7,
@@ -57,14 +57,14 @@ def compare(
             row["status"] = f"not installed: {missing}"
             continue
         try:
-            train, _ = contestant.prepare(work)
+            train, _ = contestant.prepare(problem)
             began = time.perf_counter()
             found = train()
-            synchronise(work)
+            synchronise(problem)
             row["first_call_s"] = time.perf_counter() - began
-            row["error"] = work.error(found)
+            row["error"] = problem.error(found)
             train()
-            infer = contestant.prepare(replace(work, batch=inferences))[1]
+            infer = contestant.prepare(replace(problem, batch=inferences))[1]
             infer()
         except Exception as error:  # a peer that fails is a result of the comparison
             row["status"] = f"failed: {type(error).__name__}: {str(error)[:200]}"
@@ -74,8 +74,8 @@ def compare(
             continue
         row["status"] = "ok"
         steps[contestant.name], rollouts[contestant.name] = train, infer
-    times = interleaved(steps, work, rounds, say)
-    inference_times = interleaved(rollouts, work, max(3, rounds // 2), say)
+    times = interleaved(steps, problem, rounds, say)
+    inference_times = interleaved(rollouts, problem, max(3, rounds // 2), say)
     for name in steps:
         rows[name]["step_ms"] = times[name]
         rows[name]["inference_ms"] = inference_times[name]
@@ -84,18 +84,18 @@ def compare(
             rows[name]["inference_ratio"] = inference_times[name] / inference_times[OURS.name]
         if memory:
             say(f"memory of {name}")
-            rows[name]["memory_mb"] = step_memory(name, work)
+            rows[name]["memory_mb"] = step_memory(name, problem)
     return {
-        "work": asdict(work),
+        "problem": asdict(problem),
         "inferences": inferences,
         "rounds": rounds,
         "contestants": rows,
-        "environment": environment(work),
+        "environment": environment(problem),
     }
 
 
 def interleaved(
-    calls: dict[str, Callable[[], Any]], work: Work, rounds: int, say: Progress
+    calls: dict[str, Callable[[], Any]], problem: Problem, rounds: int, say: Progress
 ) -> dict[str, float]:
     """The median milliseconds of each call over `rounds` rounds in turn.
 
@@ -108,30 +108,30 @@ def interleaved(
             if sum(spent[name]) > SHARE_S:
                 continue
             say(f"round {turn + 1} of {rounds}: {name}")
-            once = _seconds(call, 1, work)
+            once = _seconds(call, 1, problem)
             times = math.ceil(TURN_S / once)
-            spent[name].append(_seconds(call, times, work) / times if times > 1 else once)
+            spent[name].append(_seconds(call, times, problem) / times if times > 1 else once)
     return {name: 1e3 * statistics.median(values) for name, values in spent.items()}
 
 
-def _seconds(call: Callable[[], Any], times: int, work: Work) -> float:
-    synchronise(work)
+def _seconds(call: Callable[[], Any], times: int, problem: Problem) -> float:
+    synchronise(problem)
     began = time.perf_counter()
     for _ in range(times):
         call()
-    synchronise(work)
+    synchronise(problem)
     return time.perf_counter() - began
 
 
-def synchronise(work: Work) -> None:
+def synchronise(problem: Problem) -> None:
     """Wait for the device."""
-    if work.device != "cpu":
+    if problem.device != "cpu":
         torch.cuda.synchronize()
 
 
-def environment(work: Work) -> dict[str, Any]:
+def environment(problem: Problem) -> dict[str, Any]:
     """What the numbers were measured with."""
-    device = "cpu" if work.device == "cpu" else torch.cuda.get_device_name()
+    device = "cpu" if problem.device == "cpu" else torch.cuda.get_device_name()
     return {
         "python": platform.python_version(),
         "torch": torch.__version__,

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.bench.work import Infer, Train, Work
-from entrain.learning import endpoint_loss
-from entrain.physics import drift
+from entrain.bench.problem import Infer, Problem, Train
+from entrain.physics import PhaseModel, readout
+from entrain.rules.two_stage_task import endpoint_loss
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Contestant:
     """A way to do the work; `needs` are modules beyond Entrain's own."""
 
     name: str
-    prepare: Callable[[Work], tuple[Train, Infer]]
+    prepare: Callable[[Problem], tuple[Train, Infer]]
     needs: tuple[str, ...] = ()
 
     def missing(self) -> str | None:
@@ -35,23 +35,23 @@ class Contestant:
         return None
 
 
-Solve = Callable[[Tensor, Tensor, Work], Tensor]  # fields, couplings -> phases at t_f
+Solve = Callable[[Tensor, Tensor, Problem], Tensor]  # fields, couplings -> phases at t_f
 
 
-def _autograd(solve: Solve, work: Work) -> tuple[Train, Infer]:
+def _autograd(solve: Solve, problem: Problem) -> tuple[Train, Infer]:
     """The work by differentiating a PyTorch solver."""
-    fields, couplings, targets = (t[0] for t in work.tensors())
+    fields, couplings, targets = (t[0] for t in problem.tensors())
     outputs = targets.shape[-1]
 
     def train() -> tuple[Tensor, Tensor, Tensor]:
         b, j = fields.detach().requires_grad_(), couplings.detach().requires_grad_()
-        loss = (solve(b, j, work)[:, -outputs:].cos() - targets).square().mean()
+        loss = (readout(solve(b, j, problem), outputs) - targets).square().mean()
         by_fields, by_couplings = torch.autograd.grad(loss, (b, j))
         return loss, by_fields, by_couplings
 
     def infer() -> Tensor:
         with torch.no_grad():
-            return solve(fields, couplings, work)[:, -outputs:].cos()
+            return readout(solve(fields, couplings, problem), outputs)
 
     return train, infer
 
@@ -60,34 +60,40 @@ def _start(fields: Tensor) -> Tensor:
     return torch.full_like(fields, math.pi / 2)
 
 
-def _pairwise(fields: Tensor, couplings: Tensor, work: Work) -> Tensor:
+def _velocity(theta: Tensor, fields: Tensor, couplings: Tensor) -> Tensor:
+    """The drift of a plain gradient flow in the fewest operations of PyTorch."""
+    sin, cos = theta.sin(), theta.cos()
+    return -(sin * (fields + cos @ couplings) - cos * (sin @ couplings))
+
+
+def _pairwise(fields: Tensor, couplings: Tensor, problem: Problem) -> Tensor:
     theta = _start(fields)
-    for _ in range(work.steps):
+    for _ in range(problem.steps):
         pairs = couplings * torch.sin(theta[:, :, None] - theta[:, None, :])
-        theta = theta - work.dynamics.time_step * (fields * theta.sin() + pairs.sum(-1))
+        theta = theta - problem.dynamics.time_step * (fields * theta.sin() + pairs.sum(-1))
     return theta
 
 
-def _identity(fields: Tensor, couplings: Tensor, work: Work) -> Tensor:
+def _identity(fields: Tensor, couplings: Tensor, problem: Problem) -> Tensor:
     theta = _start(fields)
-    for _ in range(work.steps):
-        theta = theta + work.dynamics.time_step * drift(theta, fields, couplings, 1.0)
+    for _ in range(problem.steps):
+        theta = theta + problem.dynamics.time_step * _velocity(theta, fields, couplings)
     return theta
 
 
-def _compiled(work: Work) -> tuple[Train, Infer]:
+def _compiled(problem: Problem) -> tuple[Train, Infer]:
     compiled: Any = torch.compile(_identity, dynamic=False)
-    return _autograd(compiled, work)
+    return _autograd(compiled, problem)
 
 
-def _torchdiffeq(adjoint: bool) -> Callable[[Work], tuple[Train, Infer]]:
-    def solve(fields: Tensor, couplings: Tensor, work: Work) -> Tensor:
+def _torchdiffeq(adjoint: bool) -> Callable[[Problem], tuple[Train, Infer]]:
+    def solve(fields: Tensor, couplings: Tensor, problem: Problem) -> Tensor:
         torchdiffeq: Any = importlib.import_module("torchdiffeq")
-        times = torch.tensor([0.0, work.dynamics.observation_time], device=fields.device)
-        options = {"step_size": work.dynamics.time_step}
+        times = torch.tensor([0.0, problem.dynamics.observation_time], device=fields.device)
+        options = {"step_size": problem.dynamics.time_step}
 
         def velocity(_: Tensor, theta: Tensor) -> Tensor:
-            return drift(theta, fields, couplings, 1.0)
+            return _velocity(theta, fields, couplings)
 
         common: dict[str, Any] = {"method": "euler", "options": options}
         solver = torchdiffeq.odeint
@@ -97,16 +103,16 @@ def _torchdiffeq(adjoint: bool) -> Callable[[Work], tuple[Train, Infer]]:
         path: Tensor = solver(velocity, _start(fields), times, **common)
         return path[-1]
 
-    return lambda work: _autograd(solve, work)
+    return lambda problem: _autograd(solve, problem)
 
 
-def _diffrax(direct: bool) -> Callable[[Work], tuple[Train, Infer]]:
-    def prepare(work: Work) -> tuple[Train, Infer]:
+def _diffrax(direct: bool) -> Callable[[Problem], tuple[Train, Infer]]:
+    def prepare(problem: Problem) -> tuple[Train, Infer]:
         jax: Any = importlib.import_module("jax")
         diffrax: Any = importlib.import_module("diffrax")
         jnp = jax.numpy
         jax.config.update("jax_default_matmul_precision", "highest")
-        fields, couplings, targets = (jnp.asarray(t[0].cpu().numpy()) for t in work.tensors())
+        fields, couplings, targets = (jnp.asarray(t[0].cpu().numpy()) for t in problem.tensors())
         outputs = targets.shape[-1]
         adjoint = diffrax.DirectAdjoint() if direct else diffrax.RecursiveCheckpointAdjoint()
 
@@ -120,16 +126,16 @@ def _diffrax(direct: bool) -> Callable[[Work], tuple[Train, Infer]]:
                 diffrax.ODETerm(velocity),
                 diffrax.Euler(),
                 0.0,
-                work.dynamics.observation_time,
+                problem.dynamics.observation_time,
                 None,
                 jnp.full(b.shape, math.pi / 2, b.dtype),
                 (b, j),
                 # The steps as a grid: 200 additions of 0.001 end short of 0.2 and add a step.
                 stepsize_controller=diffrax.StepTo(
-                    jnp.linspace(0.0, work.dynamics.observation_time, work.steps + 1)
+                    jnp.linspace(0.0, problem.dynamics.observation_time, problem.steps + 1)
                 ),
                 adjoint=adjoint,
-                max_steps=work.steps,
+                max_steps=problem.steps,
             )
             return solution.ys[-1]
 
@@ -156,19 +162,19 @@ def _torch(array: Any) -> Tensor:
     return torch.from_numpy(numpy.array(array))
 
 
-def _ours(choice: str) -> Callable[[Work], tuple[Train, Infer]]:
-    def prepare(work: Work) -> tuple[Train, Infer]:
-        fields, couplings, targets = work.tensors()
-        outputs = targets.shape[-1]
+def _ours(choice: str) -> Callable[[Problem], tuple[Train, Infer]]:
+    def prepare(problem: Problem) -> tuple[Train, Infer]:
+        fields, couplings, targets = problem.tensors()
+        model = PhaseModel(fields, couplings)
 
         def train() -> tuple[Tensor, Tensor, Tensor]:
             with kernels.use(choice):
-                found = endpoint_loss(fields, couplings, targets, work.dynamics)
-            return found[0][0], found[1][0], found[2][0]
+                loss, gradient = endpoint_loss(model, targets, problem.dynamics)
+            return loss[0], gradient.fields[0], gradient.couplings[0]
 
         def infer() -> Tensor:
             with kernels.use(choice):
-                return kernels.rollout(fields, couplings, work.dynamics)[0, :, -outputs:].cos()
+                return readout(kernels.rollout(model, problem.dynamics)[0], targets.shape[-1])
 
         return train, infer
 
@@ -177,12 +183,12 @@ def _ours(choice: str) -> Callable[[Work], tuple[Train, Infer]]:
 
 OURS = Contestant("entrain kernels", _ours("auto"))
 REFERENCE = Contestant("entrain reference", _ours("reference"))
-IDENTITY = Contestant("PyTorch identity form", lambda work: _autograd(_identity, work))
+IDENTITY = Contestant("PyTorch identity form", lambda problem: _autograd(_identity, problem))
 CONTESTANTS = (
     OURS,
     REFERENCE,
     IDENTITY,
-    Contestant("PyTorch pairwise", lambda work: _autograd(_pairwise, work)),
+    Contestant("PyTorch pairwise", lambda problem: _autograd(_pairwise, problem)),
     Contestant("torch.compile", _compiled),
     Contestant("torchdiffeq euler", _torchdiffeq(adjoint=False), ("torchdiffeq",)),
     Contestant("torchdiffeq adjoint", _torchdiffeq(adjoint=True), ("torchdiffeq",)),

@@ -10,7 +10,7 @@ import numpy as np
 
 from entrain.bench.compare import Progress, interleaved
 from entrain.bench.contestants import IDENTITY, OURS, REFERENCE, Contestant
-from entrain.bench.work import Work
+from entrain.bench.problem import Problem
 
 SIZES: dict[str, tuple[int, ...]] = {
     "batch": (32, 64, 128, 256, 512, 1024),
@@ -20,7 +20,7 @@ SIZES: dict[str, tuple[int, ...]] = {
 
 
 def growth(
-    work: Work,
+    problem: Problem,
     *,
     contestants: Sequence[Contestant] = (OURS, REFERENCE, IDENTITY),
     rounds: int = 5,
@@ -34,7 +34,7 @@ def growth(
         medians: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
         for size in sizes:
             say(f"{axis} = {size}")
-            here = replace(work, **{axis: size})  # type: ignore[arg-type]
+            here = replace(problem, **{axis: size})  # type: ignore[arg-type]
             calls = {c.name: c.prepare(here)[0] for c in contestants}
             for name, value in interleaved(calls, here, rounds, lambda _: None).items():
                 medians[name].append(value)

@@ -11,21 +11,21 @@ from pathlib import Path
 import torch
 
 from entrain.bench.contestants import CONTESTANTS
-from entrain.bench.work import Work
+from entrain.bench.problem import Problem
 
 
-def step_memory(name: str, work: Work) -> float | None:
+def step_memory(name: str, problem: Problem) -> float | None:
     """Extra memory (MB) of a training step by a contestant; None where it cannot be measured."""
-    command = [sys.executable, "-m", __name__, name, json.dumps(asdict(work))]
+    command = [sys.executable, "-m", __name__, name, json.dumps(asdict(problem))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return float(done.stdout.split()[-1]) if done.returncode == 0 else None
 
 
-def _measure(name: str, work: Work) -> float:
+def _measure(name: str, problem: Problem) -> float:
     contestant = next(c for c in CONTESTANTS if c.name == name)
-    contestant.prepare(replace(work, batch=8, steps=2))[0]()  # loads what is loaded once
-    train, _ = contestant.prepare(work)
-    if work.device != "cpu":
+    contestant.prepare(replace(problem, batch=8, steps=2))[0]()  # loads what is loaded once
+    train, _ = contestant.prepare(problem)
+    if problem.device != "cpu":
         held = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
         train()
@@ -43,4 +43,4 @@ def _resident(which: str) -> float:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(f"{_measure(sys.argv[1], Work(**json.loads(sys.argv[2])))}\n")
+    sys.stdout.write(f"{_measure(sys.argv[1], Problem(**json.loads(sys.argv[2])))}\n")

@@ -1,4 +1,4 @@
-"""`entrain bench`: the same work by Entrain and by what people use today."""
+"""`entrain bench`: the same training step by Entrain and by what people use today."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(
     """
     import json as text
 
-    from entrain.bench import Work, compare
+    from entrain.bench import Problem, compare
     from entrain.bench import growth as measure_growth
     from entrain.device import choose_device
     from entrain.errors import positive_int
@@ -45,17 +45,17 @@ def command(
 
     for name, value in (("batch", batch), ("inferences", inferences), ("rounds", rounds)):
         positive_int(name, value)
-    work = Work(batch, oscillators, steps, choose_device(device).type)
+    problem = Problem(batch, oscillators, steps, choose_device(device).type)
     with err.status("preparing") as status:
         result = compare(
-            work,
+            problem,
             inferences=inferences,
             rounds=rounds,
             without=without or (),
             progress=lambda news: status.update(news),
         )
         if growth:
-            result["growth"] = measure_growth(work, progress=lambda news: status.update(news))
+            result["growth"] = measure_growth(problem, progress=lambda news: status.update(news))
     if out_folder is not None:
         write_atomically(out_folder / "bench.json", text.dumps(result, indent=1).encode())
         if growth:
@@ -73,9 +73,10 @@ def _form(value: float | None) -> str:
 
 
 def _show(result: dict[str, Any]) -> None:
-    work = result["work"]
+    problem = result["problem"]
     shown = table(
-        f"training step: B = {work['batch']}, N = {work['oscillators']}, K = {work['steps']}; "
+        f"training step: B = {problem['batch']}, N = {problem['oscillators']}, "
+        f"K = {problem['steps']}; "
         f"inference: {result['inferences']:,} samples; float32, {result['environment']['device']}",
         "",
         "step ms",

@@ -57,10 +57,10 @@ def command(
     path = find(model)
     loaded = load(path)
     name, split = _test_examples(loaded, dataset, label, image_size, data_dir)
-    if split.pixels.shape[1] != loaded.network.inputs:
+    if split.features.shape[1] != loaded.network.inputs:
         pixels = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
         raise InputError(
-            f"{name} has {pixels.format(split.pixels.shape[1])}, the model {model} takes "
+            f"{name} has {pixels.format(split.features.shape[1])}, the model {model} takes "
             f"{loaded.network.inputs} (it was trained on {loaded.dataset})"
         )
     loaded.network.to(place)
@@ -115,7 +115,7 @@ def _measure(
 
     if temperature == 0:
         return dict(model.evaluate(split))
-    inputs = model.inputs(split.pixels)
+    inputs = model.inputs(split.features)
     with fraction_bar(f"{replicates} noisy trajectories of each image") as on_progress:
         scores = noisy_scores(
             model.network,
@@ -137,7 +137,7 @@ def _refinement(model: Model, split: Split, steps: int) -> dict[str, Any]:
 
     from entrain.evaluation import refine
 
-    inputs = model.inputs(split.pixels)
+    inputs = model.inputs(split.features)
     labels = torch.from_numpy(split.labels).to(inputs.device)
     grids = (model.network.dynamics.steps, steps)
     return asdict(refine(model.network, inputs, labels, grids))

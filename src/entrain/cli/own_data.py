@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from entrain.cli.console import err
 
 if TYPE_CHECKING:
-    from entrain.data import OwnData
+    from entrain.data import Dataset
 
 
 IMAGE_SIZE = 28
@@ -35,7 +35,7 @@ def own_data(dataset: str, label: str | None, image_size: int) -> dict[str, Any]
     return {"path": str(path.absolute()), "label": label, "image_size": image_size}
 
 
-def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> OwnData:
+def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> Dataset:
     from entrain.cli.progress import fraction_bar
     from entrain.data import balance, load_dataset, load_own
 

@@ -89,7 +89,7 @@ def command(
     if not json:
         seconds = time.monotonic() - began
         out.print(
-            f"{count} of {len(queue.all)} pieces of work in {seconds:.0f} s"
+            f"{count} of {len(queue.all)} pieces of job in {seconds:.0f} s"
             if count
             else "everything was finished already"
         )
@@ -97,7 +97,7 @@ def command(
 
 def _list(setting: Setting, json: bool) -> None:
     from entrain.experiments import EXPERIMENTS
-    from entrain.reproduction.work import with_needs
+    from entrain.reproduction.worker import with_needs
 
     rows = {
         name: {
@@ -144,7 +144,7 @@ def _engine(name: str, address: str | None, data_dir: Path | None, device: str) 
         if address is not None:
             raise InputError("--address belongs to --engine ray")
         place = choose_device(device)
-        kernels.warm(place, err.print)
+        kernels.prepare(place, err.print)
         return ThisProcess(dataset, place)
     if name == "ray":
         from entrain.reproduction.ray_engine import OnRay

@@ -1,4 +1,4 @@
-"""Progress of a reproduction on standard error: all the work, and the piece at hand."""
+"""Progress of a reproduction on standard error: all the job, and the piece at hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from entrain.cli.console import err
 if TYPE_CHECKING:
     from entrain.experiments import Measurement
     from entrain.learning import Stage, TrainingState
-    from entrain.reproduction import Queue, Work
+    from entrain.reproduction import Job, Queue
 
 
 class ReproductionProgress:
@@ -54,10 +54,10 @@ class ReproductionProgress:
     def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
-    def begin(self, work: Work) -> None:
-        """Show a bar for `work`."""
-        bar = self._bars.add_task(work.title, total=1.0, news="")
-        self._pieces[work.key] = (bar, time.monotonic())
+    def begin(self, job: Job) -> None:
+        """Show a bar for `job`."""
+        bar = self._bars.add_task(job.title, total=1.0, news="")
+        self._pieces[job.key] = (bar, time.monotonic())
         self._update()
 
     def epoch(self, stage: Stage, state: TrainingState) -> None:
@@ -66,25 +66,25 @@ class ReproductionProgress:
         news = f"{state.epoch}/{stage.epochs} {top1:5.2f} %"
         self._show(stage, state.epoch / stage.epochs, news)
 
-    def fraction(self, work: Measurement, fraction: float) -> None:
+    def fraction(self, job: Measurement, fraction: float) -> None:
         """Show how far a measurement is."""
-        self._show(work, fraction, "")
+        self._show(job, fraction, "")
 
-    def _show(self, work: Work, fraction: float, news: str) -> None:
-        self._bars.update(self._pieces[work.key][0], completed=fraction, news=news)
-        self._fractions[work.key] = fraction
+    def _show(self, job: Job, fraction: float, news: str) -> None:
+        self._bars.update(self._pieces[job.key][0], completed=fraction, news=news)
+        self._fractions[job.key] = fraction
         self._update()
 
-    def end(self, work: Work) -> None:
-        """Remove the bar of `work`; without a terminal, write a line."""
-        bar, began = self._pieces.pop(work.key)
-        self._fractions.pop(work.key, None)
+    def end(self, job: Job) -> None:
+        """Remove the bar of `job`; without a terminal, write a line."""
+        bar, began = self._pieces.pop(job.key)
+        self._fractions.pop(job.key, None)
         self._bars.remove_task(bar)
         self._update()
         if not err.is_terminal:
             done, count = len(self._queue.done), len(self._queue.all)
             seconds = time.monotonic() - began
-            err.print(f"{done}/{count}  {work.title}  {seconds:.1f} s", soft_wrap=True)
+            err.print(f"{done}/{count}  {job.title}  {seconds:.1f} s", soft_wrap=True)
 
     def _update(self) -> None:
         queue = self._queue

@@ -45,7 +45,7 @@ def command(
     from entrain.device import choose_device
     from entrain.errors import positive_int, seed_number
     from entrain.files import strict_json, write_atomically
-    from entrain.learning import DirectProtocol, TeacherSpec, small_set, suited
+    from entrain.rules import DirectProtocol, TeacherSpec
     from entrain.search import SPACE, search
 
     require(positive_int, trials=trials, side_by_side=side_by_side, epochs=epochs, hidden=hidden)
@@ -53,9 +53,7 @@ def command(
     own = own_data(dataset, label, image_size)
     place = choose_device(device)
     data = read(dataset, data_dir, own)
-    protocol = suited(DirectProtocol(), data.name)
-    if own:
-        protocol = replace(protocol, **small_set(len(data.train)))
+    protocol = DirectProtocol().suited(data.name, len(data.train))
     protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
     path = out_file or Path("runs") / f"search-{data.name}.json"
     with fraction_bar(f"{trials} settings, {epochs} epochs each") as on_progress:
@@ -96,7 +94,7 @@ def command(
     options: dict[str, Any] = {"--settings": path, "--label": label, "--data-dir": data_dir}
     if own and image_size != IMAGE_SIZE:
         options["--image-size"] = image_size
-    if hidden != sum(TeacherSpec().widths):
+    if hidden != TeacherSpec().hidden:
         options["--hidden"] = hidden
     given = [str(part) for each in options.items() if each[1] is not None for part in each]
     again = shlex.join(["entrain", "train", dataset, "--protocol", "DIRECT", *given])

@@ -17,10 +17,9 @@ from entrain.cli.search import settings_of
 if TYPE_CHECKING:
     import torch
 
-    from entrain.data import OwnData
+    from entrain.data import Dataset
     from entrain.learning import Recipe, Trained
-    from entrain.learning.protocols import Solver
-    from entrain.learning.recipe import AnyProtocol
+    from entrain.rules import Rule, Solver
     from entrain.runfolder import RunFolder
 
 MOST_PANELS = 25  # of the figure
@@ -111,7 +110,7 @@ def command(
     """
     from entrain.device import choose_device
     from entrain.errors import positive_float, positive_int, seed_number
-    from entrain.learning import Recipe, small_set
+    from entrain.learning import Recipe
     from entrain.physics import Dynamics
     from entrain.runfolder import RunFolder, new_folder, resume_command
 
@@ -153,6 +152,7 @@ def command(
             path_solver=_solver(
                 path_solver, path_epochs is not None or path_learning_rate is not None
             ),
+            examples=len(data.train),
             runs=runs,
             seed=seed,
             dynamics=Dynamics(observation_time=observation_time, steps=steps),
@@ -175,8 +175,7 @@ def command(
                 endpoint_weight=endpoint_weight,
                 batch_size=batch_size,
             ),
-            direct=(small_set(len(data.train)) if own else {})
-            | settings_of(settings_file, protocols)
+            direct=settings_of(settings_file, protocols)
             | _given(epochs=direct_epochs, batch_size=batch_size),
         )
         settings = {
@@ -200,16 +199,16 @@ def command(
         _report_divergence(folder.recipe, trained)
 
 
-def _train(folder: RunFolder, data: OwnData, place: torch.device) -> tuple[dict[str, Any], Trained]:
+def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:
     """Train, then write models, figure and results."""
     from entrain import kernels
     from entrain.cli.progress import TrainingProgress
-    from entrain.learning import carry_out, test_results
+    from entrain.learning import run_pipeline, test_results
 
     began = time.monotonic()
-    kernels.warm(place, err.print)
+    kernels.prepare(place, err.print)
     with TrainingProgress() as progress:
-        trained = carry_out(folder.recipe, data, device=place, store=folder, progress=progress)
+        trained = run_pipeline(folder.recipe, data, device=place, store=folder, progress=progress)
     folder.save_models(trained.models)
     figure = folder.path / "trajectories.png"
     results = test_results(trained, data)
@@ -265,7 +264,7 @@ def _show(results: dict[str, Any], trained: Trained) -> None:
     out.print(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
 
 
-def _data_of(folder: RunFolder, data_dir: Path | None) -> OwnData:
+def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     """What the run in a folder was trained on."""
     from entrain.data import DATASETS
     from entrain.errors import InputError
@@ -279,22 +278,22 @@ def _data_of(folder: RunFolder, data_dir: Path | None) -> OwnData:
     return read(name, data_dir, own)
 
 
-def _draw(file: Path, trained: Trained, data: OwnData) -> None:
+def _draw(file: Path, trained: Trained, data: Dataset) -> None:
     import numpy as np
 
     from entrain.evaluation import representative, scores_of
     from entrain.figures import save, trajectories
 
     model = trained.model
-    inputs = model.inputs(data.test.pixels)
+    inputs = model.inputs(data.test.features)
     scores = scores_of(model.network, inputs)
     rows = representative(scores.cpu().numpy(), data.test.labels)
     if not len(rows):  # nothing is classified correctly
         rows = np.unique(data.test.labels, return_index=True)[1]
     rows = rows[:MOST_PANELS]
-    outputs = model.network.simulate(inputs[rows], record=True)[..., model.network.hidden :].cos()
+    outputs = model.network.readout(model.network.simulate(inputs[rows], record=True))
     figure = trajectories(
-        images=data.test.pixels[rows].reshape(-1, *data.image_shape),
+        images=data.test.features[rows].reshape(-1, *data.image_shape),
         outputs=outputs.cpu().numpy(),
         labels=data.test.labels[rows],
         class_names=data.class_names,
@@ -317,10 +316,10 @@ def _report_divergence(recipe: Recipe, trained: Trained) -> None:
     raise typer.Exit(BAD_INPUT)
 
 
-def _what_to_lower(protocol: AnyProtocol | None, run: int) -> str:
-    from entrain.learning import DirectProtocol
+def _what_to_lower(protocol: Rule | None, run: int) -> str:
+    from entrain.rules import Protocol
 
-    if protocol is None or isinstance(protocol, DirectProtocol):
+    if not isinstance(protocol, Protocol):
         return "Lower its learning rate"
     option = "path" if protocol.name == "PATH" else "endpoint"
     rate = protocol.learning_rate

@@ -4,13 +4,13 @@ from entrain.data.datasets import (
     CLASS_NAMES,
     DATASETS,
     SMALL,
-    Dataset,
+    ImageDataset,
     Split,
     load_dataset,
     load_test_split,
 )
 from entrain.data.features import FeatureScaling
-from entrain.data.own import FeatureDataset, OwnData, balance, load_own
+from entrain.data.own import Dataset, FeatureDataset, balance, load_own
 from entrain.data.preprocessing import Preprocessing
 from entrain.data.sources import status
 
@@ -21,7 +21,7 @@ __all__ = [
     "Dataset",
     "FeatureDataset",
     "FeatureScaling",
-    "OwnData",
+    "ImageDataset",
     "Preprocessing",
     "Split",
     "balance",

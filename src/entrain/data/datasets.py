@@ -41,9 +41,9 @@ DATASETS = tuple(CLASS_NAMES)
 
 @dataclass(frozen=True)
 class Split:
-    """Raw pixels (n, D) and labels (n,), row by row."""
+    """Features (n, D), of images their raw pixels, and labels (n,), row by row."""
 
-    pixels: np.ndarray
+    features: np.ndarray
     labels: np.ndarray
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Dataset:
+class ImageDataset:
     """Training, validation and test images of one task."""
 
     name: str
@@ -66,11 +66,11 @@ class Dataset:
     @cached_property
     def preprocessing(self) -> Preprocessing:
         """The constants of the training images."""
-        test = self.test.pixels if self.test_has_own_norm else None
-        return Preprocessing.fit(self.train.pixels, self.image_shape, self.pixel_max, test)
+        test = self.test.features if self.test_has_own_norm else None
+        return Preprocessing.fit(self.train.features, self.image_shape, self.pixel_max, test)
 
 
-def load_dataset(name: str, data_dir: Path | str | None = None) -> Dataset:
+def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
     """A dataset by name: digits, mnist-small, fashion-mnist-small (nothing to download), mnist or
     fashion-mnist.
 
@@ -89,7 +89,7 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> Dataset:
     train = sources.locate(name, "train", folder)
     images = Split(train.images.reshape(len(train.images), -1), train.labels.astype(np.int64))
     rest, validation = stratified_split(images, 10_000)
-    return Dataset(
+    return ImageDataset(
         name=name,
         train=rest,
         validation=validation,
@@ -117,8 +117,8 @@ def stratified_split(images: Split, count: int, seed: int = SPLIT_SEED) -> tuple
     """(the rest, `count` images): each class in proportion, largest remainders rounded up."""
     rest, taken = split_rows(images.labels, class_shares(images.labels, count), 1, seed)
     return (
-        Split(images.pixels[rest], images.labels[rest]),
-        Split(images.pixels[taken], images.labels[taken]),
+        Split(images.features[rest], images.labels[rest]),
+        Split(images.features[taken], images.labels[taken]),
     )
 
 
@@ -144,21 +144,21 @@ def split_rows(labels: np.ndarray, quota: np.ndarray, parts: int, seed: int) -> 
     return [np.flatnonzero(part == each) for each in (parts, *range(parts))]
 
 
-def _digits() -> Dataset:
+def _digits() -> ImageDataset:
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
     whole = Split(bunch.data.astype(np.uint8), bunch.target.astype(np.int64))
     rest, test = stratified_split(whole, 300)
     train, validation = stratified_split(rest, 300)
-    return Dataset("digits", train, validation, test, (8, 8), 16.0, CLASS_NAMES["digits"])
+    return ImageDataset("digits", train, validation, test, (8, 8), 16.0, CLASS_NAMES["digits"])
 
 
-def _small(name: str) -> Dataset:
+def _small(name: str) -> ImageDataset:
     rest, test = stratified_split(load_test_split(SMALL[name]), 1_000)
     rest, validation = stratified_split(rest, 1_000)
     _, train = stratified_split(rest, 3_000)
-    return Dataset(
+    return ImageDataset(
         name=name,
         train=train,
         validation=validation,

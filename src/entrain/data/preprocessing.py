@@ -77,6 +77,13 @@ class Preprocessing:
             rows.append((norm * z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32))
         return torch.from_numpy(np.concatenate(rows))
 
+    def inputs_of_levels(self, images: Tensor) -> Tensor:
+        """Inputs (n, D) of grey levels from 0 to 1 (n, rows, columns), where they are: for images
+        that were distorted on a device in training."""
+        z = (images.flatten(1) - self.mean) / self.sd
+        length: Tensor = torch.linalg.vector_norm(z, dim=1, keepdim=True)
+        return z * (self.norm / length)
+
     def _standardise(self, pixels: np.ndarray) -> np.ndarray:
         return (pixels.astype(np.float64) / self.pixel_max - self.mean) / self.sd
 

@@ -20,10 +20,7 @@ CHUNK = 1024  # examples at a time; results do not depend on it beyond rounding
 def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = None) -> Tensor:
     """Output activations cos(theta_out(t_f)) of inputs (M, D): (M, O)."""
     return torch.cat(
-        [
-            network.simulate(chunk, steps=steps)[:, network.hidden :].cos()
-            for _, chunk in chunks(inputs)
-        ]
+        [network.readout(network.simulate(chunk, steps=steps)) for _, chunk in chunks(inputs)]
     )
 
 
@@ -91,7 +88,7 @@ def noisy_scores(
             replicates=replicates,
             first_sample=rows.start,
         )
-        outputs.append(phases[..., network.hidden :].cos())
+        outputs.append(network.readout(phases))
         if on_progress is not None:
             on_progress(rows.stop / len(inputs))
     return torch.cat(outputs, dim=1)
@@ -136,7 +133,7 @@ def refine(
         for _, chunk in chunks(inputs, CHUNK // 4):
             path = network.simulate(chunk, steps=count, record=True)
             largest = max(largest, float(path.diff(dim=0).abs().max()))
-            outputs.append(path[-1][:, network.hidden :].cos())
+            outputs.append(network.readout(path[-1]))
         scores.append(torch.cat(outputs))
         increments.append(largest)
     change = (scores[0].double() - scores[1].double()).abs()

@@ -5,7 +5,6 @@ from entrain.experiments import (
     anytime,
     architectures,
     configuration,
-    context,
     curves,
     endpoint_weight,
     from_zero,
@@ -13,6 +12,7 @@ from entrain.experiments import (
     output_dynamics,
     paired_effects,
     preprocessing,
+    published_networks,
     records,
     refinement,
     stochastic_dynamics,
@@ -24,7 +24,7 @@ from entrain.experiments import (
     widths,
 )
 from entrain.experiments.setting import PAPER, QUICK, SETTINGS, TINY, Setting
-from entrain.experiments.spec import Experiment, Lab, Measurement, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Measurement, Values
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -47,10 +47,10 @@ EXPERIMENTS: dict[str, Experiment] = {
         temperature.EXPERIMENT,
         stochastic_dynamics.EXPERIMENT,
         refinement.EXPERIMENT,
-        context.RESOURCES,
-        context.PROTOCOLS,
-        context.BROADER,
-        context.SCALE,
+        published_networks.RESOURCES,
+        published_networks.PROTOCOLS,
+        published_networks.BROADER,
+        published_networks.SCALE,
         teacher_seeds.EXPERIMENT,
         from_zero.EXPERIMENT,
         records.EXPERIMENT,
@@ -66,7 +66,7 @@ __all__ = [
     "SETTINGS",
     "TINY",
     "Experiment",
-    "Lab",
+    "ExperimentContext",
     "Measurement",
     "Setting",
     "Values",

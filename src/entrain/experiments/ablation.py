@@ -7,16 +7,17 @@ from entrain.experiments.comparison import Claim, Comparison, Row, accuracy, err
 from entrain.experiments.curves import series
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, Setting
-from entrain.experiments.spec import Experiment, Lab, Values
-from entrain.learning import Stage, StudentStage
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.learning import Stage
+from entrain.rules import Protocol
 
 METHODS = ("PATH", "PATH-CONT", "Z-END", "ZERO-END-ONLY", "PRETRAIN-END-ONLY", "TWO-STAGE-END")
 
 
-def students(setting: Setting, name: str) -> dict[str, StudentStage]:
+def students(setting: Setting, name: str) -> dict[str, Stage]:
     """The stage of each method; the single run is the first lane."""
     others = {method: auxiliary.branch(setting, name, method) for method in METHODS[1:]}
-    return {"PATH": setting.principal(name)} | others
+    return {"PATH": setting.main_path(name)} | others
 
 
 def stages(setting: Setting) -> list[Stage]:
@@ -24,32 +25,33 @@ def stages(setting: Setting) -> list[Stage]:
     return [stage for name in BOTH for stage in students(setting, name).values()]
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Test metrics of each method."""
     rows = []
     for name in BOTH:
-        for method, stage in students(lab.setting, name).items():
-            weight = stage.protocol.endpoint_weight
-            terms = [("L_path", stage.protocol.path_weight), ("L_end", weight)]
+        for method, stage in students(context.setting, name).items():
+            assert isinstance(stage.rule, Protocol)
+            weight = stage.rule.endpoint_weight
+            terms = [("L_path", stage.rule.path_weight), ("L_end", weight)]
             rows.append(
                 {
                     "dataset": name,
                     "method": method,
-                    "initialization": stage.protocol.start,
+                    "initialization": stage.rule.start,
                     "objective": " + ".join(term for term, factor in terms if factor),
-                    **lab.test(name, stage)[0],
+                    **context.test(name, stage)[0],
                 }
             )
     return {"rows": rows}
 
 
-def measure_continuations(lab: Lab) -> Values:
+def measure_continuations(context: ExperimentContext) -> Values:
     """Validation top-1 and endpoint RMSE of the three continuations, from their common start."""
     rows = []
     for name in BOTH:
-        path = lab.state(lab.setting.principal(name))
+        path = context.state(context.setting.main_path(name))
         for method in auxiliary.CONTINUATIONS:
-            state = lab.state(auxiliary.branch(lab.setting, name, method))
+            state = context.state(auxiliary.branch(context.setting, name, method))
             rows.append(
                 {
                     "dataset": name,
@@ -121,7 +123,7 @@ CONTINUATIONS = Experiment(
         stage
         for name in BOTH
         for stage in (
-            setting.principal(name),
+            setting.main_path(name),
             *(auxiliary.branch(setting, name, method) for method in auxiliary.CONTINUATIONS),
         )
     ],

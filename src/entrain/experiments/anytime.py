@@ -10,33 +10,36 @@ from torch import Tensor
 
 from entrain.evaluation import margin, summarise
 from entrain.evaluation.measure import chunks
-from entrain.experiments import direct, principal
+from entrain.experiments import direct, main_stages
 from entrain.experiments.setting import BOTH, Setting
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.experiments.values import rounded
-from entrain.learning import DirectStage, Stage, StudentStage
+from entrain.learning import Stage
 from entrain.network import KuramotoNetwork
+from entrain.rules import DirectProtocol
 
 MARGINS = tuple(round(0.1 * step, 1) for step in range(1, 20))
-TIMES = (0.25, 0.5, 1.0, 2.0)  # of the principal observation time
+TIMES = (0.25, 0.5, 1.0, 2.0)  # of the main observation time
 
 
-def observed(setting: Setting, name: str, factor: float) -> DirectStage:
+def observed(setting: Setting, name: str, factor: float) -> Stage:
     """Networks trained, for a quarter of the epochs, to be read at another time."""
     stage = direct.stage(setting, name)
     epochs = max(2, setting.direct_epochs // 4)
-    shorter = replace(stage.protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=1)
-    time = factor * stage.dynamics.observation_time
-    return replace(stage, protocol=shorter, dynamics=replace(stage.dynamics, observation_time=time))
+    assert isinstance(stage.rule, DirectProtocol)
+    shorter = replace(stage.rule, epochs=epochs, fine_epochs=1, unaugmented_epochs=1)
+    dynamics = stage.network.dynamics
+    dynamics = replace(dynamics, observation_time=factor * dynamics.observation_time)
+    return replace(stage, rule=shorter, network=replace(stage.network, dynamics=dynamics))
 
 
-def networks(setting: Setting, name: str) -> dict[str, StudentStage | DirectStage]:
+def networks(setting: Setting, name: str) -> dict[str, Stage]:
     """The protocols whose reading time is varied."""
-    return {**principal.students(setting, name), "DIRECT": direct.stage(setting, name)}
+    return {**main_stages.students(setting, name), "DIRECT": direct.stage(setting, name)}
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """The principal networks, and those trained for other times."""
+    """The main networks, and those trained for other times."""
     return [
         stage
         for name in BOTH
@@ -47,15 +50,15 @@ def stages(setting: Setting) -> list[Stage]:
     ]
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Top-1 at every second grid time, of early exits, and by the time trained for."""
     rows, trained = [], []
     for name in BOTH:
-        inputs, labels = lab.examples(name)
-        for method, stage in networks(lab.setting, name).items():
+        inputs, labels = context.examples(name)
+        for method, stage in networks(context.setting, name).items():
             found = [
                 _anytime(network, inputs, labels)
-                for network in lab.networks(stage)[: lab.setting.few_runs]
+                for network in context.networks(stage)[: context.setting.few_runs]
             ]
             curves = np.array([each["top1"] for each in found])
             exits = np.array([each["exits"] for each in found])  # (runs, margins, 2)
@@ -72,19 +75,19 @@ def measure(lab: Lab) -> Values:
                 }
             )
         for factor in TIMES:
-            stage = observed(lab.setting, name, factor)
-            tops = [run["top1"] for run in lab.test(name, stage)]
+            stage = observed(context.setting, name, factor)
+            tops = [run["top1"] for run in context.test(name, stage)]
             each = summarise(tops)
             trained.append(
                 {
                     "dataset": name,
-                    "observation_time": stage.dynamics.observation_time,
+                    "observation_time": stage.network.dynamics.observation_time,
                     "mean": each.mean,
                     "sd": each.sd,
                     "runs": tops,
                 }
             )
-        lab.on_progress(len(rows) / 6)
+        context.on_progress(len(rows) / 6)
     return {"rows": rows, "trained": trained}
 
 
@@ -98,7 +101,7 @@ def _anytime(network: KuramotoNetwork, inputs: Tensor, labels: Tensor) -> Values
     """Top-1 at every second time, and (top-1, mean time) of stopping at each margin."""
     right, exits = [], []
     for rows, chunk in chunks(inputs, 256):
-        outputs = network.simulate(chunk, record=True)[::2, :, network.hidden :].cos()
+        outputs = network.readout(network.simulate(chunk, record=True)[::2])
         hit = outputs.argmax(-1) == labels[rows]  # (times, n)
         right.append(hit.double().mean(1) * len(chunk))
         margins, last = margin(outputs), len(outputs) - 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 from entrain.experiments.comparison import Cell, Claim, Comparison, Row, accuracy, error
 from entrain.experiments.published import published
 from entrain.experiments.setting import AUXILIARY_RATE, FASHION, Setting
-from entrain.experiments.spec import Experiment, Lab, Values
-from entrain.learning import Stage, StudentStage
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.learning import Stage
+from entrain.rules import TeacherSpec
 from entrain.teacher import teacher_parameter_count
 
 ARCHITECTURES: dict[str, tuple[int, ...]] = {
-    "T32_16_16": (32, 16, 16),  # the principal one
+    "T32_16_16": (32, 16, 16),  # the main one
     "S64": (64,),
     "D32_32": (32, 32),
     "D48_16": (48, 16),
@@ -28,7 +29,7 @@ ARCHITECTURES: dict[str, tuple[int, ...]] = {
 }
 
 
-def students(setting: Setting) -> tuple[StudentStage, StudentStage]:
+def students(setting: Setting) -> tuple[Stage, Stage]:
     """PATH and TWO-STAGE-END, one student per teacher side by side, all in training order 0."""
     widths = list(ARCHITECTURES.values())[: setting.architectures]
     teachers = [setting.teacher(FASHION, width) for width in widths]
@@ -41,22 +42,22 @@ def stages(setting: Setting) -> list[Stage]:
     return list(students(setting))
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Teacher, PATH and TWO-STAGE-END of each architecture."""
-    path, end = students(lab.setting)
-    before, after = lab.test(FASHION, path), lab.test(FASHION, end)
-    data = lab.data(FASHION)
+    path, end = students(context.setting)
+    before, after = context.test(FASHION, path), context.test(FASHION, end)
+    data = context.data(FASHION)
     rows = []
     for identifier, teacher, a, b in zip(ARCHITECTURES, path.teachers, before, after, strict=False):
-        counted = teacher_parameter_count(
-            data.preprocessing.inputs, teacher.spec.widths, len(data.class_names)
-        )
+        assert isinstance(teacher.rule, TeacherSpec)
+        widths = teacher.rule.widths
+        counted = teacher_parameter_count(data.preprocessing.inputs, widths, len(data.class_names))
         rows.append(
             {
                 "identifier": identifier,
-                "widths": list(teacher.spec.widths),
+                "widths": list(widths),
                 "parameters": counted,
-                "teacher": lab.teacher_test(FASHION, teacher),
+                "teacher": context.teacher_test(FASHION, teacher),
                 "path": a,
                 "two_stage_end": b,
             }

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from entrain.experiments.comparison import Cell, Comparison, Row
 from entrain.experiments.published import published
 from entrain.experiments.setting import MNIST
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.network import KuramotoNetwork
 
 
-def measure(lab: Lab) -> Values:
-    """Counts of a network of the principal size, and the two stages' protocols."""
-    data, setting = lab.data(MNIST), lab.setting
+def measure(context: ExperimentContext) -> Values:
+    """Counts of a network of the main size, and the two stages' protocols."""
+    data, setting = context.data(MNIST), context.setting
     network = KuramotoNetwork(data.preprocessing.inputs, setting.hidden, len(data.class_names))
-    path = setting.principal(MNIST)
+    path = setting.main_path(MNIST)
     return {
         "H": network.hidden,
         "O": network.outputs,
@@ -25,8 +25,8 @@ def measure(lab: Lab) -> Values:
         "couplers": network.couplers,
         "input_coefficients": network.input_weights.numel(),
         "dynamics": asdict(network.dynamics),
-        "stage1": asdict(path.protocol),
-        "stage2": asdict(setting.go_on(path).protocol),
+        "stage1": path.rule.settings(),
+        "stage2": setting.go_on(path).rule.settings(),
     }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from entrain.experiments import principal
+from entrain.experiments import main_stages
 from entrain.experiments.setting import BOTH
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.learning import TrainingState
 
 
@@ -13,12 +13,12 @@ def series(state: TrainingState, metric: str) -> list[list[float]]:
     return [list(values) for values in zip(*state.history[metric], strict=True)]
 
 
-def measure_validation(lab: Lab) -> Values:
+def measure_validation(context: ExperimentContext) -> Values:
     """Validation top-1 of every run after each epoch; Stage II begins at the selected PATH."""
     rows = []
     for name in BOTH:
-        students = principal.students(lab.setting, name)
-        path, end = lab.state(students["PATH"]), lab.state(students["TWO-STAGE-END"])
+        students = main_stages.students(context.setting, name)
+        path, end = context.state(students["PATH"]), context.state(students["TWO-STAGE-END"])
         before = [path.selected("top1", lane) for lane in range(path.lanes)]
         rows.append(
             {
@@ -34,11 +34,11 @@ def measure_validation(lab: Lab) -> Values:
     return {"rows": rows}
 
 
-def measure_components(lab: Lab) -> Values:
+def measure_components(context: ExperimentContext) -> Values:
     """Mean training losses of every Stage-II epoch."""
     rows = []
     for name in BOTH:
-        state = lab.state(principal.students(lab.setting, name)["TWO-STAGE-END"])
+        state = context.state(main_stages.students(context.setting, name)["TWO-STAGE-END"])
         rows.append(
             {
                 "dataset": name,
@@ -53,13 +53,13 @@ VALIDATION = Experiment(
     "validation-curves",
     "Validation accuracy across training orders",
     "fig:appendix_B1_validation_accuracy",
-    principal.stages,
+    main_stages.stages,
     measure_validation,
 )
 COMPONENTS = Experiment(
     "stage2-components",
     "Components of the TWO-STAGE-END objective",
     "fig:appendix_B1_stage2_components",
-    principal.stages,
+    main_stages.stages,
     measure_components,
 )

@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from entrain.experiments.setting import Setting
-from entrain.learning import DirectProtocol, DirectStage, suited
+from entrain.learning import Stage
+from entrain.physics import NetworkSpec
+from entrain.rules import DirectProtocol
+from entrain.rules.direct import tuned
 
 
 def stage(
     setting: Setting, name: str, hidden: int | None = None, *, augmented: bool = True
-) -> DirectStage:
+) -> Stage:
     """Networks of one size, one per run, by the settings found for the dataset."""
     dataset = setting.dataset(name)
-    protocol = suited(DirectProtocol(), dataset, epochs=setting.direct_epochs, augmented=augmented)
-    return DirectStage(
-        dataset,
+    protocol = tuned(DirectProtocol(), dataset, epochs=setting.direct_epochs, augmented=augmented)
+    return Stage(
         replace(protocol, batch_size=setting.batch_size),
-        hidden=setting.hidden if hidden is None else hidden,
+        dataset,
+        NetworkSpec(hidden=setting.hidden if hidden is None else hidden),
         runs=tuple(range(setting.few_runs)),
     )

@@ -6,16 +6,16 @@ from entrain.experiments import auxiliary
 from entrain.experiments.comparison import Claim, Comparison, Row, accuracy, error
 from entrain.experiments.published import published
 from entrain.experiments.setting import AUXILIARY_RATE, MNIST, Setting
-from entrain.experiments.spec import Experiment, Lab, Values
-from entrain.learning import Stage, StudentStage
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.learning import Stage
 
 OTHER_WEIGHTS = (0.1, 10.0)
 
 
-def weighted(setting: Setting) -> StudentStage:
+def weighted(setting: Setting) -> Stage:
     """The other nonzero weights side by side, both from PATH's run 0 in the same order."""
     runs = (0,) * len(OTHER_WEIGHTS)
-    path = setting.principal(MNIST)
+    path = setting.main_path(MNIST)
     return setting.go_on(path, runs=runs, rate=AUXILIARY_RATE, weights=OTHER_WEIGHTS)
 
 
@@ -25,14 +25,14 @@ def stages(setting: Setting) -> list[Stage]:
     return [*ablation, weighted(setting)]
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Test metrics by weight."""
     control, one, others = (
-        lab.test(MNIST, stage)
+        context.test(MNIST, stage)
         for stage in (
-            auxiliary.branch(lab.setting, MNIST, "PATH-CONT"),
-            auxiliary.branch(lab.setting, MNIST, "TWO-STAGE-END"),
-            weighted(lab.setting),
+            auxiliary.branch(context.setting, MNIST, "PATH-CONT"),
+            auxiliary.branch(context.setting, MNIST, "TWO-STAGE-END"),
+            weighted(context.setting),
         )
     )
     found = {0.0: control[0], 1.0: one[0]} | dict(zip(OTHER_WEIGHTS, others, strict=True))

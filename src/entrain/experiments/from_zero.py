@@ -10,13 +10,13 @@ from dataclasses import replace
 from entrain.experiments import auxiliary, teacher_seeds
 from entrain.experiments.comparison import Claim, Comparison
 from entrain.experiments.setting import AUXILIARY_RATE, MNIST, Setting
-from entrain.experiments.spec import Experiment, Lab, Values, summary
-from entrain.learning import Stage, StudentStage
+from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
+from entrain.learning import Stage
 
 TIMES_LONGER = (1, 3)
 
 
-def students(setting: Setting) -> dict[tuple[str, int], StudentStage]:
+def students(setting: Setting) -> dict[tuple[str, int], Stage]:
     """(protocol, epochs) -> one student per teacher side by side."""
     path, _ = teacher_seeds.students(setting, MNIST)
     found = {}
@@ -33,11 +33,11 @@ def stages(setting: Setting) -> list[Stage]:
     return list(students(setting).values())
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Test metrics of each teacher's student, by protocol and epochs."""
     rows = [
-        {"method": protocol, "epochs": epochs, **summary(lab.test(MNIST, stage))}
-        for (protocol, epochs), stage in students(lab.setting).items()
+        {"method": protocol, "epochs": epochs, **summary(context.test(MNIST, stage))}
+        for (protocol, epochs), stage in students(context.setting).items()
     ]
     return {"dataset": MNIST, "rows": rows}
 
@@ -59,7 +59,7 @@ def compare(values: Values) -> Comparison:
 
 
 _NOTE = (
-    "The numbers are in the order of the teachers' seeds. For the principal teacher (seed 2) this "
+    "The numbers are in the order of the teachers' seeds. For the main teacher (seed 2) this "
     "is the branch of the ablation, trained beside others: sums are taken in another order, and at "
     "this rate rounding is enough to lead a run elsewhere."
 )

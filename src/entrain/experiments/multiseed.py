@@ -1,20 +1,20 @@
-"""The principal result: PATH, PATH-CONT and TWO-STAGE-END over paired training orders."""
+"""The main result: PATH, PATH-CONT and TWO-STAGE-END over paired training orders."""
 
 from __future__ import annotations
 
-from entrain.experiments import principal
+from entrain.experiments import main_stages
 from entrain.experiments.comparison import Claim, Comparison, Row, accuracy, error
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, Setting
-from entrain.experiments.spec import Experiment, Lab, Values, summary
-from entrain.learning import Stage, StudentStage
+from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
+from entrain.learning import Stage
 
 METHODS = ("PATH", "PATH-CONT", "TWO-STAGE-END")
 
 
-def students(setting: Setting, name: str) -> dict[str, StudentStage]:
+def students(setting: Setting, name: str) -> dict[str, Stage]:
     """The stage of each method; the continuations start from the same PATH checkpoints."""
-    pair = principal.students(setting, name)
+    pair = main_stages.students(setting, name)
     return {method: pair.get(method) or setting.go_on(pair["PATH"], method) for method in METHODS}
 
 
@@ -23,14 +23,14 @@ def stages(setting: Setting) -> list[Stage]:
     return [stage for name in BOTH for stage in students(setting, name).values()]
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Test metrics of every run, with mean and sample SD, and the range of selected epochs."""
     rows = []
     for name in BOTH:
-        for method, stage in students(lab.setting, name).items():
-            rows.append({"dataset": name, "method": method, **summary(lab.test(name, stage))})
-            lab.on_progress(len(rows) / 6)
-    setting = lab.setting
+        for method, stage in students(context.setting, name).items():
+            rows.append({"dataset": name, "method": method, **summary(context.test(name, stage))})
+            context.on_progress(len(rows) / 6)
+    setting = context.setting
     epochs = {"stage1": setting.path_epochs, "stage2": setting.endpoint_epochs}
     return {"epochs": epochs, "rows": rows}
 
@@ -52,10 +52,10 @@ def compare(values: Values) -> Comparison:
         rows.append(Row((name, method), (*cells, rmse), group=name))
     spans = {row["dataset"]: row for row in published()["selected_epochs"]["rows"]}
     for name in BOTH:
-        path, end = ([run["top1"] for run in ours[name, m]["runs"]] for m in principal.METHODS)
+        path, end = ([run["top1"] for run in ours[name, m]["runs"]] for m in main_stages.METHODS)
         wins = sum(b > a for a, b in zip(path, end, strict=True))
         shift = ours[name, "PATH-CONT"]["mean"]["top1"] - ours[name, "PATH"]["mean"]["top1"]
-        first, second = (_span(ours[name, method]["runs"]) for method in principal.METHODS)
+        first, second = (_span(ours[name, method]["runs"]) for method in main_stages.METHODS)
         span, last = spans[name], values["epochs"]["stage1"]
         claims += [
             Claim(

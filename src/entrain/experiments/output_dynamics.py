@@ -8,21 +8,21 @@ import torch
 from entrain.evaluation import near_misses, representative, scores_of
 from entrain.experiments import auxiliary
 from entrain.experiments.setting import BOTH
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.experiments.values import rounded
 from entrain.network import KuramotoNetwork
 
 CORRECT = 25
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """25 correct examples nearest to their class's median margin, and one near miss per class."""
     rows = []
     for name in BOTH:
-        _, end = auxiliary.pair(lab.setting, name)
-        network = lab.networks(end)[0]
-        data = lab.data(name)
-        inputs, _ = lab.examples(name)
+        _, end = auxiliary.pair(context.setting, name)
+        network = context.networks(end)[0]
+        data = context.data(name)
+        inputs, _ = context.examples(name)
         scores = scores_of(network, inputs).cpu().numpy()
         for kind, chosen in (
             ("correct", representative(scores, data.test.labels, CORRECT)),
@@ -36,7 +36,7 @@ def measure(lab: Lab) -> Values:
                     "labels": data.test.labels[chosen].tolist(),
                     "predicted": scores[chosen].argmax(1).tolist(),
                     "class_names": list(data.class_names),
-                    "images": images(data.test.pixels[chosen], data.image_shape),
+                    "images": images(data.test.features[chosen], data.image_shape),
                     **traces(network, inputs[torch.from_numpy(chosen)]),
                 }
             )
@@ -52,9 +52,9 @@ def traces(network: KuramotoNetwork, inputs: torch.Tensor) -> Values:
     """Every second grid time, and the outputs cos(theta) there: (n, O, times)."""
     if not len(inputs):
         return {"time": [], "outputs": []}
-    phases = network.simulate(inputs, record=True)[::2, :, network.hidden :]
-    time = np.linspace(0.0, 1.0, len(phases))
-    return {"time": rounded(time), "outputs": rounded(phases.cos().permute(1, 2, 0))}
+    outputs = network.readout(network.simulate(inputs, record=True)[::2])
+    time = np.linspace(0.0, 1.0, len(outputs))
+    return {"time": rounded(time), "outputs": rounded(outputs.permute(1, 2, 0))}
 
 
 EXPERIMENT = Experiment(

@@ -1,4 +1,4 @@
-"""Paired effects of the principal result, with Student-t and bootstrap intervals."""
+"""Paired effects of the main result, with Student-t and bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from entrain.experiments import multiseed
 from entrain.experiments.comparison import RMSE, Cell, Claim, Comparison, Row, points
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
-from entrain.experiments.spec import METRICS, Experiment, Lab, Values
+from entrain.experiments.spec import METRICS, Experiment, ExperimentContext, Values
 
 COMPARISONS = (
     ("TWO-STAGE-END", "PATH"),
@@ -18,9 +18,9 @@ COMPARISONS = (
 )
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Each comparison a - b on each metric; for the RMSE b - a, so that positive is better."""
-    measured = {(row["dataset"], row["method"]): row for row in multiseed.measure(lab)["rows"]}
+    measured = {(row["dataset"], row["method"]): row for row in multiseed.measure(context)["rows"]}
     rows = []
     for name in BOTH:
         for a, b in COMPARISONS:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from entrain.experiments.comparison import Cell, Comparison, Row
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Counts, pixel mean and SD, and reference norms of each dataset."""
     rows = []
     for name in BOTH:
-        data = lab.data(name)
+        data = context.data(name)
         constants = data.preprocessing
         rows.append(
             {

@@ -6,14 +6,14 @@ from entrain.experiments import direct
 from entrain.experiments.comparison import Claim, Comparison
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, Setting
-from entrain.experiments.spec import Experiment, Lab, Values, summary
+from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
 from entrain.learning import Stage
 
 METRICS = ("top1", "top2")
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Every width with augmentation, and the principal one without."""
+    """Every width with augmentation, and the main one without."""
     return [
         stage
         for name in BOTH
@@ -24,29 +24,29 @@ def stages(setting: Setting) -> list[Stage]:
     ]
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Validation and test accuracy of every run at every width."""
     rows: list[Values] = []
-    setting = lab.setting
+    setting = context.setting
     for name in BOTH:
         sizes = [(hidden, True) for hidden in setting.widths] + [(setting.hidden, False)]
         for hidden, augmented in sizes:
             stage = direct.stage(setting, name, hidden, augmented=augmented)
-            state = lab.state(stage)
-            runs = lab.test(name, stage)
+            state = context.state(stage)
+            runs = context.test(name, stage)
             for lane, run in enumerate(runs):
                 run["validation_top1"] = state.selected("top1", lane)
             rows.append(
                 {
                     "dataset": name,
                     "H": hidden,
-                    "N": hidden + len(lab.data(name).class_names),
+                    "N": hidden + len(context.data(name).class_names),
                     "augmented": augmented,
                     "epochs": stage.epochs,
                     **summary(runs, (*METRICS, "validation_top1")),
                 }
             )
-            lab.on_progress(len(rows) / (2 * len(sizes)))
+            context.on_progress(len(rows) / (2 * len(sizes)))
     return {"rows": rows}
 
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from entrain.evaluation import Refinement, refine, summarise
-from entrain.experiments import principal
+from entrain.experiments import main_stages
 from entrain.experiments.comparison import Cell, Claim, Comparison, Row, accuracy
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Top-1, predictions and outputs at K and 2 K Euler steps of every run."""
     rows: list[Values] = []
     for name in BOTH:
-        for method, stage in principal.students(lab.setting, name).items():
-            inputs, labels = lab.examples(name)
-            steps = stage.dynamics.steps
+        for method, stage in main_stages.students(context.setting, name).items():
+            inputs, labels = context.examples(name)
+            steps = stage.network.dynamics.steps
             found = [
                 refine(network, inputs, labels, (steps, 2 * steps))
-                for network in lab.networks(stage)[: lab.setting.few_runs]
+                for network in context.networks(stage)[: context.setting.few_runs]
             ]
             rows.append({"dataset": name, "method": method, **_summary(found)})
-            lab.on_progress(len(rows) / 4)
+            context.on_progress(len(rows) / 4)
     return {"rows": rows}
 
 
@@ -116,7 +116,7 @@ EXPERIMENT = Experiment(
     "refinement",
     "Sensitivity to a twofold finer integration grid",
     "tab:appendix_H_numerical_refinement",
-    principal.stages,
+    main_stages.stages,
     measure,
     compare,
 )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from entrain.errors import positive_int
-from entrain.learning import (
-    LATER,
-    PROTOCOLS,
-    Protocol,
-    StudentStage,
-    TeacherSpec,
-    TeacherStage,
-)
+from entrain.learning import Stage, teacher_stage
+from entrain.physics import NetworkSpec
+from entrain.rules import PAPER_PROTOCOLS, Protocol, TeacherSpec, added_later
 
 MNIST, FASHION = "MNIST", "Fashion-MNIST"
 BOTH = (MNIST, FASHION)
 
 # The rate of the paper's auxiliary single-run branches; it does not state their epochs, and they
-# are given those of the principal continuation.
+# are given those of the main continuation.
 AUXILIARY_RATE = 30.0
 
 # The paper's teachers, initialisations and orders are its own. Of five prespecified seeds (0 to 4)
@@ -33,7 +28,7 @@ class Setting:
     """The sizes all experiments share. The defaults are the paper's.
 
     `datasets` and `teacher_seeds` go by the paper's name of a dataset. `runs` training orders are
-    trained in the principal experiment; widths, temperatures and grids take the first `few_runs`
+    trained in the main experiment; widths, temperatures and grids take the first `few_runs`
     of them. The path loss sums `path_nodes` weighted times, which give the sum over all 200 to
     1e-6.
     """
@@ -55,7 +50,7 @@ class Setting:
     temperatures: tuple[float, ...] = (0.0, 0.1, 0.25, 0.5, 1.0)
     replicates: int = 10
     sweep_seeds: int = 5
-    direct_epochs: int = field(default=150, metadata=LATER)
+    direct_epochs: int = added_later(default=150)
 
     def with_runs(self, runs: int) -> Setting:
         """This setting with `runs` training orders, and no more of them anywhere."""
@@ -73,7 +68,7 @@ class Setting:
 
     def teacher(
         self, name: str, widths: tuple[int, ...] | None = None, seed: int | None = None
-    ) -> TeacherStage:
+    ) -> Stage:
         """The teacher of a dataset: several initialisations on MNIST, one on Fashion-MNIST."""
         spec = TeacherSpec(
             widths=widths or matched_widths(self.hidden),
@@ -83,35 +78,45 @@ class Setting:
             batch_size=self.batch_size,
         )
         chosen = dict(self.teacher_seeds)[name] if seed is None else seed
-        return TeacherStage(self.dataset(name), spec, chosen)
+        return teacher_stage(self.dataset(name), spec, chosen)
 
-    def path(self, *teachers: TeacherStage, runs: tuple[int, ...] | None = None) -> StudentStage:
-        """Stage I by SGD, of the principal runs unless told otherwise."""
-        protocol = self._sized(PROTOCOLS["PATH"], self.path_epochs)
+    def path(self, *teachers: Stage, runs: tuple[int, ...] | None = None) -> Stage:
+        """Stage I by SGD, of the main runs unless told otherwise."""
+        protocol = self._sized(PAPER_PROTOCOLS["PATH"], self.path_epochs)
         orders = tuple(range(self.runs)) if runs is None else runs
-        return StudentStage(protocol, teachers, orders)
+        return Stage(
+            protocol,
+            teachers[0].dataset,
+            NetworkSpec(hidden=teachers[0].network.hidden),
+            teachers,
+            orders,
+        )
 
-    def principal(self, name: str) -> StudentStage:
-        """The principal PATH stage of a dataset."""
+    def main_path(self, name: str) -> Stage:
+        """The main PATH stage of a dataset."""
         return self.path(self.teacher(name))
 
     def go_on(
         self,
-        path: StudentStage,
+        path: Stage,
         protocol: str = "TWO-STAGE-END",
         *,
         runs: tuple[int, ...] | None = None,
         rate: float | None = None,
         weights: tuple[float, ...] | None = None,
-    ) -> StudentStage:
+    ) -> Stage:
         """A protocol after `path` (its orders, or `runs` of them), or beside it from zero."""
-        sized = self._sized(PROTOCOLS[protocol], self.endpoint_epochs)
+        sized = self._sized(PAPER_PROTOCOLS[protocol], self.endpoint_epochs)
         if rate is not None:
             sized = replace(sized, learning_rate=rate)
         if weights is not None:
             sized = replace(sized, endpoint_weight=weights)
-        start = path if sized.start == "PATH" else None
-        return StudentStage(sized, path.teachers, path.runs if runs is None else runs, start)
+        return replace(
+            path,
+            rule=sized,
+            runs=path.runs if runs is None else runs,
+            start=path if sized.goes_on else None,
+        )
 
     def _sized(self, protocol: Protocol, epochs: int) -> Protocol:
         return replace(

@@ -10,23 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.data import Dataset
+from entrain.data import ImageDataset
 from entrain.evaluation import evaluate, scores_of, summarise
 from entrain.experiments.comparison import Comparison
 from entrain.experiments.setting import Setting
-from entrain.learning import (
-    DirectStage,
-    Stage,
-    StudentStage,
-    TeacherStage,
-    TrainingState,
-    best_lane,
-    chosen_teacher,
-    digest,
-    network_of,
-)
+from entrain.learning import Stage, TrainingState, best_lane, digest
 from entrain.network import KuramotoNetwork
 from entrain.physics import path_coefficients
+from entrain.rules import Protocol
 from entrain.teacher import Teacher
 
 Values = dict[str, Any]  # JSON values
@@ -45,13 +36,13 @@ class Experiment:
     title: str
     source: str
     stages: Callable[[Setting], list[Stage]]
-    measure: Callable[[Lab], Values]
+    measure: Callable[[ExperimentContext], Values]
     compare: Callable[[Values], Comparison] | None = None
 
 
 @dataclass(frozen=True)
-class Exam:
-    """Test examples: inputs (M, D), labels (M,), and what a teacher says of them."""
+class TestExamples:
+    """Test examples: inputs (M, D), labels (M,), and a teacher's targets for them."""
 
     inputs: Tensor
     labels: Tensor
@@ -59,14 +50,14 @@ class Exam:
     coefficients: Tensor  # (M, N)
 
 
-class Lab:
+class ExperimentContext:
     """What an experiment measures with: trained stages, test examples, a device."""
 
     def __init__(
         self,
         setting: Setting,
         states: Mapping[str, TrainingState],
-        dataset: Callable[[str], Dataset],
+        dataset: Callable[[str], ImageDataset],
         device: torch.device,
         on_progress: Callable[[float], None] | None = None,
     ) -> None:
@@ -78,43 +69,40 @@ class Lab:
         """The training state of a stage."""
         return self._states[stage.key]
 
-    def data(self, name: str) -> Dataset:
+    def data(self, name: str) -> ImageDataset:
         """The dataset that stands for the paper's `name`."""
         return self._dataset(self.setting.dataset(name))
 
-    def teacher(self, stage: TeacherStage) -> Teacher:
+    def teacher(self, stage: Stage) -> Teacher:
         """The teacher a stage selected."""
-        return chosen_teacher(self.state(stage))
+        return stage.teacher(self.state(stage))
 
-    def networks(self, stage: StudentStage | DirectStage) -> list[KuramotoNetwork]:
+    def networks(self, stage: Stage) -> list[KuramotoNetwork]:
         """The selected network of every run."""
-        best = self.state(stage).best
-        return [
-            network_of(best, lane, stage.dynamics).to(self.device) for lane in range(stage.lanes)
-        ]
+        return stage.networks(self.state(stage), self.device)
 
     def examples(self, name: str) -> tuple[Tensor, Tensor]:
         """Inputs (M, D) and labels (M,) of the test examples of the paper's dataset `name`."""
         data = self.data(name)
-        inputs = data.preprocessing(data.test.pixels).to(self.device)
+        inputs = data.preprocessing(data.test.features).to(self.device)
         return inputs, torch.from_numpy(data.test.labels).to(self.device)
 
-    def exam(self, name: str, teacher: Teacher) -> Exam:
-        """The same with what a teacher says of them."""
+    def test_examples(self, name: str, teacher: Teacher) -> TestExamples:
+        """The same with a teacher's targets."""
         inputs, labels = self.examples(name)
         activations = teacher.activations(inputs)
         targets = activations[:, -teacher.outputs :]
-        return Exam(inputs, labels, targets, path_coefficients(activations))
+        return TestExamples(inputs, labels, targets, path_coefficients(activations))
 
-    def test(self, name: str, stage: StudentStage | DirectStage) -> list[Values]:
+    def test(self, name: str, stage: Stage) -> list[Values]:
         """Metrics of every run of a stage on the test examples, with its selected epoch.
 
-        Those against a teacher are of students only, each against its own.
+        Those against a teacher belong to the paper's protocols alone, each against its own.
         """
         state, found = self.state(stage), []
         inputs, labels = self.examples(name)
         targets: list[Tensor | None] = [None]
-        if isinstance(stage, StudentStage):
+        if isinstance(stage.rule, Protocol):
             targets = [self.teacher(teacher).targets(inputs) for teacher in stage.teachers]
         for lane, network in enumerate(self.networks(stage)):
             scores = scores_of(network, inputs)
@@ -128,15 +116,15 @@ class Lab:
             )
         return found
 
-    def teacher_test(self, name: str, stage: TeacherStage) -> Values:
+    def teacher_test(self, name: str, stage: Stage) -> Values:
         """Validation and test accuracy of the selected teacher, percent."""
         state, teacher = self.state(stage), self.teacher(stage)
-        exam = self.exam(name, teacher)
+        examples = self.test_examples(name, teacher)
         lane = best_lane(state)
         return {
             "validation_top1": state.selected("top1", lane),
             "validation_cross_entropy": state.selected("cross_entropy", lane),
-            "test_top1": evaluate(exam.targets, exam.labels)["top1"],
+            "test_top1": evaluate(examples.targets, examples.labels)["top1"],
             "initialisation": lane,
             "epoch": int(state.best_epoch[lane]),
             "seed": stage.seed,

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from entrain.evaluation import noisy_scores, scores_of
-from entrain.experiments import principal
+from entrain.experiments import main_stages
 from entrain.experiments.output_dynamics import images
 from entrain.experiments.setting import FASHION
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.experiments.temperature import NOISE_SEED
 from entrain.experiments.values import rounded
 from entrain.network import KuramotoNetwork
@@ -25,18 +25,18 @@ from entrain.network import KuramotoNetwork
 TEMPERATURE = 1.0
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """The four cases, with the mean trajectories of all classes and the single ones of two."""
-    students = principal.students(lab.setting, FASHION)
-    networks = {method: lab.networks(stage)[0] for method, stage in students.items()}
-    data = lab.data(FASHION)
-    inputs, labels = lab.examples(FASHION)
+    students = main_stages.students(context.setting, FASHION)
+    networks = {method: context.networks(stage)[0] for method, stage in students.items()}
+    data = context.data(FASHION)
+    inputs, labels = context.examples(FASHION)
     scores = {
         method: noisy_scores(
             network,
             inputs,
             temperature=TEMPERATURE,
-            replicates=lab.setting.replicates,
+            replicates=context.setting.replicates,
             seed=NOISE_SEED,
         )
         for method, network in networks.items()
@@ -48,7 +48,7 @@ def measure(lab: Lab) -> Values:
         if index is None:
             continue
         shown = {
-            method: _trajectories(network, inputs, labels, index, lab.setting.replicates)
+            method: _trajectories(network, inputs, labels, index, context.setting.replicates)
             for method, network in networks.items()
         }
         cases.append(
@@ -57,7 +57,7 @@ def measure(lab: Lab) -> Values:
                 "candidates": int(among.sum()),
                 "index": index,
                 "label": int(labels[index]),
-                "image": images(data.test.pixels[index : index + 1], data.image_shape)[0],
+                "image": images(data.test.features[index : index + 1], data.image_shape)[0],
                 **shown,
             }
         )
@@ -65,7 +65,7 @@ def measure(lab: Lab) -> Values:
         "dataset": FASHION,
         "temperature": TEMPERATURE,
         "noise_seed": NOISE_SEED,
-        "replicates": lab.setting.replicates,
+        "replicates": context.setting.replicates,
         "class_names": list(data.class_names),
         "cases": cases,
     }
@@ -73,8 +73,8 @@ def measure(lab: Lab) -> Values:
 
 def _cases(scores: dict[str, Tensor], labels: Tensor, still: Tensor) -> dict[str, Tensor]:
     """Case -> mask (M,) of its examples. `scores` (replicates, M, O) by method."""
-    path, end = (scores[method].argmax(-1) == labels for method in principal.METHODS)
-    path_mean, end_mean = (scores[m].mean(0).argmax(-1) == labels for m in principal.METHODS)
+    path, end = (scores[method].argmax(-1) == labels for method in main_stages.METHODS)
+    path_mean, end_mean = (scores[m].mean(0).argmax(-1) == labels for m in main_stages.METHODS)
     return {
         "A": path.all(0) & end.all(0),
         "B": path_mean & end_mean & ~path.all(0) & ~end.all(0),
@@ -107,7 +107,7 @@ def _trajectories(
         replicates=replicates,
         first_sample=index,
     )
-    outputs = phases[:, ::2, 0, network.hidden :].cos().movedim(1, 2)  # (replicates, O, times)
+    outputs = network.readout(phases[:, ::2, 0]).movedim(1, 2)  # (replicates, O, times)
     mean = outputs.mean(0)
     label = int(labels[index])
     competitor = int(mean[:, -1].scatter(0, labels[index, None], -torch.inf).argmax())
@@ -126,6 +126,6 @@ EXPERIMENT = Experiment(
     "stochastic-dynamics",
     "Representative stochastic output dynamics at kT = 1",
     "fig:appendix_G3_stochastic_output_dynamics",
-    lambda setting: list(principal.students(setting, FASHION).values()),
+    lambda setting: list(main_stages.students(setting, FASHION).values()),
     measure,
 )

@@ -6,23 +6,25 @@ from dataclasses import replace
 
 from entrain.experiments.comparison import Claim, Comparison
 from entrain.experiments.setting import MNIST, Setting
-from entrain.experiments.spec import Experiment, Lab, Values, summary
-from entrain.learning import DirectProtocol, DirectStage, Stage, StudentStage
+from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
+from entrain.learning import Stage
+from entrain.physics import NetworkSpec
+from entrain.rules import DirectProtocol, Protocol
 
 STARTS = ("exact zero", "small random", "path by SGD", "path exact")
 OBJECTIVES = ("labels", "teacher's outputs")
 LEVELS = (95.0, 96.0, 97.0)
 
 
-def _path(setting: Setting, *, exact: bool) -> StudentStage:
-    path = setting.principal(MNIST)
+def _path(setting: Setting, *, exact: bool) -> Stage:
+    path = setting.main_path(MNIST)
     if not exact:
         return path
-    solved = replace(path.protocol, solver="exact", epochs=1)
-    return replace(path, protocol=solved)
+    assert isinstance(path.rule, Protocol)
+    return replace(path, rule=replace(path.rule, solver="exact", epochs=1))
 
 
-def stage(setting: Setting, start: str, objective: str) -> DirectStage:
+def stage(setting: Setting, start: str, objective: str) -> Stage:
     """Plain AdamW without augmentation, the same epochs and rates everywhere."""
     protocol = DirectProtocol(
         epochs=max(2, setting.direct_epochs // 10),
@@ -35,13 +37,13 @@ def stage(setting: Setting, start: str, objective: str) -> DirectStage:
         distillation=0.0 if objective == "labels" else 1.0,
     )
     began = _path(setting, exact="exact" in start) if start.startswith("path") else None
-    return DirectStage(
-        setting.dataset(MNIST),
+    return Stage(
         protocol,
-        hidden=setting.hidden,
+        setting.dataset(MNIST),
+        NetworkSpec(hidden=setting.hidden),
         runs=tuple(range(setting.few_runs)),
         start=began,
-        teacher=None if objective == "labels" else setting.teacher(MNIST),
+        teachers=() if objective == "labels" else (setting.teacher(MNIST),),
     )
 
 
@@ -50,13 +52,13 @@ def stages(setting: Setting) -> list[Stage]:
     return [stage(setting, start, objective) for start in STARTS for objective in OBJECTIVES]
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Test accuracy, and the epoch in which each run first reached each validation level."""
     rows = []
     for start in STARTS:
         for objective in OBJECTIVES:
-            each = stage(lab.setting, start, objective)
-            history = lab.state(each).history["top1"]  # (epochs, runs)
+            each = stage(context.setting, start, objective)
+            history = context.state(each).history["top1"]  # (epochs, runs)
             reached = {
                 f"{level:g}": [
                     next((e + 1 for e, tops in enumerate(history) if tops[lane] >= level), None)
@@ -70,7 +72,7 @@ def measure(lab: Lab) -> Values:
                     "objective": objective,
                     "epochs": each.epochs,
                     "reached": reached,
-                    **summary(lab.test(MNIST, each), ("top1",)),
+                    **summary(context.test(MNIST, each), ("top1",)),
                 }
             )
     return {"dataset": MNIST, "rows": rows}

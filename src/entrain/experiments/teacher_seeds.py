@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from entrain.experiments.comparison import Claim, Comparison
 from entrain.experiments.setting import BOTH, Setting
-from entrain.experiments.spec import Experiment, Lab, Values, summary
-from entrain.learning import Stage, StudentStage
+from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
+from entrain.learning import Stage
 
 
-def students(setting: Setting, name: str) -> tuple[StudentStage, StudentStage]:
+def students(setting: Setting, name: str) -> tuple[Stage, Stage]:
     """PATH and TWO-STAGE-END, one student per teacher side by side, all in training order 0."""
     teachers = [setting.teacher(name, seed=seed) for seed in range(setting.sweep_seeds)]
     path = setting.path(*teachers, runs=(0,) * len(teachers))
@@ -20,17 +20,17 @@ def stages(setting: Setting) -> list[Stage]:
     return [stage for name in BOTH for stage in students(setting, name)]
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Accuracy of each seed's teacher, PATH and TWO-STAGE-END, with the spread over teachers."""
     rows = []
     for name in BOTH:
-        path, end = students(lab.setting, name)
+        path, end = students(context.setting, name)
         rows.append(
             {
                 "dataset": name,
-                "teachers": [lab.teacher_test(name, teacher) for teacher in path.teachers],
-                "path": summary(lab.test(name, path)),
-                "two_stage_end": summary(lab.test(name, end)),
+                "teachers": [context.teacher_test(name, teacher) for teacher in path.teachers],
+                "path": summary(context.test(name, path)),
+                "two_stage_end": summary(context.test(name, end)),
             }
         )
     return {"rows": rows}

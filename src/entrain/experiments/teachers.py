@@ -1,11 +1,12 @@
-"""The principal teachers: configuration, and validation and test accuracy."""
+"""The main teachers: configuration, and validation and test accuracy."""
 
 from __future__ import annotations
 
 from entrain.experiments.comparison import Cell, Comparison, Row, accuracy
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.rules import TeacherSpec
 from entrain.teacher import teacher_parameter_count
 
 _EXACT = (  # the paper's name, ours, form
@@ -18,12 +19,13 @@ _EXACT = (  # the paper's name, ours, form
 )
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """One row per dataset."""
     rows = []
     for name in BOTH:
-        stage, data = lab.setting.teacher(name), lab.data(name)
-        spec, inputs = stage.spec, data.preprocessing.inputs
+        stage, data = context.setting.teacher(name), context.data(name)
+        spec, inputs = stage.rule, data.preprocessing.inputs
+        assert isinstance(spec, TeacherSpec)
         classes = len(data.class_names)
         rows.append(
             {
@@ -36,7 +38,7 @@ def measure(lab: Lab) -> Values:
                 "weight_decay": spec.weight_decay,
                 "batch_size": spec.batch_size,
                 "epochs": spec.epochs,
-                **lab.teacher_test(name, stage),
+                **context.teacher_test(name, stage),
             }
         )
     return {"rows": rows}

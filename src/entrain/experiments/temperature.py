@@ -5,34 +5,34 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from entrain.evaluation import noisy_scores, paired_effect, stochastic
-from entrain.experiments import principal
+from entrain.experiments import main_stages
 from entrain.experiments.comparison import Claim, Comparison, Row, accuracy, error
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, MNIST
-from entrain.experiments.spec import Experiment, Lab, Values, summary
+from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 NOISE_SEED = 0  # one prescribed realisation; every network meets the same noise
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Both readouts of every run at every temperature, and paired effects at the largest."""
-    setting, rows = lab.setting, list[Values]()
+    setting, rows = context.setting, list[Values]()
     for name in BOTH:
-        for method, stage in principal.students(setting, name).items():
-            exam = lab.exam(name, lab.teacher(stage.teachers[0]))
-            networks = lab.networks(stage)[: setting.few_runs]
+        for method, stage in main_stages.students(setting, name).items():
+            examples = context.test_examples(name, context.teacher(stage.teachers[0]))
+            networks = context.networks(stage)[: setting.few_runs]
             for temperature in setting.temperatures:
                 found = [
                     stochastic(
                         noisy_scores(
                             network,
-                            exam.inputs,
+                            examples.inputs,
                             temperature=temperature,
                             replicates=setting.replicates,
                             seed=NOISE_SEED,
                         ),
-                        exam.labels,
-                        exam.targets,
+                        examples.labels,
+                        examples.targets,
                     )
                     for network in networks
                 ]
@@ -45,7 +45,7 @@ def measure(lab: Lab) -> Values:
                         "ensemble": summary([each["ensemble"] for each in found]),
                     }
                 )
-                lab.on_progress(len(rows) / (4 * len(setting.temperatures)))
+                context.on_progress(len(rows) / (4 * len(setting.temperatures)))
     return {
         "replicates": setting.replicates,
         "noise_seed": NOISE_SEED,
@@ -167,7 +167,7 @@ EXPERIMENT = Experiment(
     "temperature",
     "Temperature-dependent robustness",
     "tab:appendix_G2_temperature_top1",
-    principal.stages,
+    main_stages.stages,
     measure,
     compare,
 )

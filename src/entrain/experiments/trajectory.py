@@ -7,38 +7,40 @@ from entrain.experiments import auxiliary
 from entrain.experiments.comparison import Claim, Comparison, Row, error
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
-from entrain.experiments.spec import Experiment, Lab, Values
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.experiments.values import rounded
 
 NODES = ("output", "hidden", "all")
 
 
-def errors(lab: Lab, name: str) -> dict[str, Values]:
+def errors(context: ExperimentContext, name: str) -> dict[str, Values]:
     """Method -> node set -> RMSE of cos(theta) at each of the K + 1 times, as a tensor."""
-    path, end = auxiliary.pair(lab.setting, name)
-    exam = lab.exam(name, lab.teacher(path.teachers[0]))
+    path, end = auxiliary.pair(context.setting, name)
+    examples = context.test_examples(name, context.teacher(path.teachers[0]))
     return {
-        method: trajectory_errors(lab.networks(stage)[0], exam.inputs, exam.coefficients)
+        method: trajectory_errors(
+            context.networks(stage)[0], examples.inputs, examples.coefficients
+        )
         for method, stage in (("path", path), ("two_stage_end", end))
     }
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Trajectory RMSE of each node set."""
     rows = []
     for name in BOTH:
-        found = errors(lab, name)
+        found = errors(context, name)
         for nodes in NODES:
             values = {f"{m}_rmse": trajectory_rmse(each[nodes]) for m, each in found.items()}
             rows.append({"dataset": name, "nodes": nodes, **values})
     return {"rows": rows}
 
 
-def measure_in_time(lab: Lab) -> Values:
+def measure_in_time(context: ExperimentContext) -> Values:
     """The time-resolved RMSE, and at how many later times each ordering holds."""
     rows = []
     for name in BOTH:
-        found = errors(lab, name)
+        found = errors(context, name)
         for nodes in ("output", "hidden"):
             path, end = found["path"][nodes], found["two_stage_end"][nodes]
             rows.append(

@@ -6,14 +6,14 @@ from entrain.evaluation import summarise
 from entrain.experiments.comparison import Cell, Claim, Comparison, Row, accuracy, error, points
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, Setting, matched_widths
-from entrain.experiments.spec import Experiment, Lab, Values, summary
-from entrain.learning import Stage, StudentStage
+from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
+from entrain.learning import Stage
 
 
-def pair(setting: Setting, name: str, hidden: int) -> tuple[StudentStage, StudentStage]:
-    """PATH and TWO-STAGE-END at one width; at the principal width, the principal ones."""
+def pair(setting: Setting, name: str, hidden: int) -> tuple[Stage, Stage]:
+    """PATH and TWO-STAGE-END at one width; at the main width, the main ones."""
     if hidden == setting.hidden:
-        path = setting.principal(name)
+        path = setting.main_path(name)
     else:
         teacher = setting.teacher(name, matched_widths(hidden))
         path = setting.path(teacher, runs=tuple(range(setting.few_runs)))
@@ -27,29 +27,29 @@ def stages(setting: Setting) -> list[Stage]:
     ]
 
 
-def measure(lab: Lab) -> Values:
+def measure(context: ExperimentContext) -> Values:
     """Teacher, PATH, TWO-STAGE-END and their paired difference at every width."""
     rows: list[Values] = []
-    setting = lab.setting
+    setting = context.setting
     for name in BOTH:
         for hidden in setting.widths:
             path, end = pair(setting, name, hidden)
-            before = lab.test(name, path)[: setting.few_runs]
-            after = lab.test(name, end)[: setting.few_runs]
+            before = context.test(name, path)[: setting.few_runs]
+            after = context.test(name, end)[: setting.few_runs]
             gains = [b["top1"] - a["top1"] for a, b in zip(before, after, strict=True)]
             gain = summarise(gains)
             rows.append(
                 {
                     "dataset": name,
                     "H": hidden,
-                    "N": hidden + len(lab.data(name).class_names),
-                    "teacher": lab.teacher_test(name, path.teachers[0]),
+                    "N": hidden + len(context.data(name).class_names),
+                    "teacher": context.teacher_test(name, path.teachers[0]),
                     "path": summary(before),
                     "two_stage_end": summary(after),
                     "paired_top1": {"mean": gain.mean, "sd": gain.sd, "runs": gains},
                 }
             )
-            lab.on_progress(len(rows) / (2 * len(setting.widths)))
+            context.on_progress(len(rows) / (2 * len(setting.widths)))
     return {"rows": rows}
 
 

@@ -1,4 +1,4 @@
-"""Accuracy, agreement and endpoint error of the principal methods over training orders."""
+"""Accuracy, agreement and endpoint error of the main methods over training orders."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class _Rollout(torch.autograd.Function):
         return phases
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         found: PhaseModel = ctx.pullback(gradients[0])
         return (

@@ -6,17 +6,17 @@ from typing import Any
 
 import torch
 
-from entrain.data import OwnData
+from entrain.data import Dataset
 from entrain.evaluation import evaluate, summarise
 from entrain.learning.pipeline import Trained
 
 
-def test_results(trained: Trained, data: OwnData) -> dict[str, Any]:
+def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
     """Metrics of the teacher and of every protocol: mean, sample SD and each run. JSON values."""
     labels = torch.from_numpy(data.test.labels)
     teacher = None
     if trained.teacher is not None:
-        targets = trained.teacher.targets(data.preprocessing(data.test.pixels))
+        targets = trained.teacher.targets(data.preprocessing(data.test.features))
         teacher = evaluate(targets, labels)
     rows: dict[str, Any] = {}
     for name, models in trained.models.items():

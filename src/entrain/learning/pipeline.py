@@ -1,4 +1,4 @@
-"""Teacher, Stage I, Stage II: one recipe carried out, resumable after every epoch."""
+"""All stages of a recipe one after the other, resumable after every epoch."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Protocol
 
 import torch
 
-from entrain.data import OwnData
-from entrain.learning.classroom import Classroom, chosen_teacher, perform
-from entrain.learning.direct import DirectProtocol
+from entrain.data import Dataset
 from entrain.learning.recipe import Recipe
-from entrain.learning.stages import DirectStage, Stage, StudentStage, TeacherStage
-from entrain.learning.student_task import network_of
+from entrain.learning.stages import Stage, teacher_stage, train_stage
 from entrain.learning.trainer import TrainingState
 from entrain.model import Model
+from entrain.rules.training_data import TrainingData
 from entrain.teacher import Teacher
 
 TEACHER_STAGE = "teacher"
@@ -64,28 +62,27 @@ class Trained:
         return {stage: runs for stage, runs in found.items() if runs}
 
 
-def carry_out(
+def run_pipeline(
     recipe: Recipe,
-    data: OwnData,
+    data: Dataset,
     *,
     device: torch.device,
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> Trained:
-    """Train the teacher, transfer its activations, train every protocol's runs."""
-    room = Classroom(data, device)
+    """Train the teacher if there is one, and every protocol's runs."""
+    training_data = TrainingData(data, device)
     stages = stages_of(recipe)
     states: dict[str, TrainingState] = {}
     by_key: dict[str, TrainingState] = {}
     for name, stage in stages.items():
-        states[name] = by_key[stage.key] = _run(name, stage, room, by_key, store, progress)
-    taught = states.get(TEACHER_STAGE)
-    teacher = None if taught is None else chosen_teacher(taught)
+        state = _run(name, stage, training_data, by_key, store, progress)
+        states[name] = by_key[stage.key] = state
+    teacher = None
+    if recipe.needs_teacher:
+        teacher = stages[TEACHER_STAGE].teacher(states[TEACHER_STAGE])
     models = {
-        protocol.name: tuple(
-            _model(recipe, data, teacher, states[protocol.name], protocol.name, run, device)
-            for run in range(recipe.runs)
-        )
+        protocol.name: _models(recipe, data, teacher, stages[protocol.name], states, device)
         for protocol in recipe.protocols
     }
     return Trained(recipe, teacher, states, models)
@@ -93,29 +90,16 @@ def carry_out(
 
 def stages_of(recipe: Recipe) -> dict[str, Stage]:
     """The stages of a recipe in order: "teacher" if there is one, then by protocol."""
-    teacher = TeacherStage(recipe.dataset, recipe.teacher, recipe.seed)
+    teacher = teacher_stage(recipe.dataset, recipe.teacher, recipe.seed)
     stages: dict[str, Stage] = {TEACHER_STAGE: teacher} if recipe.needs_teacher else {}
-    runs = tuple(range(recipe.runs))
-    begun: dict[str, StudentStage] = {}  # what others may start from
     for protocol in recipe.protocols:
-        start = begun.get(protocol.start)
-        if isinstance(protocol, DirectProtocol):
-            stages[protocol.name] = DirectStage(
-                recipe.dataset,
-                protocol,
-                hidden=recipe.hidden,
-                runs=runs,
-                start=start,
-                dynamics=recipe.dynamics,
-                seed=recipe.seed,
-            )
-            continue
-        stages[protocol.name] = begun[protocol.name] = StudentStage(
+        stages[protocol.name] = Stage(
             protocol,
-            (teacher,),
-            runs=runs,
-            start=start,
-            dynamics=recipe.dynamics,
+            recipe.dataset,
+            recipe.spec,
+            teachers=(teacher,) if protocol.uses_teacher else (),
+            runs=tuple(range(recipe.runs)),
+            start=stages[protocol.start] if protocol.goes_on else None,
             seed=recipe.seed,
         )
     return stages
@@ -124,7 +108,7 @@ def stages_of(recipe: Recipe) -> dict[str, Stage]:
 def _run(
     name: str,
     stage: Stage,
-    room: Classroom,
+    data: TrainingData,
     states: dict[str, TrainingState],
     store: Store | None,
     progress: Progress | None,
@@ -141,33 +125,41 @@ def _run(
             progress.epoch(name, state, stage.epochs)
 
     within = None if progress is None else functools.partial(progress.within, name)
-    return perform(stage, room, states, saved=saved, on_epoch=after, on_progress=within)
+    return train_stage(stage, data, states, saved=saved, on_epoch=after, on_progress=within)
 
 
-def _model(
+def _models(
     recipe: Recipe,
-    data: OwnData,
+    data: Dataset,
     teacher: Teacher | None,
-    state: TrainingState,
-    name: str,
-    run: int,
+    stage: Stage,
+    states: dict[str, TrainingState],
     device: torch.device,
-) -> Model:
+) -> tuple[Model, ...]:
+    """The model of every run of a stage."""
+    name, state = stage.rule.name, states[stage.rule.name]
     measured = ("top1", "agreement", "endpoint_rmse", "cross_entropy")
-    selected = {m: state.selected(m, run) for m in measured if m in state.history}
-    return Model(
-        network=network_of(state.best, run, recipe.dynamics).to(device),
-        preprocessing=data.preprocessing,
-        class_names=data.class_names,
-        dataset=data.name,
-        protocol=name,
-        teacher=teacher,
-        details={
-            "run": run,
-            "seed": recipe.seed,
-            "epoch": int(state.best_epoch[run]),
-            "diverged": int(state.diverged[run]),
-            "validation": selected,
-            "recipe": recipe.to_json(),
-        },
+    return tuple(
+        Model(
+            network=network,
+            preprocessing=data.preprocessing,
+            class_names=data.class_names,
+            dataset=data.name,
+            protocol=name,
+            teacher=teacher,
+            details={
+                "run": run,
+                "seed": recipe.seed,
+                "epoch": int(state.best_epoch[run]),
+                "diverged": int(state.diverged[run]),
+                "validation": {
+                    metric: state.selected(metric, run)
+                    for metric in measured
+                    if metric in state.history
+                },
+                "recipe": recipe.to_json(),
+            },
+            gain=stage.rule.gain_of(run),
+        )
+        for run, network in enumerate(stage.networks(state, device))
     )

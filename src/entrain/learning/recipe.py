@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from entrain.errors import InputError, positive_int, seed_number, unknown_name
-from entrain.learning.augmentation import Augmentation
-from entrain.learning.direct import DIRECT_PROTOCOLS, DirectProtocol, suited
-from entrain.learning.protocols import PROTOCOLS, Protocol, Solver, TeacherSpec, per_run
-from entrain.physics import Dynamics
+from entrain.physics import Dynamics, NetworkSpec
+from entrain.rules import (
+    PAPER_PROTOCOLS,
+    PROTOCOLS,
+    DirectProtocol,
+    Protocol,
+    Rule,
+    Solver,
+    TeacherSpec,
+    from_json,
+    protocol_named,
+)
 
-AnyProtocol = Protocol | DirectProtocol
-_FIRST = ("PATH", "TWO-STAGE-END")  # others may start from them
-
-PATH_NODES = 32  # give the sum of 200 terms to 1e-6 where artanh targets reach 18.7
+# Protocols that others start from come first.
+_FIRST = [name for name in PROTOCOLS if any(rule.start == name for rule in PROTOCOLS.values())]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A dataset, a teacher, and the protocols its students are trained by.
+    """A dataset, a network, a teacher, and the protocols by which networks are trained.
 
-    `runs` training orders of each protocol are trained side by side. PATH and TWO-STAGE-END are
-    added in front where a protocol starts from them. The number of hidden oscillators is the sum
-    of the teacher's widths; the teacher itself is trained only if a protocol needs one.
+    `runs` training orders of each protocol are trained side by side. A protocol that another one
+    starts from is added in front. The teacher is trained only if a protocol learns from one; a
+    network that is not given has a hidden oscillator for each of its hidden units.
     """
 
     dataset: str
     teacher: TeacherSpec = field(default_factory=TeacherSpec)
-    protocols: tuple[AnyProtocol, ...] = (PROTOCOLS["PATH"], PROTOCOLS["TWO-STAGE-END"])
-    dynamics: Dynamics = field(default_factory=Dynamics)
+    protocols: tuple[Rule, ...] = (PAPER_PROTOCOLS["PATH"], PAPER_PROTOCOLS["TWO-STAGE-END"])
+    network: NetworkSpec | None = None
     runs: int = 1
     seed: int = 0
 
@@ -40,66 +46,65 @@ class Recipe:
         names = [protocol.name for protocol in self.protocols]
         if not names or len(set(names)) != len(names):
             raise InputError(f"protocols must be different and at least one, got {names}")
-        for protocol in self.protocols:
-            if isinstance(protocol, DirectProtocol):
-                if protocol.distillation:
-                    raise InputError(f"{protocol.name}: a recipe does not distil")
-                continue
-            per_run("learning_rate", protocol.learning_rate, self.runs)
-            per_run("endpoint_weight", protocol.endpoint_weight, self.runs)
-        protocols = {protocol.name: protocol for protocol in self.protocols}
-        for name in reversed(_FIRST):
-            if name not in protocols and any(p.start == name for p in protocols.values()):
-                protocols[name] = PROTOCOLS[name]
-        rank = {name: place for place, name in enumerate(_FIRST)}
-        order = sorted(protocols.values(), key=lambda each: rank.get(each.name, len(rank)))
-        object.__setattr__(self, "protocols", tuple(order))
+        if self.network is None:
+            object.__setattr__(self, "network", NetworkSpec(hidden=self.teacher.hidden))
+        complete = _with_starts(self.protocols, protocol_named)
+        object.__setattr__(self, "protocols", complete)
+        for protocol in complete:
+            teachers = [self.teacher] if protocol.uses_teacher else []
+            protocol.check(self.spec, self.runs, teachers)
 
     @property
-    def hidden(self) -> int:
-        """Hidden oscillators."""
-        return sum(self.teacher.widths)
+    def spec(self) -> NetworkSpec:
+        """The network."""
+        assert self.network is not None
+        return self.network
 
     @property
     def needs_teacher(self) -> bool:
         """Whether anything but labels is learnt from."""
-        return any(isinstance(protocol, Protocol) for protocol in self.protocols)
+        return any(protocol.uses_teacher for protocol in self.protocols)
 
     @classmethod
     def for_dataset(
         cls,
         dataset: str,
-        protocols: Sequence[AnyProtocol | str] = ("PATH", "TWO-STAGE-END"),
+        protocols: Sequence[Rule | str] | str = ("PATH", "TWO-STAGE-END"),
         *,
         path_solver: Solver = "exact",
+        examples: int = 1000,
+        dynamics: Dynamics | None = None,
         **changes: Any,
     ) -> Recipe:
-        """The paper's settings for MNIST and Fashion-MNIST, and what suits the small digits.
+        """The settings that suit a dataset: the paper's for MNIST and Fashion-MNIST.
 
-        `path_solver` "sgd" is the paper's Stage I; "exact" solves for its minimum, and sums the
-        path loss over 32 weighted times. `protocols` may be names; `changes` are other fields.
+        They apply to `protocols` given by name; a protocol that is given as an object is used
+        exactly as it is. `path_solver` "sgd" is the paper's Stage I; "exact" solves for its
+        minimum, and sums the path loss over 32 weighted times. `examples` is the number of
+        training examples of a dataset that is not the package's own; `dynamics` those of the
+        network, and `changes` other fields.
         """
-        named = [protocol_named(p) if isinstance(p, str) else p for p in protocols]
-        chosen = tuple(suited(p, dataset) if isinstance(p, DirectProtocol) else p for p in named)
-        recipe = cls(dataset, protocols=chosen, **changes)
-        if dataset in ("fashion-mnist", "fashion-mnist-small") and "teacher" not in changes:
-            once = replace(recipe.teacher, initialisations=1, selection="cross-entropy")
-            recipe = replace(recipe, teacher=once)
-        if path_solver == "exact":
-            recipe = recipe.adjusted(
-                path={"solver": "exact", "epochs": 1, "path_nodes": PATH_NODES},
-                endpoint={"path_nodes": PATH_NODES},
-            )
-        if dataset == "digits":
-            # 1,197 images: small batches, or there are few steps. Inputs of a fifth of MNIST's
-            # norm make the path loss flatter in the input weights: a larger rate is stable.
-            recipe = recipe.adjusted(
-                path={"batch_size": 32}
-                | ({"learning_rate": 60_000.0, "epochs": 40} if path_solver == "sgd" else {}),
-                endpoint={"batch_size": 32},
-                direct={"batch_size": 32, "epochs": 60},
-            )
-        return recipe
+
+        def named(name: str) -> Rule:
+            protocol = protocol_named(name)
+            if isinstance(protocol, Protocol):
+                protocol = protocol.solved(path_solver)
+            return protocol.suited(dataset, examples)
+
+        given = [protocols] if isinstance(protocols, str) else protocols
+        chosen = tuple(named(each) if isinstance(each, str) else each for each in given)
+        if "teacher" not in changes and dataset.removesuffix("-small") == "fashion-mnist":
+            changes["teacher"] = TeacherSpec(initialisations=1, selection="cross-entropy")
+        known = [each.name for each in fields(cls) if each.name not in ("dataset", "protocols")]
+        for name in changes:
+            if name not in known:
+                raise unknown_name(
+                    "setting", name, ["dynamics", "path_solver", "protocols", *known]
+                )
+        recipe = cls(dataset, protocols=_with_starts(chosen, named), **changes)
+        if dynamics is None:
+            return recipe
+        return replace(recipe, network=replace(recipe.spec, dynamics=dynamics))
 
     def adjusted(
         self,
@@ -109,62 +114,70 @@ class Recipe:
         endpoint: dict[str, Any] | None = None,
         direct: dict[str, Any] | None = None,
     ) -> Recipe:
-        """This recipe with fields changed: of the teacher, of PATH, of the other protocols, and
-        of those that learn from labels.
+        """This recipe with fields changed: of the teacher, of PATH, of the other protocols of the
+        paper, and of those that learn from labels.
 
-        An endpoint weight goes to the protocols that have an endpoint loss.
+        An endpoint weight goes to the protocols that have an endpoint loss. Other widths of the
+        teacher are another number of hidden oscillators.
         """
 
-        def change(protocol: AnyProtocol) -> AnyProtocol:
+        def change(protocol: Rule) -> Rule:
             if isinstance(protocol, DirectProtocol):
                 return replace(protocol, **(direct or {}))
+            if not isinstance(protocol, Protocol):
+                return protocol
             changes = dict((path if protocol.name == "PATH" else endpoint) or {})
-            if protocol.endpoint_weight == 0:
+            if not protocol.has_endpoint:
                 changes.pop("endpoint_weight", None)
             return replace(protocol, **changes)
 
+        changed = replace(self.teacher, **(teacher or {}))
+        network = self.spec
+        if changed.hidden != self.teacher.hidden:
+            network = replace(network, hidden=changed.hidden)
         return replace(
             self,
-            teacher=replace(self.teacher, **(teacher or {})),
+            teacher=changed,
+            network=network,
             protocols=tuple(change(protocol) for protocol in self.protocols),
         )
 
     def to_json(self) -> dict[str, Any]:
         """JSON values that `from_json` turns back into the same recipe."""
-        return asdict(self)
+        return asdict(self) | {"protocols": [each.to_json() for each in self.protocols]}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Recipe:
-        """The recipe of `to_json`, checked like any other."""
+        """The recipe of `to_json`, checked like any other; also one that version 0.1 wrote."""
         try:
             teacher = dict(values["teacher"])
-            teacher["widths"] = tuple(teacher["widths"])
+            spec = TeacherSpec(**teacher | {"widths": tuple(teacher["widths"])})
+            if "network" in values:
+                network = NetworkSpec.from_json(values["network"])
+            else:
+                network = NetworkSpec(spec.hidden, Dynamics(**values["dynamics"]))
             return cls(
                 dataset=values["dataset"],
-                teacher=TeacherSpec(**teacher),
-                protocols=tuple(_protocol(protocol) for protocol in values["protocols"]),
-                dynamics=Dynamics(**values["dynamics"]),
+                teacher=spec,
+                protocols=tuple(from_json(protocol) for protocol in values["protocols"]),
+                network=network,
                 runs=values["runs"],
                 seed=values["seed"],
             )
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
             raise InputError(f"not a complete recipe: {error!r}") from error
 
 
-def protocol_named(name: str) -> AnyProtocol:
-    """The protocol of that name, upper or lower case: the paper's, or one from labels."""
-    known: dict[str, AnyProtocol] = {**PROTOCOLS, **DIRECT_PROTOCOLS}
-    if name.upper() not in known:
-        raise unknown_name("protocol", name, known)
-    return known[name.upper()]
-
-
-def _protocol(values: dict[str, Any]) -> AnyProtocol:
-    tuples: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-        for name, value in values.items()
-    }
-    if "augmentation" in tuples:
-        distorted = Augmentation(**tuples.pop("augmentation"))
-        return DirectProtocol(augmentation=distorted, **tuples)
-    return Protocol(**tuples)
+def _with_starts(protocols: Sequence[Rule], named: Callable[[str], Rule]) -> tuple[Rule, ...]:
+    """The protocols, and those that they start from by name, these first."""
+    found = {protocol.name: protocol for protocol in protocols}
+    missing = [p.start for p in protocols if p.goes_on and p.start not in found]
+    while missing:
+        first = named(missing.pop())
+        found.setdefault(first.name, first)
+        if first.goes_on and first.start not in found:
+            missing.append(first.start)
+    rank = {name: place for place, name in enumerate(_FIRST)}
+    return tuple(sorted(found.values(), key=lambda each: rank.get(each.name, len(rank))))

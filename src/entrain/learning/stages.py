@@ -1,4 +1,4 @@
-"""The stages of a training as values: a teacher, or students of teachers.
+"""The stages of a training as values: a rule, a network, data, and what it starts from.
 
 A stage holds everything that decides its outcome, the stages it starts from included, so that
 equal stages are trained once, wherever they are asked for.
@@ -8,124 +8,54 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cached_property
+from typing import Any
+
+import torch
 
 from entrain.errors import InputError
-from entrain.learning.direct import DirectProtocol
-from entrain.learning.protocols import Protocol, TeacherSpec
-from entrain.physics import Dynamics
+from entrain.learning.trainer import TrainingState, best_lane, train
+from entrain.network import KuramotoNetwork
+from entrain.physics import NetworkSpec
+from entrain.rules import Assignment, Rule, TeacherSpec
+from entrain.rules.interface import ADDED_LATER
+from entrain.rules.teacher import teacher_of
+from entrain.rules.training_data import TrainingData
+from entrain.teacher import Teacher
 
 
 @dataclass(frozen=True)
-class TeacherStage:
-    """A teacher trained on a dataset, all its initialisations side by side."""
+class Stage:
+    """Networks (or a teacher) trained side by side, by one rule.
 
-    dataset: str
-    spec: TeacherSpec = field(default_factory=TeacherSpec)
-    seed: int = 0
-
-    @property
-    def needs(self) -> tuple[Stage, ...]:
-        """The stages whose outcome this one uses: none."""
-        return ()
-
-    @property
-    def lanes(self) -> int:
-        """How many are trained side by side."""
-        return self.spec.initialisations
-
-    @property
-    def epochs(self) -> int:
-        """How long it is trained."""
-        return self.spec.epochs
-
-    @property
-    def title(self) -> str:
-        """What to call it in a list."""
-        return f"{self.dataset} teacher {'-'.join(map(str, self.spec.widths))}"
-
-    @cached_property
-    def key(self) -> str:
-        """What tells this stage from every other."""
-        return _key(self)
-
-
-class _SideBySide:
-    """What stages that train networks in several runs have in common."""
-
-    protocol: Protocol | DirectProtocol
-    runs: tuple[int, ...]
-
-    @property
-    def lanes(self) -> int:
-        """How many are trained side by side."""
-        return len(self.runs)
-
-    @property
-    def epochs(self) -> int:
-        """How long it is trained."""
-        return self.protocol.epochs
-
-    @property
-    def title(self) -> str:
-        """What to call it in a list."""
-        assert isinstance(self, StudentStage | DirectStage)
-        several = f" x {self.lanes}" if self.lanes > 1 else ""
-        return f"{self.dataset} {self.protocol.name} H={self.hidden}{several}"
-
-    @property
-    def start_lanes(self) -> list[int]:
-        """Where in `start` each run begins: at the one of its own order."""
-        assert isinstance(self, StudentStage | DirectStage)
-        assert self.start is not None
-        if self.runs == self.start.runs:
-            return list(range(self.lanes))
-        return [self.start.runs.index(run) for run in self.runs]
-
-    @cached_property
-    def key(self) -> str:
-        """What tells this stage from every other."""
-        assert isinstance(self, StudentStage | DirectStage)
-        return _key(self)
-
-
-@dataclass(frozen=True)
-class StudentStage(_SideBySide):
-    """Students trained side by side, by one protocol, in the training orders `runs`.
-
-    They share one teacher, or each has its own of `teachers`. `start` is the PATH stage a protocol
-    goes on from: a student starts from the one of the same order in it.
+    `runs` are training orders; `start` is the stage whose networks the rule goes on from, each run
+    from the one of the same order. `teachers` are the stages of one teacher for all runs, or of
+    one for each.
     """
 
-    protocol: Protocol
-    teachers: tuple[TeacherStage, ...]
+    rule: Rule
+    dataset: str
+    network: NetworkSpec = field(default_factory=NetworkSpec)
+    teachers: tuple[Stage, ...] = ()
     runs: tuple[int, ...] = (0,)
-    start: StudentStage | None = None
-    dynamics: Dynamics = field(default_factory=Dynamics)
+    start: Stage | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        name = self.protocol.name
-        if len(self.teachers) not in (1, len(self.runs)):
-            raise InputError(
-                f"{name} of {len(self.runs)} runs must have one teacher, or one for each; "
-                f"got {len(self.teachers)}"
-            )
-        if len(self.teachers) > 1 and self.protocol.solver == "exact":
-            raise InputError(f"{name} solved exactly must have one teacher for all runs")
-        if (self.protocol.start == "PATH") != (self.start is not None):
-            wanted = "a stage" if self.protocol.start == "PATH" else "no stage"
-            raise InputError(f"{name} starts from {self.protocol.start}: give {wanted} to start")
-        if self.start is not None and not set(self.runs) <= set(self.start.runs):
-            raise InputError(
-                f"{name} asks for the runs {self.runs}, its start has {self.start.runs}"
-            )
-
-    @property
-    def dataset(self) -> str:
-        """The dataset of its teachers."""
-        return self.teachers[0].dataset
+        name = self.rule.name
+        if self.rule.goes_on != (self.start is not None):
+            wanted = "a stage" if self.rule.goes_on else "no stage"
+            raise InputError(f"{name} starts from {self.rule.start}: give {wanted} to start")
+        if self.start is not None:
+            _check_start(self, self.start)
+        for teacher in self.teachers:
+            if teacher.dataset != self.dataset:
+                raise InputError(
+                    f"{name} trains on {self.dataset}, its teacher was trained on {teacher.dataset}"
+                )
+        self.rule.check(self.network, len(self.runs), [each.rule for each in self.teachers])
 
     @property
     def needs(self) -> tuple[Stage, ...]:
@@ -133,81 +63,102 @@ class StudentStage(_SideBySide):
         return (*self.teachers, *(() if self.start is None else (self.start,)))
 
     @property
-    def hidden(self) -> int:
-        """Hidden oscillators: one for each hidden unit of a teacher."""
-        return sum(self.teachers[0].spec.widths)
-
-
-@dataclass(frozen=True)
-class DirectStage(_SideBySide):
-    """Networks trained on labels, side by side, from a random start or from students.
-
-    `teacher` is the one to distil, where the protocol does.
-    """
-
-    dataset: str
-    protocol: DirectProtocol = field(default_factory=DirectProtocol)
-    hidden: int = 64
-    runs: tuple[int, ...] = (0,)
-    start: StudentStage | None = None
-    teacher: TeacherStage | None = None
-    dynamics: Dynamics = field(default_factory=Dynamics)
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if (self.protocol.start in ("PATH", "TWO-STAGE-END")) != (self.start is not None):
-            raise InputError(
-                f"{self.protocol.name} starts from {self.protocol.start}: give a stage to start "
-                "from exactly if that is a protocol"
-            )
-        if self.start is not None:
-            _check_start(self, self.start)
-        if self.teacher is not None and self.teacher.dataset != self.dataset:
-            raise InputError(
-                f"the teacher learnt {self.teacher.dataset}, the stage is of {self.dataset}"
-            )
-        if bool(self.protocol.distillation) != (self.teacher is not None):
-            raise InputError(f"{self.protocol.name}: a teacher is given exactly if it is distilled")
+    def lanes(self) -> int:
+        """How many are trained side by side."""
+        return self.rule.lanes(len(self.runs))
 
     @property
-    def needs(self) -> tuple[Stage, ...]:
-        """The stages whose outcome this one uses."""
-        return tuple(stage for stage in (self.teacher, self.start) if stage is not None)
+    def epochs(self) -> int:
+        """How long it is trained."""
+        return self.rule.epochs
+
+    @property
+    def title(self) -> str:
+        """What to call it in a list."""
+        if isinstance(self.rule, TeacherSpec):
+            return f"{self.dataset} teacher {'-'.join(map(str, self.rule.widths))}"
+        several = f" x {self.lanes}" if self.lanes > 1 else ""
+        return f"{self.dataset} {self.rule.name} H={self.network.hidden}{several}"
+
+    @cached_property
+    def key(self) -> str:
+        """What tells this stage from every other."""
+        return f"{self.dataset}-{self.rule.name.lower()}-{digest(self)}"
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the outcome of this stage."""
+        additions = self.network.additions()
+        return self.rule.identity(self) | ({"network": additions} if additions else {})
+
+    def networks(self, state: TrainingState, device: torch.device) -> list[KuramotoNetwork]:
+        """The selected network of every run."""
+        outputs = state.best["biases"].shape[-1] - self.network.hidden
+        spec = self.network.on(state.best["biases"], self.lanes, outputs)
+        parameters = spec.parameters(state.best)
+        return [
+            KuramotoNetwork.from_parameters(
+                parameters.run(lane), self.network.dynamics, self.network.trainable
+            ).to(device)
+            for lane in range(self.lanes)
+        ]
+
+    def teacher(self, state: TrainingState) -> Teacher:
+        """The teacher that a stage of teachers selected, of all its initialisations."""
+        return teacher_of(state.best, best_lane(state))
 
 
-def _check_start(stage: DirectStage, start: StudentStage) -> None:
-    for what, wanted, came in (
-        ("protocol", stage.protocol.start, start.protocol.name),
-        ("dataset", stage.dataset, start.dataset),
-        ("hidden oscillators", stage.hidden, start.hidden),
-    ):
-        if wanted != came:
-            raise InputError(f"a start of {what} {wanted} is needed, got {came}")
-    if not set(stage.runs) <= set(start.runs):
-        raise InputError(f"asked for are the runs {stage.runs}, the start has {start.runs}")
+def teacher_stage(dataset: str, spec: TeacherSpec | None = None, seed: int = 0) -> Stage:
+    """The stage that trains a teacher on a dataset."""
+    spec = TeacherSpec() if spec is None else spec
+    return Stage(spec, dataset, NetworkSpec(hidden=spec.hidden), seed=seed)
 
 
-Stage = TeacherStage | StudentStage | DirectStage
+def train_stage(
+    stage: Stage,
+    data: TrainingData,
+    states: Mapping[str, TrainingState],
+    *,
+    saved: TrainingState | None = None,
+    on_epoch: Callable[[TrainingState], None] | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> TrainingState:
+    """Train `stage`, from `saved` where it was interrupted.
 
-LATER = {"later": True}  # metadata of a field added after the first release
-
-
-def _key(stage: Stage) -> str:
-    kind = "teacher" if isinstance(stage, TeacherStage) else stage.protocol.name.lower()
-    return f"{stage.dataset}-{kind}-{digest(stage)}"
+    `states` holds the outcome of every stage it needs, by key. `on_progress` is told the fraction
+    done of a stage that is one long epoch.
+    """
+    if saved is not None:
+        _move(saved, data.device)
+    assignment = Assignment(
+        data=data,
+        network=stage.network,
+        runs=stage.runs,
+        seed=stage.seed,
+        teachers=tuple(each.teacher(states[each.key]) for each in stage.teachers),
+        start=_start(stage, data.device, states),
+        on_progress=on_progress,
+    )
+    state = train(stage.rule.task(assignment), saved, on_epoch)
+    if isinstance(stage.rule, TeacherSpec) or stage.rule.name == "PATH":
+        _require_an_epoch(stage, state)  # others start from it
+    return state
 
 
 def digest(value: object) -> str:
-    """What tells one value (of dataclasses, tuples and plain values) from another.
+    """What tells one value (of stages, dataclasses, tuples and plain values) from another.
 
-    A field that a later release adds may be marked with `LATER`: at its default it does not count,
-    so that what was trained before keeps its name.
+    A field made by `added_later` does not count at its default, so that what was trained before
+    keeps its key.
     """
     text = json.dumps(_canonical(value), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _canonical(value: object) -> object:
+    if isinstance(value, Stage):
+        value = value.identity()
+    if isinstance(value, dict):
+        return {name: _canonical(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_canonical(entry) for entry in value]
     if not is_dataclass(value):
@@ -215,5 +166,53 @@ def _canonical(value: object) -> object:
     return {
         each.name: _canonical(getattr(value, each.name))
         for each in fields(value)
-        if LATER.items() - each.metadata.items() or getattr(value, each.name) != each.default
+        if ADDED_LATER not in each.metadata or getattr(value, each.name) != _default(each)
     }
+
+
+def _default(of: Field[Any]) -> object:
+    return of.default if of.default_factory is MISSING else of.default_factory()
+
+
+def _check_start(stage: Stage, start: Stage) -> None:
+    for what, wanted, came in (
+        ("protocol", stage.rule.start, start.rule.name),
+        ("dataset", stage.dataset, start.dataset),
+        ("hidden oscillators", stage.network.hidden, start.network.hidden),
+    ):
+        if wanted != came:
+            raise InputError(
+                f"{stage.rule.name} needs a start stage of {what} {wanted}, got {came}"
+            )
+    if not set(stage.runs) <= set(start.runs):
+        raise InputError(
+            f"runs {stage.runs} are not part of the start stage, which has {start.runs}"
+        )
+
+
+def _start(
+    stage: Stage, device: torch.device, states: Mapping[str, TrainingState]
+) -> dict[str, torch.Tensor] | None:
+    """The selected networks that a stage goes on from, each run from the one of its order."""
+    if stage.start is None:
+        return None
+    lanes = list(range(stage.lanes))
+    if stage.runs != stage.start.runs:
+        lanes = [stage.start.runs.index(run) for run in stage.runs]
+    best = states[stage.start.key].best
+    return {name: tensor[lanes].to(device) for name, tensor in best.items()}
+
+
+def _require_an_epoch(stage: Stage, state: TrainingState) -> None:
+    name = stage.rule.name
+    if bool((state.best_epoch == 0).all()):
+        raise InputError(
+            f"{name}: the loss became non-finite in the first epoch, so that there is nothing to "
+            f"go on from; lower the learning rate of {name}"
+        )
+
+
+def _move(state: TrainingState, device: torch.device) -> None:
+    for tensors in (state.current, state.best):
+        for name, tensor in tensors.items():
+            tensors[name] = tensor.to(device)

@@ -9,31 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
-Parameters = dict[str, Tensor]
-
-
-class Task(Protocol):
-    """What is trained. Parameters are tensors (R, ...), metrics tensors (R,)."""
-
-    epochs: int
-
-    def initial(self) -> Parameters:
-        """The parameters before the first epoch."""
-
-    def run_epoch(self, parameters: Parameters, epoch: int) -> dict[str, Tensor]:
-        """Update `parameters` in place over one pass of the data; the mean losses, with `loss`."""
-
-    def validate(self, parameters: Parameters) -> dict[str, Tensor]:
-        """Metrics on the validation set."""
-
-    def merit(self, metrics: dict[str, Tensor]) -> Tensor:
-        """(R, n) numbers, compared in order, larger is better: the selection rule."""
+from entrain.rules.interface import Task, Tensors
 
 
 @dataclass
@@ -41,8 +21,8 @@ class TrainingState:
     """Everything needed to go on, or to use the result: `best` holds the selected epoch."""
 
     epoch: int
-    current: Parameters
-    best: Parameters
+    current: Tensors
+    best: Tensors
     best_merit: Tensor  # (R, n); -inf before the first epoch
     best_epoch: Tensor  # (R,); 0 is the initial point
     diverged: Tensor  # (R,); the epoch in which a lane became non-finite, 0 for never
@@ -57,13 +37,6 @@ class TrainingState:
         """A metric of `lane` at its selected epoch (NaN if no epoch could be selected)."""
         epoch = int(self.best_epoch[lane])
         return self.history[metric][epoch - 1][lane] if epoch else float("nan")
-
-
-def shuffled(stream: str, seed: int, lanes: tuple[int, ...], epoch: int, count: int) -> Tensor:
-    """Minibatch orders (R, count), a pure function of (stream, seed, lane, epoch)."""
-    tag = int.from_bytes(stream.encode(), "little")
-    orders = [np.random.default_rng([tag, seed, lane, epoch]).permutation(count) for lane in lanes]
-    return torch.from_numpy(np.stack(orders))
 
 
 def train(
@@ -107,11 +80,11 @@ def _begin(task: Task) -> TrainingState:
     )
 
 
-def _select(state: TrainingState, metrics: dict[str, Tensor], merit: Tensor) -> None:
+def _select(state: TrainingState, metrics: Tensors, merit: Tensor) -> None:
     """Keep the lanes that improved; put those that just diverged back to their best."""
     finite = metrics["loss"].isfinite().cpu()
     for tensor in state.current.values():
-        finite &= tensor.flatten(1).isfinite().all(1).cpu()
+        finite &= tensor.reshape(len(tensor), -1).isfinite().all(1).cpu()
     merit = merit.double().cpu()
     if state.best_merit.shape != merit.shape:
         state.best_merit = torch.full_like(merit, -torch.inf)

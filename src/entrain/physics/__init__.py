@@ -4,6 +4,7 @@ Pure functions of tensors.
 """
 
 from entrain.physics.guide import Guide, path_coefficients
+from entrain.physics.network_spec import NetworkSpec
 from entrain.physics.noise import Noise
 from entrain.physics.parameters import Parameters, layered_graph, local_fields
 from entrain.physics.phase_model import (
@@ -21,6 +22,7 @@ __all__ = [
     "INITIAL_PHASE",
     "Dynamics",
     "Guide",
+    "NetworkSpec",
     "Noise",
     "Parameters",
     "PhaseModel",

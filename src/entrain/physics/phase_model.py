@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -77,7 +78,22 @@ class PhaseModel:
     def map(self, change: Callable[[Tensor], Tensor]) -> PhaseModel:
         """This model with every tensor changed."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
-        return PhaseModel(**{name: None if t is None else change(t) for name, t in found.items()})
+        changed: dict[str, Any] = {
+            name: None if tensor is None else change(tensor) for name, tensor in found.items()
+        }
+        return PhaseModel(**changed)
+
+    def scaled(self, factor: Tensor) -> PhaseModel:
+        """Every tensor times `factor` (R,): of gradients."""
+        return self.map(lambda t: factor.reshape(-1, *[1] * (t.dim() - 1)) * t)
+
+    def plus(self, other: PhaseModel) -> PhaseModel:
+        """The sum of two gradients; what only one of them has is kept."""
+        found = {}
+        for each in fields(self):
+            a, b = getattr(self, each.name), getattr(other, each.name)
+            found[each.name] = a + b if a is not None and b is not None else (b if a is None else a)
+        return PhaseModel(**found)
 
     def rows(self, chosen: slice) -> PhaseModel:
         """The model of some samples of the batch."""

@@ -14,7 +14,7 @@ DECISIONS: tuple[tuple[str, str], ...] = (
     (
         "Teachers",
         "The paper's initialisations are not published. Of five prespecified seeds (0 to 4) the "
-        "principal teacher is the one nearest to the paper's in validation top-1 (MNIST 95.63 %, "
+        "main teacher is the one nearest to the paper's in validation top-1 (MNIST 95.63 %, "
         "Fashion-MNIST 86.81 %), the lower seed of equals: seed 2 on MNIST, seed 0 on "
         "Fashion-MNIST. The rule looks at validation alone (though some of these seeds had been "
         "tested earlier); teacher-seeds shows what each of them gives.",
@@ -41,7 +41,7 @@ DECISIONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "Auxiliary single run",
-        "The first of the ten principal PATH runs; the ablation, the weights and the trajectory "
+        "The first of the ten main PATH runs; the ablation, the weights and the trajectory "
         "analysis continue from it.",
     ),
     ("Bootstrap", "Not stated: 10,000 resamples of runs, percentile intervals."),

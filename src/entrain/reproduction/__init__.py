@@ -1,7 +1,7 @@
-"""Carrying out experiments: a folder of results, a queue of work, and who does it."""
+"""Carrying out experiments: a folder of results, a queue of job, and who does it."""
 
 from entrain.reproduction.engines import Engine, ThisProcess, Watcher
-from entrain.reproduction.folder import ResultsFolder, Work
+from entrain.reproduction.folder import Job, ResultsFolder
 from entrain.reproduction.queue import Queue
 
-__all__ = ["Engine", "Queue", "ResultsFolder", "ThisProcess", "Watcher", "Work"]
+__all__ = ["Engine", "Job", "Queue", "ResultsFolder", "ThisProcess", "Watcher"]

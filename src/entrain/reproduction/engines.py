@@ -1,4 +1,4 @@
-"""Who does the work: this process, or a cluster."""
+"""Who does the job: this process, or a cluster."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Protocol
 
 import torch
 
-from entrain.data import Dataset
+from entrain.data import ImageDataset
 from entrain.experiments import Measurement, Values
 from entrain.learning import Stage, TrainingState
-from entrain.reproduction.folder import ResultsFolder, Work
+from entrain.reproduction.folder import Job, ResultsFolder
 from entrain.reproduction.queue import Inputs, Queue
-from entrain.reproduction.work import Bench
+from entrain.reproduction.worker import Worker
 
 
 class Watcher(Protocol):
-    """Who is told how far the work is."""
+    """Who is told how far the job is."""
 
-    def begin(self, work: Work) -> None:
-        """Work was begun."""
+    def begin(self, job: Job) -> None:
+        """Job was begun."""
 
     def epoch(self, stage: Stage, state: TrainingState) -> None:
         """An epoch of a stage is over, or a stage goes on from a saved state."""
 
-    def fraction(self, work: Measurement, fraction: float) -> None:
+    def fraction(self, job: Measurement, fraction: float) -> None:
         """How far a measurement is."""
 
-    def end(self, work: Work) -> None:
-        """Work was finished."""
+    def end(self, job: Job) -> None:
+        """Job was finished."""
 
 
 class Engine(Protocol):
@@ -41,21 +41,21 @@ class Engine(Protocol):
 
 
 class ThisProcess:
-    """One piece of work after the other, here."""
+    """One job after the other, here."""
 
-    def __init__(self, dataset: Callable[[str], Dataset], device: torch.device) -> None:
-        self._bench = Bench(dataset, device)
+    def __init__(self, dataset: Callable[[str], ImageDataset], device: torch.device) -> None:
+        self._worker = Worker(dataset, device)
 
     def run(self, queue: Queue, watcher: Watcher) -> None:
         """Until nothing is left to do."""
-        while (work := queue.claim()) is not None:
-            watcher.begin(work)
-            inputs = queue.inputs(work)
-            if isinstance(work, Measurement):
-                queue.finish(work, self._measure(work, inputs, watcher))
+        while (job := queue.claim()) is not None:
+            watcher.begin(job)
+            inputs = queue.inputs(job)
+            if isinstance(job, Measurement):
+                queue.finish(job, self._measure(job, inputs, watcher))
             else:
-                queue.finish(work, self._train(work, inputs, queue.folder, watcher))
-            watcher.end(work)
+                queue.finish(job, self._train(job, inputs, queue.folder, watcher))
+            watcher.end(job)
 
     def _train(
         self, stage: Stage, inputs: Inputs, folder: ResultsFolder, watcher: Watcher
@@ -68,8 +68,8 @@ class ThisProcess:
             folder.save_state(stage, state, time.monotonic() - began)
             watcher.epoch(stage, state)
 
-        return self._bench.train(stage, inputs.needs, inputs.saved, inputs.saved_seconds, after)
+        return self._worker.train(stage, inputs.needs, inputs.saved, inputs.saved_seconds, after)
 
-    def _measure(self, work: Measurement, inputs: Inputs, watcher: Watcher) -> Values:
-        tell = functools.partial(watcher.fraction, work)
-        return self._bench.measure(work, inputs.needs, inputs.seconds, tell)
+    def _measure(self, job: Measurement, inputs: Inputs, watcher: Watcher) -> Values:
+        tell = functools.partial(watcher.fraction, job)
+        return self._worker.measure(job, inputs.needs, inputs.seconds, tell)

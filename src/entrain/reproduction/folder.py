@@ -23,7 +23,7 @@ from entrain.learning import Stage, TrainingState, pack_state, read_state
 
 SECONDS_BETWEEN_SAVES = 5.0
 
-Work = Stage | Measurement
+Job = Stage | Measurement
 
 
 class ResultsFolder:
@@ -42,22 +42,22 @@ class ResultsFolder:
             folder.mkdir(parents=True, exist_ok=True)
 
     @contextlib.contextmanager
-    def claim(self, work: Work) -> Iterator[bool]:
-        """Hold `work` against other processes; whether it could be held. A kill lets it go."""
-        with (self.stages / f"{work.key}.lock").open("w") as file:
+    def claim(self, job: Job) -> Iterator[bool]:
+        """Hold `job` against other processes; whether it could be held. A kill lets it go."""
+        with (self.stages / f"{job.key}.lock").open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 yield False
                 return
-            path = self._path(work)
+            path = self._path(job)
             remove_leftovers(path.parent, path.name)  # of a kill: only its holder writes it
             yield True
 
-    def _path(self, work: Work) -> Path:
-        if isinstance(work, Measurement):
-            return self.result_path(work.experiment.name)
-        return self.stages / f"{work.key}.safetensors"
+    def _path(self, job: Job) -> Path:
+        if isinstance(job, Measurement):
+            return self.result_path(job.experiment.name)
+        return self.stages / f"{job.key}.safetensors"
 
     # Trained stages
 
@@ -111,23 +111,23 @@ class ResultsFolder:
         found = {name: self.result(name) for name in EXPERIMENTS}
         return {name: result for name, result in found.items() if result is not None}
 
-    def keep_result(self, work: Measurement, result: dict[str, Any]) -> None:
+    def keep_result(self, job: Measurement, result: dict[str, Any]) -> None:
         """Keep a result."""
         text = strict_json(result, 1)
-        write_atomically(self.result_path(work.experiment.name), (text + "\n").encode())
+        write_atomically(self.result_path(job.experiment.name), (text + "\n").encode())
 
-    def finished(self, work: Work) -> bool:
-        """Whether `work` was done; a result of another setting is refused, not overwritten."""
-        if not isinstance(work, Measurement):
-            kept = self.state(work)
+    def finished(self, job: Job) -> bool:
+        """Whether `job` was done; a result of another setting is refused, not overwritten."""
+        if not isinstance(job, Measurement):
+            kept = self.state(job)
             return kept is not None and bool(kept[1].get("finished"))
-        result = self.result(work.experiment.name)
+        result = self.result(job.experiment.name)
         if result is None:
             return False
-        if result["key"] != work.key:
-            theirs, ours = result["setting"], work.setting
+        if result["key"] != job.key:
+            theirs, ours = result["setting"], job.setting
             raise InputError(
-                f"{self.result_path(work.experiment.name)}: holds the result of another setting "
+                f"{self.result_path(job.experiment.name)}: holds the result of another setting "
                 f"({theirs.get('name')}, {theirs.get('runs')} runs; asked for is {ours.name}, "
                 f"{ours.runs} runs), and nothing is overwritten; choose another --out or move it "
                 "away"

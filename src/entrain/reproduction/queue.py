@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from entrain.experiments import Experiment, Measurement, Setting, Values
-from entrain.learning import DirectStage, TeacherStage, TrainingState
-from entrain.reproduction.folder import ResultsFolder, Work
-from entrain.reproduction.work import with_needs
+from entrain.learning import TrainingState
+from entrain.reproduction.folder import Job, ResultsFolder
+from entrain.reproduction.worker import with_needs
 
 SECONDS_BETWEEN_LOOKS = 0.5  # at what other processes have finished
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a piece of work starts from: the states it needs by key, and its own if interrupted."""
+    """What a job starts from: the states it needs by key, and its own if interrupted."""
 
     needs: dict[str, TrainingState]
     seconds: dict[str, float]
@@ -37,64 +37,65 @@ class Queue:
     ) -> None:
         self.folder = folder
         self._held: dict[str, contextlib.ExitStack] = {}
-        self.all: dict[str, Work] = {}
+        self.all: dict[str, Job] = {}
         for experiment in experiments:
             measurement = Measurement(experiment, setting)
             if folder.finished(measurement):
                 continue  # what it was measured of is not needed again
-            for work in (*with_needs(measurement.needs), measurement):
-                self.all.setdefault(work.key, work)
-        self.done = {key for key, work in self.all.items() if folder.finished(work)}
+            jobs: list[Job] = [*with_needs(measurement.needs), measurement]
+            for job in jobs:
+                self.all.setdefault(job.key, job)
+        self.done = {key for key, job in self.all.items() if folder.finished(job)}
         self.already_done = frozenset(self.done)
 
     @property
-    def pending(self) -> list[Work]:
+    def pending(self) -> list[Job]:
         """What is neither finished nor being worked on here."""
         return [w for k, w in self.all.items() if k not in self.done and k not in self._held]
 
-    def claim(self, *, wait: bool = True) -> Work | None:
-        """Work to do now; None when all is finished or, unless `wait`, when there is none now."""
+    def claim(self, *, wait: bool = True) -> Job | None:
+        """Job to do now; None when all is finished or, unless `wait`, when there is none now."""
         while True:
-            for work in self.pending:
-                if not all(need.key in self.done for need in work.needs):
+            for job in self.pending:
+                if not all(need.key in self.done for need in job.needs):
                     continue
-                if self._hold(work):
-                    return work
+                if self._hold(job):
+                    return job
             if not wait or not self.pending:
                 return None
             time.sleep(SECONDS_BETWEEN_LOOKS)
             self._look()
 
-    def inputs(self, work: Work) -> Inputs:
-        """What `work` starts from, read from the folder."""
+    def inputs(self, job: Job) -> Inputs:
+        """What `job` starts from, read from the folder."""
         # A measurement also reads the teachers of its students, and times of all it rests on.
-        measuring = isinstance(work, Measurement)
+        measuring = isinstance(job, Measurement)
         needs, seconds = dict[str, TrainingState](), dict[str, float]()
-        for stage in with_needs(work.needs) if measuring else work.needs:
+        for stage in with_needs(job.needs) if measuring else job.needs:
             kept = self.folder.state(stage)
             assert kept is not None, f"{stage.key} is finished but not in {self.folder.stages}"
             needs[stage.key], seconds[stage.key] = kept[0], float(kept[1]["seconds"])
-        if isinstance(work, Measurement):
+        if isinstance(job, Measurement):
             return Inputs(needs, seconds)
-        begun = self.folder.state(work)
+        begun = self.folder.state(job)
         if begun is None:
             return Inputs(needs, seconds)
         return Inputs(needs, seconds, begun[0], float(begun[1].get("seconds", 0.0)))
 
-    def finish(self, work: Work, outcome: bytes | Values) -> None:
-        """Keep the outcome of claimed work."""
-        if isinstance(work, Measurement):
+    def finish(self, job: Job, outcome: bytes | Values) -> None:
+        """Keep the outcome of claimed job."""
+        if isinstance(job, Measurement):
             assert isinstance(outcome, dict)
-            self.folder.keep_result(work, outcome)
+            self.folder.keep_result(job, outcome)
         else:
             assert isinstance(outcome, bytes)
-            self.folder.keep_state(work, outcome)
-        self.done.add(work.key)
-        self.release(work)
+            self.folder.keep_state(job, outcome)
+        self.done.add(job.key)
+        self.release(job)
 
-    def release(self, work: Work) -> None:
+    def release(self, job: Job) -> None:
         """Let claimed work go."""
-        self._held.pop(work.key).close()
+        self._held.pop(job.key).close()
 
     def close(self) -> None:
         """Let everything go."""
@@ -102,29 +103,27 @@ class Queue:
             stack.close()
         self._held.clear()
 
-    def _hold(self, work: Work) -> bool:
+    def _hold(self, job: Job) -> bool:
         stack = contextlib.ExitStack()
-        if not stack.enter_context(self.folder.claim(work)):
+        if not stack.enter_context(self.folder.claim(job)):
             stack.close()
             return False
-        if self.folder.finished(work):  # by another process, since we looked
+        if self.folder.finished(job):  # by another process, since we looked
             stack.close()
-            self.done.add(work.key)
+            self.done.add(job.key)
             return False
-        self._held[work.key] = stack
+        self._held[job.key] = stack
         return True
 
     def _look(self) -> None:
-        for work in self.pending:
-            if self.folder.finished(work):
-                self.done.add(work.key)
+        for job in self.pending:
+            if self.folder.finished(job):
+                self.done.add(job.key)
 
 
-def cost(work: Work) -> float:
+def cost(job: Job) -> float:
     """Roughly how long work takes, in no unit: for the time that is left."""
-    if isinstance(work, Measurement):
-        return {"temperature": 60.0, "refinement": 20.0}.get(work.experiment.name, 3.0)
-    if isinstance(work, TeacherStage):
-        return 0.05 * work.epochs * (1 + 0.2 * work.lanes)
-    through_time = isinstance(work, DirectStage) or bool(work.protocol.endpoint_weight)
-    return 0.05 * work.epochs * (0.5 + work.lanes * work.hidden / 64) * (4.0 if through_time else 1)
+    if isinstance(job, Measurement):
+        return {"temperature": 60.0, "refinement": 20.0}.get(job.experiment.name, 3.0)
+    size = 0.5 + job.lanes * job.network.hidden / 64
+    return 0.05 * job.epochs * size * job.rule.cost

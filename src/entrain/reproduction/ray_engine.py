@@ -1,4 +1,4 @@
-"""Work done by the workers of a Ray cluster.
+"""Job done by the workers of a Ray cluster.
 
 Datasets and states reach the workers through Ray's object store, outcomes come back to this
 process, and it alone writes to the folder: the nodes share no disk and need no dataset files.
@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import entrain
-from entrain.data import Dataset
+from entrain.data import ImageDataset
 from entrain.device import choose_device
 from entrain.errors import InputError
 from entrain.experiments import Measurement, Values
 from entrain.learning import pack_state, unpack_state
 from entrain.reproduction.engines import Watcher
-from entrain.reproduction.folder import Work
+from entrain.reproduction.folder import Job
 from entrain.reproduction.queue import SECONDS_BETWEEN_LOOKS, Queue
-from entrain.reproduction.work import Bench, unpacked
+from entrain.reproduction.worker import Worker, unpacked
 
 SECONDS_TO_CONNECT = 10.0
 
@@ -34,16 +34,16 @@ CPUS_PER_TASK = 4
 
 
 class OnRay:
-    """Every piece of work as a task of a Ray cluster.
+    """Every job as a task of a Ray cluster.
 
     `dataset` is called in this process only. Without an `address` a Ray of this machine is started
-    for the run and stopped after it. `device` is auto, cpu or cuda. Work whose worker or node dies
+    for the run and stopped after it. `device` is auto, cpu or cuda. Job whose worker or node dies
     is done again, up to `retries` times; an error of the work itself ends the run.
     """
 
     def __init__(
         self,
-        dataset: Callable[[str], Dataset],
+        dataset: Callable[[str], ImageDataset],
         address: str | None = None,
         device: str = "auto",
         retries: int = 3,
@@ -69,56 +69,56 @@ class OnRay:
             asked = {"num_cpus": int(min([CPUS_PER_TASK, *_resources(ray, "CPU")]))}
         do = ray.remote(max_retries=self._retries, **asked)(_do)
         datasets: dict[str, Any] = {}  # references to what is in the object store
-        running: dict[Any, Work] = {}
+        running: dict[Any, Job] = {}
 
-        def submit(work: Work) -> Any:
-            job = _job(queue, work, device)
-            for name in job.datasets:
+        def submit(job: Job) -> Any:
+            task = _task(queue, job, device)
+            for name in task.datasets:
                 if name not in datasets:
                     datasets[name] = ray.put(self._dataset(name))
-            return do.options(name=work.key).remote(job, *(datasets[n] for n in job.datasets))
+            return do.options(name=job.key).remote(task, *(datasets[n] for n in task.datasets))
 
         # When this ends early, disconnecting ends the tasks that run: Ray kills the workers of a
         # driver that is gone. Not ray.cancel, whose race with a task's end aborts this process.
         while True:
             while len(running) < _slots(ray, asked):
-                work = queue.claim(wait=not running)
-                if work is None:
+                job = queue.claim(wait=not running)
+                if job is None:
                     break
-                watcher.begin(work)
-                running[submit(work)] = work
+                watcher.begin(job)
+                running[submit(job)] = job
             if not running:
                 return
             # Not for ever: another process may finish what work here waits for.
             for each in ray.wait(list(running), timeout=SECONDS_BETWEEN_LOOKS)[0]:
-                work = running.pop(each)
-                queue.finish(work, self._outcome(ray, work, each))
-                watcher.end(work)
+                job = running.pop(each)
+                queue.finish(job, self._outcome(ray, job, each))
+                watcher.end(job)
 
     def _device_of(self, ray: Any) -> str:
         gpus = bool(_resources(ray, "GPU"))
         if self._device == "cuda" and not gpus:
-            raise InputError("device 'cuda' is not there: the Ray cluster has no GPUs; use cpu")
+            raise InputError("device 'cuda' is not available: the Ray cluster has no GPUs; use cpu")
         return "cuda" if gpus and self._device != "cpu" else "cpu"
 
-    def _outcome(self, ray: Any, work: Work, reference: Any) -> bytes | Values:
+    def _outcome(self, ray: Any, job: Job, reference: Any) -> bytes | Values:
         try:
             outcome: bytes | Values = ray.get(reference)
         except ray.exceptions.RayTaskError as error:
             raise error.cause from error  # as it was raised on the worker
         except ray.exceptions.RayError as error:
             raise InputError(
-                f"{work.title}: the Ray cluster gave up after {self._retries} retries; what is "
+                f"{job.title}: the Ray cluster gave up after {self._retries} retries; what is "
                 f"finished is kept, the same command goes on from it ({error})"
             ) from error
         return outcome
 
 
 @dataclass(frozen=True)
-class _Job:
+class _Task:
     """What a task is told: the states are packed, the datasets come as its other arguments."""
 
-    work: Work
+    job: Job
     datasets: tuple[str, ...]
     needs: dict[str, bytes]
     seconds: dict[str, float]
@@ -128,14 +128,14 @@ class _Job:
     version: str = entrain.__version__
 
 
-def _job(queue: Queue, work: Work, device: str) -> _Job:
-    inputs = queue.inputs(work)
-    if isinstance(work, Measurement):
-        datasets = tuple(dict.fromkeys(dict(work.setting.datasets).values()))
+def _task(queue: Queue, job: Job, device: str) -> _Task:
+    inputs = queue.inputs(job)
+    if isinstance(job, Measurement):
+        datasets = tuple(dict.fromkeys(dict(job.setting.datasets).values()))
     else:
-        datasets = (work.dataset,)
-    return _Job(
-        work=work,
+        datasets = (job.dataset,)
+    return _Task(
+        job=job,
         datasets=datasets,
         needs={key: pack_state(state, {}) for key, state in inputs.needs.items()},
         seconds=inputs.seconds,
@@ -145,19 +145,19 @@ def _job(queue: Queue, work: Work, device: str) -> _Job:
     )
 
 
-def _do(job: _Job, *datasets: Dataset) -> bytes | Values:
-    """One piece of work, on a worker."""
-    if job.version != entrain.__version__:
+def _do(task: _Task, *datasets: ImageDataset) -> bytes | Values:
+    """One job, on a worker."""
+    if task.version != entrain.__version__:
         raise InputError(
             f"a worker of the Ray cluster has entrain {entrain.__version__}, this process "
-            f"{job.version}: install the same version on every node"
+            f"{task.version}: install the same version on every node"
         )
-    work, named = job.work, dict(zip(job.datasets, datasets, strict=True))
-    bench, needs = Bench(named.__getitem__, choose_device(job.device)), unpacked(job.needs)
-    if isinstance(work, Measurement):
-        return bench.measure(work, needs, job.seconds)
-    saved = None if job.saved is None else unpack_state(job.saved, work.key)[0]
-    return bench.train(work, needs, saved, job.saved_seconds)
+    job, named = task.job, dict(zip(task.datasets, datasets, strict=True))
+    worker, needs = Worker(named.__getitem__, choose_device(task.device)), unpacked(task.needs)
+    if isinstance(job, Measurement):
+        return worker.measure(job, needs, task.seconds)
+    saved = None if task.saved is None else unpack_state(task.saved, job.key)[0]
+    return worker.train(job, needs, saved, task.saved_seconds)
 
 
 @contextlib.contextmanager

@@ -11,12 +11,12 @@ import numpy as np
 
 from entrain.data.datasets import SPLIT_SEED
 from entrain.data.own.arrays import from_npz
-from entrain.data.own.examples import FeatureDataset, OwnData
+from entrain.data.own.examples import Dataset, FeatureDataset
 from entrain.data.own.folders import from_folder
 from entrain.data.own.tables import from_table
 from entrain.errors import InputError, seed_number
 
-__all__ = ["FeatureDataset", "OwnData", "balance", "load_own"]
+__all__ = ["Dataset", "FeatureDataset", "balance", "load_own"]
 
 
 def load_own(
@@ -26,8 +26,8 @@ def load_own(
     image_size: int = 28,
     seed: int = SPLIT_SEED,
     on_progress: Callable[[float], None] | None = None,
-) -> OwnData:
-    """The data at `path`: images as a `Dataset`, features as a `FeatureDataset`.
+) -> Dataset:
+    """The data at `path`: images as an `ImageDataset`, features as a `FeatureDataset`.
 
     - `.npz`: arrays X and y; X numbers (n, D) for features or uint8 (n, rows, columns) for images,
       y whole numbers or strings (n,). X_validation, y_validation, X_test and y_test may be there.
@@ -59,7 +59,7 @@ def load_own(
     )
 
 
-def balance(dataset: OwnData) -> dict[str, Any]:
+def balance(dataset: Dataset) -> dict[str, Any]:
     """`counts` of the examples of each class, all splits together, and `imbalance`, the largest
     by the smallest (none where a class has no examples)."""
     splits = (dataset.train, dataset.validation, dataset.test)

@@ -17,7 +17,7 @@ from entrain.data.datasets import Split
 from entrain.data.features import checked_rows
 from entrain.data.own import examples
 from entrain.data.own.examples import (
-    OwnData,
+    Dataset,
     classes_of,
     codes_of,
     feature_dataset,
@@ -31,7 +31,7 @@ from entrain.errors import InputError
 _ARRAYS = ("X", "y", "X_validation", "y_validation", "X_test", "y_test")
 
 
-def from_npz(path: Path, seed: int) -> OwnData:
+def from_npz(path: Path, seed: int) -> Dataset:
     arrays = _read_npz(path)
     x, labels = arrays["X"], _texts(arrays["y"], "y")
     images = x.ndim == 3

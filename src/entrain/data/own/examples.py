@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from entrain.data.datasets import CLASS_NAMES, Dataset, Split, class_shares, split_rows
+from entrain.data.datasets import CLASS_NAMES, ImageDataset, Split, class_shares, split_rows
 from entrain.data.features import FeatureScaling
 from entrain.errors import InputError
 
@@ -28,7 +28,7 @@ _LONGEST_LABEL = 100
 
 @dataclass(frozen=True)
 class FeatureDataset:
-    """Training, validation and test rows of features; `pixels` of a split are its rows (n, D)."""
+    """Training, validation and test rows of features; `features` of a split are its rows (n, D)."""
 
     name: str
     train: Split
@@ -46,10 +46,10 @@ class FeatureDataset:
     @cached_property
     def preprocessing(self) -> FeatureScaling:
         """The constants of the training rows."""
-        return FeatureScaling.fit(self.train.pixels)
+        return FeatureScaling.fit(self.train.features)
 
 
-OwnData = Dataset | FeatureDataset
+Dataset = ImageDataset | FeatureDataset
 
 
 def safe_name(path: Path) -> str:
@@ -139,7 +139,7 @@ def feature_dataset(
 ) -> FeatureDataset:
     data = FeatureDataset(safe_name(path), *splits, class_names, feature_names, notes)
     for split in splits[1:]:
-        data.preprocessing.check(split.pixels)
+        data.preprocessing.check(split.features)
     return data
 
 
@@ -148,8 +148,8 @@ def image_dataset(
     splits: tuple[Split, Split, Split],
     class_names: tuple[str, ...],
     image_shape: tuple[int, int],
-) -> Dataset:
-    return Dataset(safe_name(path), *splits, image_shape, 255.0, class_names)
+) -> ImageDataset:
+    return ImageDataset(safe_name(path), *splits, image_shape, 255.0, class_names)
 
 
 def refuse_size(count: int, width: int, bytes_each: int) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from entrain.data.datasets import Dataset
+from entrain.data.datasets import ImageDataset
 from entrain.data.own.examples import (
     classes_of,
     image_dataset,
@@ -23,7 +23,7 @@ _LITTER = {"thumbs.db", "desktop.ini"}
 
 def from_folder(
     path: Path, image_size: int, seed: int, on_progress: Callable[[float], None] | None
-) -> Dataset:
+) -> ImageDataset:
     side = positive_int("image_size", image_size)
     files = _pictures(path)
     refuse_size(len(files), side * side, 4)

@@ -28,10 +28,10 @@ import torch
 from torch import Tensor
 
 from entrain.errors import InputError, positive_float
-from entrain.learning.student_task import TeacherData
-from entrain.learning.trainer import Parameters
-from entrain.physics import Dynamics, coupling_mask
+from entrain.physics import Dynamics, layered_graph
 from entrain.physics.quadrature import time_rule
+from entrain.rules.interface import Tensors
+from entrain.rules.training_data import TeacherData
 
 Report = Callable[[float], None]
 
@@ -49,11 +49,14 @@ def solve_path(
     data: TeacherData,
     dynamics: Dynamics,
     *,
+    graph: Tensor | None = None,
     ridge: float = 0.0,
     nodes: int | None = 32,
     on_progress: Report | None = None,
-) -> Parameters:
+) -> Tensors:
     r"""The minimiser of L_path: input_weights (1, H, D), biases (1, N), couplings (1, N, N).
+
+    Among networks whose couplers are those of `graph` (N, N), the layered one by default.
 
     The sum over the K intervals is taken at `nodes` Gauss points (None: all K terms). Where the
     minimiser is not unique the input weights have no part along inputs that never vary.
@@ -67,7 +70,7 @@ def solve_path(
     positive_float("ridge", ridge, zero=True)
     report = on_progress if on_progress is not None else _ignore
     report(0.0)
-    problem = _Problem.of(data, dynamics, ridge, nodes)
+    problem = _Problem.of(data, dynamics, graph, ridge, nodes)
     preconditioner = _Preconditioner.of(problem, _within(report, 0.0, 0.75))
     unknowns = _conjugate_gradients(problem, preconditioner, _within(report, 0.75, 1.0))
     scale = dynamics.mobility * dynamics.time_step
@@ -99,7 +102,13 @@ class _Problem:
     penalty: Tensor  # (H,)
 
     @staticmethod
-    def of(data: TeacherData, dynamics: Dynamics, ridge: float, nodes: int | None) -> _Problem:
+    def of(
+        data: TeacherData,
+        dynamics: Dynamics,
+        graph: Tensor | None,
+        ridge: float,
+        nodes: int | None,
+    ) -> _Problem:
         inputs, device = data.inputs, data.inputs.device
         oscillators, outputs = data.coefficients.shape[1], data.targets.shape[1]
         times, weights = (part.to(device) for part in time_rule(dynamics.steps, nodes))
@@ -115,7 +124,9 @@ class _Problem:
             raise InputError("the inputs or the teacher's coefficients hold non-finite numbers")
         moments, directions = torch.linalg.eigh(gram)
         kept = moments > KEPT * moments[-1]
-        first, second = coupling_mask(oscillators - outputs, outputs, device).triu().nonzero().T
+        if graph is None:
+            graph = layered_graph(oscillators - outputs, outputs, device)
+        first, second = graph.triu().nonzero().T
         return _Problem(
             data,
             dynamics.steps,

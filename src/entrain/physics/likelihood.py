@@ -7,7 +7,7 @@ import math
 from torch import Tensor
 
 from entrain.errors import positive_float
-from entrain.physics import Dynamics
+from entrain.physics.phase_model import Dynamics
 
 
 def negative_log_likelihood(path_loss: Tensor, dynamics: Dynamics, temperature: float) -> Tensor:

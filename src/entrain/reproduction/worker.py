@@ -1,4 +1,4 @@
-"""Doing one piece of work: a stage to its packed state, a measurement to its result."""
+"""Doing one job: a stage to its packed state, a measurement to its result."""
 
 from __future__ import annotations
 
@@ -8,37 +8,28 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import numpy
 import torch
 
 import entrain
-from entrain.data import Dataset
-from entrain.experiments import Lab, Measurement, Values
-from entrain.learning import (
-    Classroom,
-    DirectStage,
-    Stage,
-    StudentStage,
-    TeacherStage,
-    TrainingState,
-    pack_state,
-    perform,
-    unpack_state,
-)
+from entrain.data import ImageDataset
+from entrain.experiments import ExperimentContext, Measurement, Values
+from entrain.learning import Stage, TrainingState, pack_state, train_stage, unpack_state
+from entrain.rules.training_data import TrainingData
 
 OnEpoch = Callable[[TrainingState], None]
 
 
-class Bench:
-    """Datasets and a device, on which work is done; keeps the last dataset at hand."""
+class Worker:
+    """Does jobs on a device; keeps the last dataset there."""
 
-    def __init__(self, dataset: Callable[[str], Dataset], device: torch.device) -> None:
+    def __init__(self, dataset: Callable[[str], ImageDataset], device: torch.device) -> None:
         self.device = device
         self._dataset = functools.cache(dataset)
-        self._room: Classroom | None = None
+        self._data: TrainingData | None = None
 
     def train(
         self,
@@ -49,11 +40,11 @@ class Bench:
         on_epoch: OnEpoch | None = None,
     ) -> bytes:
         """The packed state of `stage`; `saved` and its `seconds` are where it was interrupted."""
-        if self._room is None or self._room.data.name != stage.dataset:
-            self._room = None  # one dataset at a time on the device
-            self._room = Classroom(self._dataset(stage.dataset), self.device)
+        if self._data is None or self._data.data.name != stage.dataset:
+            self._data = None  # one dataset at a time on the device
+            self._data = TrainingData(self._dataset(stage.dataset), self.device)
         began = time.monotonic()
-        state = perform(stage, self._room, needs, saved=saved, on_epoch=on_epoch)
+        state = train_stage(stage, self._data, needs, saved=saved, on_epoch=on_epoch)
         # The selected epoch is what others use, without what only an optimiser needs.
         state.current = {}
         state.best = {name: tensor for name, tensor in state.best.items() if "." not in name}
@@ -62,26 +53,26 @@ class Bench:
 
     def measure(
         self,
-        work: Measurement,
+        job: Measurement,
         needs: Mapping[str, TrainingState],
         seconds: Mapping[str, float],
         on_progress: Callable[[float], None] | None = None,
     ) -> Values:
         """The result of a measurement; `seconds` is what each stage it uses took."""
         began = time.monotonic()
-        lab = Lab(work.setting, needs, self._dataset, self.device, on_progress)
-        values = work.experiment.measure(lab)
+        context = ExperimentContext(job.setting, needs, self._dataset, self.device, on_progress)
+        values = job.experiment.measure(context)
         return {
-            "experiment": work.experiment.name,
-            "title": work.experiment.title,
-            "source": work.experiment.source,
-            "key": work.key,
-            "setting": asdict(work.setting),
+            "experiment": job.experiment.name,
+            "title": job.experiment.title,
+            "source": job.experiment.source,
+            "key": job.key,
+            "setting": asdict(job.setting),
             "values": values,
             "stages": [
                 {"title": stage.title, "seed": stage.seed, "key": stage.key}
                 | {"seconds": seconds.get(stage.key), "spec": spec_of(stage)}
-                for stage in with_needs(work.needs)
+                for stage in with_needs(job.needs)
             ],
             "seconds": time.monotonic() - began,
             "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -91,12 +82,11 @@ class Bench:
 
 def spec_of(stage: Stage) -> Values:
     """What decides a stage; the stages it starts from by their keys."""
-    found = {field.name: getattr(stage, field.name) for field in fields(stage)}
-    return {name: _plain(value) for name, value in found.items()}
+    return {name: _plain(value) for name, value in stage.identity().items()}
 
 
 def _plain(value: object) -> Any:
-    if isinstance(value, TeacherStage | StudentStage | DirectStage):
+    if isinstance(value, Stage):
         return value.key
     if isinstance(value, tuple):
         return [_plain(each) for each in value]

@@ -1,16 +1,16 @@
-"""The first few principal runs, for what is measured of frozen networks."""
+"""The first few main runs, for what is measured of frozen networks."""
 
 from __future__ import annotations
 
 from entrain.experiments.setting import BOTH, Setting
-from entrain.learning import Stage, StudentStage
+from entrain.learning import Stage
 
 METHODS = ("PATH", "TWO-STAGE-END")
 
 
-def students(setting: Setting, name: str) -> dict[str, StudentStage]:
+def students(setting: Setting, name: str) -> dict[str, Stage]:
     """PATH and TWO-STAGE-END of a dataset."""
-    path = setting.principal(name)
+    path = setting.main_path(name)
     return {"PATH": path, "TWO-STAGE-END": setting.go_on(path)}
 
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal
 
-from entrain.errors import InputError, positive_float, positive_int, unknown_name
-from entrain.learning.augmentation import Augmentation
-from entrain.learning.protocols import PerRun, each_value
+from entrain.data import DATASETS
+from entrain.errors import InputError, positive_float, positive_int
+from entrain.physics import NetworkSpec
+from entrain.rules.augmentation import Augmentation
+from entrain.rules.interface import (
+    Assignment,
+    PerRun,
+    Rule,
+    Task,
+    check_per_run,
+    each_value,
+    one_of,
+)
 
 DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END"]
 
 
 @dataclass(frozen=True)
-class DirectProtocol:
+class DirectProtocol(Rule):
     r"""Cross-entropy of softmax(gain cos theta_out(t_f)) with the labels, by AdamW.
 
     Input weights learn at `input_rate`, biases and couplings at `coupling_rate`; both rise
@@ -28,6 +39,8 @@ class DirectProtocol:
     signed outputs in the loss, the rest being the cross-entropy; 1 is the endpoint loss alone.
     Rates, gain and the like may differ per run.
     """
+
+    kind: ClassVar[str] = "direct"
 
     name: str = "DIRECT"
     start: DirectStart = "random"
@@ -50,8 +63,7 @@ class DirectProtocol:
     distillation: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.start not in get_args(DirectStart):
-            raise unknown_name("start", self.start, get_args(DirectStart))
+        one_of("start", self.start, DirectStart)
         for name in ("epochs", "batch_size", "coarse_steps"):
             positive_int(name, getattr(self, name))
         for name in ("input_rate", "coupling_rate", "gain"):
@@ -71,10 +83,73 @@ class DirectProtocol:
         if not 0 <= positive_float("distillation", self.distillation, zero=True) <= 1:
             raise InputError(f"distillation must be from 0 to 1, got {self.distillation!r}")
         if self.distillation and not self.augmentation.is_nothing:
-            raise InputError("a teacher speaks of the images themselves: distil or augment")
+            raise InputError(
+                "a teacher's targets belong to undistorted images: choose distillation or "
+                "augmentation"
+            )
         for name in ("warm_up", "averaging"):
             if not 0 <= positive_float(name, getattr(self, name), zero=True) < 1:
                 raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
+
+    @property
+    def uses_teacher(self) -> bool:
+        """Where a teacher is distilled."""
+        return self.distillation > 0
+
+    def gain_of(self, run: int) -> float:
+        """The gain of a run."""
+        values = each_value(self.gain)
+        return values[run if len(values) > 1 else 0]
+
+    def suited(self, dataset: str, examples: int) -> DirectProtocol:
+        """With the settings found for the datasets of the package, or for `examples` of others."""
+        found = tuned(self, dataset)
+        if dataset == "digits":  # 1,197 images: small batches, or there are few steps
+            return replace(found, batch_size=32, epochs=60)
+        return found if dataset in DATASETS else replace(found, **small_set(examples))
+
+    def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
+        """One teacher at most, and as many rates as runs."""
+        super().check(network, runs, teachers)
+        if len(teachers) > 1:
+            raise InputError(f"{self.name} distils one teacher, got {len(teachers)}")
+        check_per_run(self, runs)
+
+    def identity(self, stage: Any) -> dict[str, Any]:
+        """As version 0.1 had it."""
+        return {
+            "dataset": stage.dataset,
+            "protocol": self,
+            "hidden": stage.network.hidden,
+            "runs": stage.runs,
+            "start": stage.start,
+            "teacher": stage.teachers[0] if stage.teachers else None,
+            "dynamics": stage.network.dynamics,
+            "seed": stage.seed,
+        }
+
+    def task(self, assignment: Assignment) -> Task:
+        """AdamW on the cross-entropy."""
+        from entrain.rules.direct_task import DirectTask
+
+        data = assignment.data
+        train, validation = data.train, data.validation
+        if data.has_images and not self.augmentation.is_nothing:
+            train, validation = data.images
+        targets = None
+        if self.uses_teacher:
+            targets = assignment.teachers[0].targets(train.all_inputs()).float()
+        return DirectTask(
+            self,
+            train,
+            validation,
+            assignment.network,
+            data.outputs,
+            teacher_outputs=targets,
+            seed=assignment.seed,
+            runs=assignment.runs,
+            start=assignment.start,
+        )
 
 
 DIRECT_PROTOCOLS: dict[str, DirectProtocol] = {
@@ -94,12 +169,12 @@ _AUGMENTATION = {
 }
 
 
-def suited(
+def tuned(
     protocol: DirectProtocol, dataset: str, *, epochs: int = 150, augmented: bool = True
 ) -> DirectProtocol:
     """`protocol` with the settings found for MNIST and Fashion-MNIST (and their small parts).
 
-    Without augmentation training is a fifth as long: it would only learn by heart.
+    Without augmentation training is a fifth as long: a longer one overfits.
     """
     found = replace(
         protocol,
@@ -124,7 +199,7 @@ def small_batch(examples: int) -> int:
 
 def small_set(examples: int) -> dict[str, Any]:
     """Fields for a user's own data: batches and epochs for about 3,000 steps, and a decay against
-    learning few rows by heart."""
+    overfitting few rows."""
     batch = small_batch(examples)
     epochs = min(200, max(20, 3000 * batch // examples))
     fine = max(1, epochs // 20)

@@ -6,15 +6,16 @@ the source, A counted from a stated architecture.
 
 from __future__ import annotations
 
-from entrain.experiments import principal, widths
+from entrain.experiments import main_stages, widths
 from entrain.experiments.published import CITATIONS, published
 from entrain.experiments.setting import BOTH, MNIST, Setting
-from entrain.experiments.spec import Experiment, Lab, Values, summary
+from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
 from entrain.learning import Stage
+from entrain.rules import Protocol
 
 
 def _stages(setting: Setting) -> list[Stage]:
-    return [principal.students(setting, name)["TWO-STAGE-END"] for name in BOTH]
+    return [main_stages.students(setting, name)["TWO-STAGE-END"] for name in BOTH]
 
 
 def _cited(table: str) -> list[Values]:
@@ -23,11 +24,11 @@ def _cited(table: str) -> list[Values]:
     return [row | {"source": CITATIONS[row["citation"]]} for row in rows if row.get("citation")]
 
 
-def _accuracies(lab: Lab) -> Values:
+def _accuracies(context: ExperimentContext) -> Values:
     found = {}
     for name, key in zip(BOTH, ("mnist", "fashion"), strict=True):
-        stage = principal.students(lab.setting, name)["TWO-STAGE-END"]
-        each = summary(lab.test(name, stage))
+        stage = main_stages.students(context.setting, name)["TWO-STAGE-END"]
+        each = summary(context.test(name, stage))
         found[f"{key}_top1_mean"], found[f"{key}_top1_sd"] = (
             each["mean"]["top1"],
             each["sd"]["top1"],
@@ -35,9 +36,9 @@ def _accuracies(lab: Lab) -> Values:
     return found
 
 
-def measure_resources(lab: Lab) -> Values:
+def measure_resources(context: ExperimentContext) -> Values:
     """Oscillators, input coefficients and couplers of the network itself."""
-    network = lab.networks(principal.students(lab.setting, MNIST)["TWO-STAGE-END"])[0]
+    network = context.networks(main_stages.students(context.setting, MNIST)["TWO-STAGE-END"])[0]
     ours = {
         "system": "Entrain",
         "platform": "Kuramoto",
@@ -49,16 +50,18 @@ def measure_resources(lab: Lab) -> Values:
         "couplers": network.couplers,
         "input_encoding": "hidden local fields",
         "implementation": "simulation",
-        **_accuracies(lab),
+        **_accuracies(context),
     }
     return {"ours": ours, "others": _cited("cross_platform_resources")}
 
 
-def measure_protocols(lab: Lab) -> Values:
+def measure_protocols(context: ExperimentContext) -> Values:
     """How the two stages use the dynamics, read off their protocols."""
-    students = principal.students(lab.setting, MNIST)
+    students = main_stages.students(context.setting, MNIST)
     rollouts = {
-        method: int(bool(stage.protocol.endpoint_weight)) for method, stage in students.items()
+        method: int(stage.rule.has_endpoint)
+        for method, stage in students.items()
+        if isinstance(stage.rule, Protocol)
     }
     ours = {
         "system": "Entrain",
@@ -74,9 +77,9 @@ def measure_protocols(lab: Lab) -> Values:
     return {"ours": ours, "others": _cited("cross_platform_training")}
 
 
-def measure_broader(lab: Lab) -> Values:
+def measure_broader(context: ExperimentContext) -> Values:
     """State variables that evolve during inference, structure, readout and accuracy."""
-    network = lab.networks(principal.students(lab.setting, MNIST)["TWO-STAGE-END"])[0]
+    network = context.networks(main_stages.students(context.setting, MNIST)["TWO-STAGE-END"])[0]
     ours = {
         "system": "Entrain",
         "substrate": "Kuramoto",
@@ -89,7 +92,7 @@ def measure_broader(lab: Lab) -> Values:
         "readout": "none",
         "prediction_state": "output oscillators at t_f",
         "implementation": "simulation",
-        **_accuracies(lab),
+        **_accuracies(context),
     }
     return {
         "ours": ours,
@@ -98,13 +101,13 @@ def measure_broader(lab: Lab) -> Values:
     }
 
 
-def measure_scale(lab: Lab) -> Values:
+def measure_scale(context: ExperimentContext) -> Values:
     """Digit accuracy against oscillators: ours at every width, and those the paper prints."""
     ours = []
-    for hidden in lab.setting.widths:
-        _, end = widths.pair(lab.setting, MNIST, hidden)
-        each = summary(lab.test(MNIST, end)[: lab.setting.few_runs])
-        oscillators = lab.networks(end)[0].oscillators
+    for hidden in context.setting.widths:
+        _, end = widths.pair(context.setting, MNIST, hidden)
+        each = summary(context.test(MNIST, end)[: context.setting.few_runs])
+        oscillators = context.networks(end)[0].oscillators
         ours.append({"oscillators": oscillators, "top1": each["mean"]["top1"]})
     others = [
         {
@@ -138,7 +141,7 @@ PROTOCOLS = Experiment(
     "training-protocols",
     "Training and inference protocols across platforms",
     "tab:cross_platform_training",
-    lambda setting: list(principal.students(setting, MNIST).values()),
+    lambda setting: list(main_stages.students(setting, MNIST).values()),
     measure_protocols,
 )
 BROADER = Experiment(

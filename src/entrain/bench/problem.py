@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.learning import endpoint_loss
-from entrain.physics import Dynamics, coupling_mask
+from entrain.physics import Dynamics, PhaseModel, layered_graph, readout
+from entrain.rules.two_stage_task import endpoint_loss
 
 OUTPUTS = 10
 LARGEST_ERROR = 1e-3  # relative; beyond it a result differs and no speed is reported
@@ -28,7 +28,7 @@ Infer = Callable[[], Tensor]
 
 
 @dataclass(frozen=True)
-class Work:
+class Problem:
     """One problem: B samples, N oscillators, K steps, on a device, in float32."""
 
     batch: int = 256
@@ -53,7 +53,7 @@ class Work:
 
         fields = 10.0 * normal(self.batch, n)
         couplings = normal(n, n) * (16.0 / n**0.5)
-        couplings = (couplings + couplings.transpose(1, 2)) * coupling_mask(hidden, outputs)
+        couplings = (couplings + couplings.transpose(1, 2)) * layered_graph(hidden, outputs)
         targets = normal(self.batch, outputs).tanh()
         return tuple(t.to(dtype).to(self.device) for t in (fields, couplings, targets))  # type: ignore[return-value]
 
@@ -62,16 +62,17 @@ class Work:
         """Outputs, loss and gradients of the first run by the reference, in float64."""
         fields, couplings, targets = (t[:1] for t in self.tensors(torch.float64))
         with kernels.use("reference"):
-            loss, by_fields, by_couplings = endpoint_loss(fields, couplings, targets, self.dynamics)
-            phases = kernels.rollout(fields, couplings, self.dynamics)
-        outputs = phases[0, :, -targets.shape[-1] :].cos()
-        return outputs, loss[0], by_fields[0], by_couplings[0]
+            model = PhaseModel(fields, couplings)
+            loss, gradient = endpoint_loss(model, targets, self.dynamics)
+            phases = kernels.rollout(model, self.dynamics)
+        outputs = readout(phases[0], targets.shape[-1])
+        return outputs, loss[0], gradient.fields[0], gradient.couplings[0]
 
     def error(self, found: tuple[Tensor, Tensor, Tensor]) -> float:
         """The largest relative error of loss and gradients, in the maximum norm."""
         _, *exact = self.exact()
         outputs = min(OUTPUTS, self.oscillators - 1)
-        mask = coupling_mask(self.oscillators - outputs, outputs).to(exact[0].device)
+        mask = layered_graph(self.oscillators - outputs, outputs).to(exact[0].device)
 
         def comparable(tensors: tuple[Tensor, ...] | list[Tensor]) -> list[Tensor]:
             loss, by_fields, by_couplings = (t.detach().to(exact[0]) for t in tensors)

@@ -73,7 +73,8 @@ class Augmentation:
         if self.elastic:
             control = drawn[:, 7:].reshape(-1, 2, _CONTROL, _CONTROL)
             smooth = _basis(rows, images) @ control @ _basis(columns, images).T
-            pixel = torch.tensor([2.0 / columns, 2.0 / rows], device=images.device)
+            # Filled on the device: a copy from the host cannot be part of a captured step.
+            pixel = torch.stack([images.new_full((), 2.0 / side) for side in (columns, rows)])
             grid = grid + smooth.movedim(1, -1) * (self.elastic * strength * pixel)
         moved = functional.grid_sample(images[:, None], grid, align_corners=False)
         return moved[:, 0]

@@ -1,46 +1,41 @@
-"""Stage I in one epoch: PATH by the exact solver, as a task of the one trainer."""
+"""Stage I in one epoch: PATH by the exact solver."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
-from torch import Tensor
 
 from entrain import kernels
 from entrain.evaluation.measure import chunks
-from entrain.learning.exact_path import solve_path
-from entrain.learning.student_task import PARAMETER_NAMES, StudentTask
-from entrain.learning.trainer import Parameters
-from entrain.physics import local_fields
+from entrain.physics import Parameters
+from entrain.rules.exact_path import solve_path
+from entrain.rules.interface import Tensors
+from entrain.rules.two_stage_task import TwoStageTask
 
 
-class ExactPathTask(StudentTask):
+class ExactPathTask(TwoStageTask):
     """PATH with the exact minimiser of the path loss in the place of SGD: one epoch, all runs."""
 
-    on_progress: Callable[[float], None] | None = None
-
-    def run_epoch(self, parameters: Parameters, epoch: int) -> dict[str, Tensor]:
+    def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         solution = solve_path(
             self.train,
             self.dynamics,
+            graph=self._spec.graph,
             nodes=self.protocol.path_nodes,
             ridge=self.protocol.ridge,
             on_progress=self.on_progress,
         )
-        for name, tensor in parameters.items():
+        for name, tensor in tensors.items():
             tensor.copy_(solution[name].expand_as(tensor))
-        loss = parameters["biases"].new_full((len(self.runs),), self._path_loss(parameters))
+        first = self._spec.parameters({name: tensor[:1] for name, tensor in tensors.items()})
+        loss = tensors["biases"].new_full((len(self.runs),), self._path_loss(first))
         return {"loss": loss, "path_loss": loss, "endpoint_loss": torch.zeros_like(loss)}
 
     def _path_loss(self, parameters: Parameters) -> float:
-        """L_path of the first run over all training examples."""
-        weights, biases, couplings = (parameters[name][:1] for name in PARAMETER_NAMES)
+        """L_path of one run over all training examples."""
         total = 0.0
         for rows, inputs in chunks(self.train.inputs):
-            loss, _, _ = kernels.path_loss(
-                local_fields(weights, biases, inputs[None]),
-                couplings,
+            loss, _ = kernels.path_loss(
+                parameters.phase_model(inputs[None]),
                 self.train.coefficients[rows][None],
                 self.dynamics,
                 nodes=self.protocol.path_nodes,

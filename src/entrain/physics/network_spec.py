@@ -1,0 +1,154 @@
+"""A network before it is trained: its size, graph, fixed terms and dynamics, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from entrain.errors import InputError, finite_numbers, positive_int, unknown_name
+from entrain.physics.parameters import Parameters, layered_graph
+from entrain.physics.phase_model import Dynamics
+
+TRAINED = ("input_weights", "biases", "couplings")  # by every rule
+TERMS = ("frequencies", "start_phases", "injection", "lag")  # trained on request
+
+
+@dataclass(frozen=True)
+class NetworkSpec:
+    """H hidden oscillators, and what acts on them and the outputs; hashable, and JSON by `asdict`.
+
+    `graph` lists the couplers (i, j), i < j; None couples any two oscillators that are not both
+    outputs. `frequencies`, `start_phases` and `injection` are N numbers, hidden oscillators first,
+    `lag` is one number; None and 0 are absent. `trainable` names those of them that are trained:
+    their numbers are the start.
+    """
+
+    hidden: int = 64
+    dynamics: Dynamics = field(default_factory=Dynamics)
+    graph: tuple[tuple[int, int], ...] | None = None
+    frequencies: tuple[float, ...] | None = None
+    start_phases: tuple[float, ...] | None = None
+    injection: tuple[float, ...] | None = None
+    lag: float = 0.0
+    trainable: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        positive_int("hidden", self.hidden)
+        for name in ("frequencies", "start_phases", "injection"):
+            if (values := getattr(self, name)) is not None:
+                object.__setattr__(self, name, finite_numbers(name, values))
+        object.__setattr__(self, "lag", finite_numbers("lag", (self.lag,))[0])
+        for name in self.trainable:
+            if name not in TERMS:
+                raise unknown_name("trainable term", name, TERMS)
+            if name != "lag" and getattr(self, name) is None:
+                raise InputError(f"{name} are trainable but not given; expected N numbers to start")
+        if self.graph is not None:
+            object.__setattr__(self, "graph", _pairs(self.graph))
+
+    @classmethod
+    def from_graph(cls, graph: Tensor, **others: Any) -> NetworkSpec:
+        """The specification with the couplers of a symmetric (N, N) boolean array."""
+        pairs = graph.triu(1).nonzero().tolist()
+        return cls(graph=tuple((int(i), int(j)) for i, j in pairs), **others)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> NetworkSpec:
+        """The specification whose `asdict` was written as JSON."""
+        given: dict[str, Any] = {
+            name: tuple(tuple(e) if isinstance(e, list) else e for e in value)
+            if isinstance(value, list)
+            else value
+            for name, value in values.items()
+        }
+        return cls(**given | {"dynamics": Dynamics(**values["dynamics"])})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tensors that are trained."""
+        return (*TRAINED, *(name for name in TERMS if name in self.trainable))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are only fields and couplings, from pi/2."""
+        return self.frequencies is self.start_phases is self.injection is None and not self._lagged
+
+    @property
+    def _lagged(self) -> bool:
+        return self.lag != 0.0 or "lag" in self.trainable
+
+    def with_steps(self, steps: int) -> NetworkSpec:
+        """The same with another number of Euler steps."""
+        return replace(self, dynamics=replace(self.dynamics, steps=steps))
+
+    def additions(self) -> dict[str, Any]:
+        """What this network has beyond hidden oscillators and dynamics, by name."""
+        plain, found = NetworkSpec(), asdict(self)
+        names = (each.name for each in fields(self) if each.name not in ("hidden", "dynamics"))
+        return {name: found[name] for name in names if found[name] != getattr(plain, name)}
+
+    def graph_of(self, outputs: int, device: torch.device | None = None) -> Tensor:
+        """(N, N) booleans: which couplers exist."""
+        n = self.hidden + outputs
+        if self.graph is None:
+            return layered_graph(self.hidden, outputs, device)
+        graph = torch.zeros(n, n, dtype=torch.bool)
+        for i, j in self.graph:
+            if j >= n:
+                raise InputError(f"graph has the coupler ({i}, {j}), the network {n} oscillators")
+            graph[i, j] = graph[j, i] = True
+        return graph.to(device)
+
+    def on(self, like: Tensor, runs: int, outputs: int) -> SpecOnDevice:
+        """This specification for so many runs and outputs, as tensors like `like`."""
+        terms: dict[str, Tensor] = {}
+        for name in ("frequencies", "start_phases", "injection"):
+            if (values := getattr(self, name)) is not None:
+                if len(values) != self.hidden + outputs:
+                    raise InputError(
+                        f"{name} must be {self.hidden + outputs} numbers, one for each of "
+                        f"{self.hidden} hidden and {outputs} output oscillators; got {len(values)}"
+                    )
+                terms[name] = torch.tensor(values, dtype=like.dtype).repeat(runs, 1).to(like.device)
+        if self._lagged:
+            terms["lag"] = torch.full((runs,), self.lag, dtype=like.dtype, device=like.device)
+        return SpecOnDevice(self, self.graph_of(outputs, like.device), terms)
+
+
+@dataclass(frozen=True)
+class SpecOnDevice:
+    """A specification on a device: its graph (N, N), and its terms (R, N) and (R,)."""
+
+    spec: NetworkSpec
+    graph: Tensor
+    terms: dict[str, Tensor]
+
+    def trainable_terms(self) -> dict[str, Tensor]:
+        """The start of the terms that are trained."""
+        return {name: self.terms[name].clone() for name in TERMS if name in self.spec.trainable}
+
+    def parameters(self, trained: dict[str, Tensor]) -> Parameters:
+        """The networks of trained tensors (R, ...), with the terms that are fixed."""
+        return Parameters(
+            input_weights=trained["input_weights"],
+            biases=trained["biases"],
+            couplings=trained["couplings"],
+            graph=self.graph,
+            **self.terms | {name: trained[name] for name in TERMS if name in trained},
+        )
+
+
+def _pairs(graph: Iterable[Iterable[int]]) -> tuple[tuple[int, int], ...]:
+    found = []
+    for pair in graph:
+        i, j = (int(end) for end in pair)
+        if not 0 <= i < j:
+            raise InputError(f"graph must list couplers (i, j) with 0 <= i < j, got ({i}, {j})")
+        found.append((i, j))
+    if len(set(found)) != len(found):
+        raise InputError("graph lists a coupler twice")
+    return tuple(sorted(found))

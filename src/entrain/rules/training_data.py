@@ -1,0 +1,142 @@
+"""A dataset on a device, and a teacher's targets for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from entrain.data import Dataset, Preprocessing, Split
+from entrain.errors import InputError
+from entrain.physics import path_coefficients
+from entrain.teacher import Teacher
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Labelled examples on a device: network inputs (M, D), or images that become inputs.
+
+    `images` (M, rows, columns) are grey levels from 0 to 1, turned into inputs by `preprocessing`
+    when they are used, so that they can be distorted before.
+    """
+
+    labels: Tensor
+    inputs: Tensor | None = None
+    images: Tensor | None = None
+    preprocessing: Preprocessing | None = None
+
+    @property
+    def inputs_per_example(self) -> int:
+        """D."""
+        if self.inputs is not None:
+            return self.inputs.shape[1]
+        assert self.images is not None
+        return self.images.shape[1] * self.images.shape[2]
+
+    def all_inputs(self) -> Tensor:
+        """The inputs of every example: (M, D)."""
+        if self.inputs is not None:
+            return self.inputs
+        assert self.images is not None
+        return self.inputs_of(self.images)
+
+    def inputs_of(self, images: Tensor) -> Tensor:
+        """Inputs (n, D) of images (n, rows, columns)."""
+        assert self.preprocessing is not None
+        return self.preprocessing.inputs_of_levels(images)
+
+
+@dataclass(frozen=True)
+class TeacherData:
+    """Inputs (M, D) with a teacher's targets for them.
+
+    `coefficients` (M, N) are the artanh of all transferred activations, `targets` (M, O) the
+    signed softmax outputs, `labels` (M,) the true classes. Where every run has its own teacher,
+    the first two have a leading axis of runs.
+    """
+
+    inputs: Tensor
+    coefficients: Tensor
+    targets: Tensor
+    labels: Tensor
+
+    def at(self, values: Tensor, rows: Tensor) -> Tensor:
+        """`coefficients` or `targets` of the examples `rows` (R, B): (R, B, .)."""
+        if values.dim() == 2:
+            return values[rows]
+        return values[torch.arange(len(rows), device=rows.device)[:, None], rows]
+
+
+class TrainingData:
+    """A dataset on a device: training and validation examples, and teachers' targets."""
+
+    def __init__(self, data: Dataset, device: torch.device) -> None:
+        self.data, self.device = data, device
+        self.train, self.validation = self._examples(data.train), self._examples(data.validation)
+
+    @property
+    def inputs(self) -> int:
+        """D."""
+        return self.data.preprocessing.inputs
+
+    @property
+    def outputs(self) -> int:
+        """O, the number of classes."""
+        return len(self.data.class_names)
+
+    @property
+    def has_images(self) -> bool:
+        """Whether the examples are images, which can be distorted."""
+        return isinstance(self.data.preprocessing, Preprocessing)
+
+    @cached_property
+    def images(self) -> tuple[Examples, Examples]:
+        """Training and validation images, made into inputs when they are used."""
+        return self._images(self.data.train), self._images(self.data.validation)
+
+    def teacher_targets(self, teachers: Sequence[Teacher]) -> tuple[TeacherData, TeacherData]:
+        """Training and validation examples with the targets of one teacher, or of each."""
+        return _of_teachers(teachers, self.train), _of_teachers(teachers, self.validation)
+
+    def _examples(self, split: Split) -> Examples:
+        inputs = self.data.preprocessing(split.features, unseen=False)
+        labels = torch.from_numpy(split.labels).to(self.device)
+        return Examples(labels, inputs.to(self.device))
+
+    def _images(self, split: Split) -> Examples:
+        constants = self.data.preprocessing
+        if not isinstance(constants, Preprocessing):
+            raise InputError("rows of features cannot be distorted as images can")
+        levels = torch.from_numpy(split.features.reshape(-1, *constants.image_shape))
+        return Examples(
+            labels=torch.from_numpy(split.labels).to(self.device),
+            images=levels.to(self.device, torch.float32) / constants.pixel_max,
+            preprocessing=constants,
+        )
+
+
+def teacher_targets(teacher: Teacher, inputs: Tensor, labels: Tensor) -> TeacherData:
+    """A teacher's targets for inputs (M, D), in the inputs' dtype."""
+    activations = teacher.activations(inputs)
+    return TeacherData(
+        inputs=inputs,
+        coefficients=path_coefficients(activations).to(inputs.dtype),
+        targets=activations[:, -teacher.outputs :].to(inputs.dtype),
+        labels=labels,
+    )
+
+
+def _of_teachers(teachers: Sequence[Teacher], examples: Examples) -> TeacherData:
+    inputs, labels = examples.all_inputs(), examples.labels
+    found = [teacher_targets(teacher, inputs, labels) for teacher in teachers]
+    if len(found) == 1:
+        return found[0]
+    return TeacherData(
+        inputs=inputs,
+        coefficients=torch.stack([each.coefficients for each in found]),
+        targets=torch.stack([each.targets for each in found]),
+        labels=labels,
+    )
