@@ -15,6 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,15 @@ _PARTIAL_SUMS = 32  # of the gradient of J, at most so many per run
 _COMPILING = "compiling the CPU kernels, once (about 10 s)"
 _PATIENCE = 2.0  # seconds: kernels found compiled are there by then
 
+# Fields, couplings in `_panels`, and `tiles.Terms` of a model: NumPy arrays that the kernels read.
+_Arrays = tuple[Any, Any, Any]
+
 
 @functools.cache
 def available() -> bool:
     """Whether the kernels are there, compile, and agree with the reference on tiny examples."""
     try:
-        _forward_tiles(), _adjoint_tiles()
+        _tiles()
     except ImportError:
         return False
     try:
@@ -73,7 +77,7 @@ def rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
     """See `reference.rollout`: (R, B, N), with noise (R, M, B, N), recorded (K + 1, ...)."""
-    return _forward(model, dynamics, noise, record, None)
+    return _forward(model, _arrays(model, dynamics), dynamics, noise, record, None)
 
 
 def rollout_with_pullback(
@@ -83,12 +87,16 @@ def rollout_with_pullback(
     runs, batch, n = model.fields.shape
     replicates = 1 if noise is None else len(noise.replicates)
     tape = Tape(_ceil(replicates * batch, _LANES), runs, dynamics.steps, _rows(n))
-    phases = _forward(model, dynamics, noise, record, tape)
-    # Made now: whoever changes the couplings in place gets the gradient at what they were.
-    panels, terms = _panels(model.couplings, dynamics), _terms(model)
+    arrays = _arrays(model, dynamics)
+    phases = _forward(model, arrays, dynamics, noise, record, tape)
+    _, panels, terms = arrays
+    couplings = _array(model.couplings)
+    if not np.array_equal(couplings, couplings.swapaxes(1, 2)):  # the adjoint multiplies by J^T
+        panels = _panels(couplings, dynamics)
+    times = dynamics.steps + 1 if record else 1
 
     def pullback(gradient: Tensor) -> PhaseModel:
-        outer = gradient.reshape(-1, runs, replicates * batch, n)
+        outer = gradient.reshape(times, runs, replicates * batch, n)
         found = _backward(outer, panels, terms, dynamics, tape)
         return reference.like(found, model, replicates)
 
@@ -96,7 +104,12 @@ def rollout_with_pullback(
 
 
 def _forward(
-    model: PhaseModel, dynamics: Dynamics, noise: Noise | None, record: bool, tape: Tape | None
+    model: PhaseModel,
+    arrays: _Arrays,
+    dynamics: Dynamics,
+    noise: Noise | None,
+    record: bool,
+    tape: Tape | None,
 ) -> Tensor:
     """The phases at t_f or at all times, and what the adjoint needs onto a tape."""
     runs, batch, n = model.fields.shape
@@ -107,11 +120,6 @@ def _forward(
     if record:
         path[0] = model.starts().detach().repeat(1, replicates, 1)
     fixed = dynamics.mobility * dynamics.time_step, dynamics.time_step, dynamics.steps
-    arrays = (
-        _array(model.fields),
-        _array(_panels(model.couplings.transpose(1, 2), dynamics)),
-        _terms(model),
-    )
     targets = _array(out), _array(path)
     if noise is None:
         _without_noise(fixed, arrays, targets, tape)
@@ -123,7 +131,7 @@ def _forward(
 
 def _without_noise(
     fixed: tuple[float, float, int],
-    arrays: tuple[Any, Any, Any],
+    arrays: _Arrays,
     targets: tuple[Any, Any],
     tape: Tape | None,
 ) -> None:
@@ -132,7 +140,7 @@ def _without_noise(
     tiles, rows = _ceil(batch, _LANES), _rows(n)
 
     def worker() -> Callable[[int], None]:
-        kernel = _forward_tiles().forward_tile
+        kernel = _tiles().forward_tile
         workspace = scratch(48 * rows)
         own = scratch(2, 16 * rows), scratch(0, 8 * rows)
 
@@ -148,7 +156,7 @@ def _without_noise(
 
 def _with_noise(
     fixed: tuple[float, float, int],
-    arrays: tuple[Any, Any, Any],
+    arrays: _Arrays,
     targets: tuple[Any, Any],
     tape: Tape | None,
     noise: Noise,
@@ -165,7 +173,7 @@ def _with_noise(
     )
 
     def worker() -> Callable[[int], None]:
-        kernel = _forward_tiles().noisy_tile
+        kernel = _tiles().noisy_tile
         own = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)
         spaces = counters, scratch(4, 8 * rows), scratch((32 + 24 * runs) * rows)
@@ -180,9 +188,7 @@ def _with_noise(
     in_threads(_ceil(pairs, _LANES), worker)
 
 
-def _backward(
-    outer: Tensor, panels: Tensor, terms: Any, dynamics: Dynamics, tape: Tape
-) -> PhaseModel:
+def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: Tape) -> PhaseModel:
     """Gradients for all rows (R, M B, N); neighbouring tiles share a partial sum of J's."""
     _, runs, pairs, n = outer.shape
     tiles, rows = _ceil(pairs, _LANES), _rows(n)
@@ -191,16 +197,16 @@ def _backward(
     share = max(1, _ceil(tiles, _PARTIAL_SUMS))
     parts = max(1, _ceil(tiles, share))
     sums = scratch(runs, parts, columns, rows, 16)
-    gradients = _adjoint_tiles().Gradients(
+    gradients = _tiles().Gradients(
         np.empty((runs, pairs, n), dtype=np.float32),
         *(_empty_like_rows(term, runs, pairs, n) for term in (terms.frequencies, terms.injection)),
         np.zeros((runs, tiles if terms.turns.size else 0)),
         _empty_like_rows(terms.start, runs, pairs, n),
     )
-    fixed = scale, dynamics.time_step, _array(outer), _array(panels), terms
+    fixed = scale, dynamics.time_step, _array(outer), panels, terms
 
     def worker() -> Callable[[int], None]:
-        kernel, held = _adjoint_tiles().backward_tile, _adjoint_tiles().GRADIENT_STEPS
+        kernel, held = _tiles().backward_tile, _tiles().GRADIENT_STEPS
         workspace = scratch((72 + 16 * held) * rows + 256 * held * columns)
 
         def work(index: int) -> None:
@@ -228,18 +234,25 @@ def _backward(
     )
 
 
+def _arrays(model: PhaseModel, dynamics: Dynamics) -> _Arrays:
+    panels = _panels(_array(model.couplings).swapaxes(1, 2), dynamics)
+    return _array(model.fields), panels, _terms(model)
+
+
 def _terms(model: PhaseModel) -> Any:
     """The terms besides fields and couplings as `tiles.Terms`."""
-    from entrain.kernels.tiles import Terms
+    absent = scratch(0, 0, 0)
 
     def array(values: Tensor | None) -> Any:
-        return scratch(0, 0, 0) if values is None else _array(values.float())
+        return absent if values is None else _array(values.float())
 
     turns = scratch(0, 0)
     if model.lag is not None:
         lag = model.lag.detach().double()
         turns = _array(torch.stack([lag.cos(), lag.sin()], dim=1).float())
-    return Terms(array(model.frequencies), array(model.injection), turns, array(model.start))
+    return _tiles().Terms(
+        array(model.frequencies), array(model.injection), turns, array(model.start)
+    )
 
 
 def _empty_like_rows(term: Any, runs: int, pairs: int, n: int) -> Any:
@@ -247,17 +260,17 @@ def _empty_like_rows(term: Any, runs: int, pairs: int, n: int) -> Any:
     return np.empty((runs, pairs, n) if term.size else (0, 0, 0), dtype=np.float32)
 
 
-def _panels(matrices: Tensor, dynamics: Dynamics) -> Tensor:
+def _panels(matrices: Any, dynamics: Dynamics) -> Any:
     """h C in the blocks of six and four columns in which `tiles` multiplies by C^T: (R, N P)."""
     runs, n, _ = matrices.shape
     rows = _rows(n)
     split = rows - 4 * {0: 0, 4: 1, 2: 2}[rows % 6]
-    scaled = torch.zeros(runs, n, rows)
-    scaled[:, :, :n] = matrices.detach() * (dynamics.mobility * dynamics.time_step)
+    scaled = scratch(runs, n, rows)
+    scaled[:, :, :n] = matrices * np.float32(dynamics.mobility * dynamics.time_step)
     wide = scaled[:, :, :split].reshape(runs, n, split // 6, 6)
     narrow = scaled[:, :, split:].reshape(runs, n, (rows - split) // 4, 4)
-    blocks = [part.transpose(1, 2).reshape(runs, -1) for part in (wide, narrow)]
-    return torch.cat(blocks, dim=1)
+    blocks = [part.swapaxes(1, 2).reshape(runs, -1) for part in (wide, narrow)]
+    return np.concatenate(blocks, axis=1)
 
 
 def _array(values: Tensor) -> Any:
@@ -273,19 +286,21 @@ def _rows(n: int) -> int:
     return max(4, n + n % 2)
 
 
-# Imported late: Numba takes a while to import and may be missing.
 @functools.cache
-def _forward_tiles() -> Any:
-    from entrain.kernels import tiles_forward
+def _tiles() -> Any:
+    # Imported late: Numba takes a while to import and may be missing.
+    from entrain.kernels.tiles import Terms
+    from entrain.kernels.tiles_adjoint import GRADIENT_STEPS, Gradients, backward_tile
+    from entrain.kernels.tiles_forward import forward_tile, noisy_tile
 
-    return tiles_forward
-
-
-@functools.cache
-def _adjoint_tiles() -> Any:
-    from entrain.kernels import tiles_adjoint
-
-    return tiles_adjoint
+    return SimpleNamespace(
+        Terms=Terms,
+        Gradients=Gradients,
+        GRADIENT_STEPS=GRADIENT_STEPS,
+        forward_tile=forward_tile,
+        noisy_tile=noisy_tile,
+        backward_tile=backward_tile,
+    )
 
 
 def _agrees() -> bool:

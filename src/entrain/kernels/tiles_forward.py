@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from entrain.kernels.normals import normals
-from entrain.kernels.tiles import HALF, ROW, address, clear, compiled, gather, inner, multiply
+from entrain.kernels.tiles import HALF, ROW, add, address, clear, compiled, gather, inner, multiply
 from entrain.kernels.vectors import LANES, any_above, lane, load, splat, store, with_lane
 from entrain.physics.noise import STEPS_PER_BLOCK
 
@@ -103,13 +103,6 @@ def modify(products, state, injection, cos_lag, sin_lag, rows):
 
 
 @inner
-def add(first, second, target, rows):
-    """target = first + second, P vectors."""
-    for i in range(rows):
-        store(target + HALF * i, load(first + HALF * i) + load(second + HALF * i))
-
-
-@inner
 def place(state, phases, first, count, rows):
     """The states of rows first .. first + 7 of phases (B or 1, N); of pi/2 where there are none."""
     batch, n = phases.shape
@@ -130,11 +123,13 @@ def scatter_phases(moved, first, start, numbers):
     batch, n = numbers.shape
     for i in range(n):
         value = load(moved + HALF * i)
-        for s in range(min(LANES, batch - first)):
-            begin = 0.5 * math.pi
-            if start.size:
+        if start.size:
+            for s in range(min(LANES, batch - first)):
                 begin = np.float64(start[(first + s) % start.shape[0], i])
-            numbers[first + s, i] = np.float64(lane(value, s)) + begin
+                numbers[first + s, i] = np.float64(lane(value, s)) + begin
+        else:
+            for s in range(min(LANES, batch - first)):
+                numbers[first + s, i] = np.float64(lane(value, s)) + 0.5 * math.pi
 
 
 @inner

@@ -61,16 +61,18 @@ class Tape:
         states = tiles * runs * (steps + 1) * 16 * rows
         diagonals = tiles * runs * steps * 8 * rows
         buffer = _spare.take(states + diagonals)
-        self.states = buffer[:states].view(tiles, runs, steps + 1, 16 * rows).numpy()
-        self.diagonals = (
-            buffer[states : states + diagonals].view(tiles, runs, steps, 8 * rows).numpy()
-        )
+        numbers = buffer.numpy()
+        self.states = numbers[:states].reshape(tiles, runs, steps + 1, 16 * rows)
+        self.diagonals = numbers[states:][:diagonals].reshape(tiles, runs, steps, 8 * rows)
         # The buffer goes back when nobody can read the tape any more.
         weakref.finalize(self, _spare.give, buffer).atexit = False
 
 
 class _Spare:
-    """One buffer kept for the next tape: fresh pages cost a good part of a training step."""
+    """One buffer kept for the next tape: fresh pages cost a good part of a training step.
+
+    A PyTorch tensor, because its memory begins at a cache line.
+    """
 
     def __init__(self) -> None:
         self._kept = torch.empty(0)
