@@ -1,50 +1,104 @@
-"""The choice of a kernel, checkpointing, and the exact solver as a stage."""
+"""The choice of a kernel, checkpointing, cut batches, and the exact solver as a stage."""
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 import torch
+from torch import Tensor
 
 import entrain
 from entrain import kernels
 from entrain.kernels import reference
 from entrain.learning import PROTOCOLS, Protocol, Recipe, carry_out, teach
 from entrain.learning.exact_path import solve_path
-from entrain.physics import Dynamics
-from networks import random_couplings, random_tensor
+from entrain.physics import Dynamics, Noise, PhaseModel
+from networks import TERMS, random_model, random_tensor
+
+
+def parts(model: PhaseModel) -> dict[str, Tensor]:
+    """The tensors that are there, by name."""
+    found = {each.name: getattr(model, each.name) for each in fields(model)}
+    return {name: tensor for name, tensor in found.items() if tensor is not None}
 
 
 def test_float64_and_the_word_reference_are_answered_by_the_reference() -> None:
-    single = torch.zeros(1, 2, 5)
-    assert kernels.answering(single.double()) is reference
+    double = random_model(1, 2, 5, TERMS)
+    single = double.map(Tensor.float)
+    assert kernels.select_backend(double) is reference
     with kernels.use("reference"):
-        assert kernels.answering(single) is reference
-    assert kernels.answering(single).__name__ == "entrain.kernels.cpu"
+        assert kernels.select_backend(single) is reference
+    assert kernels.select_backend(single).__name__ == "entrain.kernels.cpu"
     with pytest.raises(entrain.InputError, match="auto, reference"), kernels.use("fast"):
         pass
-    assert kernels.answering(single).__name__ == "entrain.kernels.cpu"
+    assert kernels.select_backend(single).__name__ == "entrain.kernels.cpu"
 
 
+@pytest.mark.parametrize("noisy", [False, True], ids=["", "noisy"])
 @pytest.mark.parametrize("steps", [1, 2, 30, 50, 100])
-def test_checkpointing_changes_nothing(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
-    fields, couplings = random_tensor(2, 3, 8), random_couplings(2, 5, 3)
-    gradient, dynamics = random_tensor(2, 3, 8, seed=1), Dynamics(steps=steps)
-    phases, pullback = reference.rollout_with_pullback(fields, couplings, dynamics)
-    wanted = pullback(gradient)
+def test_checkpointing_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, steps: int, noisy: bool
+) -> None:
+    model, dynamics = random_model(2, 3, 8, TERMS), Dynamics(steps=steps)
+    noise = Noise(1, 0.1, torch.arange(2), torch.arange(3)) if noisy else None
+    phases, pullback = reference.rollout_with_pullback(model, dynamics, noise=noise)
+    gradient = random_tensor(*phases.shape, seed=1)
+    wanted = parts(pullback(gradient))
     monkeypatch.setattr(reference, "KEPT_BYTES", 100)
-    assert steps <= 2 or reference.segment_length(fields, steps) < steps
-    again, pullback = kernels.rollout_with_pullback(fields, couplings, dynamics)
+    assert steps <= 2 or reference.segment_length(model.fields, steps) < steps
+    again, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise)
     assert torch.equal(again, phases)
-    for ours, theirs in zip(pullback(gradient), wanted, strict=True):
-        assert torch.equal(ours, theirs)
+    for name, found in parts(pullback(gradient)).items():
+        assert torch.equal(found, wanted[name])
+
+
+@pytest.mark.parametrize("record", [False, True], ids=["end", "record"])
+@pytest.mark.parametrize("noisy", [False, True], ids=["", "noisy"])
+@pytest.mark.parametrize("shared", [False, True], ids=["each", "shared"])
+@pytest.mark.parametrize("rows", [1, 5, 8])
+def test_a_batch_cut_in_pieces_gives_the_same(
+    monkeypatch: pytest.MonkeyPatch, rows: int, shared: bool, noisy: bool, record: bool
+) -> None:
+    # Small enough for increments below 1/2: a larger one has its neighbours in the tile turned
+    # by other roundings.
+    model = random_model(2, 19, 7, TERMS, shared=shared, size=0.5).map(Tensor.float)
+    dynamics = Dynamics(1.3, 0.5, 12)
+    noise = Noise(1, 0.02, torch.arange(3), torch.arange(19)) if noisy else None
+    cpu = pytest.importorskip("entrain.kernels.cpu")
+    whole, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise, record=record)
+    gradient = random_tensor(*whole.shape, seed=1).float()
+    wanted = parts(pullback(gradient))
+
+    taken = []
+    rollout_with_pullback = cpu.rollout_with_pullback
+
+    def counted(piece: PhaseModel, *rest, **options):
+        taken.append(piece.fields.shape[1])
+        return rollout_with_pullback(piece, *rest, **options)
+
+    def refused(*_, **__):
+        raise AssertionError("the reference was asked")
+
+    monkeypatch.setattr(cpu, "rollout_with_pullback", counted)
+    monkeypatch.setattr(reference, "rollout_with_pullback", refused)
+    copies = 2 * (3 if noisy else 1)
+    monkeypatch.setattr(kernels, "TAPE_BYTES", rows * copies * cpu.tape_bytes(7, 12))
+    found, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise, record=record)
+    assert torch.equal(found, whole)
+    for name, tensor in parts(pullback(gradient)).items():
+        assert tensor.shape == wanted[name].shape
+        assert float((tensor - wanted[name]).norm() / wanted[name].norm()) < 1e-6, name
+    assert sum(taken) == 19
+    assert max(taken) == rows
 
 
 def test_segments_of_a_long_rollout_of_a_large_network_fit_in_memory() -> None:
     """1,000 oscillators, 10,000 steps, 256 samples: kept states and a segment, far below 4 GiB."""
-    fields, steps = torch.zeros(1, 256, 1000), 10_000
-    length = reference.segment_length(fields, steps)
-    kept = (-(-steps // length) + length + 1) * fields.numel() * fields.element_size()
-    assert not reference.fits_in_memory(fields, steps)
+    phases, steps = torch.zeros(1, 256, 1000), 10_000
+    length = reference.segment_length(phases, steps)
+    kept = (-(-steps // length) + length + 1) * phases.numel() * phases.element_size()
+    assert not reference.fits_in_memory(phases, steps)
     assert kept < 0.25 * 2**30
 
 

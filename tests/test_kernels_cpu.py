@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields, replace
+from types import ModuleType
 
 import pytest
 import torch
@@ -10,11 +12,12 @@ from torch import Tensor
 
 from conftest import threads
 from entrain.kernels import reference
-from entrain.physics import Dynamics, Noise
-from networks import random_couplings, random_tensor
+from entrain.physics import Dynamics, Noise, PhaseModel
+from networks import TERMS, random_couplings, random_model, random_tensor
 
 cpu = pytest.importorskip("entrain.kernels.cpu")
-tiles = pytest.importorskip("entrain.kernels.tiles")
+tiles_forward = pytest.importorskip("entrain.kernels.tiles_forward")
+tiles_adjoint = pytest.importorskip("entrain.kernels.tiles_adjoint")
 
 # runs, batch, hidden, outputs, K, observation time, size of the parameters, tolerance
 EXAMPLES = {
@@ -31,124 +34,272 @@ EXAMPLES = {
     "every increment large": (1, 10, 3, 2, 3, 3.0, 2.0, 1e-4),
 }
 
+# runs, batch, N, K, observation time, size of the parameters
+SHAPES = {
+    "odd N, odd batch": (2, 11, 7, 9, 0.5, 1.0),
+    "one sample": (1, 1, 8, 7, 0.4, 1.0),
+    "two oscillators": (1, 8, 2, 5, 0.4, 1.0),
+    "three oscillators, one step": (2, 3, 3, 1, 0.4, 1.0),
+    "the usual size": (1, 19, 74, 40, 0.2, 0.5),
+    "large increments": (1, 5, 6, 4, 2.0, 0.5),
+}
+CHOICES = {"none": (), **{term: (term,) for term in TERMS}, "all": TERMS}
+
 
 @pytest.fixture(params=EXAMPLES.values(), ids=list(EXAMPLES))
 def example(request):
+    """A plain model with symmetric couplings, a gradient, and how exact results should be."""
     runs, batch, hidden, outputs, steps, time, size, tolerance = request.param
     n = hidden + outputs
     return {
-        "b": (size * random_tensor(runs, batch, n, seed=1)).float(),
-        "j": (size * random_couplings(runs, hidden, outputs)).float(),
-        "g": random_tensor(runs, batch, n, seed=2).float(),
-        "d": Dynamics(1.3, time, steps),
+        "model": PhaseModel(
+            (size * random_tensor(runs, batch, n, seed=1)).float(),
+            (size * random_couplings(runs, hidden, outputs)).float(),
+        ),
+        "gradient": random_tensor(runs, batch, n, seed=2).float(),
+        "dynamics": Dynamics(1.3, time, steps),
+        "noise": Noise(7, 0.2, torch.tensor([3, 0]), torch.arange(100, 100 + batch)),
         "tolerance": tolerance,
     }
 
 
-def error(found: Tensor, exact: Tensor) -> float:
-    """The largest error relative to the largest number."""
+def error(found: Tensor, exact: Tensor, least: float = 1e-6) -> float:
+    """The largest error relative to the largest number, or to `least` where that is smaller."""
     assert found.shape == exact.shape
     assert found.dtype == torch.float32
-    return float((found - exact).abs().max() / exact.abs().max().clamp_min(1e-30))
+    return float((found - exact).abs().max() / exact.abs().max().clamp_min(least))
 
 
-def tied(gradient: Tensor) -> Tensor:
-    return gradient + gradient.transpose(1, 2)
+def turn_error(found: Tensor, exact: Tensor) -> float:
+    """The largest error of phases that may be a turn apart, across the cut at pi."""
+    assert found.shape == exact.shape
+    assert found.dtype == torch.float32
+    return float(torch.sin(0.5 * (found - exact)).abs().max())
 
 
-def training_step(b: Tensor, j: Tensor, g: Tensor, d: Dynamics, kernel=cpu) -> list[Tensor]:
-    phases, pullback = kernel.rollout_with_pullback(b, j, d)
-    by_fields, by_couplings = pullback(g)
-    return [phases, by_fields, tied(by_couplings)]
+def parts(model: PhaseModel) -> dict[str, Tensor]:
+    """The tensors that are there, by name."""
+    found = {each.name: getattr(model, each.name) for each in fields(model)}
+    return {name: tensor for name, tensor in found.items() if tensor is not None}
 
 
-def noisy(example, kernel=cpu, *, double: bool = False, **options: bool) -> Tensor:
-    b, j = example["b"], example["j"]
-    if double:
-        b, j = b.double(), j.double()
-    noise = Noise(7, 0.2, torch.tensor([3, 0]), torch.arange(100, 100 + b.shape[1]))
-    return kernel.noisy_rollout(b, j, example["d"], noise, **options)
+def doubled(model: PhaseModel) -> PhaseModel:
+    return model.map(Tensor.double)
 
 
-def test_they_agree_with_the_reference_on_its_tiny_example() -> None:
-    assert cpu.warm(lambda message: None)
+def single(model: PhaseModel) -> PhaseModel:
+    return model.map(Tensor.float)
+
+
+def run_of(model: PhaseModel, chosen: slice) -> PhaseModel:
+    return model.map(lambda tensor: tensor[chosen])
+
+
+def training_step(
+    model: PhaseModel,
+    gradient: Tensor,
+    dynamics: Dynamics,
+    kernel: ModuleType = cpu,
+    **options: Noise | bool | None,
+) -> dict[str, Tensor]:
+    """The phases and every gradient."""
+    phases, pullback = kernel.rollout_with_pullback(model, dynamics, **options)
+    return {"phases": phases, **parts(pullback(gradient))}
+
+
+def same(one: dict[str, Tensor], another: dict[str, Tensor]) -> bool:
+    assert one.keys() == another.keys()
+    return all(torch.equal(one[name], another[name]) for name in one)
+
+
+def test_they_agree_with_the_reference_on_tiny_examples() -> None:
+    cpu.prepare(lambda message: None)
+    assert cpu.available()
 
 
 def test_phases_and_gradients(example) -> None:
-    b, j, g, d = (example[name] for name in "bjgd")
-    found = training_step(b, j, g, d)
-    exact = training_step(b.double(), j.double(), g.double(), d, reference)
-    for ours, theirs in zip(found, exact, strict=True):
-        assert error(ours, theirs) < example["tolerance"]
-    assert torch.equal(cpu.rollout(b, j, d), found[0])
+    model, gradient, dynamics = (example[name] for name in ("model", "gradient", "dynamics"))
+    found = training_step(model, gradient, dynamics)
+    exact = training_step(doubled(model), gradient.double(), dynamics, reference)
+    for name in ("phases", "fields", "couplings"):
+        assert error(found[name], exact[name]) < example["tolerance"], name
+    assert torch.equal(cpu.rollout(model, dynamics), found["phases"])
 
 
 def test_recorded_paths(example) -> None:
-    b, j, d = (example[name] for name in "bjd")
-    path = cpu.rollout(b, j, d, record=True)
-    exact = reference.rollout(b.double(), j.double(), d, record=True)
+    model, dynamics = example["model"], example["dynamics"]
+    path = cpu.rollout(model, dynamics, record=True)
+    exact = reference.rollout(doubled(model), dynamics, record=True)
     assert error(path, exact) < example["tolerance"]
-    assert torch.equal(path[-1], cpu.rollout(b, j, d))
+    assert torch.equal(path[-1], cpu.rollout(model, dynamics))
 
 
 def test_noisy_rollouts(example) -> None:
-    path = noisy(example, record=True)
-    exact = noisy(example, reference, double=True, record=True)
-    assert path.shape == exact.shape
-    assert path.dtype == torch.float32
+    model, dynamics, noise = (example[name] for name in ("model", "dynamics", "noise"))
+    path = cpu.rollout(model, dynamics, noise=noise, record=True)
+    exact = reference.rollout(doubled(model), dynamics, noise=noise, record=True)
     assert float(path.abs().max()) <= math.pi + 1e-6
-    # Across the cut at pi two equal phases differ by a turn.
-    assert float(torch.sin(0.5 * (path - exact)).abs().max()) < example["tolerance"]
-    assert torch.equal(path[-1], noisy(example))
+    assert turn_error(path, exact) < example["tolerance"]
+    assert torch.equal(path[-1], cpu.rollout(model, dynamics, noise=noise))
 
 
-def test_phases_are_unwrapped() -> None:
+@pytest.mark.parametrize("record", [False, True], ids=["end", "record"])
+@pytest.mark.parametrize("noisy", [False, True], ids=["", "noisy"])
+@pytest.mark.parametrize("shared", [False, True], ids=["each", "shared"])
+@pytest.mark.parametrize("terms", CHOICES.values(), ids=list(CHOICES))
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
+def test_every_term_and_every_gradient(shape, terms, shared, noisy, record) -> None:
+    runs, batch, n, steps, time, size = shape
+    model = single(random_model(runs, batch, n, terms, shared=shared, size=size))
+    dynamics = Dynamics(1.3, time, steps)
+    noise = Noise(3, 0.4, torch.arange(3), torch.arange(batch) + 5) if noisy else None
+    phases = cpu.rollout(model, dynamics, noise=noise, record=record)
+    gradient = random_tensor(*phases.shape, seed=2).float()
+    found = training_step(model, gradient, dynamics, noise=noise, record=record)
+    assert torch.equal(found["phases"], phases)
+    exact = training_step(
+        doubled(model), gradient.double(), dynamics, reference, noise=noise, record=record
+    )
+    measure = turn_error if noisy else error
+    assert measure(found.pop("phases"), exact.pop("phases")) < 1e-5
+    assert found.keys() == exact.keys() == parts(model).keys()
+    for name in found:
+        assert found[name].shape == parts(model)[name].shape
+        # That of the lag is one sum, of terms of about 1 that may cancel.
+        assert error(found[name], exact[name], 1.0 if name == "lag" else 1e-6) < 1e-4, name
+
+
+@pytest.mark.parametrize("noisy", [False, True], ids=["", "noisy"])
+@pytest.mark.parametrize("record", [False, True], ids=["end", "record"])
+def test_gradients_are_the_slopes_of_the_reference(noisy, record) -> None:
+    """Central differences of the float64 rollout along a random direction of each tensor."""
+    model = single(random_model(2, 5, 7, TERMS, size=0.7))
+    dynamics = Dynamics(1.3, 0.5, 9)
+    noise = Noise(3, 0.1, torch.arange(3), torch.arange(5)) if noisy else None
+    exact, step = doubled(model), 1e-5
+    phases = reference.rollout(exact, dynamics, noise=noise, record=record)
+    gradient = random_tensor(*phases.shape, seed=2).float()
+    found = training_step(model, gradient, dynamics, noise=noise, record=record)
+    for name, tensor in parts(exact).items():
+        direction = random_tensor(*tensor.shape, seed=4)
+        ends = [
+            reference.rollout(
+                replace(exact, **{name: tensor + sign * step * direction}),
+                dynamics,
+                noise=noise,
+                record=record,
+            )
+            for sign in (1, -1)
+        ]
+        moved = ends[0] - ends[1]
+        moved = torch.atan2(moved.sin(), moved.cos())  # a turn more or less across the cut
+        slope = float((gradient * moved).sum()) / (2 * step)
+        expected = float((found[name] * direction).sum())
+        scale = float((found[name] * direction).abs().sum())
+        assert abs(expected - slope) < 1e-4 * scale, name
+
+
+@pytest.mark.parametrize("noisy", [False, True], ids=["", "noisy"])
+@pytest.mark.parametrize("term", ["frequencies", "injection", "lag"])
+def test_a_term_that_is_zero_changes_no_bit(term: str, noisy: bool) -> None:
+    model, dynamics = single(random_model(2, 11, 7)), Dynamics(1.3, 0.5, 40)
+    noise = Noise(3, 0.4, torch.arange(3), torch.arange(11)) if noisy else None
+    zero = torch.zeros(2) if term == "lag" else torch.zeros(2, 1, 7)
+    gradient = random_tensor(2, *((3,) if noisy else ()), 11, 7, seed=2).float()
+    absent = training_step(model, gradient, dynamics, noise=noise)
+    present = training_step(replace(model, **{term: zero}), gradient, dynamics, noise=noise)
+    assert present.pop(term).shape == zero.shape
+    assert same(present, absent)
+
+
+def test_a_start_at_a_quarter_turn_changes_roundings_only() -> None:
+    """The cosine of pi/2 as a float32 is -4e-8, that of the start of a model without is 0."""
+    model, dynamics = single(random_model(2, 11, 7)), Dynamics(1.3, 0.5, 40)
+    gradient = random_tensor(2, 11, 7, seed=2).float()
+    absent = training_step(model, gradient, dynamics)
+    quarter = replace(model, start=torch.full((2, 1, 7), math.pi / 2))
+    for name, tensor in training_step(quarter, gradient, dynamics).items():
+        if name != "start":
+            assert error(tensor, absent[name].double()) < 3e-6, name
+
+
+def test_phases_are_unwrapped_and_count_from_the_start() -> None:
     b, j = torch.tensor([[[0.0, 8.0], [-8.0, 0.0]]]), torch.zeros(1, 2, 2)
-    phases = cpu.rollout(b, j, Dynamics(1.0, 1.0, 1))
+    phases = cpu.rollout(PhaseModel(b, j), Dynamics(1.0, 1.0, 1))
     assert torch.allclose(phases, math.pi / 2 - b, rtol=1e-6)
+    start = torch.tensor([[[20.0, -30.0]]])
+    free = PhaseModel(torch.zeros(1, 3, 2), j, frequencies=torch.ones(1, 1, 2), start=start)
+    path = cpu.rollout(free, Dynamics(1.0, 5.0, 10), record=True)
+    assert torch.equal(path[0], start.expand(1, 3, 2))
+    assert torch.allclose(path[-1], start + 5.0, rtol=1e-6)
+
+
+def test_noise_leaves_the_start_as_it_is() -> None:
+    start = torch.full((1, 1, 2), 20.0)
+    model = PhaseModel(torch.zeros(1, 3, 2), torch.zeros(1, 2, 2), start=start)
+    noise = Noise(3, 0.4, torch.arange(2), torch.arange(3))
+    path = cpu.rollout(model, Dynamics(1.0, 1.0, 4), noise=noise, record=True)
+    assert torch.equal(path[0], start.expand(1, 2, 3, 2))
+    assert float(path[1:].abs().max()) <= math.pi + 1e-6
 
 
 def test_there_is_one_compiled_version_of_each() -> None:
     """An array in another layout would be another version, compiled in the middle of a run."""
-    b, j, d = torch.zeros(2, 3, 5), torch.zeros(2, 5, 5), Dynamics(1.0, 0.1, 2)
-    for fields in (b, b[:1], b.transpose(1, 2).contiguous().transpose(1, 2), b[:, :1]):
-        runs = len(fields)
-        cpu.rollout(fields, j[:runs], d, record=True)
-        cpu.rollout_with_pullback(fields, j[:runs], d)[1](fields)
-        noise = Noise(1, 0.1, torch.arange(1), torch.arange(fields.shape[1]))
-        cpu.noisy_rollout(fields, j[:runs], d, noise, record=True)
-        cpu.noisy_rollout(fields, j[:runs], d, noise)
-    for kernel in (tiles.forward_tile, tiles.backward_tile, tiles.noisy_tile):
+    d = Dynamics(1.0, 0.1, 2)
+    for terms in ((), TERMS):
+        whole = single(random_model(2, 3, 5, terms))
+        b = whole.fields
+        for view in (b, b.transpose(1, 2).contiguous().transpose(1, 2), b[:, :1]):
+            model = replace(whole.rows(slice(view.shape[1])), fields=view)
+            noise = Noise(1, 0.1, torch.arange(1), torch.arange(view.shape[1]))
+            for one in (model, run_of(model, slice(1))):
+                for forcing in (None, noise):
+                    for record in (False, True):
+                        options = {"noise": forcing, "record": record}
+                        cpu.rollout(one, d, **options)
+                        phases, pullback = cpu.rollout_with_pullback(one, d, **options)
+                        pullback(phases)
+    kernels = (tiles_forward.forward_tile, tiles_forward.noisy_tile, tiles_adjoint.backward_tile)
+    for kernel in kernels:
         assert len(kernel.signatures) == 1
 
 
 def test_bits_do_not_depend_on_threads(example) -> None:
-    b, j, g, d = (example[name] for name in "bjgd")
+    model, gradient, dynamics = (example[name] for name in ("model", "gradient", "dynamics"))
+    runs, batch, n = gradient.shape
+    full = single(random_model(runs, batch, n, TERMS, shared=True))
+    noisy_gradient = random_tensor(runs, 2, batch, n, seed=3).float()
     results = []
     for count in (1, 2, 3):
         with threads(count):
-            results.append([*training_step(b, j, g, d), noisy(example)])
+            found = [
+                training_step(model, gradient, dynamics),
+                training_step(full, noisy_gradient, dynamics, noise=example["noise"]),
+                {"noisy": cpu.rollout(model, dynamics, noise=example["noise"])},
+            ]
+            results.append(found)
     for other in results[1:]:
-        for one, another in zip(results[0], other, strict=True):
-            assert torch.equal(one, another)
+        assert all(same(*pair) for pair in zip(results[0], other, strict=True))
 
 
-def test_bits_do_not_depend_on_neighbours() -> None:
+@pytest.mark.parametrize("terms", [(), TERMS], ids=["none", "all"])
+def test_bits_do_not_depend_on_neighbours(terms) -> None:
     """Samples alone, in another lane, or among other runs."""
-    b, g = random_tensor(2, 21, 17, seed=1).float(), random_tensor(2, 21, 17, seed=2).float()
-    j, d = random_couplings(2, 13, 4).float(), Dynamics(1.0, 0.3, 40)
-    phases, by_fields, by_couplings = training_step(b, j, g, d)
-    part = slice(10, 15)
+    model, g = single(random_model(2, 21, 17, terms)), random_tensor(2, 21, 17, seed=2).float()
+    d, part = Dynamics(1.0, 0.3, 40), slice(10, 15)
+    together = training_step(model, g, d)
+    by_sample = together.keys() - {"couplings", "lag"}
     for run in range(2):
         one = slice(run, run + 1)
-        alone = training_step(b[one, part], j[one], g[one, part], d)
-        assert torch.equal(alone[0], phases[one, part])
-        assert torch.equal(alone[1], by_fields[one, part])
-        assert torch.equal(training_step(b[one], j[one], g[one], d)[2], by_couplings[one])
+        alone = training_step(run_of(model, one).rows(part), g[one, part], d)
+        for name in by_sample:
+            assert torch.equal(alone[name], together[name][one, part])
+        alone = training_step(run_of(model, one), g[one], d)
+        assert same(alone, {name: tensor[one] for name, tensor in together.items()})
     noise = Noise(7, 0.2, torch.arange(3), torch.arange(21))
     few = Noise(7, 0.2, torch.arange(1, 2), torch.arange(21)[part])
-    together = cpu.noisy_rollout(b, j, d, noise)
-    assert torch.equal(cpu.noisy_rollout(b[:, part], j, d, few), together[:, 1:2, part])
+    whole = cpu.rollout(model, d, noise=noise)
+    assert torch.equal(cpu.rollout(model.rows(part), d, noise=few), whole[:, 1:2, part])
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 3e38])
@@ -156,26 +307,34 @@ def test_a_broken_run_leaves_the_others_alone(bad: float) -> None:
     b, g = random_tensor(3, 9, 7, seed=1).float(), random_tensor(3, 9, 7, seed=2).float()
     j, d = random_couplings(3, 5, 2).float(), Dynamics(1.0, 0.3, 20)
     b[1, 4, 2] = j[1, 0, 1] = j[1, 1, 0] = bad
-    together = training_step(b, j, g, d)
-    assert not all(bool(part[1].isfinite().all()) for part in together)
+    model = PhaseModel(b, j)
+    together = training_step(model, g, d)
+    assert not all(bool(part[1].isfinite().all()) for part in together.values())
     for run in (0, 2):
         one = slice(run, run + 1)
-        for ours, alone in zip(together, training_step(b[one], j[one], g[one], d), strict=True):
-            assert torch.equal(ours[one], alone)
+        alone = training_step(run_of(model, one), g[one], d)
+        assert same(alone, {name: tensor[one] for name, tensor in together.items()})
     noise = Noise(7, 0.2, torch.arange(2), torch.arange(9))
-    alone = cpu.noisy_rollout(b[2:], j[2:], d, noise)
-    assert torch.equal(cpu.noisy_rollout(b, j, d, noise)[2:], alone)
+    alone = cpu.rollout(run_of(model, slice(2, 3)), d, noise=noise)
+    assert torch.equal(cpu.rollout(model, d, noise=noise)[2:], alone)
 
 
 def test_a_pullback_answers_again_while_others_are_made() -> None:
-    b, g = random_tensor(1, 9, 7, seed=1).float(), random_tensor(1, 9, 7, seed=2).float()
-    j, d = random_couplings(1, 5, 2).float(), Dynamics(1.0, 0.3, 20)
-    _, pullback = cpu.rollout_with_pullback(b, j, d)
-    first = pullback(g)
-    _, other = cpu.rollout_with_pullback(2 * b, j, d)
+    model, g = single(random_model(1, 9, 7, TERMS)), random_tensor(1, 9, 7, seed=2).float()
+    d = Dynamics(1.0, 0.3, 20)
+    _, pullback = cpu.rollout_with_pullback(model, d)
+    first = parts(pullback(g))
+    _, other = cpu.rollout_with_pullback(replace(model, fields=2 * model.fields), d)
     other(g)
-    for one, another in zip(first, pullback(g), strict=True):
-        assert torch.equal(one, another)
+    assert same(first, parts(pullback(g)))
+
+
+def test_a_pullback_answers_for_the_couplings_as_they_were() -> None:
+    model, g = single(random_model(1, 9, 7)), random_tensor(1, 9, 7, seed=2).float()
+    _, pullback = cpu.rollout_with_pullback(model, Dynamics(1.0, 0.3, 20))
+    first = parts(pullback(g))
+    model.couplings.zero_()
+    assert same(first, parts(pullback(g)))
 
 
 def test_views_expanded_fields_and_no_samples() -> None:
@@ -183,9 +342,20 @@ def test_views_expanded_fields_and_no_samples() -> None:
     b, d = random_tensor(1, 1, 7, seed=1).float().expand(2, 9, 7), Dynamics(1.0, 0.3, 20)
     j = random_couplings(2, 5, 2).float().requires_grad_()
     turned = b.transpose(1, 2).contiguous().transpose(1, 2)
-    assert torch.equal(cpu.rollout(b, j, d), cpu.rollout(turned, j, d))
-    empty, gradients = cpu.rollout_with_pullback(b[:, :0], j, d)
-    assert empty.shape == (2, 0, 7)
-    by_fields, by_couplings = gradients(empty)
-    assert by_fields.shape == (2, 0, 7)
-    assert not bool(by_couplings.any())
+    assert torch.equal(cpu.rollout(PhaseModel(b, j), d), cpu.rollout(PhaseModel(turned, j), d))
+    nobody = Noise(1, 0.1, torch.arange(2), torch.arange(0))
+    shared = torch.zeros(2, 1, 7)
+    for model in (PhaseModel(b[:, :0], j), PhaseModel(b[:, :0], j, frequencies=shared)):
+        for noise, record in ((None, False), (None, True), (nobody, False)):
+            empty, pullback = cpu.rollout_with_pullback(model, d, noise=noise, record=record)
+            assert empty.shape[-2:] == (0, 7)
+            found = pullback(empty)
+            assert found.fields.shape == (2, 0, 7)
+            assert not bool(found.couplings.any())
+            assert found.frequencies is None or not bool(found.frequencies.any())
+
+
+def test_the_tape_takes_what_it_says() -> None:
+    for n, steps in ((2, 1), (7, 20), (74, 5)):
+        tape = cpu.Tape(1, 1, steps, cpu._rows(n))
+        assert tape.states.nbytes + tape.diagonals.nbytes == 8 * cpu.tape_bytes(n, steps)

@@ -1,23 +1,21 @@
 """Rollouts and their adjoint for float32 tensors on the CPU, compiled by Numba.
 
-Signatures and definitions are those of `reference`; the arithmetic is in `tiles`. PyTorch's number
-of threads take tiles of eight samples one by one, and every sum is taken in an order that the
-number of threads does not change.
+Signatures and definitions are those of `reference`; the arithmetic is in `tiles_forward` and
+`tiles_adjoint`. PyTorch's number of threads take tiles of eight samples one by one, and every sum
+is taken in an order that the number of threads does not change.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-import itertools
 import math
-import os
 import struct
 import sys
 import threading
 import warnings
-import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,23 +24,21 @@ from torch import Tensor
 
 from entrain.kernels import reference
 from entrain.kernels.reference import Pullback
-from entrain.physics import INITIAL_PHASE, Dynamics, Noise
+from entrain.kernels.workers import Tape, in_threads, scratch
+from entrain.physics import Dynamics, Noise, PhaseModel
 
 _LANES = 8
 _PARTIAL_SUMS = 32  # of the gradient of J, at most so many per run
-_SPARE_NUMBERS = 2**26
 _COMPILING = "compiling the CPU kernels, once (about 10 s)"
 _PATIENCE = 2.0  # seconds: kernels found compiled are there by then
 
-# Called by a thread with its own scratch memory: the function that does one piece of the work.
-_Worker = Callable[[], Callable[[int], None]]
-# The states and diagonals of a run's tile, as NumPy arrays.
-_Tape = Callable[[int, int], tuple[Any, Any]]
+# Fields, couplings in `_panels`, and `tiles.Terms` of a model: NumPy arrays that the kernels read.
+_Arrays = tuple[Any, Any, Any]
 
 
 @functools.cache
 def available() -> bool:
-    """Whether the kernels are there, compile, and agree with the reference on a tiny example."""
+    """Whether the kernels are there, compile, and agree with the reference on tiny examples."""
     try:
         _tiles()
     except ImportError:
@@ -54,172 +50,227 @@ def available() -> bool:
         return False
 
 
-def warm(say: Callable[[str], None] | None = None) -> bool:
-    """`available`, and a word through `say` where that means to compile."""
-    if say is None:
-        return available()
-    notice = threading.Timer(_PATIENCE, say, [_COMPILING])
+def prepare(notify: Callable[[str], None]) -> None:
+    """Compile the kernels unless they are compiled already; `notify` is called if that takes long.
+
+    Without this, they are compiled when first used.
+    """
+    notice = threading.Timer(_PATIENCE, notify, [_COMPILING])
     notice.daemon = True
     notice.start()
     try:
-        return available()
+        available()
     finally:
         notice.cancel()
 
 
+def tape_bytes(oscillators: int, steps: int) -> int:
+    """Bytes that the tape of `rollout_with_pullback` takes for each sample of each run.
+
+    sin, cos and diagonal of every step, oscillators rounded up to P. (Samples are rounded up to
+    eight: the last tile takes as much as eight samples.)
+    """
+    return 4 * _rows(oscillators) * (2 * (steps + 1) + steps)
+
+
 def rollout(
-    fields: Tensor, couplings: Tensor, dynamics: Dynamics, *, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
-    """Explicit Euler from pi/2 in unwrapped phases: (R, B, N) at t_f, or (K + 1, R, B, N)."""
-    if not record:
-        return _forward(fields, _panels(couplings, dynamics), dynamics)
-    path = fields.new_empty(dynamics.steps + 1, *fields.shape)
-    path[0] = INITIAL_PHASE
-    _forward(fields, _panels(couplings, dynamics), dynamics, path=path)
-    return path
+    """See `reference.rollout`: (R, B, N), with noise (R, M, B, N), recorded (K + 1, ...)."""
+    return _forward(model, _arrays(model, dynamics), dynamics, noise, record, None)
 
 
 def rollout_with_pullback(
-    fields: Tensor, couplings: Tensor, dynamics: Dynamics
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> tuple[Tensor, Pullback]:
-    """The phases (R, B, N) at t_f, and the exact discrete adjoint of the rollout.
+    """See `reference.rollout_with_pullback`."""
+    runs, batch, n = model.fields.shape
+    replicates = 1 if noise is None else len(noise.replicates)
+    tape = Tape(_ceil(replicates * batch, _LANES), runs, dynamics.steps, _rows(n))
+    arrays = _arrays(model, dynamics)
+    phases = _forward(model, arrays, dynamics, noise, record, tape)
+    _, panels, terms = arrays
+    couplings = _array(model.couplings)
+    if not np.array_equal(couplings, couplings.swapaxes(1, 2)):  # the adjoint multiplies by J^T
+        panels = _panels(couplings, dynamics)
+    times = dynamics.steps + 1 if record else 1
 
-    The tape holds sin, cos and the diagonal term of every step: 12 K B N bytes for a run.
-    """
-    runs, batch, n = fields.shape
-    steps, tiles, rows = dynamics.steps, _ceil(batch, _LANES), _rows(n)
-    panels = _panels(couplings, dynamics)
-    half, whole = 16 * rows * (steps + 1), 16 * rows * (steps + 1) + 8 * rows * steps
-    buffer = _spare.take(runs * tiles * whole)
-    tapes = buffer[: runs * tiles * whole].view(runs, tiles, whole).numpy()
+    def pullback(gradient: Tensor) -> PhaseModel:
+        outer = gradient.reshape(times, runs, replicates * batch, n)
+        found = _backward(outer, panels, terms, dynamics, tape)
+        return reference.like(found, model, replicates)
 
-    def tape(run: int, tile: int) -> tuple[Any, Any]:
-        numbers = tapes[run, tile]
-        return numbers[:half].reshape(-1, 16 * rows), numbers[half:].reshape(-1, 8 * rows)
-
-    def pullback(final_gradient: Tensor) -> tuple[Tensor, Tensor]:
-        return _backward(final_gradient, panels, dynamics, tape)
-
-    # The buffer goes back when nobody can pull back any more.
-    weakref.finalize(pullback, _spare.give, buffer).atexit = False
-    return _forward(fields, panels, dynamics, tape=tape), pullback
+    return phases, pullback
 
 
-def noisy_rollout(
-    fields: Tensor,
-    couplings: Tensor,
+def _forward(
+    model: PhaseModel,
+    arrays: _Arrays,
     dynamics: Dynamics,
-    noise: Noise,
-    *,
-    record: bool = False,
+    noise: Noise | None,
+    record: bool,
+    tape: Tape | None,
 ) -> Tensor:
-    """Euler-Maruyama from pi/2, wrapped: (R, M, B, N) at t_f, or (K + 1, R, M, B, N)."""
-    runs, batch, n = fields.shape
-    steps, rows, replicates = dynamics.steps, _rows(n), len(noise.replicates)
+    """The phases at t_f or at all times, and what the adjoint needs onto a tape."""
+    runs, batch, n = model.fields.shape
+    replicates = 1 if noise is None else len(noise.replicates)
     pairs = replicates * batch
-    out = fields.new_empty(runs, pairs, n)
-    path = fields.new_empty(steps + 1 if record else 0, runs, pairs, n)
-    path[:1] = INITIAL_PHASE
+    out = torch.empty(runs, pairs, n)
+    path = torch.empty(dynamics.steps + 1 if record else 0, runs, pairs, n)
+    if record:
+        path[0] = model.starts().detach().repeat(1, replicates, 1)
+    fixed = dynamics.mobility * dynamics.time_step, dynamics.time_step, dynamics.steps
+    targets = _array(out), _array(path)
+    if noise is None:
+        _without_noise(fixed, arrays, targets, tape)
+    else:
+        _with_noise(fixed, arrays, targets, tape, noise)
+    found = path if record else out
+    return found if noise is None else found.view(*found.shape[:-2], replicates, batch, n)
+
+
+def _without_noise(
+    fixed: tuple[float, float, int],
+    arrays: _Arrays,
+    targets: tuple[Any, Any],
+    tape: Tape | None,
+) -> None:
+    """`forward_tile` for every run and tile."""
+    runs, batch, n = targets[0].shape
+    tiles, rows = _ceil(batch, _LANES), _rows(n)
+
+    def worker() -> Callable[[int], None]:
+        kernel = _tiles().forward_tile
+        workspace = scratch(48 * rows)
+        own = scratch(2, 16 * rows), scratch(0, 8 * rows)
+
+        def work(index: int) -> None:
+            run, tile = divmod(index, tiles)
+            kept = own if tape is None else (tape.states[tile, run], tape.diagonals[tile, run])
+            kernel(run, tile * _LANES, *fixed, *arrays, *targets, *kept, workspace)
+
+        return work
+
+    in_threads(runs * tiles, worker)
+
+
+def _with_noise(
+    fixed: tuple[float, float, int],
+    arrays: _Arrays,
+    targets: tuple[Any, Any],
+    tape: Tape | None,
+    noise: Noise,
+) -> None:
+    """`noisy_tile` for every tile: all runs together, since they share the random numbers."""
+    runs, pairs, n = targets[0].shape
+    rows = _rows(n)
     temperature_bits = int.from_bytes(struct.pack("<f", noise.temperature), "little")
-    scale = dynamics.mobility * dynamics.time_step
-    fixed = (
-        scale,
-        steps,
-        (noise.seed, temperature_bits),
-        math.sqrt(2.0 * noise.temperature * scale),
-        _array(fields),
-        _array(_panels(couplings, dynamics)),
+    key = noise.seed, temperature_bits
+    deviation = math.sqrt(2.0 * noise.temperature * fixed[0])
+    copies = (
         _array(noise.samples.to(torch.int64)).view("uint64"),
         _array(noise.replicates.to(torch.int64)).view("uint64"),
-        _array(out),
-        _array(path),
     )
 
     def worker() -> Callable[[int], None]:
         kernel = _tiles().noisy_tile
-        scratch = (
-            _scratch(2, runs, 16 * rows),
-            np.zeros((3, 8 * rows), dtype=np.uint64),
-            _scratch(4, 8 * rows),
-            _scratch((24 + 8 * runs) * rows),
-        )
-        return lambda tile: kernel(tile * _LANES, *fixed, *scratch)
+        own = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
+        counters = np.zeros((3, 8 * rows), dtype=np.uint64)
+        spaces = counters, scratch(4, 8 * rows), scratch((32 + 24 * runs) * rows)
 
-    _in_threads(_ceil(pairs, _LANES), worker)
-    found = path if record else out
-    return found.view(*found.shape[:-2], replicates, batch, n)
-
-
-def _forward(
-    fields: Tensor,
-    panels: Tensor,
-    dynamics: Dynamics,
-    *,
-    path: Tensor | None = None,
-    tape: _Tape | None = None,
-) -> Tensor:
-    """The phases at t_f, all others into a path and what the adjoint needs onto a tape."""
-    runs, batch, n = fields.shape
-    tiles, rows = _ceil(batch, _LANES), _rows(n)
-    scale = dynamics.mobility * dynamics.time_step
-    out = torch.empty(runs, batch, n)
-    path = torch.empty(0, runs, batch, n) if path is None else path
-    arrays = _array(fields), _array(panels), _array(out), _array(path)
-
-    def worker() -> Callable[[int], None]:
-        kernel = _tiles().forward_tile
-        workspace = _scratch(32 * rows)
-        own = _scratch(2, 16 * rows), _scratch(0, 8 * rows)
-
-        def work(index: int) -> None:
-            run, tile = divmod(index, tiles)
-            states = own if tape is None else tape(run, tile)
-            kernel(run, tile * _LANES, scale, dynamics.steps, *arrays, *states, workspace)
+        def work(tile: int) -> None:
+            kept = own if tape is None else (tape.states[tile], tape.diagonals[tile])
+            first = tile * _LANES
+            kernel(first, *fixed, key, deviation, *arrays, *copies, *targets, *kept, *spaces)
 
         return work
 
-    _in_threads(runs * tiles, worker)
-    return out
+    in_threads(_ceil(pairs, _LANES), worker)
 
 
-def _backward(
-    final_gradient: Tensor, panels: Tensor, dynamics: Dynamics, tape: _Tape
-) -> tuple[Tensor, Tensor]:
-    """The gradients of fields and couplings; neighbouring tiles share a partial sum of J's."""
-    runs, batch, n = final_gradient.shape
-    tiles, rows = _ceil(batch, _LANES), _rows(n)
+def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: Tape) -> PhaseModel:
+    """Gradients for all rows (R, M B, N); neighbouring tiles share a partial sum of J's."""
+    _, runs, pairs, n = outer.shape
+    tiles, rows = _ceil(pairs, _LANES), _rows(n)
     columns = _ceil(rows, 16)
     scale = dynamics.mobility * dynamics.time_step
     share = max(1, _ceil(tiles, _PARTIAL_SUMS))
     parts = max(1, _ceil(tiles, share))
-    sums = torch.from_numpy(_scratch(runs, parts, columns, rows, 16))
-    fields_gradient = torch.empty(runs, batch, n)
-    arrays = _array(final_gradient), _array(panels), _array(fields_gradient)
+    sums = scratch(runs, parts, columns, rows, 16)
+    gradients = _tiles().Gradients(
+        np.empty((runs, pairs, n), dtype=np.float32),
+        *(_empty_like_rows(term, runs, pairs, n) for term in (terms.frequencies, terms.injection)),
+        np.zeros((runs, tiles if terms.turns.size else 0)),
+        _empty_like_rows(terms.start, runs, pairs, n),
+    )
+    fixed = scale, dynamics.time_step, _array(outer), panels, terms
 
     def worker() -> Callable[[int], None]:
         kernel, held = _tiles().backward_tile, _tiles().GRADIENT_STEPS
-        workspace = _scratch((32 + 16 * held) * rows + 256 * held * columns)
+        workspace = scratch((72 + 16 * held) * rows + 256 * held * columns)
 
         def work(index: int) -> None:
             run, part = divmod(index, parts)
-            total = _array(sums[run, part])
+            total = sums[run, part]
             for tile in range(part * share, min(tiles, (part + 1) * share)):
-                kernel(run, tile * _LANES, scale, *arrays, *tape(run, tile), total, workspace)
+                kept = tape.states[tile, run], tape.diagonals[tile, run]
+                kernel(run, tile * _LANES, *fixed, *kept, gradients, total, workspace)
 
         return work
 
-    _in_threads(runs * parts, worker)
-    total = sums[:, 0].clone()
+    in_threads(runs * parts, worker)
+    partial = torch.from_numpy(sums)
+    total = partial[:, 0].clone()
     for part in range(1, parts):  # one after the other: a parallel sum may take another order
-        total += sums[:, part]
-    gradient = total.mul_(-scale).transpose(1, 2).reshape(runs, rows, 16 * columns)
-    return fields_gradient, gradient[:, :n, :n].contiguous()
+        total += partial[:, part]
+    by_couplings = total.mul_(-scale).transpose(1, 2).reshape(runs, rows, 16 * columns)
+    return PhaseModel(
+        fields=torch.from_numpy(gradients.fields),
+        couplings=by_couplings[:, :n, :n].contiguous(),
+        frequencies=torch.from_numpy(gradients.frequencies),
+        injection=torch.from_numpy(gradients.injection),
+        lag=torch.from_numpy(gradients.lag.sum(1)).float(),
+        start=torch.from_numpy(gradients.start),
+    )
 
 
-def _scratch(*shape: int) -> Any:
-    """Zeros by NumPy. PyTorch would fill them with a team of OpenMP threads, which goes on spinning
-    for a while: in a worker it would slow down all of PyTorch, before the work the workers."""
-    return np.zeros(shape, dtype=np.float32)
+def _arrays(model: PhaseModel, dynamics: Dynamics) -> _Arrays:
+    panels = _panels(_array(model.couplings).swapaxes(1, 2), dynamics)
+    return _array(model.fields), panels, _terms(model)
+
+
+def _terms(model: PhaseModel) -> Any:
+    """The terms besides fields and couplings as `tiles.Terms`."""
+    absent = scratch(0, 0, 0)
+
+    def array(values: Tensor | None) -> Any:
+        return absent if values is None else _array(values.float())
+
+    turns = scratch(0, 0)
+    if model.lag is not None:
+        lag = model.lag.detach().double()
+        turns = _array(torch.stack([lag.cos(), lag.sin()], dim=1).float())
+    return _tiles().Terms(
+        array(model.frequencies), array(model.injection), turns, array(model.start)
+    )
+
+
+def _empty_like_rows(term: Any, runs: int, pairs: int, n: int) -> Any:
+    """Room for the gradient of a term, none where it is absent."""
+    return np.empty((runs, pairs, n) if term.size else (0, 0, 0), dtype=np.float32)
+
+
+def _panels(matrices: Any, dynamics: Dynamics) -> Any:
+    """h C in the blocks of six and four columns in which `tiles` multiplies by C^T: (R, N P)."""
+    runs, n, _ = matrices.shape
+    rows = _rows(n)
+    split = rows - 4 * {0: 0, 4: 1, 2: 2}[rows % 6]
+    scaled = scratch(runs, n, rows)
+    scaled[:, :, :n] = matrices * np.float32(dynamics.mobility * dynamics.time_step)
+    wide = scaled[:, :, :split].reshape(runs, n, split // 6, 6)
+    narrow = scaled[:, :, split:].reshape(runs, n, (rows - split) // 4, 4)
+    blocks = [part.swapaxes(1, 2).reshape(runs, -1) for part in (wide, narrow)]
+    return np.concatenate(blocks, axis=1)
 
 
 def _array(values: Tensor) -> Any:
@@ -235,84 +286,49 @@ def _rows(n: int) -> int:
     return max(4, n + n % 2)
 
 
-def _panels(couplings: Tensor, dynamics: Dynamics) -> Tensor:
-    """h J in the blocks of six and four rows that `tiles` takes: (R, N P)."""
-    runs, n, _ = couplings.shape
-    rows = _rows(n)
-    split = rows - 4 * {0: 0, 4: 1, 2: 2}[rows % 6]
-    scaled = torch.zeros(runs, n, rows)
-    scaled[:, :, :n] = couplings.detach() * (dynamics.mobility * dynamics.time_step)
-    wide = scaled[:, :, :split].reshape(runs, n, split // 6, 6)
-    narrow = scaled[:, :, split:].reshape(runs, n, (rows - split) // 4, 4)
-    blocks = [part.transpose(1, 2).reshape(runs, -1) for part in (wide, narrow)]
-    return torch.cat(blocks, dim=1)
-
-
-class _Spare:
-    """One buffer kept for the next tape: fresh pages cost a good part of a training step."""
-
-    def __init__(self) -> None:
-        self._kept = torch.empty(0)
-        self._lock = threading.Lock()
-
-    def take(self, numbers: int) -> Tensor:
-        with self._lock:
-            kept, self._kept = self._kept, torch.empty(0)
-        return kept if len(kept) >= numbers else torch.empty(numbers)
-
-    def give(self, buffer: Tensor) -> None:
-        with self._lock:
-            if len(self._kept) < len(buffer) <= _SPARE_NUMBERS:
-                self._kept = buffer
-
-
-_spare = _Spare()
-
-
 @functools.cache
 def _tiles() -> Any:
     # Imported late: Numba takes a while to import and may be missing.
-    from entrain.kernels import tiles
+    from entrain.kernels.tiles import Terms
+    from entrain.kernels.tiles_adjoint import GRADIENT_STEPS, Gradients, backward_tile
+    from entrain.kernels.tiles_forward import forward_tile, noisy_tile
 
-    return tiles
-
-
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(thread_name_prefix="entrain")
-
-
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def _in_threads(count: int, worker: _Worker) -> None:
-    """Do the pieces 0 .. count - 1 of some work, each by whichever thread is free."""
-    indices = itertools.count()
-
-    def run() -> None:
-        work = worker()
-        while (index := next(indices)) < count:
-            work(index)
-
-    others = [_pool().submit(run) for _ in range(min(torch.get_num_threads(), count) - 1)]
-    run()
-    for other in others:
-        other.result()
+    return SimpleNamespace(
+        Terms=Terms,
+        Gradients=Gradients,
+        GRADIENT_STEPS=GRADIENT_STEPS,
+        forward_tile=forward_tile,
+        noisy_tile=noisy_tile,
+        backward_tile=backward_tile,
+    )
 
 
 def _agrees() -> bool:
+    """Whether two tiny models, one with all terms, have the phases and gradients of `reference`."""
     dynamics = Dynamics(1.0, 0.5, 3)
     fields = torch.linspace(-1.0, 1.0, 15).view(1, 3, 5)
-    couplings = torch.linspace(-1.0, 1.0, 25).view(1, 5, 5)
-    couplings = couplings + couplings.transpose(1, 2)
-    couplings[:, range(5), range(5)] = 0.0
+    couplings = torch.linspace(-1.0, 1.0, 25).sin().view(1, 5, 5)
+    plain = PhaseModel(fields, couplings)
+    full = PhaseModel(
+        fields,
+        couplings,
+        frequencies=fields.flip(1),
+        injection=0.5 * fields[:, :1],
+        lag=torch.tensor([0.4]),
+        start=fields + 1.0,
+    )
     noise = Noise(1, 0.1, torch.arange(2), torch.arange(3))
-    results = []
-    for kernel in (sys.modules[__name__], reference):
-        phases, pullback = kernel.rollout_with_pullback(fields, couplings, dynamics)
-        by_fields, by_couplings = pullback(fields)
-        tied = by_couplings + by_couplings.transpose(1, 2)
-        noisy = kernel.noisy_rollout(fields, couplings, dynamics, noise).cos()
-        results.append(torch.cat([x.flatten() for x in (phases, by_fields, tied, noisy)]))
-    return torch.allclose(results[0], results[1], rtol=0.0, atol=1e-4)
+    for model, forcing, record in ((plain, None, False), (full, None, True), (full, noise, False)):
+        results = []
+        for kernel in (sys.modules[__name__], reference):
+            phases, pullback = kernel.rollout_with_pullback(
+                model, dynamics, noise=forcing, record=record
+            )
+            weights = torch.linspace(-1.0, 1.0, phases.numel()).view(phases.shape)
+            gradient = pullback(weights)
+            found = (getattr(gradient, each.name) for each in dataclasses.fields(gradient))
+            parts = [phases.cos(), phases.sin(), *(part for part in found if part is not None)]
+            results.append(torch.cat([part.flatten() for part in parts]))
+        if not torch.allclose(results[0], results[1], rtol=1e-4, atol=1e-4):
+            return False
+    return True

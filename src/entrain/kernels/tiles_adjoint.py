@@ -1,0 +1,229 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
+r"""The adjoint of one tile of eight samples, compiled by Numba; see `tiles` for its layout.
+
+lambda_k = d loss / d theta_k is carried back over what the rollout wrote down. The steps have no
+noise of their own: it is added, and a phase wrapped or not has the same derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from entrain.kernels.tiles import (
+    HALF,
+    ROW,
+    add,
+    address,
+    blocks,
+    clear,
+    compiled,
+    gather,
+    inner,
+    multiply,
+    scatter,
+)
+from entrain.kernels.vectors import (
+    LANES,
+    add_outer,
+    lane,
+    load,
+    load_block,
+    prefetch,
+    splat,
+    store,
+    store_block,
+    subtract_outer,
+    transpose,
+)
+
+GRADIENT_STEPS = 16  # steps whose share of the gradient of J is added at a time
+
+
+class Gradients(NamedTuple):
+    """Where the gradients of all but J go, as float32 arrays; one without numbers is not wanted."""
+
+    fields: Any  # (R, B, N)
+    frequencies: Any  # (R, B, N)
+    injection: Any  # (R, B, N)
+    lag: Any  # (R, tiles): what each tile adds to it, float64
+    start: Any  # (R, B, N)
+
+
+@inner
+def split(adjoint, state, target, total, rows):
+    """target = [lambda sin | lambda cos], and total += lambda sin."""
+    for i in range(rows):
+        # The tape is read backwards, which no hardware foresees across steps.
+        prefetch(state + ROW * (i - rows))
+        value = load(adjoint + HALF * i)
+        along = value * load(state + ROW * i)
+        store(target + ROW * i, along)
+        store(target + ROW * i + HALF, value * load(state + ROW * i + HALF))
+        store(total + HALF * i, load(total + HALF * i) + along)
+
+
+@inner
+def retreat(adjoint, state, products, diagonal, rows):
+    """lambda_k = lambda - lambda diagonal + sin h J^T (lambda sin_a) + cos h J^T (lambda cos_a)."""
+    for i in range(rows):
+        prefetch(diagonal + HALF * (i - rows))
+        value = load(adjoint + HALF * i)
+        sin_part = load(state + ROW * i) * load(products + ROW * i)
+        cos_part = load(state + ROW * i + HALF) * load(products + ROW * i + HALF)
+        change = sin_part + cos_part - value * load(diagonal + HALF * i)
+        store(adjoint + HALF * i, value + change)
+
+
+@inner
+def turn_over(state, target, rows):
+    """The states (P, 16) of one step as panels of sixteen oscillators: (8 cos | 8 sin, 16)."""
+    for group in range((rows + 7) // 8):
+        # The last group may read on into the next slot of the tape; those columns are dropped.
+        source = state + 8 * ROW * group
+        place = target + (group // 2) * GRADIENT_STEPS * 16 * ROW + (group % 2) * HALF
+        transpose(source + HALF, ROW, place, ROW)
+        transpose(source, ROW, place + 8 * ROW, ROW)
+
+
+@inner
+def add_gradient(left, right, steps, gradient, rows, sixes, fours):
+    """gradient += sum over steps and lanes of (lambda sin)_i cos_j - (lambda cos)_i sin_j.
+
+    left (steps, P, 16) from `split`, right from `turn_over`; gradient is in panels (P, 16).
+    """
+    for panel in range((rows + 15) // 16):
+        column = right + panel * GRADIENT_STEPS * 16 * ROW
+        row = left
+        for _ in range(sixes):
+            block = load_block(gradient, 6)
+            for step in range(steps):
+                for i in range(8):
+                    number = row + step * rows * ROW + 4 * i
+                    vector = column + (16 * step + i) * ROW
+                    block = add_outer(block, number, ROW, vector)
+                    block = subtract_outer(block, number + HALF, ROW, vector + 8 * ROW)
+            store_block(gradient, block)
+            gradient += 6 * ROW
+            row += 6 * ROW
+        for _ in range(fours):
+            small = load_block(gradient, 4)
+            for step in range(steps):
+                for i in range(8):
+                    number = row + step * rows * ROW + 4 * i
+                    vector = column + (16 * step + i) * ROW
+                    small = add_outer(small, number, ROW, vector)
+                    small = subtract_outer(small, number + HALF, ROW, vector + 8 * ROW)
+            store_block(gradient, small)
+            gradient += 4 * ROW
+            row += 4 * ROW
+
+
+@inner
+def turn_back(left, cos_lag, sin_lag, rows):
+    """[lambda sin | lambda cos] <- [lambda sin(theta + a) | lambda cos(theta + a)]."""
+    cos_a, sin_a = splat(cos_lag), splat(sin_lag)
+    for i in range(rows):
+        along, across = load(left + ROW * i), load(left + ROW * i + HALF)
+        store(left + ROW * i, cos_a * along + sin_a * across)
+        store(left + ROW * i + HALF, cos_a * across - sin_a * along)
+
+
+@inner
+def add_lag(state, products, total, rows):
+    """total += sin h J^T (lambda sin_a) + cos h J^T (lambda cos_a).
+
+    Summed over oscillators these are h lambda_i J_ij cos(theta_i - theta_j + a), summed over i, j.
+    """
+    for i in range(rows):
+        sin_part = load(state + ROW * i) * load(products + ROW * i)
+        cos_part = load(state + ROW * i + HALF) * load(products + ROW * i + HALF)
+        store(total + HALF * i, load(total + HALF * i) + (sin_part + cos_part))
+
+
+@inner
+def add_injection(adjoint, state, injection, total, diagonal, whole, rows):
+    """total += lambda sin cos, and whole = diagonal + 2 h s cos(2 theta), the missing half."""
+    for i in range(rows):
+        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
+        strength = load(injection + HALF * i)
+        second = (strength + strength) * (cos * cos - sin * sin)
+        store(whole + HALF * i, load(diagonal + HALF * i) + second)
+        store(total + HALF * i, load(total + HALF * i) + load(adjoint + HALF * i) * (sin * cos))
+
+
+@inner
+def sum_of(vectors, rows):
+    """The sum of P vectors, in float64."""
+    total = 0.0
+    for i in range(rows):
+        value = load(vectors + HALF * i)
+        for s in range(LANES):
+            total += np.float64(lane(value, s))
+    return total
+
+
+@compiled
+def backward_tile(
+    run, first, scale, time_step, outer, panels, terms, tape, diagonals, gradients, by_couplings,
+    workspace,
+):  # fmt: skip
+    """The adjoint of a rollout, lambda carried back from outer (1 or K + 1, R, B, N).
+
+    outer is the gradient of the loss with respect to the last phases, or to those of every time.
+    panels (R, N P) are those of J^T. Writes the tile's part of `gradients`, and adds that of the
+    gradient of J, without the factor -h, to by_couplings (ceil(P / 16), P, 16). Scratch: workspace
+    for (72 + 16 S) P + 256 S ceil(P / 16) numbers, S = GRADIENT_STEPS.
+    """
+    times, _, batch, n = outer.shape
+    steps = diagonals.shape[0]
+    rows = tape.shape[1] // 16
+    size, half = ROW * rows, HALF * rows
+    sixes, fours = blocks(n)
+    products = address(workspace)
+    adjoint = products + size
+    by_fields = adjoint + half
+    by_frequencies = by_fields + half
+    by_injection = by_frequencies + half
+    by_lag = by_injection + half
+    injection = by_lag + half
+    whole = injection + half
+    left = whole + half
+    right = left + GRADIENT_STEPS * size
+    gather(terms.injection[run], first, batch, np.float32(scale), injection, rows)
+    gather(outer[times - 1, run], first, batch, np.float32(1), adjoint, rows)
+    clear(by_fields, 4 * rows)
+    held = 0
+    for step in range(steps - 1, -1, -1):
+        state = address(tape) + size * step
+        diagonal = address(diagonals) + half * step
+        split(adjoint, state, left + size * held, by_fields, rows)
+        turn_over(state, right + 16 * ROW * held, rows)
+        if terms.frequencies.size:
+            add(by_frequencies, adjoint, by_frequencies, rows)
+        if terms.injection.size:
+            add_injection(adjoint, state, injection, by_injection, diagonal, whole, rows)
+            diagonal = whole
+        if terms.turns.size:
+            turn_back(left + size * held, terms.turns[run, 0], terms.turns[run, 1], rows)
+        multiply(address(panels[run]), left + size * held, products, n)
+        if terms.turns.size:
+            add_lag(state, products, by_lag, rows)
+        retreat(adjoint, state, products, diagonal, rows)
+        if times > 1:
+            gather(outer[step, run], first, batch, np.float32(1), products, rows)
+            add(adjoint, products, adjoint, rows)
+        held += 1
+        if held == GRADIENT_STEPS or step == 0:
+            add_gradient(left, right, held, address(by_couplings), rows, sixes, fours)
+            held = 0
+    scatter(by_fields, first, np.float32(-scale), gradients.fields[run])
+    if terms.frequencies.size:
+        scatter(by_frequencies, first, np.float32(time_step), gradients.frequencies[run])
+    if terms.injection.size:
+        scatter(by_injection, first, np.float32(-4.0 * scale), gradients.injection[run])
+    if terms.turns.size:
+        gradients.lag[run, first // LANES] = -sum_of(by_lag, rows)
+    if terms.start.size:
+        scatter(adjoint, first, np.float32(1), gradients.start[run])

@@ -1,0 +1,253 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
+r"""Rollouts of one tile of eight samples, compiled by Numba; see `tiles` for its layout.
+
+With h = mu dt folded into b, J and s, a step turns (sin, cos) by the increment
+
+    d = -(b + J cos) sin + cos J sin + dt w + noise
+
+with short polynomials; the phase itself is the start plus the sum of the increments. What else
+acts does so through the products (see `modify`), so that the step of a model without it is the
+same code.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from entrain.kernels.normals import normals
+from entrain.kernels.tiles import HALF, ROW, add, address, clear, compiled, gather, inner, multiply
+from entrain.kernels.vectors import LANES, any_above, lane, load, splat, store, with_lane
+from entrain.physics.noise import STEPS_PER_BLOCK
+
+_NORMALISE_EVERY = 32
+_SMALL_TURN = np.float32(0.5)  # up to here the polynomials are exact to a rounding
+
+
+@inner
+def full_turn(angle):
+    """sin and 1 - cos of any angles."""
+    sine = versine = angle
+    for i in range(LANES):
+        x = np.float64(lane(angle, i))
+        sine = with_lane(sine, i, np.float32(math.sin(x)))
+        versine = with_lane(versine, i, np.float32(1.0 - math.cos(x)))
+    return sine, versine
+
+
+@inner
+def small_turn(angle):
+    """sin and 1 - cos of angles up to 1/2."""
+    square = angle * angle
+    odd = splat(np.float32(1 / 120)) - square * splat(np.float32(1 / 5040))
+    odd = square * odd - splat(np.float32(1 / 6))
+    even = splat(np.float32(1 / 720)) - square * splat(np.float32(1 / 40320))
+    even = square * even - splat(np.float32(1 / 24))
+    return angle + angle * square * odd, square * (splat(np.float32(0.5)) + square * even)
+
+
+@inner
+def advance(source, target, products, fields, moved, diagonal, shift, rows):
+    """One step of P oscillators: turn the states, add the increments to `moved`.
+
+    Where `diagonal` is an address it receives h (cos (b + J cos) + sin J sin); where `shift` is
+    one, its numbers are added to the increments.
+    """
+    for i in range(rows):
+        sin, cos = load(source + ROW * i), load(source + ROW * i + HALF)
+        j_sin, j_cos = load(products + ROW * i), load(products + ROW * i + HALF)
+        field = load(fields + HALF * i) + j_cos
+        angle = cos * j_sin - sin * field
+        if diagonal:
+            store(diagonal + HALF * i, cos * field + sin * j_sin)
+        if shift:
+            angle = angle + load(shift + HALF * i)
+        store(moved + HALF * i, load(moved + HALF * i) + angle)
+        if any_above(angle, _SMALL_TURN):
+            sine, versine = full_turn(angle)
+        else:
+            sine, versine = small_turn(angle)
+        store(target + ROW * i, sin + (cos * sine - sin * versine))
+        store(target + ROW * i + HALF, cos - (sin * sine + cos * versine))
+
+
+@inner
+def normalise(state, rows):
+    """Bring sin^2 + cos^2 back to 1: rounding lets the radius drift, a Newton step undoes it."""
+    for i in range(rows):
+        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
+        factor = splat(np.float32(1.5)) - splat(np.float32(0.5)) * (sin * sin + cos * cos)
+        store(state + ROW * i, sin * factor)
+        store(state + ROW * i + HALF, cos * factor)
+
+
+@inner
+def modify(products, state, injection, cos_lag, sin_lag, rows):
+    """Let lag and injection act through the products, in place:
+
+        J sin <- cos(a) J sin - sin(a) J cos - 2 s sin,
+        J cos <- cos(a) J cos + sin(a) J sin + 2 s cos,
+
+    which adds 4 s sin cos to sin (b + J cos) - cos J sin, as it should, and 2 s cos(2 theta) to
+    the diagonal: half of what it should, the adjoint adds the other half.
+    """
+    cos_a, sin_a = splat(cos_lag), splat(sin_lag)
+    for i in range(rows):
+        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
+        j_sin, j_cos = load(products + ROW * i), load(products + ROW * i + HALF)
+        strength = load(injection + HALF * i)
+        twice = strength + strength
+        store(products + ROW * i, cos_a * j_sin - sin_a * j_cos - twice * sin)
+        store(products + ROW * i + HALF, cos_a * j_cos + sin_a * j_sin + twice * cos)
+
+
+@inner
+def place(state, phases, first, count, rows):
+    """The states of rows first .. first + 7 of phases (B or 1, N); of pi/2 where there are none."""
+    batch, n = phases.shape
+    for i in range(rows):
+        sin, cos = splat(np.float32(1)), splat(np.float32(0))
+        if i < n:
+            for s in range(min(LANES, count - first)):
+                phase = np.float64(phases[(first + s) % batch, i])
+                sin = with_lane(sin, s, np.float32(math.sin(phase)))
+                cos = with_lane(cos, s, np.float32(math.cos(phase)))
+        store(state + ROW * i, sin)
+        store(state + ROW * i + HALF, cos)
+
+
+@inner
+def scatter_phases(moved, first, start, numbers):
+    """Write start (B or 1, N), or pi/2, plus increments as rows first .. first + 7 of (B, N)."""
+    batch, n = numbers.shape
+    for i in range(n):
+        value = load(moved + HALF * i)
+        if start.size:
+            for s in range(min(LANES, batch - first)):
+                begin = np.float64(start[(first + s) % start.shape[0], i])
+                numbers[first + s, i] = np.float64(lane(value, s)) + begin
+        else:
+            for s in range(min(LANES, batch - first)):
+                numbers[first + s, i] = np.float64(lane(value, s)) + 0.5 * math.pi
+
+
+@inner
+def scatter_angles(state, first, numbers):
+    """Write atan2(sin, cos) of the states as rows first .. first + 7 of (B, N) numbers."""
+    batch, n = numbers.shape
+    for i in range(n):
+        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
+        for s in range(min(LANES, batch - first)):
+            angle = math.atan2(np.float64(lane(sin, s)), np.float64(lane(cos, s)))
+            numbers[first + s, i] = angle
+
+
+@inner
+def lag_of(turns, run):
+    """cos and sin of a run's lag."""
+    if turns.size:
+        return turns[run, 0], turns[run, 1]
+    return np.float32(1), np.float32(0)
+
+
+@compiled
+def forward_tile(
+    run, first, scale, time_step, steps, fields, panels, terms, out, path, tape, diagonals,
+    workspace,
+):  # fmt: skip
+    """Roll out samples first .. first + 7 of a run in fields (R, B, N) to phases in `out`.
+
+    scale: h. panels (R, N P). path (K + 1, R, B, N) receives the phases of steps 1 .. K, unless it
+    is empty. tape (S, 16 P) holds state k in slot k mod S; diagonals (K or 0, 8 P). Scratch:
+    workspace for 48 P numbers.
+    """
+    _, batch, n = fields.shape
+    slots, rows = tape.shape[0], tape.shape[1] // 16
+    states, size = address(tape), ROW * rows
+    products = address(workspace)
+    forces = products + size
+    moved = forces + HALF * rows
+    injection = moved + HALF * rows
+    drift = injection + HALF * rows
+    modified = terms.turns.size > 0 or terms.injection.size > 0
+    cos_lag, sin_lag = lag_of(terms.turns, run)
+    shift = drift if terms.frequencies.size else 0
+    gather(fields[run], first, batch, np.float32(scale), forces, rows)
+    gather(terms.injection[run], first, batch, np.float32(scale), injection, rows)
+    gather(terms.frequencies[run], first, batch, np.float32(time_step), drift, rows)
+    place(states, terms.start[run], first, batch, rows)
+    clear(moved, rows)
+    for step in range(steps):
+        source = states + size * (step % slots)
+        target = states + size * ((step + 1) % slots)
+        multiply(address(panels[run]), source, products, n)
+        if modified:
+            modify(products, source, injection, cos_lag, sin_lag, rows)
+        diagonal = address(diagonals) + HALF * rows * step if diagonals.size else 0
+        advance(source, target, products, forces, moved, diagonal, shift, rows)
+        if (step + 1) % _NORMALISE_EVERY == 0:
+            normalise(target, rows)
+        if path.size:
+            scatter_phases(moved, first, terms.start[run], path[step + 1, run])
+    scatter_phases(moved, first, terms.start[run], out[run])
+
+
+@compiled
+def noisy_tile(
+    first, scale, time_step, steps, key, deviation, fields, panels, terms, samples, replicates,
+    out, path, tape, diagonals, counters, noise, workspace,
+):  # fmt: skip
+    """Roll out eight of the M B pairs (replicate, sample) with noise, in all R runs at once.
+
+    key: the two words of the generator; deviation: sqrt(2 mu kT dt). fields (R, B, N), panels
+    (R, N P), samples (B,) and replicates (M,) uint64; out (R, M B, N), path (K + 1, R, M B, N) or
+    empty. tape (R, S, 16 P) holds state k in slot k mod S; diagonals (R, K or 0, 8 P). Scratch:
+    counters (3, 8 P) uint64, noise (4, 8 P), and workspace for 32 P + 24 R P numbers.
+    """
+    runs, batch, n = fields.shape
+    pairs, slots, rows = out.shape[1], tape.shape[1], tape.shape[2] // 16
+    size, half = ROW * rows, HALF * rows
+    products = address(workspace)
+    moved = products + size
+    shifted = moved + half
+    forces = shifted + half
+    injections = forces + half * runs
+    drifts = injections + half * runs
+    modified = terms.turns.size > 0 or terms.injection.size > 0
+    clear(moved, rows)
+    for run in range(runs):
+        place(address(tape[run]), terms.start[run], first, pairs, rows)
+        gather(fields[run], first, pairs, np.float32(scale), forces + half * run, rows)
+        injection, drift = injections + half * run, drifts + half * run
+        gather(terms.injection[run], first, pairs, np.float32(scale), injection, rows)
+        gather(terms.frequencies[run], first, pairs, np.float32(time_step), drift, rows)
+    for i in range(rows):
+        for s in range(LANES):
+            pair = min(first + s, pairs - 1)
+            counters[0, LANES * i + s] = i
+            counters[1, LANES * i + s] = samples[pair % batch]
+            counters[2, LANES * i + s] = replicates[pair // batch]
+    for step in range(steps):
+        part = step % STEPS_PER_BLOCK
+        if part == 0:
+            normals(key, step // STEPS_PER_BLOCK, counters, np.float32(deviation), noise)
+        for run in range(runs):
+            source = address(tape[run]) + size * (step % slots)
+            target = address(tape[run]) + size * ((step + 1) % slots)
+            multiply(address(panels[run]), source, products, n)
+            if modified:
+                cos_lag, sin_lag = lag_of(terms.turns, run)
+                modify(products, source, injections + half * run, cos_lag, sin_lag, rows)
+            shift = address(noise[part])
+            if terms.frequencies.size:
+                add(shift, drifts + half * run, shifted, rows)
+                shift = shifted
+            diagonal = address(diagonals[run]) + half * step if diagonals.size else 0
+            advance(source, target, products, forces + half * run, moved, diagonal, shift, rows)
+            if (step + 1) % _NORMALISE_EVERY == 0:
+                normalise(target, rows)
+            if path.size:
+                scatter_angles(target, first, path[step + 1, run])
+    for run in range(runs):
+        scatter_angles(address(tape[run]) + size * (steps % slots), first, out[run])
