@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from entrain import KuramotoNetwork
-from entrain.physics import coupling_mask
+from entrain.physics import layered_graph
 
 
 def random_network(
@@ -32,7 +32,7 @@ def random_couplings(runs: int, hidden: int, outputs: int, seed: int = 0) -> Ten
     """Symmetric, masked couplings (R, N, N), float64."""
     n = hidden + outputs
     matrix = torch.randn(runs, n, n, generator=torch.Generator().manual_seed(seed)).double()
-    return (matrix + matrix.transpose(1, 2)) * coupling_mask(hidden, outputs)
+    return (matrix + matrix.transpose(1, 2)) * layered_graph(hidden, outputs)
 
 
 def random_tensor(*shape: int, seed: int = 0) -> Tensor:
