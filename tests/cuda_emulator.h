@@ -39,9 +39,12 @@ void run_threads(Index grid, unsigned threads, void (*body)(void**), void** argu
 
 #else
 
-#include <math.h>
-
-#include <utility>
+// Declared, not included: <math.h> takes longer to read than a kernel to compile.
+extern "C" {
+float fabsf(float), sinhf(float), coshf(float), tanhf(float), atanf(float), atan2f(float, float);
+double sqrt(double), log(double);
+void sincosf(float, float*, float*), sincos(double, double*, double*);
+}
 
 #define __global__
 #define __device__
@@ -54,14 +57,18 @@ void run_threads(Index grid, unsigned threads, void (*body)(void**), void** argu
 #include KERNELS
 
 // Any kernel, its arguments given by their addresses, as to cuLaunchKernel.
-template <class... A, size_t... I>
-static void call(void (*kernel)(A...), void** arguments, std::index_sequence<I...>) {
+template <int... I> struct Places {};
+template <int Left, int... I> struct Count : Count<Left - 1, Left - 1, I...> {};
+template <int... I> struct Count<0, I...> { using All = Places<I...>; };
+
+template <class... A, int... I>
+static void call(void (*kernel)(A...), void** arguments, Places<I...>) {
   kernel(*static_cast<A*>(arguments[I])...);
 }
 
 template <class... A>
 static void call(void (*kernel)(A...), void** arguments) {
-  call(kernel, arguments, std::index_sequence_for<A...>());
+  call(kernel, arguments, typename Count<sizeof...(A)>::All());
 }
 
 extern "C" void emulate(unsigned x, unsigned y, unsigned z, unsigned threads, void** arguments) {

@@ -119,9 +119,7 @@ def check_terms(
         model, dynamics, noise=noise, record=record
     )
     ours, our_noise = single(model, device), on(noise, device)
-    phases, pullback = backend.rollout_with_pullback(
-        ours, dynamics, noise=our_noise, record=record
-    )
+    phases, pullback = backend.rollout_with_pullback(ours, dynamics, noise=our_noise, record=record)
     errors = {"phases": relative_error(phases, exact, angles=noisy)}
     within(errors, PHASE_TOLERANCE)
     again = backend.rollout(ours, dynamics, noise=our_noise, record=record)
@@ -147,9 +145,7 @@ def check_increments(
     """Noisy rollouts receive the increments of `physics.noise`."""
     model, dynamics, noise = example(shape), Dynamics(1.0, 0.2, shape[-1]), some_noise(shape)
     exact = reference.rollout(model, dynamics, noise=noise, record=record)
-    found = backend.rollout(
-        single(model, device), dynamics, noise=on(noise, device), record=record
-    )
+    found = backend.rollout(single(model, device), dynamics, noise=on(noise, device), record=record)
     return within({"phases": relative_error(found, exact, angles=True)}, PHASE_TOLERANCE)
 
 
@@ -202,7 +198,7 @@ def check_runs_are_apart(backend: ModuleType, device: torch.device) -> None:
 
 
 def check_capture(backend: ModuleType, device: torch.device, shape: Shape) -> None:
-    """A captured rollout and its pullback give, replayed with new numbers, those of a plain call."""
+    """A captured rollout and its pullback, replayed with new numbers, are those of a plain call."""
     model, dynamics = single(example(shape), device), Dynamics(steps=shape[-1])
     gradient = random_tensor(*shape[:3], seed=7).float().to(device)
 

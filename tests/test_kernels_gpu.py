@@ -109,9 +109,7 @@ def test_noisy_recorded_paths_have_every_gradient(terms: tuple[str, ...]) -> Non
 @pytest.mark.parametrize("shared", [False, True], ids=["of samples", "shared"])
 @pytest.mark.parametrize(("noisy", "record"), [(True, False), (False, True), (True, True)])
 def test_all_terms_together(noisy: bool, record: bool, shared: bool) -> None:
-    facts.check_terms(
-        gpu, DEVICE, SMALL, facts.TERMS, shared=shared, noisy=noisy, record=record
-    )
+    facts.check_terms(gpu, DEVICE, SMALL, facts.TERMS, shared=shared, noisy=noisy, record=record)
 
 
 @pytest.mark.parametrize("terms", [("lag", "injection"), ("frequencies", "start")], ids="+".join)
