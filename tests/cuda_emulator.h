@@ -1,26 +1,26 @@
 // Enough of CUDA to run a kernel on the CPU, one block after the other, one thread per CUDA thread.
+// Compiled twice: with RUNTIME the threads and their barrier, once; else a kernel, the source KERNELS
+// with its entry KERNEL, which links to them and is compiled without their headers.
+struct Index { unsigned x, y, z; };
+extern thread_local Index threadIdx, blockIdx;
+extern Index gridDim;
+void __syncthreads();
+void run_threads(Index grid, unsigned threads, void (*body)(void**), void** arguments);
+
+#ifdef RUNTIME
+
 #include <barrier>
-#include <cmath>
 #include <memory>
 #include <thread>
 #include <vector>
 
-struct Index { unsigned x, y, z; };
-static thread_local Index threadIdx, blockIdx;
-static Index gridDim;
+thread_local Index threadIdx, blockIdx;
+Index gridDim;
 static std::unique_ptr<std::barrier<>> block_barrier;
 
-#define __global__
-#define __device__
-#define __forceinline__ inline
-#define __shared__ static
-#define __align__(bytes) alignas(bytes)
-#define __launch_bounds__(threads)
-#define __ldg(pointer) (*(pointer))
-static void __syncthreads() { block_barrier->arrive_and_wait(); }
+void __syncthreads() { block_barrier->arrive_and_wait(); }
 
-template <class Body>
-static void launch(Index grid, unsigned threads, Body body) {
+void run_threads(Index grid, unsigned threads, void (*body)(void**), void** arguments) {
   gridDim = grid;
   for (unsigned z = 0; z < grid.z; ++z)
     for (unsigned y = 0; y < grid.y; ++y)
@@ -31,25 +31,48 @@ static void launch(Index grid, unsigned threads, Body body) {
           crew.emplace_back([=] {
             threadIdx = {t, 0, 0};
             blockIdx = {x, y, z};
-            body();
+            body(arguments);
           });
         for (auto& thread : crew) thread.join();
       }
 }
 
+#else
+
+// Declared, not included: <math.h> takes longer to read than a kernel to compile.
+extern "C" {
+float fabsf(float), sinhf(float), coshf(float), tanhf(float), atanf(float), atan2f(float, float);
+double sqrt(double), log(double);
+void sincosf(float, float*, float*), sincos(double, double*, double*);
+}
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __shared__ static
+#define __align__(bytes) alignas(bytes)
+#define __launch_bounds__(threads)
+#define __ldg(pointer) (*(pointer))
+
 #include KERNELS
 
-extern "C" void emulate_rollout(unsigned x, unsigned y, unsigned z, unsigned threads,
-    const float* a, const float* b, float* c, float* d, int e, int f, int g, float h, float i,
-    unsigned j, unsigned k, const long long* l, const long long* m) {
-  launch({x, y, z}, threads, [=] { rollout(a, b, c, d, e, f, g, h, i, j, k, l, m); });
+// Any kernel, its arguments given by their addresses, as to cuLaunchKernel.
+template <int... I> struct Places {};
+template <int Left, int... I> struct Count : Count<Left - 1, Left - 1, I...> {};
+template <int... I> struct Count<0, I...> { using All = Places<I...>; };
+
+template <class... A, int... I>
+static void call(void (*kernel)(A...), void** arguments, Places<I...>) {
+  kernel(*static_cast<A*>(arguments[I])...);
 }
-extern "C" void emulate_adjoint(unsigned x, unsigned y, unsigned z, unsigned threads,
-    const float* a, const float* b, const float* c, float* d, float* e, int f, int g, float h) {
-  launch({x, y, z}, threads, [=] { adjoint(a, b, c, d, e, f, g, h); });
+
+template <class... A>
+static void call(void (*kernel)(A...), void** arguments) {
+  call(kernel, arguments, typename Count<sizeof...(A)>::All());
 }
-extern "C" void emulate_path(unsigned x, unsigned y, unsigned z, unsigned threads,
-    const float* a, const float* b, const float* c, const float* d, const float* e, float* f,
-    float* g, float* h, int i, int j, float k, float l, float m) {
-  launch({x, y, z}, threads, [=] { path(a, b, c, d, e, f, g, h, i, j, k, l, m); });
+
+extern "C" void emulate(unsigned x, unsigned y, unsigned z, unsigned threads, void** arguments) {
+  run_threads({x, y, z}, threads, [](void** found) { call(KERNEL, found); }, arguments);
 }
+
+#endif

@@ -1,46 +1,53 @@
 """The CUDA kernels against the reference, on outputs and on every gradient.
 
 For real where there is a CUDA device; elsewhere the same source and the same wrapper run on the
-CPU through a small emulator (a thread for each CUDA thread), which needs a C++ compiler.
+CPU through a small emulator (a thread for each CUDA thread), which needs a C++ compiler. The facts
+themselves are in kernel_facts.py.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
+import itertools
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 
-from entrain.kernels import gpu, nvrtc, reference
-from entrain.physics import Dynamics, Noise
-from networks import random_couplings, random_tensor
+import kernel_facts as facts
+from entrain.kernels import gpu, nvrtc
 
 REAL = torch.cuda.is_available()
 DEVICE = torch.device("cuda:0" if REAL else "cpu")
+on_a_device = pytest.mark.skipif(not REAL, reason="needs a CUDA device")
 
-# runs, batch, hidden, outputs, steps: one sample, odd sizes, one output, many runs, one step
-SHAPES = [(1, 1, 5, 3, 7), (2, 5, 8, 1, 9), (3, 9, 21, 4, 5), (1, 3, 2, 2, 1), (1, 2, 30, 7, 6)]
-LARGE = [(1, 3, 128, 10, 3), (1, 3, 190, 10, 2), (1, 2, 246, 10, 2)]
+# runs, batch, oscillators, steps: one sample, odd sizes, many runs, one step
+SHAPES = [(1, 1, 8, 7), (2, 5, 9, 9), (3, 9, 25, 5), (1, 3, 4, 1), (1, 2, 37, 6)]
+HELD = [(1, 3, 138, 3)]
+# beyond the registers; beyond four threads to a row, with one, two and four samples to a block
+LARGE = [(1, 3, 200, 2), (1, 2, 256, 2)]
+LARGEST = [(1, 1, 300, 2), (1, 3, 300, 2), (1, 5, 300, 2), (1, 3, 600, 2), (1, 5, 600, 2)]
 if REAL:
-    SHAPES += [(1, 256, 64, 10, 200), (10, 100, 64, 10, 50), (2, 33, 16, 10, 200)]
-    LARGE = [(2, 40, 128, 10, 60), (1, 37, 190, 10, 40), (2, 33, 246, 10, 40)]
+    SHAPES += [(1, 256, 74, 200), (10, 100, 74, 50), (2, 33, 26, 200)]
+    HELD = [(2, 40, 138, 60)]
+    LARGE = [(1, 37, 200, 40), (2, 33, 256, 40)]
+    LARGEST += [(2, 67, 300, 30), (1, 301, 512, 20), (1, 97, 1000, 10), (1, 601, 1024, 5)]
+
+SMALL = (2, 3, 7, 6)
+EACH_TERM = [(term,) for term in facts.TERMS]
 
 
 class Emulated:
     """A kernel compiled as C++ for the CPU, called like `nvrtc.Kernel`."""
 
-    def __init__(self, library: Path, name: str) -> None:
-        self._function = getattr(ctypes.CDLL(str(library)), f"emulate_{name}")
+    def __init__(self, library: Path) -> None:
+        self._function = ctypes.CDLL(str(library)).emulate
 
     def __call__(self, grid, threads, arguments) -> None:
-        x, y, z = (*grid, 1, 1)[:3]
-        sizes = [ctypes.c_uint32(size) for size in (x, y, z, threads)]
-        self._function(*sizes, *(nvrtc._argument(argument) for argument in arguments))
+        sizes = [ctypes.c_uint32(size) for size in (*(*grid, 1, 1)[:3], threads)]
+        self._function(*sizes, nvrtc.argument_pointers(arguments))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -53,118 +60,149 @@ def _device(tmp_path_factory):
     if compiler is None:
         pytest.skip("no CUDA device, and no C++ compiler to emulate one")
     folder = tmp_path_factory.mktemp("emulated")
-    here = Path(__file__).parent
+    numbers = itertools.count()
 
-    @functools.cache
-    def kernel(name, layout, flags, device):
-        macros = layout.definitions | {"TAPE": 0, "RECORD": 0, "NOISE": 0} | dict(flags)
-        library = folder / f"{abs(hash((layout, flags)))}.so"
-        if not library.exists():
-            source = Path(gpu.__file__).with_name("oscillators.cu")
-            subprocess.run(
-                [
-                    *(compiler, "-x", "c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-pthread"),
-                    *(f"-D{key}={int(value)}" for key, value in macros.items()),
-                    f'-DKERNELS="{source}"',
-                    *("-o", str(library), str(here / "cuda_emulator.h")),
-                ],
-                check=True,
-            )
-        return Emulated(library, name)
+    def build(output: Path, definitions: dict[str, object], *linked: str) -> None:
+        options = ("-std=c++20", "-O1", "-shared", "-fPIC", "-pthread")
+        macros = [f"-D{key}={value}" for key, value in definitions.items()]
+        emulator = str(Path(__file__).with_name("cuda_emulator.h"))
+        command = [compiler, *options, *macros, "-o", str(output), "-x", "c++", emulator]
+        subprocess.run([*command, "-x", "none", *linked], check=True)
+
+    runtime = folder / "runtime.so"
+    build(runtime, {"RUNTIME": 1})
+
+    def compile_kernel(source, name, definitions, device):
+        place = folder / f"{name}{next(numbers)}"
+        place.with_suffix(".cu").write_text(source)
+        macros = {"KERNEL": name, "KERNELS": f'"{place}.cu"'} | definitions
+        build(place.with_suffix(".so"), macros, str(runtime))
+        return Emulated(place.with_suffix(".so"))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpu, "_kernel", kernel)
+        patch.setattr(gpu, "compile_kernel", compile_kernel)
         patch.setattr(gpu, "_processors", lambda device: 2)
+        gpu._kernel.cache_clear()
         yield
+        gpu._kernel.cache_clear()
 
 
-def example(shape: tuple[int, ...], scale: float = 1.0) -> dict[str, Tensor]:
-    runs, batch, hidden, outputs, _ = shape
-    n = hidden + outputs
-    return {
-        "fields": scale * 4 * random_tensor(runs, batch, n, seed=1),
-        "couplings": scale * random_couplings(runs, hidden, outputs, seed=2),
-        "coefficients": 3 * random_tensor(runs, batch, n, seed=3),
-        "gradient": random_tensor(runs, batch, n, seed=4),
-    }
+@pytest.mark.parametrize("symmetric", [True, False], ids=["symmetric", "any"])
+@pytest.mark.parametrize("shape", SHAPES + HELD + LARGE, ids=str)
+def test_rollout_and_every_gradient_equal_the_reference(
+    shape: facts.Shape, symmetric: bool
+) -> None:
+    facts.check_terms(gpu, DEVICE, shape, symmetric=symmetric)
 
 
-def single(tensor: Tensor) -> Tensor:
-    return tensor.float().to(DEVICE)
+@pytest.mark.parametrize("terms", [*EACH_TERM, facts.TERMS, ()], ids="+".join)
+@pytest.mark.parametrize("shared", [False, True], ids=["of samples", "shared"])
+def test_every_term_has_its_effect_and_gradient(terms: tuple[str, ...], shared: bool) -> None:
+    facts.check_terms(gpu, DEVICE, SMALL, terms, shared=shared)
 
 
-def close(found: Tensor, exact: Tensor, tolerance: float = 1e-4) -> bool:
-    """Relative error of float32 against float64 in the largest norm; exact may be all zero."""
-    found = found.double().cpu()
-    return bool((found - exact).abs().max() <= tolerance * exact.abs().max() + 1e-12)
+@pytest.mark.parametrize("terms", [*EACH_TERM, facts.TERMS, ()], ids="+".join)
+def test_noisy_recorded_paths_have_every_gradient(terms: tuple[str, ...]) -> None:
+    facts.check_terms(gpu, DEVICE, SMALL, terms, shared=True, noisy=True, record=True)
 
 
-def tied(gradient: Tensor) -> Tensor:
-    return gradient + gradient.transpose(1, 2)
+@pytest.mark.parametrize("shared", [False, True], ids=["of samples", "shared"])
+@pytest.mark.parametrize(("noisy", "record"), [(True, False), (False, True), (True, True)])
+def test_all_terms_together(noisy: bool, record: bool, shared: bool) -> None:
+    facts.check_terms(gpu, DEVICE, SMALL, facts.TERMS, shared=shared, noisy=noisy, record=record)
 
 
-@pytest.mark.parametrize("shape", SHAPES + LARGE, ids=str)
-def test_rollout_and_every_gradient_equal_the_reference(shape: tuple[int, ...]) -> None:
-    data, dynamics = example(shape), Dynamics(1.1, 0.2, shape[-1])
-    exact, exact_pullback = reference.rollout_with_pullback(
-        data["fields"], data["couplings"], dynamics
-    )
-    fields, couplings = single(data["fields"]), single(data["couplings"])
-    phases, pullback = gpu.rollout_with_pullback(fields, couplings, dynamics)
-    assert close(phases, exact, 1e-5)
-    assert torch.equal(gpu.rollout(fields, couplings, dynamics), phases)
-    by_fields, by_couplings = pullback(single(data["gradient"]))
-    exact_fields, exact_couplings = exact_pullback(data["gradient"])
-    assert close(by_fields, exact_fields)
-    assert close(tied(by_couplings), tied(exact_couplings))
+@pytest.mark.parametrize("terms", [("lag", "injection"), ("frequencies", "start")], ids="+".join)
+def test_pairs_of_terms(terms: tuple[str, ...]) -> None:
+    facts.check_terms(gpu, DEVICE, (1, 2, 5, 6), terms)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES[2:5], *HELD, *LARGE[:1]], ids=str)
+def test_all_terms_in_every_layout(shape: facts.Shape) -> None:
+    facts.check_terms(gpu, DEVICE, shape, facts.TERMS)
+
+
+@pytest.mark.parametrize("shape", LARGEST, ids=str)
+def test_large_networks(shape: facts.Shape) -> None:
+    facts.check_terms(gpu, DEVICE, shape)
+
+
+@pytest.mark.parametrize("shape", LARGEST[2:4], ids=str)
+def test_large_networks_with_all_terms(shape: facts.Shape) -> None:
+    facts.check_terms(gpu, DEVICE, shape, facts.TERMS, record=True)
+
+
+def test_large_noisy_networks() -> None:
+    facts.check_terms(gpu, DEVICE, (1, 2, 300, 2), noisy=True)
 
 
 @pytest.mark.parametrize("shape", SHAPES[:3], ids=str)
-def test_recorded_rollouts_equal_the_reference(shape: tuple[int, ...]) -> None:
-    data, dynamics = example(shape, 3.0), Dynamics(1.0, 0.5, shape[-1])
-    exact = reference.rollout(data["fields"], data["couplings"], dynamics, record=True)
-    found = gpu.rollout(single(data["fields"]), single(data["couplings"]), dynamics, record=True)
-    assert close(found, exact, 1e-5)
+def test_recorded_rollouts_equal_the_reference(shape: facts.Shape) -> None:
+    facts.check_recorded(gpu, DEVICE, shape)
 
 
 @pytest.mark.parametrize("record", [False, True])
 @pytest.mark.parametrize("shape", SHAPES[:3], ids=str)
-def test_noisy_rollouts_receive_the_same_increments(shape: tuple[int, ...], record: bool) -> None:
-    data, dynamics = example(shape), Dynamics(1.0, 0.2, shape[-1])
-    indices = (torch.tensor([0, 3, 4]), torch.arange(shape[1]) + 1000)
-    exact = reference.noisy_rollout(
-        data["fields"], data["couplings"], dynamics, Noise(9, 0.7, *indices), record=record
-    )
-    found = gpu.noisy_rollout(
-        single(data["fields"]),
-        single(data["couplings"]),
-        dynamics,
-        Noise(9, 0.7, *(index.to(DEVICE) for index in indices)),
-        record=record,
-    )
-    assert found.shape == exact.shape
-    assert close(found, exact, 1e-5)
+def test_noisy_rollouts_receive_the_same_increments(shape: facts.Shape, record: bool) -> None:
+    facts.check_increments(gpu, DEVICE, shape, record)
 
 
 @pytest.mark.parametrize("nodes", [None, 4])
-@pytest.mark.parametrize("shape", SHAPES + LARGE[:1], ids=str)
+@pytest.mark.parametrize("shape", SHAPES + HELD, ids=str)
 def test_path_loss_and_every_gradient_equal_the_reference(
-    shape: tuple[int, ...], nodes: int | None
+    shape: facts.Shape, nodes: int | None
 ) -> None:
-    data, dynamics = example(shape), Dynamics(1.1, 0.2, shape[-1])
-    names = ("fields", "couplings", "coefficients")
-    exact = reference.path_loss(*(data[name] for name in names), dynamics, nodes=nodes)
-    found = gpu.path_loss(*(single(data[name]) for name in names), dynamics, nodes=nodes)
-    assert close(found[0], exact[0])
-    assert close(found[1], exact[1])
-    assert close(tied(found[2]), tied(exact[2]))
+    facts.check_path_loss(gpu, DEVICE, shape, nodes)
+
+
+def test_path_loss_does_not_depend_on_the_start() -> None:
+    facts.check_path_loss(gpu, DEVICE, SMALL, None, ["start"])
+
+
+@pytest.mark.parametrize("term", ["frequencies", "injection", "lag"])
+def test_path_loss_of_other_models_is_left_to_the_reference(term: str) -> None:
+    assert not gpu.has_path_loss(facts.example(SMALL, [term]))
+    assert not gpu.has_path_loss(facts.example((1, 1, 161, 1)))
+
+
+@pytest.mark.parametrize("shape", [SMALL, (1, 2, 200, 1)], ids=str)
+def test_tensors_need_not_be_contiguous(shape: facts.Shape) -> None:
+    facts.check_layout_of_tensors(gpu, DEVICE, shape)
 
 
 def test_a_run_that_is_not_finite_does_not_disturb_the_others() -> None:
-    data, dynamics = example((3, 5, 8, 3, 6)), Dynamics(steps=6)
-    fields, couplings = single(data["fields"]), single(data["couplings"])
-    clean = gpu.rollout(fields, couplings, dynamics)
-    couplings[1] = torch.nan
-    dirty = gpu.rollout(fields, couplings, dynamics)
-    assert torch.equal(clean[[0, 2]], dirty[[0, 2]])
-    assert bool(dirty[1].isnan().all())
+    facts.check_runs_are_apart(gpu, DEVICE)
+
+
+@pytest.mark.parametrize("samples", [1, 2, 4])
+@pytest.mark.parametrize("oscillators", [1, 2, 74, 160, 161, 256, 257, 341, 342, 512, 513, 1024])
+def test_every_layout_fits_a_block(oscillators: int, samples: int) -> None:
+    layout = gpu.Layout(oscillators, samples)
+    if oscillators <= 256 and samples == 4:
+        return  # two at most, there
+    assert oscillators * layout.chunks <= layout.threads <= 1024
+    rows = 8 * samples * layout.definitions["SLOTS"] * (2 if layout.holds else 1)
+    partial = 8 * layout.chunks * samples * oscillators if layout.chunks > 1 else 0
+    assert rows + partial <= 48 * 1024
+
+
+def test_the_tape_is_three_numbers_and_two_more_where_couplings_are_not_held() -> None:
+    assert gpu.tape_bytes(74, 200) == 4 * (3 * 74 * 200 + 74**2)
+    assert gpu.tape_bytes(300, 200) == 4 * 5 * 300 * 200
+
+
+@on_a_device
+@pytest.mark.parametrize("shape", [(1, 64, 74, 50), (1, 200, 300, 20)], ids=str)
+def test_the_tape_takes_what_it_says(shape: facts.Shape) -> None:
+    facts.check_memory(gpu, DEVICE, shape)
+
+
+@on_a_device
+@pytest.mark.parametrize("shape", [(1, 64, 74, 50), (1, 40, 200, 20)], ids=str)
+def test_a_rollout_and_its_pullback_can_be_captured(shape: facts.Shape) -> None:
+    facts.check_capture(gpu, DEVICE, shape)
+
+
+@on_a_device
+def test_any_thread_can_launch() -> None:
+    facts.check_fresh_thread(gpu, DEVICE)

@@ -1,6 +1,7 @@
-"""The kernels of oscillators.cu: float32 CUDA tensors, any number of runs, up to 256 oscillators.
+"""The CUDA kernels: float32 CUDA tensors, any number of runs, up to 1024 oscillators.
 
-Same signatures and results as `reference`, up to rounding.
+Same signatures and results as `reference`, up to rounding. A kernel is compiled at first use for
+its number of oscillators and for the terms of the model: what a model does not have costs nothing.
 """
 
 from __future__ import annotations
@@ -8,24 +9,26 @@ from __future__ import annotations
 import functools
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from entrain.kernels.nvrtc import Kernel, compile_kernel
-from entrain.kernels.reference import Pullback, rule
-from entrain.physics import Dynamics, Noise
+from entrain.kernels.reference import Pullback, like, rule
+from entrain.physics import Dynamics, Noise, PhaseModel
 
-MOST_OSCILLATORS = 256
+MOST_OSCILLATORS = 1024  # threads of a block, at least one for each
 _MOST_HELD = 160  # beyond, the couplings and their gradient do not fit the registers
+_MOST_SHARED = 256  # beyond, blocks are few and large: reading the couplings is what takes time
 _WARP = 32
+_FLOAT = 4  # bytes
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a block is laid out; see oscillators.cu."""
+    """How a block is laid out; see block.cuh."""
 
     oscillators: int
     samples: int
@@ -39,7 +42,7 @@ class Layout:
     def chunks(self) -> int:
         """Threads that share the row of an oscillator: as many as fill some twelve warps."""
         if not self.holds:
-            return 4
+            return max(1, min(4, MOST_OSCILLATORS // self.oscillators))
         return max(3, min(6, 384 // self.oscillators))
 
     @property
@@ -61,92 +64,116 @@ class Layout:
 
     @staticmethod
     def of(samples: int, oscillators: int, processors: int) -> Layout:
-        """One sample per block while that fills the processors, else two."""
-        return Layout(oscillators, 1 if samples <= 2 * processors else 2)
+        """One sample per block while that fills the processors, else two.
+
+        A large network is read from memory by every block at every step: up to four samples share
+        that, as soon as there is more than one for each processor.
+        """
+        if oscillators <= _MOST_SHARED:
+            return Layout(oscillators, 1 if samples <= 2 * processors else 2)
+        return Layout(oscillators, next((n for n in (1, 2) if samples <= n * processors), 4))
 
 
 def check(device: torch.device) -> None:
     """Compile and launch once; raises `CudaUnavailable` where that cannot be done."""
     zeros = torch.zeros(1, 1, 2, device=device)
-    rollout(zeros, torch.zeros(1, 2, 2, device=device), Dynamics(steps=1))
+    rollout(PhaseModel(zeros, torch.zeros(1, 2, 2, device=device)), Dynamics(steps=1))
 
 
-def has_path_loss(oscillators: int) -> bool:
-    """Whether `path_loss` takes that many oscillators."""
-    return oscillators <= _MOST_HELD
+def has_path_loss(model: PhaseModel) -> bool:
+    """Whether `path_loss` takes that model: fields and couplings of up to 160 oscillators."""
+    others = (model.frequencies, model.injection, model.lag)
+    return model.fields.shape[-1] <= _MOST_HELD and all(term is None for term in others)
+
+
+def tape_bytes(oscillators: int, steps: int) -> int:
+    """Bytes that `rollout_with_pullback` and its pullback need for a sample of a run, at most.
+
+    Three numbers per oscillator and step; then, for the gradient of the couplings, an N x N sum or
+    two more numbers per oscillator and step.
+    """
+    numbers = 3 * oscillators * steps
+    numbers += oscillators**2 if oscillators <= _MOST_HELD else 2 * oscillators * steps
+    return _FLOAT * numbers
 
 
 def rollout(
-    fields: Tensor, couplings: Tensor, dynamics: Dynamics, *, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
-    """As `reference.rollout`."""
-    return _run(fields, couplings, dynamics, record=record)[0]
+    """As `reference.rollout`: the same increments."""
+    return _by_replicate(_run(model, dynamics, noise, record=record)[0], model, noise)
 
 
 def rollout_with_pullback(
-    fields: Tensor, couplings: Tensor, dynamics: Dynamics
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> tuple[Tensor, Pullback]:
     """As `reference.rollout_with_pullback`; the tape is three numbers per oscillator and step."""
-    runs, rows, oscillators = fields.shape
-    couplings = couplings.contiguous()
-    phases, tape = _run(fields, couplings, dynamics, tape=True)
-    layout = _layout(fields, runs * rows)
+    runs, batch, oscillators = model.fields.shape
+    replicates = 1 if noise is None else len(noise.replicates)
+    rows = batch * replicates
+    # What the pullback reads again, laid out as the kernels take it, once.
+    given, model = model, replace(model, couplings=model.couplings.contiguous())
+    phases, tape = _run(model, dynamics, noise, record=record, tape=True)
+    layout = _layout(model, runs * rows)
     blocks = -(-rows // layout.samples)
 
-    def pullback(final_gradient: Tensor) -> tuple[Tensor, Tensor]:
-        fields_gradient = torch.empty_like(phases)
+    def pullback(gradient: Tensor) -> PhaseModel:
+        def per_oscillator(term: Tensor | None) -> Tensor | None:
+            return None if term is None else model.fields.new_empty(runs, rows, oscillators)
+
+        fields_gradient = model.fields.new_empty(runs, rows, oscillators)
+        by_frequencies, by_start = per_oscillator(model.frequencies), per_oscillator(model.start)
+        by_injection, by_lag = per_oscillator(model.injection), per_oscillator(model.lag)
         shape = (blocks, oscillators, oscillators)
         if not layout.holds:
             shape = (rows * dynamics.steps, 2, oscillators)
         outer = phases.new_empty(runs, *shape)
-        _kernel("adjoint", layout, (), fields.device)(
+        with_lag = model.lag is not None  # the tape lacks what fields and injection add then
+        _kernel("adjoint", layout, _terms(model, PATH_GRADIENT=record), model.fields.device)(
             (blocks, runs),
             layout.threads,
             [
-                couplings,
+                model.couplings,
                 tape,
-                final_gradient.contiguous(),
+                gradient.contiguous(),
                 fields_gradient,
                 outer,
                 rows,
                 dynamics.steps,
                 dynamics.mobility * dynamics.time_step,
+                batch,
+                dynamics.time_step,
+                model.fields.contiguous() if with_lag else None,
+                _spread(model.injection, model) if with_lag else None,
+                None if model.lag is None else model.lag.contiguous(),
+                by_frequencies,
+                by_injection,
+                by_lag,
+                by_start,
             ],
         )
         if layout.holds:
-            return fields_gradient, outer.sum(1).transpose(1, 2)
-        sin_cos = tape.view(runs, rows * dynamics.steps, 3, oscillators)
-        by_sin = outer[:, :, 0].transpose(1, 2) @ sin_cos[:, :, 1]
-        return fields_gradient, by_sin - outer[:, :, 1].transpose(1, 2) @ sin_cos[:, :, 0]
+            by_couplings = outer.sum(1).transpose(1, 2)
+        else:
+            sin_cos = tape.view(runs, rows * dynamics.steps, 3, oscillators)
+            by_couplings = outer[:, :, 0].transpose(1, 2) @ sin_cos[:, :, 1]
+            by_couplings = by_couplings - outer[:, :, 1].transpose(1, 2) @ sin_cos[:, :, 0]
+        lag_gradient = None if by_lag is None else by_lag.sum((1, 2))
+        found = PhaseModel(
+            fields_gradient, by_couplings, by_frequencies, by_injection, lag_gradient, by_start
+        )
+        return like(found, given, replicates)
 
-    return phases, pullback
-
-
-def noisy_rollout(
-    fields: Tensor,
-    couplings: Tensor,
-    dynamics: Dynamics,
-    noise: Noise,
-    *,
-    record: bool = False,
-) -> Tensor:
-    """As `reference.noisy_rollout`: the same increments."""
-    phases, _ = _run(fields, couplings, dynamics, record=record, noise=noise)
-    shape = (len(fields), len(noise.replicates), *fields.shape[1:])
-    return phases.view(*phases.shape[:-3], *shape)
+    return _by_replicate(phases, model, noise), pullback
 
 
 def path_loss(
-    fields: Tensor,
-    couplings: Tensor,
-    coefficients: Tensor,
-    dynamics: Dynamics,
-    *,
-    nodes: int | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """As `reference.path_loss`."""
+    model: PhaseModel, coefficients: Tensor, dynamics: Dynamics, *, nodes: int | None = None
+) -> tuple[Tensor, PhaseModel]:
+    """As `reference.path_loss`, for models of which `has_path_loss` is true."""
+    fields = model.fields
     runs, rows, oscillators = fields.shape
-    layout = _layout(fields, 4 * runs * rows)
+    layout = _layout(model, 4 * runs * rows)
     blocks = -(-rows // layout.samples)
     times, weights = rule(dynamics.steps, nodes, fields.dtype, fields.device)
     processors = _processors(fields.device)
@@ -161,7 +188,7 @@ def path_loss(
         layout.threads,
         [
             fields.contiguous(),
-            couplings.contiguous(),
+            model.couplings.contiguous(),
             coefficients.contiguous(),
             times,
             weights,
@@ -175,26 +202,28 @@ def path_loss(
             2.0 * scale / count,
         ],
     )
-    return (
-        losses.sum((0, 2, 3)) / count,
+    gradient = PhaseModel(
         fields_gradient.sum(0),
         outer.sum((0, 2)).transpose(1, 2),
+        start=None if model.start is None else torch.zeros_like(model.start),
     )
+    return losses.sum((0, 2, 3)) / count, gradient
 
 
 def _run(
-    fields: Tensor,
-    couplings: Tensor,
+    model: PhaseModel,
     dynamics: Dynamics,
+    noise: Noise | None,
     *,
     record: bool = False,
     tape: bool = False,
-    noise: Noise | None = None,
 ) -> tuple[Tensor, Tensor]:
+    """Phases (R, M B, N), with K + 1 times in front if recorded, and the tape of rollout.cu."""
+    fields = model.fields
     runs, batch, oscillators = fields.shape
     steps, step = dynamics.steps, dynamics.time_step
     rows = batch * (1 if noise is None else len(noise.replicates))
-    layout = _layout(fields, runs * rows)
+    layout = _layout(model, runs * rows)
     shape = (runs, rows, oscillators)
     phases = fields.new_empty(*((steps + 1, *shape) if record else shape))
     taped = fields.new_empty(*(runs, rows, steps, 3, oscillators) if tape else (1,))
@@ -204,7 +233,9 @@ def _run(
         strength = math.sqrt(2.0 * dynamics.mobility * noise.temperature * step)
         indices = (noise.replicates.long().contiguous(), noise.samples.long().contiguous())
         forcing = [strength, noise.seed, bits, *indices]
-    flags = (("TAPE", tape), ("RECORD", record), ("NOISE", noise is not None))
+    # A block that does not hold its couplings reads them at every step: transposed, in a row.
+    couplings = model.couplings if layout.holds else model.couplings.transpose(1, 2)
+    flags = _terms(model, TAPE=tape, RECORD=record, NOISE=noise is not None)
     _kernel("rollout", layout, flags, fields.device)(
         (-(-rows // layout.samples), runs),
         layout.threads,
@@ -218,13 +249,44 @@ def _run(
             steps,
             dynamics.mobility * step,
             *forcing,
+            _spread(model.frequencies, model),
+            _spread(model.injection, model),
+            None if model.lag is None else model.lag.contiguous(),
+            _spread(model.start, model),
+            step,
         ],
     )
     return phases, taped
 
 
-def _layout(fields: Tensor, samples: int) -> Layout:
-    return Layout.of(samples, fields.shape[-1], _processors(fields.device))
+def _by_replicate(phases: Tensor, model: PhaseModel, noise: Noise | None) -> Tensor:
+    """Phases (..., M B, N) as (..., M, B, N) where there is noise."""
+    if noise is None:
+        return phases
+    return phases.view(*phases.shape[:-2], len(noise.replicates), *model.fields.shape[1:])
+
+
+def _spread(values: Tensor | None, model: PhaseModel) -> Tensor | None:
+    """One number for each sample and oscillator, also of what all samples share."""
+    return None if values is None else values.expand_as(model.fields).contiguous()
+
+
+def _terms(model: PhaseModel, **asked: bool) -> tuple[str, ...]:
+    """The macros of what the model has and of what is asked for."""
+    present = {
+        "FREQUENCY": model.frequencies is not None,
+        "INJECTION": model.injection is not None,
+        "LAG": model.lag is not None,
+        "START": model.start is not None,
+    }
+    return tuple(name for name, on in (present | asked).items() if on)
+
+
+def _layout(model: PhaseModel, samples: int) -> Layout:
+    return Layout.of(samples, model.fields.shape[-1], _processors(model.fields.device))
+
+
+# Both are kept by device: always that of a tensor, which has an index ("cuda:0", never "cuda").
 
 
 @functools.cache
@@ -233,10 +295,7 @@ def _processors(device: torch.device) -> int:
 
 
 @functools.cache
-def _kernel(
-    name: str, layout: Layout, flags: tuple[tuple[str, bool], ...], device: torch.device
-) -> Kernel:
-    source = Path(__file__).with_name("oscillators.cu").read_text()
-    definitions = layout.definitions | {"TAPE": 0, "RECORD": 0, "NOISE": 0}
-    definitions |= {flag: int(on) for flag, on in flags}
-    return compile_kernel(source, name, definitions, device)
+def _kernel(name: str, layout: Layout, flags: tuple[str, ...], device: torch.device) -> Kernel:
+    here = Path(__file__).parent
+    source = (here / "block.cuh").read_text() + (here / f"{name}.cu").read_text()
+    return compile_kernel(source, name, layout.definitions | dict.fromkeys(flags, 1), device)

@@ -21,27 +21,63 @@ class CudaUnavailable(RuntimeError):
 
 
 class Kernel:
-    """A compiled kernel; arguments are tensors, ints (32 bit) and floats (32 bit)."""
+    """A compiled kernel of one device; arguments are tensors, ints and floats (32 bit each)."""
 
-    def __init__(self, function: ctypes.c_void_p, name: str) -> None:
+    def __init__(
+        self,
+        function: ctypes.c_void_p,
+        name: str,
+        device: torch.device,
+        context: ctypes.c_void_p,
+    ) -> None:
         self._function, self._name = function, name
+        self._device, self._context = device, context
 
     def __call__(
         self, grid: tuple[int, ...], threads: int, arguments: Sequence[Tensor | int | float | None]
     ) -> None:
-        """Launch on the current stream."""
-        values = [_argument(argument) for argument in arguments]
-        pointers = (ctypes.c_void_p * len(values))(
-            *(ctypes.cast(ctypes.byref(value), ctypes.c_void_p) for value in values)
-        )
+        """Launch on the device's current stream."""
+        pointers = argument_pointers(arguments)
         x, y, z = (*grid, 1, 1)[:3]
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        _check_driver(
-            _driver().cuLaunchKernel(
-                self._function, x, y, z, threads, 1, 1, 0, stream, pointers, None
-            ),
-            f"launching {self._name}",
-        )
+        stream = ctypes.c_void_p(torch.cuda.current_stream(self._device).cuda_stream)
+        with _current(self._context):
+            _check_driver(
+                _driver().cuLaunchKernel(
+                    self._function, x, y, z, threads, 1, 1, 0, stream, pointers, None
+                ),
+                f"launching {self._name}",
+            )
+
+
+def argument_pointers(
+    arguments: Sequence[Tensor | int | float | None],
+) -> ctypes.Array[ctypes.c_void_p]:
+    """The addresses of a kernel's arguments, which live as long as the array."""
+    values = [_argument(argument) for argument in arguments]
+    pointers = (ctypes.c_void_p * len(values))(
+        *(ctypes.cast(ctypes.byref(value), ctypes.c_void_p) for value in values)
+    )
+    pointers.values = values  # type: ignore[attr-defined]
+    return pointers
+
+
+class _current:
+    """Within it a context is current. Usually it is already: then this asks once, no more.
+
+    Another one is where the thread works on another device, none where it has not used CUDA yet.
+    """
+
+    def __init__(self, context: ctypes.c_void_p) -> None:
+        self._wanted, self._before = context, ctypes.c_void_p()
+
+    def __enter__(self) -> None:
+        _check_driver(_driver().cuCtxGetCurrent(ctypes.byref(self._before)), "asking for a context")
+        if self._before.value != self._wanted.value:
+            _check_driver(_driver().cuCtxSetCurrent(self._wanted), "choosing a context")
+
+    def __exit__(self, *_: object) -> None:
+        if self._before.value != self._wanted.value:
+            _check_driver(_driver().cuCtxSetCurrent(self._before), "choosing a context")
 
 
 def compile_kernel(
@@ -55,13 +91,14 @@ def compile_kernel(
     image = _compile(source, options)
     with torch.cuda.device(device):
         torch.cuda.current_stream().synchronize()  # makes the device's context current
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        module, function, context = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        _check_driver(_driver().cuCtxGetCurrent(ctypes.byref(context)), "asking for a context")
         _check_driver(_driver().cuModuleLoadData(ctypes.byref(module), image), "loading a module")
         _check_driver(
             _driver().cuModuleGetFunction(ctypes.byref(function), module, name.encode()),
             f"finding {name}",
         )
-    return Kernel(function, name)
+    return Kernel(function, name, device, context)
 
 
 def _compile(source: str, options: list[str]) -> bytes:

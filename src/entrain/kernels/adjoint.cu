@@ -1,0 +1,162 @@
+// The adjoint: tape, couplings and the loss's gradient by the final phases (R, rows, N), or by all
+// phases (K + 1, R, rows, N) with PATH_GRADIENT -> fields_gradient (R, rows, N), and that by the
+// couplings either as sums over each block's samples, outer (R, blocks, N, N) transposed (HOLD),
+// or as q sin(theta + a) and q cos(theta + a) of every step, outer (R, rows, K, 2, N), for a matrix
+// product to finish. by_frequencies, by_injection, by_lag (a summand of every oscillator) and
+// by_start (R, rows, N) where the model has the term. With LAG the tape lacks the local part of the
+// diagonal, b cos + 4 s cos(2 theta): fields and injection (R, batch, N) give it. scale = mu dt.
+extern "C" __global__ void __launch_bounds__(THREADS)
+adjoint(const float* couplings, const float* tape, const float* gradient, float* fields_gradient,
+        float* outer, int rows, int steps, float scale, int batch, float time_step,
+        const float* fields, const float* injection, const float* lags, float* by_frequencies,
+        float* by_injection, float* by_lag, float* by_start) {
+#if HOLD
+  __shared__ Row rows_now[SLOTS];
+#endif
+  __shared__ Row q_rows[SLOTS];
+  MEETING Partial partial;
+  int t = threadIdx.x / N, i = threadIdx.x % N, run = blockIdx.y;
+  Sample place[OWNED];
+#pragma unroll
+  for (int o = 0; o < OWNED; ++o) place[o] = owned_sample(t, o, run, rows);
+  const float* own_couplings = couplings + (long long)run * N * N;
+  float held[COLUMNS];
+  hold_row(held, own_couplings, 1, N, t, i);
+#if HOLD
+  float sums[COLUMNS];
+#pragma unroll
+  for (int m = 0; m < COLUMNS; ++m) sums[m] = 0.0f;
+  clear(rows_now);
+#endif
+  clear(q_rows);
+  __syncthreads();
+  // Of every owned sample. Arrays, not a struct: so a plain model's code is that of plain numbers.
+  float lambda[OWNED], field_sum[OWNED], s[OWNED], c[OWNED], diagonal[OWNED], q[OWNED];
+  const float* slot[OWNED];
+  float next_s[OWNED], next_c[OWNED], next_diagonal[OWNED];
+#if FREQUENCY
+  float lambda_sum[OWNED];
+#endif
+#if INJECTION
+  float injection_sum[OWNED];
+#endif
+#if LAG
+  float lag_sum[OWNED], b[OWNED], strength[OWNED], sin_a, cos_a;
+  sincosf(lags[run], &sin_a, &cos_a);
+#endif
+#if PATH_GRADIENT
+  long long per_time = (long long)gridDim.y * rows * N;
+  float added[OWNED];
+#endif
+#pragma unroll
+  for (int o = 0; o < OWNED; ++o) {
+    const Sample& at = place[o];
+    lambda[o] = field_sum[o] = s[o] = c[o] = diagonal[o] = q[o] = 0.0f;
+    slot[o] = tape + (at.index * steps + steps - 1) * 3 * N + i;
+    next_s[o] = next_c[o] = next_diagonal[o] = 0.0f;
+    if (!at.exists) continue;
+#if PATH_GRADIENT
+    lambda[o] = gradient[steps * per_time + at.index * N + i];
+#else
+    lambda[o] = gradient[at.index * N + i];
+#endif
+    next_s[o] = slot[o][0];
+    next_c[o] = slot[o][N];
+    next_diagonal[o] = slot[o][2 * N];
+#if FREQUENCY
+    lambda_sum[o] = 0.0f;
+#endif
+#if INJECTION
+    injection_sum[o] = 0.0f;
+#endif
+#if LAG
+    long long given = ((long long)run * batch + at.row % batch) * N + i;
+    lag_sum[o] = strength[o] = 0.0f;
+    b[o] = fields[given];
+#if INJECTION
+    strength[o] = injection[given];
+#endif
+#endif
+  }
+  for (int k = steps - 1; k >= 0; --k) {
+#pragma unroll
+    for (int o = 0; o < OWNED; ++o) {
+      const Sample& at = place[o];
+      if (!at.exists) continue;
+      s[o] = next_s[o];
+      c[o] = next_c[o];
+      diagonal[o] = next_diagonal[o];
+      q[o] = -scale * lambda[o];
+      field_sum[o] += q[o] * s[o];
+      float q_s = q[o] * s[o], q_c = q[o] * c[o];
+#if FREQUENCY
+      lambda_sum[o] += lambda[o];
+#endif
+#if INJECTION
+      injection_sum[o] += 4.0f * q_s * c[o];
+#endif
+#if LAG
+      lag_sum[o] += q[o] * diagonal[o];
+      diagonal[o] += c[o] * b[o] + 4.0f * strength[o] * (c[o] * c[o] - s[o] * s[o]);
+      float turned_s = cos_a * q_s + sin_a * q_c;
+      q_c = cos_a * q_c - sin_a * q_s;
+      q_s = turned_s;
+#endif
+#if HOLD
+      rows_now[i].of[at.n] = Pair{s[o], c[o]};
+#endif
+      q_rows[i].of[at.n] = Pair{q_s, q_c};
+      slot[o] -= 3 * N;
+      if (k > 0) {  // asked for early, needed one step later
+        next_s[o] = slot[o][0];
+        next_c[o] = slot[o][N];
+        next_diagonal[o] = slot[o][2 * N];
+      }
+#if PATH_GRADIENT
+      added[o] = gradient[k * per_time + at.index * N + i];
+#endif
+#if !HOLD
+      float* products = outer + (at.index * steps + k) * 2 * N + i;
+      products[0] = q_s;
+      products[N] = q_c;
+#endif
+    }
+    __syncthreads();
+    multiply(held, own_couplings, q_rows, partial, t, i);
+#if HOLD
+    add_outer(sums, rows_now, q_rows, t, i);
+#endif
+    __syncthreads();
+#pragma unroll
+    for (int o = 0; o < OWNED; ++o) {
+      if (!place[o].exists) continue;
+      int n = place[o].n;
+      lambda[o] += q[o] * diagonal[o] - s[o] * gather(partial, n, 0, i)
+                   - c[o] * gather(partial, n, 1, i);
+#if PATH_GRADIENT
+      lambda[o] += added[o];
+#endif
+    }
+  }
+#pragma unroll
+  for (int o = 0; o < OWNED; ++o) {
+    if (!place[o].exists) continue;
+    long long found = place[o].index * N + i;
+    fields_gradient[found] = field_sum[o];
+#if FREQUENCY
+    by_frequencies[found] = time_step * lambda_sum[o];
+#endif
+#if INJECTION
+    by_injection[found] = injection_sum[o];
+#endif
+#if LAG
+    by_lag[found] = lag_sum[o];
+#endif
+#if START
+    by_start[found] = lambda[o];
+#endif
+  }
+#if HOLD
+  store_outer(sums, outer + ((long long)run * gridDim.x + blockIdx.x) * N * N, t, i);
+#endif
+}

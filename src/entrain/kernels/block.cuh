@@ -1,0 +1,134 @@
+// What the kernels share: how a block of threads carries oscillator networks through time. Each of
+// rollout.cu, adjoint.cu and path.cu is compiled behind this file, the whole loop over time in one
+// launch. What is computed stands in reference.py; these files say how.
+//
+// A block carries S samples of one run through all steps. Its threads form an array of CHUNKS x N:
+// thread (t, i) holds the couplings of oscillator i to the t-th chunk of columns in registers
+// (HOLD) and multiplies them with sine and cosine of those columns, which the lanes of a warp read
+// from shared memory at the same address. The partial sums of the chunks meet in shared memory,
+// where thread (t, i) owns oscillator i of sample t, and of t + CHUNKS, ... where there are more
+// samples than chunks: its phase, field and adjoint.
+//
+// Set by the compiler options: N oscillators, CHUNKS, COLUMNS per chunk, SLOTS (whole chunks), S
+// samples per block, THREADS (CHUNKS x N in whole warps), HOLD. Set where the model has the term:
+// FREQUENCY, INJECTION, LAG, START; where asked for: TAPE, RECORD, NOISE in the rollout,
+// PATH_GRADIENT in the adjoint. What is not set is not there: a plain model pays for nothing.
+
+constexpr int OWNED = (S + CHUNKS - 1) / CHUNKS;        // samples of an owner, at most
+constexpr int UNROLLED = COLUMNS <= 64 ? COLUMNS : 16;  // whole short rows, pieces of long ones
+
+struct __align__(8) Pair { float s, c; };
+struct __align__(S > 1 ? 16 : 8) Row { Pair of[S]; };  // one oscillator in all samples: wide loads
+
+// Partial sums of every chunk meet in shared memory; those of a single chunk stay with the thread,
+// which owns all samples of its oscillator.
+#if CHUNKS > 1
+#define MEETING __shared__
+struct Partial { float of[CHUNKS][S][2][N]; };
+__device__ __forceinline__ float& meet(Partial& sums, int t, int n, int which, int i) {
+  return sums.of[t][n][which][i];
+}
+#else
+#define MEETING
+struct Partial { float of[S][2]; };
+__device__ __forceinline__ float& meet(Partial& sums, int, int n, int which, int) {
+  return sums.of[n][which];
+}
+#endif
+
+// The o-th sample that thread (t, i) owns: its number n in the block, its row among all `rows` of
+// the run, its index among those of all runs, and whether there is such a sample.
+struct Sample {
+  int n, row;
+  long long index;
+  bool exists;
+};
+
+__device__ __forceinline__ Sample owned_sample(int t, int o, int run, int rows) {
+  int n = (CHUNKS > 1 ? t : 0) + o * CHUNKS;  // with one chunk known here: sums in registers
+  int row = blockIdx.x * S + n;
+  bool exists = t < CHUNKS && n < S && row < rows;
+  return Sample{n, row, (long long)run * rows + row, exists};
+}
+
+// Couplings are read along i by neighbouring threads. For J^T x that is J itself; for J x a block
+// that holds its row reads it once across, and one that does not is given J^T (`transposed`).
+__device__ __forceinline__ float coupling(const float* held, const float* transposed, int m, int j,
+                                          int i) {
+#if HOLD
+  return held[m];
+#else
+  return (i < N && j < N) ? __ldg(transposed + j * N + i) : 0.0f;
+#endif
+}
+
+__device__ __forceinline__ void hold_row(float* held, const float* couplings, int along_i,
+                                         int along_j, int t, int i) {
+#if HOLD
+#pragma unroll
+  for (int m = 0; m < COLUMNS; ++m) {
+    int j = t * COLUMNS + m;
+    held[m] = (t < CHUNKS && j < N) ? couplings[j * along_j + i * along_i] : 0.0f;
+  }
+#endif
+}
+
+// Partial products of this thread's couplings with the rows of its columns, for every sample.
+__device__ __forceinline__ void multiply(const float* held, const float* transposed, Row* rows,
+                                         Partial& partial, int t, int i) {
+  if (t >= CHUNKS) return;
+  float by_s[S], by_c[S];
+#pragma unroll
+  for (int n = 0; n < S; ++n) by_s[n] = by_c[n] = 0.0f;
+#pragma unroll UNROLLED
+  for (int m = 0; m < COLUMNS; ++m) {
+    int j = t * COLUMNS + m;
+    float weight = coupling(held, transposed, m, j, i);
+    Row row = rows[j];
+#pragma unroll
+    for (int n = 0; n < S; ++n) {
+      by_s[n] += weight * row.of[n].s;
+      by_c[n] += weight * row.of[n].c;
+    }
+  }
+#pragma unroll
+  for (int n = 0; n < S; ++n) {
+    meet(partial, t, n, 0, i) = by_s[n];
+    meet(partial, t, n, 1, i) = by_c[n];
+  }
+}
+
+__device__ __forceinline__ float gather(Partial& partial, int n, int which, int i) {
+  float sum = 0.0f;
+#pragma unroll
+  for (int t = 0; t < CHUNKS; ++t) sum += meet(partial, t, n, which, i);
+  return sum;
+}
+
+// d loss / d J_ij of one time: q_i (sin_i cos_j - cos_i sin_j), added up in registers; sin_i and
+// cos_i in `q_rows` are those of theta_i + a.
+__device__ __forceinline__ void add_outer(float* sums, Row* rows, Row* q_rows, int t, int i) {
+  if (t >= CHUNKS) return;
+  Row own = q_rows[i];
+#pragma unroll
+  for (int m = 0; m < COLUMNS; ++m) {
+    Row row = rows[t * COLUMNS + m];
+#pragma unroll
+    for (int n = 0; n < S; ++n)
+      sums[m] += own.of[n].s * row.of[n].c - own.of[n].c * row.of[n].s;
+  }
+}
+
+__device__ __forceinline__ void store_outer(const float* sums, float* out, int t, int i) {
+#pragma unroll
+  for (int m = 0; m < COLUMNS; ++m) {
+    int j = t * COLUMNS + m;
+    if (t < CHUNKS && j < N) out[j * N + i] = sums[m];  // transposed: lanes write in a row
+  }
+}
+
+__device__ __forceinline__ void clear(Row* rows) {
+  Pair* pairs = &rows[0].of[0];
+  for (int k = threadIdx.x; k < SLOTS * S; k += THREADS) pairs[k] = Pair{0.0f, 0.0f};
+}
+
