@@ -91,6 +91,43 @@ def test_imports_are_lean() -> None:
     assert not learning & optional
 
 
+# Imports every module of the package, where the package's own files find no module of POSIX alone.
+ELSEWHERE = """
+import builtins, importlib, pathlib, pkgutil
+import entrain
+
+POSIX = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
+HOME = pathlib.Path(entrain.__file__).parent
+ordinary = builtins.__import__
+
+def as_on_windows(name, globals=None, *others):
+    asking = pathlib.Path((globals or {}).get("__file__") or ".")
+    if name.split(".")[0] in POSIX and asking.is_relative_to(HOME):
+        raise ModuleNotFoundError(f"{asking.relative_to(HOME)} imports {name}")
+    return ordinary(name, globals, *others)
+
+builtins.__import__ = as_on_windows
+for module in pkgutil.walk_packages([HOME], "entrain."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+        print(module.name)
+"""
+
+
+def test_every_module_can_be_imported_where_there_is_no_posix() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert {"entrain.runfolder", "entrain.cli.train", "entrain.reproduction.ray_engine"} <= set(
+        done.stdout.split()
+    )
+
+
 def test_the_public_names_are_all_there() -> None:
     assert all(getattr(entrain, name) is not None for name in entrain.__all__)
     assert set(entrain._HOME) == set(entrain.__all__)
