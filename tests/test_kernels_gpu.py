@@ -69,6 +69,7 @@ def _device(tmp_path_factory):
                     *("-o", str(library), str(here / "cuda_emulator.h")),
                 ],
                 check=True,
+                timeout=120,
             )
         return Emulated(library, name)
 

@@ -35,7 +35,12 @@ def test_the_readme_example_runs(tmp_path: Path) -> None:
     lines = [line for line in code.splitlines() if line.strip()]
     assert len(lines) <= 12
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
     )
     assert done.returncode == 0, done.stderr
     accuracy, shape, mnist = done.stdout.splitlines()
@@ -80,7 +85,9 @@ def test_every_shipped_model_is_small_and_named() -> None:
 def loaded_by(statement: str) -> set[str]:
     """The top-level modules that a fresh interpreter has after `statement`."""
     code = f"{statement}\nimport sys\nprint(*sorted({{m.split('.')[0] for m in sys.modules}}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
     return set(done.stdout.split())
 
 

@@ -1,4 +1,4 @@
-"""Writing files so that a crash leaves the old content or the new; locks between processes; JSON."""
+"""Files that a crash leaves old or new, never a mixture; locks between processes; and JSON."""
 
 from __future__ import annotations
 
@@ -43,10 +43,8 @@ def held(path: Path) -> Iterator[bool]:
     The end of the process lets it go, a kill too. The file may stay: it means nothing.
     """
     lock = FileLock(path, thread_local=False)  # whichever thread lets it go
-    try:
+    with contextlib.suppress(Timeout):
         lock.acquire(blocking=False)
-    except Timeout:
-        pass
     try:
         yield lock.is_locked
     finally:
