@@ -6,8 +6,10 @@ import contextlib
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,13 +106,32 @@ def in_a_terminal(*arguments: object) -> str:
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=wide)
     os.close(theirs)
     shown = b""
-    with contextlib.suppress(OSError):  # the other end is closed
+    with killed_after(120, process), contextlib.suppress(OSError):  # the other end is closed
         while part := os.read(ours, 65536):
             shown += part
     os.close(ours)
     text = shown.decode()
-    assert process.wait() == 0, text
+    assert process.wait(10) == 0, text
     return text
+
+
+@contextlib.contextmanager
+def killed_after(seconds: float, process: subprocess.Popen[Any]) -> Iterator[None]:
+    """Kill `process` unless what is read from it meanwhile ends before."""
+    late = threading.Timer(seconds, process.kill)
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT reaches this process and those it starts, though it be ignored as under `nohup &`."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -83,7 +83,8 @@ def test_train_prints_one_json_object_with_percentages(tiny_run: Run) -> None:
 
 def test_train_writes_recipe_models_results_and_figure(tiny_run: Run) -> None:
     folder = tiny_run.folder
-    assert {path.name for path in folder.iterdir()} == {
+    left_by_some_systems = {"run.lock"}
+    assert {path.name for path in folder.iterdir()} - left_by_some_systems == {
         "run.json",
         "state",
         "path-0.safetensors",

@@ -257,6 +257,7 @@ def test_a_reader_who_leaves_is_no_error(tiny_run: Run) -> None:
         stderr=subprocess.PIPE,
         env=environment(),
         check=False,
+        timeout=120,
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, b"")

@@ -68,7 +68,7 @@ class Training:
         """Wait for `condition` while the process trains."""
         end = time.monotonic() + 60
         while not condition():
-            assert self.process.poll() is None, self.process.communicate()
+            assert self.process.poll() is None, self.process.communicate(timeout=60)
             assert time.monotonic() < end
             time.sleep(0.002)
 
@@ -160,6 +160,7 @@ def test_killed_again_and_again_it_ends_with_the_same_weights(
     assert set(EPOCHS) <= set(landed)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_says_how_to_go_on_and_nobody_else_may_meanwhile(
     undisturbed: Path, tmp_path: Path, invoke: Invoke
 ) -> None:
@@ -167,13 +168,15 @@ def test_ctrl_c_says_how_to_go_on_and_nobody_else_may_meanwhile(
     training = Training(folder)
     training.until(training.progress_in("path"))
     os.kill(training.process.pid, signal.SIGSTOP)  # alive, and sure not to finish
-    second = invoke("train", "--resume", folder)
+    try:
+        second = invoke("train", "--resume", folder)
+        third = invoke("train", "--out", folder)
+    finally:
+        os.kill(training.process.pid, signal.SIGCONT)
     assert second.exit_code == 2
     assert "another process is training this run" in second.stderr
-    third = invoke("train", "--out", folder)
     assert third.exit_code == 2
     assert "already holds another run" in third.stderr
-    os.kill(training.process.pid, signal.SIGCONT)
     os.kill(training.process.pid, signal.SIGINT)
     code, error = training.ended()
     assert code == 130

@@ -152,14 +152,15 @@ def test_the_bars_of_the_reproduction() -> None:
         assert rows[name, "PATH-CONT"] == pytest.approx(rows[name, "PATH"], abs=0.05)
     whole = ("temperature", "refinement", "time-resolved", "trajectory", "paired-effects")
     for name in (*whole, "multiseed", "architectures", "records"):
-        assert all(holds for _, holds in claims(name)), name
+        assert {holds for _, holds in claims(name)} == {True}, name
     for name, count in (("beats PATH at every width", 2), ("weight 10 is worse than 1", 1)):
         found = [
             holds for text, holds in (*claims("widths"), *claims("endpoint-weight")) if name in text
         ]
         assert found == [True] * count
-    for row in values("ablation")["rows"]:
-        assert row["method"] != "ZERO-END-ONLY" or row["top1"] < 40
+    untaught = [r["top1"] for r in values("ablation")["rows"] if r["method"] == "ZERO-END-ONLY"]
+    assert untaught
+    assert max(untaught) < 40
 
 
 def test_the_bars_of_the_records() -> None:

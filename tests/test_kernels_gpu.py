@@ -67,7 +67,7 @@ def _device(tmp_path_factory):
         macros = [f"-D{key}={value}" for key, value in definitions.items()]
         emulator = str(Path(__file__).with_name("cuda_emulator.h"))
         command = [compiler, *options, *macros, "-o", str(output), "-x", "c++", emulator]
-        subprocess.run([*command, "-x", "none", *linked], check=True)
+        subprocess.run([*command, "-x", "none", *linked], check=True, timeout=120)
 
     runtime = folder / "runtime.so"
     build(runtime, {"RUNTIME": 1})

@@ -35,7 +35,12 @@ def test_the_readme_example_runs(tmp_path: Path) -> None:
     lines = [line for line in code.splitlines() if line.strip()]
     assert len(lines) <= 12
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
     )
     assert done.returncode == 0, done.stderr
     accuracy, shape, mnist = done.stdout.splitlines()
@@ -80,7 +85,9 @@ def test_every_shipped_model_is_small_and_named() -> None:
 def loaded_by(statement: str) -> set[str]:
     """The top-level modules that a fresh interpreter has after `statement`."""
     code = f"{statement}\nimport sys\nprint(*sorted({{m.split('.')[0] for m in sys.modules}}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
     return set(done.stdout.split())
 
 
@@ -89,6 +96,43 @@ def test_imports_are_lean() -> None:
     learning = loaded_by("import entrain; entrain.train, entrain.KuramotoNetwork, entrain.load")
     optional = {"matplotlib", "pooch", "typer", "jax", "diffrax", "torchdiffeq", "PIL", "numba"}
     assert not learning & optional
+
+
+# Imports every module of the package, where the package's own files find no module of POSIX alone.
+ELSEWHERE = """
+import builtins, importlib, pathlib, pkgutil
+import entrain
+
+POSIX = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
+HOME = pathlib.Path(entrain.__file__).parent
+ordinary = builtins.__import__
+
+def as_on_windows(name, globals=None, *others):
+    asking = pathlib.Path((globals or {}).get("__file__") or ".")
+    if name.split(".")[0] in POSIX and asking.is_relative_to(HOME):
+        raise ModuleNotFoundError(f"{asking.relative_to(HOME)} imports {name}")
+    return ordinary(name, globals, *others)
+
+builtins.__import__ = as_on_windows
+for module in pkgutil.walk_packages([HOME], "entrain."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+        print(module.name)
+"""
+
+
+def test_every_module_can_be_imported_where_there_is_no_posix() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert {"entrain.runfolder", "entrain.cli.train", "entrain.reproduction.ray_engine"} <= set(
+        done.stdout.split()
+    )
 
 
 def test_the_public_names_are_all_there() -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Refuse, environment, printed
+from conftest import Refuse, environment, killed_after, printed
 from entrain.playground import PageServer, export, page_files
 from entrain.playground.files import MODELS, PAGE
 
@@ -33,7 +33,7 @@ def server() -> Iterator[PageServer]:
         thread.start()
         yield running
         running.shutdown()
-        thread.join()
+        thread.join(10)
 
 
 def ask(
@@ -120,9 +120,11 @@ def start(*options: str, **variables: str) -> tuple[subprocess.Popen[str], str]:
         text=True,
     )
     assert process.stdout is not None
-    return process, json.loads(process.stdout.readline())["url"]
+    with killed_after(60, process):
+        return process, json.loads(process.stdout.readline())["url"]
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_stopped(stop: signal.Signals) -> None:
     process, url = start("--no-browser")

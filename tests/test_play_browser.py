@@ -312,5 +312,5 @@ def test_the_exported_folder_works_from_any_host(browser: Any, tmp_path: Path, i
         playwright.expect(page.get("verdict")).to_contain_text("8")
         context.close()
         plain.shutdown()
-        thread.join()
+        thread.join(10)
     assert page.complaints == []

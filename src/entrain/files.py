@@ -1,13 +1,17 @@
-"""Writing files so that a crash leaves the old content or the new, never a mixture; and JSON."""
+"""Files that a crash leaves old or new, never a mixture; locks between processes; and JSON."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 _LEFTOVER = ".tmp"
 
@@ -30,6 +34,21 @@ def remove_leftovers(folder: Path, name: str = "") -> None:
     """Remove the temporary files of killed writes into `folder`, or of its file `name` alone."""
     for path in folder.glob(f".{name}*{_LEFTOVER}"):
         path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Hold the lock file `path` against everybody else; whether it could be held, at once.
+
+    The end of the process lets it go, a kill too. The file may stay: it means nothing.
+    """
+    lock = FileLock(path, thread_local=False)  # whichever thread lets it go
+    with contextlib.suppress(Timeout):
+        lock.acquire(blocking=False)
+    try:
+        yield lock.is_locked
+    finally:
+        lock.release()
 
 
 def strict_json(values: dict[str, Any], indent: int | None = None) -> str:

@@ -1,6 +1,7 @@
 """A training on disk: the recipe, the state of each stage, the models, the results.
 
 run.json                       the recipe and where it was started; decides everything else
+run.lock                       held by the process that trains
 state/STAGE.safetensors        enough to go on after a kill at any moment
 PROTOCOL-RUN.safetensors       the selected model of each run
 results.json, trajectories.png what came out
@@ -9,7 +10,6 @@ results.json, trajectories.png what came out
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import re
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from entrain.errors import InputError
-from entrain.files import remove_leftovers, strict_json, write_atomically
+from entrain.files import held, remove_leftovers, strict_json, write_atomically
 from entrain.learning import Recipe, TrainingState, pack_state, read_state
 from entrain.model import Model
 
@@ -85,11 +85,9 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder, so that two processes never train into it at once."""
-        with (self.path / "run.json").open() as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise InputError(f"{self.path}: another process is training this run") from error
+        with held(self.path / "run.lock") as ours:
+            if not ours:
+                raise InputError(f"{self.path}: another process is training this run")
             for folder in (self.path, self.path / "state"):
                 remove_leftovers(folder)
             yield

@@ -9,7 +9,6 @@ figures/, REPRODUCTION.md  made from the JSON files
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import time
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from typing import Any
 
 from entrain.errors import InputError
 from entrain.experiments import Measurement, Values
-from entrain.files import remove_leftovers, strict_json, write_atomically
+from entrain.files import held, remove_leftovers, strict_json, write_atomically
 from entrain.learning import Stage, TrainingState, pack_state, read_state
 
 SECONDS_BETWEEN_SAVES = 5.0
@@ -44,15 +43,11 @@ class ResultsFolder:
     @contextlib.contextmanager
     def claim(self, job: Job) -> Iterator[bool]:
         """Hold `job` against other processes; whether it could be held. A kill lets it go."""
-        with (self.stages / f"{job.key}.lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            path = self._path(job)
-            remove_leftovers(path.parent, path.name)  # of a kill: only its holder writes it
-            yield True
+        with held(self.stages / f"{job.key}.lock") as ours:
+            if ours:
+                path = self._path(job)
+                remove_leftovers(path.parent, path.name)  # of a kill: only its holder writes it
+            yield ours
 
     def _path(self, job: Job) -> Path:
         if isinstance(job, Measurement):
