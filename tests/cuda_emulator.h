@@ -1,6 +1,6 @@
 // Enough of CUDA to run a kernel on the CPU, one block after the other, one thread per CUDA thread.
-// Compiled twice: with RUNTIME the threads and their barrier, once; else a kernel, the source KERNELS
-// with its entry KERNEL, which links to them and is compiled without their headers.
+// Compiled with RUNTIME it is the threads and their barrier; else a kernel, the source KERNELS with
+// its entry KERNEL, which links to them and is compiled without their headers.
 struct Index { unsigned x, y, z; };
 extern thread_local Index threadIdx, blockIdx;
 extern Index gridDim;

@@ -191,6 +191,11 @@ def test_the_tape_is_three_numbers_and_two_more_where_couplings_are_not_held() -
     assert gpu.tape_bytes(300, 200) == 4 * 5 * 300 * 200
 
 
+def test_what_a_model_does_not_have_is_not_compiled() -> None:
+    assert gpu._terms(facts.example(SMALL), TAPE=False) == ()
+    assert gpu._terms(facts.example(SMALL, ["lag"]), TAPE=True) == ("LAG", "TAPE")
+
+
 @on_a_device
 @pytest.mark.parametrize("shape", [(1, 64, 74, 50), (1, 200, 300, 20)], ids=str)
 def test_the_tape_takes_what_it_says(shape: facts.Shape) -> None:

@@ -21,7 +21,7 @@ from entrain.physics import Dynamics, Noise, PhaseModel
 
 MOST_OSCILLATORS = 1024  # threads of a block, at least one for each
 _MOST_HELD = 160  # beyond, the couplings and their gradient do not fit the registers
-_MOST_SHARED = 256  # beyond, blocks are few and large: reading the couplings is what takes time
+_FEW = 256  # beyond, what takes time is reading the couplings: samples share it
 _WARP = 32
 _FLOAT = 4  # bytes
 
@@ -69,7 +69,7 @@ class Layout:
         A large network is read from memory by every block at every step: up to four samples share
         that, as soon as there is more than one for each processor.
         """
-        if oscillators <= _MOST_SHARED:
+        if oscillators <= _FEW:
             return Layout(oscillators, 1 if samples <= 2 * processors else 2)
         return Layout(oscillators, next((n for n in (1, 2) if samples <= n * processors), 4))
 

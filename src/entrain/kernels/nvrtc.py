@@ -40,7 +40,7 @@ class Kernel:
         pointers = argument_pointers(arguments)
         x, y, z = (*grid, 1, 1)[:3]
         stream = ctypes.c_void_p(torch.cuda.current_stream(self._device).cuda_stream)
-        with _current(self._context):
+        with _Current(self._context):
             _check_driver(
                 _driver().cuLaunchKernel(
                     self._function, x, y, z, threads, 1, 1, 0, stream, pointers, None
@@ -61,10 +61,11 @@ def argument_pointers(
     return pointers
 
 
-class _current:
-    """Within it a context is current. Usually it is already: then this asks once, no more.
+class _Current:
+    """Within it a context is current.
 
-    Another one is where the thread works on another device, none where it has not used CUDA yet.
+    Usually it is already, and asking costs less than `torch.cuda.device`. Another one is current
+    where the thread works on another device, none where it has not used CUDA yet.
     """
 
     def __init__(self, context: ctypes.c_void_p) -> None:

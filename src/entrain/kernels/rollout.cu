@@ -89,6 +89,9 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
     Oscillator& x = own[o];
     x.theta = 1.57079632679489662f;
     x.b = 0.0f;
+#if NOISE
+    x.sample = x.replicate = 0;
+#endif
 #if START
     if (at.exists) x.theta = start[((long long)run * batch + at.row % batch) * N + i];
 #endif
