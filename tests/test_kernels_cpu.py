@@ -344,15 +344,16 @@ def test_views_expanded_fields_and_no_samples() -> None:
     turned = b.transpose(1, 2).contiguous().transpose(1, 2)
     assert torch.equal(cpu.rollout(PhaseModel(b, j), d), cpu.rollout(PhaseModel(turned, j), d))
     nobody = Noise(1, 0.1, torch.arange(2), torch.arange(0))
-    shared = torch.zeros(2, 1, 7)
-    for model in (PhaseModel(b[:, :0], j), PhaseModel(b[:, :0], j, frequencies=shared)):
+    nothing, shared = b[:, :0], torch.zeros(2, 1, 7)
+    for model in (PhaseModel(nothing, j), PhaseModel(nothing, j, shared, nothing)):
         for noise, record in ((None, False), (None, True), (nobody, False)):
             empty, pullback = cpu.rollout_with_pullback(model, d, noise=noise, record=record)
             assert empty.shape[-2:] == (0, 7)
             found = pullback(empty)
             assert found.fields.shape == (2, 0, 7)
             assert not bool(found.couplings.any())
-            assert found.frequencies is None or not bool(found.frequencies.any())
+            for name, tensor in parts(model).items():
+                assert parts(found)[name].shape == tensor.shape
 
 
 def test_the_tape_takes_what_it_says() -> None:

@@ -197,11 +197,16 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
     share = max(1, _ceil(tiles, _PARTIAL_SUMS))
     parts = max(1, _ceil(tiles, share))
     sums = scratch(runs, parts, columns, rows, 16)
+
+    def room(term: Any) -> Any:
+        return np.empty(outer.shape[1:], dtype=np.float32) if len(term) else term
+
     gradients = _tiles().Gradients(
-        np.empty((runs, pairs, n), dtype=np.float32),
-        *(_empty_like_rows(term, runs, pairs, n) for term in (terms.frequencies, terms.injection)),
-        np.zeros((runs, tiles if terms.turns.size else 0)),
-        _empty_like_rows(terms.start, runs, pairs, n),
+        fields=np.empty(outer.shape[1:], dtype=np.float32),
+        frequencies=room(terms.frequencies),
+        injection=room(terms.injection),
+        lag=np.zeros((len(terms.turns), tiles)),
+        start=room(terms.start),
     )
     fixed = scale, dynamics.time_step, _array(outer), panels, terms
 
@@ -227,14 +232,15 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
     return PhaseModel(
         fields=torch.from_numpy(gradients.fields),
         couplings=by_couplings[:, :n, :n].contiguous(),
-        frequencies=torch.from_numpy(gradients.frequencies),
-        injection=torch.from_numpy(gradients.injection),
-        lag=torch.from_numpy(gradients.lag.sum(1)).float(),
-        start=torch.from_numpy(gradients.start),
+        frequencies=_tensor(gradients.frequencies),
+        injection=_tensor(gradients.injection),
+        lag=_tensor(gradients.lag.sum(1).astype(np.float32)),
+        start=_tensor(gradients.start),
     )
 
 
 def _arrays(model: PhaseModel, dynamics: Dynamics) -> _Arrays:
+    """What the kernels read of a model."""
     panels = _panels(_array(model.couplings).swapaxes(1, 2), dynamics)
     return _array(model.fields), panels, _terms(model)
 
@@ -255,11 +261,6 @@ def _terms(model: PhaseModel) -> Any:
     )
 
 
-def _empty_like_rows(term: Any, runs: int, pairs: int, n: int) -> Any:
-    """Room for the gradient of a term, none where it is absent."""
-    return np.empty((runs, pairs, n) if term.size else (0, 0, 0), dtype=np.float32)
-
-
 def _panels(matrices: Any, dynamics: Dynamics) -> Any:
     """h C in the blocks of six and four columns in which `tiles` multiplies by C^T: (R, N P)."""
     runs, n, _ = matrices.shape
@@ -275,6 +276,11 @@ def _panels(matrices: Any, dynamics: Dynamics) -> Any:
 
 def _array(values: Tensor) -> Any:
     return values.detach().contiguous().numpy()
+
+
+def _tensor(values: Any) -> Tensor | None:
+    """An array of all runs as a tensor; None where that of an absent term has none."""
+    return torch.from_numpy(values) if len(values) else None
 
 
 def _ceil(count: int, size: int) -> int:

@@ -121,15 +121,17 @@ def place(state, phases, first, count, rows):
 def scatter_phases(moved, first, start, numbers):
     """Write start (B or 1, N), or pi/2, plus increments as rows first .. first + 7 of (B, N)."""
     batch, n = numbers.shape
-    for i in range(n):
-        value = load(moved + HALF * i)
-        if start.size:
+    if start.size:
+        for i in range(n):
+            value = load(moved + HALF * i)
             for s in range(min(LANES, batch - first)):
                 begin = np.float64(start[(first + s) % start.shape[0], i])
                 numbers[first + s, i] = np.float64(lane(value, s)) + begin
-        else:
-            for s in range(min(LANES, batch - first)):
-                numbers[first + s, i] = np.float64(lane(value, s)) + 0.5 * math.pi
+        return
+    for i in range(n):
+        value = load(moved + HALF * i)
+        for s in range(min(LANES, batch - first)):
+            numbers[first + s, i] = np.float64(lane(value, s)) + 0.5 * math.pi
 
 
 @inner

@@ -6,7 +6,8 @@ written out as LLVM vectors. LLVM splits them where the processor's are shorter,
 is specific to one architecture. Addresses are int64 byte addresses: pointer arithmetic is theirs.
 
 Sums and products carry the `contract` flag: a * b + c becomes one fused operation where there is
-one. Edits here do not reach functions already cached for another file: touch that file too.
+one. Edits here do not reach functions already cached for another file: touch that file too
+(`tiles_forward` and `tiles_adjoint` hold those that are cached; the same goes for `tiles`).
 """
 
 from __future__ import annotations
