@@ -1,17 +1,22 @@
 # make demo   train 74 oscillators on the bundled digits
 # make test   linters, types, import rules and tests
+# make gpu-test   kernels, every protocol, resume and evaluation on a GPU: three minutes
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint page page-tests browser clean
+.PHONY: demo test gpu-test lint page page-tests browser clean
 
 demo: $(VENV)/installed
 	$(BIN)/entrain train digits
 
 test: $(VENV)/installed-dev lint page-tests browser
 	$(BIN)/python -m pytest
+
+# On a machine with a GPU, with the PyTorch that is there: nothing is installed.
+gpu-test:
+	PYTHONPATH=src:tests $(PYTHON) tests/gpu_check.py
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check src tests benchmarks tools

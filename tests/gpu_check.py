@@ -1,0 +1,236 @@
+"""What must hold on a real GPU: `make gpu-test`, in under three minutes.
+
+    PYTHONPATH=src:tests python3 tests/gpu_check.py [DEVICE]
+
+Kernels, an epoch of every protocol, kill and resume to the same bits, and evaluation. Plain
+Python, because a GPU machine may have neither pytest nor a network: it takes PyTorch, NumPy,
+SciPy, scikit-learn, safetensors, rich, typer and matplotlib. Prints a line for each fact and
+exits with 1 if one does not hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+import kernel_facts as facts
+
+SHAPES = [(1, 1, 8, 7), (3, 9, 25, 5), (1, 256, 74, 200), (10, 100, 74, 50), (2, 40, 138, 60)]
+LARGE = [(1, 37, 200, 40), (2, 67, 300, 30), (1, 301, 512, 20), (1, 97, 1000, 10)]
+SMALL = (2, 5, 23, 12)
+MODELS = {"mnist-74": 96.86, "fashion-mnist-74": 86.78, "mnist-74-direct": 98.97}
+
+ENTRAIN = [sys.executable, "-m", "entrain"]
+TINY = ["--hidden=8,4,4", "--steps=40", "--initialisations=2", "--teacher-epochs=20"]
+
+
+def kernels(device: torch.device) -> str:
+    """Outputs and every gradient of every term against float64, and captured graphs."""
+    from entrain.kernels import gpu
+
+    gpu.check(device)
+    worst = 0.0
+    for shape in SHAPES + LARGE:
+        for symmetric in (True, False):
+            worst = max(worst, *facts.check_terms(gpu, device, shape, symmetric=symmetric).values())
+    alone = [(term,) for term in facts.TERMS]
+    for terms, noisy, record in itertools.product(
+        [*alone, facts.TERMS, ()], (False, True), (False, True)
+    ):
+        found = facts.check_terms(gpu, device, SMALL, terms, noisy=noisy, record=record)
+        worst = max(worst, *found.values())
+        facts.check_terms(gpu, device, SMALL, terms, shared=True, noisy=noisy, record=record)
+    for shape, nodes in itertools.product(SHAPES, (None, 4)):
+        facts.check_path_loss(gpu, device, shape, nodes)
+    facts.check_layout_of_tensors(gpu, device, SMALL)
+    facts.check_runs_are_apart(gpu, device)
+    facts.check_capture(gpu, device, (2, 64, 74, 50))
+    facts.check_fresh_thread(gpu, device)
+    facts.check_memory(gpu, device, (1, 256, 74, 200))
+    return f"largest relative error {worst:.1e}"
+
+
+def cut_batches(device: torch.device) -> str:
+    """Work that does not fit is cut along the batch, and stays on the fast kernel."""
+    import entrain.kernels as chosen
+    from entrain.physics import Dynamics
+
+    model = facts.single(facts.example((2, 33, 74, 50)), device)
+    dynamics, before = Dynamics(steps=50), chosen.TAPE_BYTES
+    gradient = torch.ones_like(model.fields)
+    phases, pullback = chosen.rollout_with_pullback(model, dynamics)
+    whole = pullback(gradient)
+    chosen.TAPE_BYTES = 8 * 2 * chosen.select_backend(model).tape_bytes(74, 50)
+    try:
+        pieces, pullback = chosen.rollout_with_pullback(model, dynamics)
+        found = pullback(gradient)
+    finally:
+        chosen.TAPE_BYTES = before
+    assert torch.allclose(pieces, phases, atol=1e-5)
+    assert torch.allclose(found.fields, whole.fields, atol=1e-5)
+    error = float((found.couplings - whole.couplings).abs().max() / whole.couplings.abs().max())
+    assert error < 1e-5, error
+    return f"gradient apart by {error:.1e}"
+
+
+def every_protocol(device: torch.device) -> str:
+    """An epoch of every protocol, elastic distortions included, gives finite networks."""
+    import entrain
+    from entrain.learning import Recipe, run_pipeline
+    from entrain.rules import PROTOCOLS
+
+    done = []
+    for name in ("mnist-small", "fashion-mnist-small"):
+        data = entrain.load_dataset(name)
+        for solver in ("sgd", "exact"):
+            recipe = Recipe.for_dataset(name, list(PROTOCOLS), path_solver=solver, runs=2)
+            recipe = recipe.adjusted(
+                teacher={"epochs": 1}, path={"epochs": 1}, endpoint={"epochs": 1},
+                direct={"epochs": 3, "fine_epochs": 1, "unaugmented_epochs": 1},
+            )  # fmt: skip
+            trained = run_pipeline(recipe, data, device=device)
+            assert not trained.diverged, trained.diverged
+            for protocol, models in trained.models.items():
+                for model in models:
+                    top1 = model.evaluate(data.validation, unseen=False)["top1"]
+                    stored = model.details["validation"]["top1"]
+                    assert abs(top1 - stored) <= 0.1 + 1e-9, (protocol, top1, stored)
+            done.append(len(trained.models))
+    return f"{sum(done)} trainings of {len(PROTOCOLS)} protocols"
+
+
+def terms_are_trained(device: torch.device) -> str:
+    """DIRECT on a sparse graph with trained frequencies, injection, lag and start phases."""
+    import entrain
+    from entrain.learning import Recipe, run_pipeline
+    from entrain.physics import NetworkSpec, layered_graph
+
+    data, n = entrain.load_dataset("digits"), 26
+    graph = layered_graph(16, 10) & (torch.rand(n, n, generator=torch.manual_seed(0)) < 0.5).triu(1)
+    graph = graph | graph.T
+    names = ("frequencies", "start_phases", "injection", "lag")
+    network = NetworkSpec.from_graph(
+        graph,
+        hidden=16,
+        frequencies=(0.1,) * n,
+        start_phases=(1.5,) * n,
+        injection=(0.1,) * n,
+        lag=0.05,
+        trainable=names,
+    )
+    protocol = entrain.DirectProtocol(epochs=8, batch_size=32, fine_epochs=1)
+    recipe = Recipe("digits", protocols=(protocol,), network=network)
+    model = run_pipeline(recipe, data, device=device).model
+    assert not bool(model.network.couplings[~graph.to(device)].any())
+    top1 = model.evaluate(data.test)["top1"]
+    assert top1 > 70, top1
+    return f"digits {top1:.1f} %"
+
+
+def kill_and_resume(device: torch.device) -> str:
+    """A training that is killed and goes on ends with the bits of one that was not."""
+    for protocol in ("TWO-STAGE-END", "DIRECT"):
+        with tempfile.TemporaryDirectory() as folder:
+            first, second = Path(folder, "first"), Path(folder, "second")
+            options = ["--protocol", protocol, "--device", str(device), *TINY]
+            options += ["--path-solver=sgd", "--path-epochs=20", "--direct-epochs=40"]
+            _entrain("train", "digits", "--out", str(first), *options)
+            stage = "direct" if protocol == "DIRECT" else "path"
+            _killed(second, stage, "train", "digits", "--out", str(second), *options)
+            _entrain("train", "--resume", str(second))
+            name = f"{protocol.lower()}-0.safetensors"
+            assert _tensors(first / name) == _tensors(second / name), f"{protocol}: other bits"
+    return "TWO-STAGE-END and DIRECT, the same bits"
+
+
+def evaluation(device: torch.device) -> str:
+    """The shipped models are as accurate as they are on a CPU, without and with noise."""
+    import entrain
+    from entrain.evaluation import noisy_scores, stochastic
+
+    for name, expected in MODELS.items():
+        model = entrain.load(name).to(device)
+        split = entrain.load_test_split(model.dataset)
+        top1 = model.evaluate(split)["top1"]
+        assert abs(top1 - expected) <= 0.03, (name, top1, expected)
+    inputs, labels = model.inputs(split.features[:2000]), torch.from_numpy(split.labels[:2000])
+    scores = noisy_scores(model.network, inputs, temperature=0.25, replicates=4)
+    ensemble = stochastic(scores, labels.to(device))["ensemble"]["top1"]
+    assert ensemble > 97, ensemble
+    return f"{len(MODELS)} models; mnist-74-direct at kT = 0.25: {ensemble:.1f} %"
+
+
+def _entrain(*arguments: str) -> None:
+    done = subprocess.run(
+        [*ENTRAIN, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def _killed(folder: Path, stage: str, *arguments: str) -> None:
+    """Start a training and kill it once a state of `stage` was saved."""
+    process = subprocess.Popen(
+        [*ENTRAIN, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    end = time.monotonic() + 120
+    while not (folder / "state" / f"{stage}.safetensors").exists():
+        assert process.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < end, "no checkpoint in two minutes"
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(timeout=60)
+    with contextlib.suppress(FileNotFoundError):
+        assert not (folder / "results.json").exists(), "it was killed after its end"
+
+
+def _tensors(path: Path) -> dict[str, bytes]:
+    from safetensors.torch import load_file
+
+    return {name: tensor.numpy().tobytes() for name, tensor in load_file(path).items()}
+
+
+CHECKS: tuple[Callable[[torch.device], str], ...] = (
+    kernels,
+    cut_batches,
+    every_protocol,
+    terms_are_trained,
+    kill_and_resume,
+    evaluation,
+)
+
+
+def main() -> int:
+    """Run every check; how many do not hold."""
+    if not torch.cuda.is_available():
+        sys.stderr.write("make gpu-test needs a CUDA device, which PyTorch does not see here\n")
+        return 1
+    device = torch.device(sys.argv[1] if len(sys.argv) > 1 else "cuda:0")
+    began, failed = time.monotonic(), 0
+    print(f"{torch.cuda.get_device_name(device)}, PyTorch {torch.__version__}")  # noqa: T201
+    for check in CHECKS:
+        start = time.monotonic()
+        try:
+            outcome = f"ok      {check(device)}"
+        except Exception:
+            failed += 1
+            outcome = "FAILED\n" + traceback.format_exc()
+        seconds = time.monotonic() - start
+        print(f"{check.__name__:<18} {seconds:6.1f} s  {outcome}", flush=True)  # noqa: T201
+    total = time.monotonic() - began
+    print(f"{len(CHECKS) - failed} passed, {failed} failed, {total:.0f} s")  # noqa: T201
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
