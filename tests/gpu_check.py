@@ -144,7 +144,7 @@ def kill_and_resume(device: torch.device) -> str:
         with tempfile.TemporaryDirectory() as folder:
             first, second = Path(folder, "first"), Path(folder, "second")
             options = ["--protocol", protocol, "--device", str(device), *TINY]
-            options += ["--path-solver=sgd", "--path-epochs=20", "--direct-epochs=40"]
+            options += ["--path-learning-rate=1000", "--path-epochs=20", "--direct-epochs=40"]
             _entrain("train", "digits", "--out", str(first), *options)
             stage = "direct" if protocol == "DIRECT" else "path"
             _killed(second, stage, "train", "digits", "--out", str(second), *options)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -46,11 +48,24 @@ class RepeatedStep:
                     self._step(indices)
             torch.cuda.current_stream().wait_stream(aside)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            with _no_collection(), torch.cuda.graph(graph):
                 self._step(indices)
         for tensor, old in zip(self._changed, before, strict=True):
             tensor.copy_(old)
         return indices, graph
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """No garbage collection meanwhile: freeing an earlier training's graphs spoils a capture."""
+    gc.collect()
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class RepeatedSteps:
