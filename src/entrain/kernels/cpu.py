@@ -176,7 +176,7 @@ def _with_noise(
         kernel = _tiles().noisy_tile
         own = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)
-        spaces = counters, scratch(4, 8 * rows), scratch((32 + 24 * runs) * rows)
+        spaces = counters, scratch(4, 8 * rows), scratch(24 * (1 + runs) * rows)
 
         def work(tile: int) -> None:
             kept = own if tape is None else (tape.states[tile], tape.diagonals[tile])

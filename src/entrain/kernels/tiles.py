@@ -118,10 +118,3 @@ def clear(vectors, rows):
     """P zero vectors."""
     for i in range(rows):
         store(vectors + HALF * i, splat(np.float32(0)))
-
-
-@inner
-def add(first, second, target, rows):
-    """target = first + second, P vectors."""
-    for i in range(rows):
-        store(target + HALF * i, load(first + HALF * i) + load(second + HALF * i))

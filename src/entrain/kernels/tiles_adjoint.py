@@ -14,7 +14,6 @@ import numpy as np
 from entrain.kernels.tiles import (
     HALF,
     ROW,
-    add,
     address,
     blocks,
     clear,
@@ -154,6 +153,13 @@ def add_injection(adjoint, state, injection, total, diagonal, whole, rows):
 
 
 @inner
+def add(vectors, total, rows):
+    """total += vectors, P of them."""
+    for i in range(rows):
+        store(total + HALF * i, load(total + HALF * i) + load(vectors + HALF * i))
+
+
+@inner
 def sum_of(vectors, rows):
     """The sum of P vectors, in float64."""
     total = 0.0
@@ -201,7 +207,7 @@ def backward_tile(
         split(adjoint, state, left + size * held, by_fields, rows)
         turn_over(state, right + 16 * ROW * held, rows)
         if terms.frequencies.size:
-            add(by_frequencies, adjoint, by_frequencies, rows)
+            add(adjoint, by_frequencies, rows)
         if terms.injection.size:
             add_injection(adjoint, state, injection, by_injection, diagonal, whole, rows)
             diagonal = whole
@@ -213,7 +219,7 @@ def backward_tile(
         retreat(adjoint, state, products, diagonal, rows)
         if times > 1:
             gather(outer[step, run], first, batch, np.float32(1), products, rows)
-            add(adjoint, products, adjoint, rows)
+            add(products, adjoint, rows)
         held += 1
         if held == GRADIENT_STEPS or step == 0:
             add_gradient(left, right, held, address(by_couplings), rows, sixes, fours)

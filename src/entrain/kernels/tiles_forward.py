@@ -3,7 +3,7 @@ r"""Rollouts of one tile of eight samples, compiled by Numba; see `tiles` for it
 
 With h = mu dt folded into b, J and s, a step turns (sin, cos) by the increment
 
-    d = -(b + J cos) sin + cos J sin + dt w + noise
+    d = -(b + J cos) sin + cos J sin + noise
 
 with short polynomials; the phase itself is the start plus the sum of the increments. What else
 acts does so through the products (see `modify`), so that the step of a model without it is the
@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from entrain.kernels.normals import normals
-from entrain.kernels.tiles import HALF, ROW, add, address, clear, compiled, gather, inner, multiply
+from entrain.kernels.tiles import HALF, ROW, address, clear, compiled, gather, inner, multiply
 from entrain.kernels.vectors import LANES, any_above, lane, load, splat, store, with_lane
 from entrain.physics.noise import STEPS_PER_BLOCK
 
@@ -48,10 +48,10 @@ def small_turn(angle):
 
 
 @inner
-def advance(source, target, products, fields, moved, diagonal, shift, rows):
+def advance(source, target, products, fields, moved, diagonal, noise, rows):
     """One step of P oscillators: turn the states, add the increments to `moved`.
 
-    Where `diagonal` is an address it receives h (cos (b + J cos) + sin J sin); where `shift` is
+    Where `diagonal` is an address it receives h (cos (b + J cos) + sin J sin); where `noise` is
     one, its numbers are added to the increments.
     """
     for i in range(rows):
@@ -61,8 +61,8 @@ def advance(source, target, products, fields, moved, diagonal, shift, rows):
         angle = cos * j_sin - sin * field
         if diagonal:
             store(diagonal + HALF * i, cos * field + sin * j_sin)
-        if shift:
-            angle = angle + load(shift + HALF * i)
+        if noise:
+            angle = angle + load(noise + HALF * i)
         store(moved + HALF * i, load(moved + HALF * i) + angle)
         if any_above(angle, _SMALL_TURN):
             sine, versine = full_turn(angle)
@@ -83,23 +83,25 @@ def normalise(state, rows):
 
 
 @inner
-def modify(products, state, injection, cos_lag, sin_lag, rows):
-    """Let lag and injection act through the products, in place:
+def modify(products, state, drift, injection, cos_lag, sin_lag, rows):
+    """Let lag a, frequencies w and injection s act through the products, in place:
 
-        J sin <- cos(a) J sin - sin(a) J cos - 2 s sin,
-        J cos <- cos(a) J cos + sin(a) J sin + 2 s cos,
+        J sin <- cos(a) J sin - sin(a) J cos + dt w cos - 2 s sin,
+        J cos <- cos(a) J cos + sin(a) J sin - dt w sin + 2 s cos.
 
-    which adds 4 s sin cos to sin (b + J cos) - cos J sin, as it should, and 2 s cos(2 theta) to
-    the diagonal: half of what it should, the adjoint adds the other half.
+    With sin^2 + cos^2 = 1, cos J sin - sin (b + J cos) so gains dt w - 4 s sin cos, as it should.
+    The diagonal gains 2 s cos(2 theta), half of what it should: the adjoint adds the other half.
     """
     cos_a, sin_a = splat(cos_lag), splat(sin_lag)
     for i in range(rows):
         sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
         j_sin, j_cos = load(products + ROW * i), load(products + ROW * i + HALF)
-        strength = load(injection + HALF * i)
+        turn, strength = load(drift + HALF * i), load(injection + HALF * i)
         twice = strength + strength
-        store(products + ROW * i, cos_a * j_sin - sin_a * j_cos - twice * sin)
-        store(products + ROW * i + HALF, cos_a * j_cos + sin_a * j_sin + twice * cos)
+        turned_sin = cos_a * j_sin - sin_a * j_cos
+        turned_cos = cos_a * j_cos + sin_a * j_sin
+        store(products + ROW * i, turned_sin + (turn * cos - twice * sin))
+        store(products + ROW * i + HALF, turned_cos - (turn * sin - twice * cos))
 
 
 @inner
@@ -172,9 +174,8 @@ def forward_tile(
     moved = forces + HALF * rows
     injection = moved + HALF * rows
     drift = injection + HALF * rows
-    modified = terms.turns.size > 0 or terms.injection.size > 0
+    modified = terms.turns.size + terms.frequencies.size + terms.injection.size > 0
     cos_lag, sin_lag = lag_of(terms.turns, run)
-    shift = drift if terms.frequencies.size else 0
     gather(fields[run], first, batch, np.float32(scale), forces, rows)
     gather(terms.injection[run], first, batch, np.float32(scale), injection, rows)
     gather(terms.frequencies[run], first, batch, np.float32(time_step), drift, rows)
@@ -185,9 +186,9 @@ def forward_tile(
         target = states + size * ((step + 1) % slots)
         multiply(address(panels[run]), source, products, n)
         if modified:
-            modify(products, source, injection, cos_lag, sin_lag, rows)
+            modify(products, source, drift, injection, cos_lag, sin_lag, rows)
         diagonal = address(diagonals) + HALF * rows * step if diagonals.size else 0
-        advance(source, target, products, forces, moved, diagonal, shift, rows)
+        advance(source, target, products, forces, moved, diagonal, 0, rows)
         if (step + 1) % _NORMALISE_EVERY == 0:
             normalise(target, rows)
         if path.size:
@@ -205,18 +206,17 @@ def noisy_tile(
     key: the two words of the generator; deviation: sqrt(2 mu kT dt). fields (R, B, N), panels
     (R, N P), samples (B,) and replicates (M,) uint64; out (R, M B, N), path (K + 1, R, M B, N) or
     empty. tape (R, S, 16 P) holds state k in slot k mod S; diagonals (R, K or 0, 8 P). Scratch:
-    counters (3, 8 P) uint64, noise (4, 8 P), and workspace for 32 P + 24 R P numbers.
+    counters (3, 8 P) uint64, noise (4, 8 P), and workspace for 24 P + 24 R P numbers.
     """
     runs, batch, n = fields.shape
     pairs, slots, rows = out.shape[1], tape.shape[1], tape.shape[2] // 16
     size, half = ROW * rows, HALF * rows
     products = address(workspace)
     moved = products + size
-    shifted = moved + half
-    forces = shifted + half
+    forces = moved + half
     injections = forces + half * runs
     drifts = injections + half * runs
-    modified = terms.turns.size > 0 or terms.injection.size > 0
+    modified = terms.turns.size + terms.frequencies.size + terms.injection.size > 0
     clear(moved, rows)
     for run in range(runs):
         place(address(tape[run]), terms.start[run], first, pairs, rows)
@@ -240,13 +240,11 @@ def noisy_tile(
             multiply(address(panels[run]), source, products, n)
             if modified:
                 cos_lag, sin_lag = lag_of(terms.turns, run)
-                modify(products, source, injections + half * run, cos_lag, sin_lag, rows)
-            shift = address(noise[part])
-            if terms.frequencies.size:
-                add(shift, drifts + half * run, shifted, rows)
-                shift = shifted
+                drift, injection = drifts + half * run, injections + half * run
+                modify(products, source, drift, injection, cos_lag, sin_lag, rows)
+            force, forcing = forces + half * run, address(noise[part])
             diagonal = address(diagonals[run]) + half * step if diagonals.size else 0
-            advance(source, target, products, forces + half * run, moved, diagonal, shift, rows)
+            advance(source, target, products, force, moved, diagonal, forcing, rows)
             if (step + 1) % _NORMALISE_EVERY == 0:
                 normalise(target, rows)
             if path.size:
