@@ -127,7 +127,8 @@ def _rows_that_fit(
         return batch
     copies = runs * (1 if noise is None else len(noise.replicates))
     each = copies * int(module.tape_bytes(model.fields.shape[-1], dynamics.steps))
-    return min(batch, TAPE_BYTES // each)
+    rows = min(batch, TAPE_BYTES // each)
+    return rows - rows % 8 if 8 < rows < batch else rows  # the CPU's tiles are of eight samples
 
 
 def _in_pieces(

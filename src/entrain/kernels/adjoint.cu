@@ -5,7 +5,7 @@
 // product to finish. by_frequencies, by_injection, by_lag (a summand of every oscillator) and
 // by_start (R, rows, N) where the model has the term. With LAG the tape lacks the local part of the
 // diagonal, b cos + 4 s cos(2 theta): fields and injection (R, batch, N) give it. scale = mu dt.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void BOUNDS
 adjoint(const float* couplings, const float* tape, const float* gradient, float* fields_gradient,
         float* outer, int rows, int steps, float scale, int batch, float time_step,
         const float* fields, const float* injection, const float* lags, float* by_frequencies,

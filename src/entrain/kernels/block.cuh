@@ -14,6 +14,12 @@
 // FREQUENCY, INJECTION, LAG, START; where asked for: TAPE, RECORD, NOISE in the rollout,
 // PATH_GRADIENT in the adjoint. What is not set is not there: a plain model pays for nothing.
 
+#ifdef REGISTERS  // for each thread, a compiler option that bounds would override
+#define BOUNDS
+#else
+#define BOUNDS __launch_bounds__(THREADS)
+#endif
+
 constexpr int OWNED = (S + CHUNKS - 1) / CHUNKS;        // samples of an owner, at most
 constexpr int UNROLLED = COLUMNS <= 64 ? COLUMNS : 16;  // whole short rows, pieces of long ones
 

@@ -22,6 +22,7 @@ from entrain.physics import Dynamics, Noise, PhaseModel
 MOST_OSCILLATORS = 1024  # threads of a block, at least one for each
 _MOST_HELD = 160  # beyond, the couplings and their gradient do not fit the registers
 _FEW = 256  # beyond, what takes time is reading the couplings: samples share it
+_TWO_BLOCKS = 40  # registers with which two blocks of up to 800 threads share a processor
 _WARP = 32
 _FLOAT = 4  # bytes
 
@@ -298,4 +299,7 @@ def _processors(device: torch.device) -> int:
 def _kernel(name: str, layout: Layout, flags: tuple[str, ...], device: torch.device) -> Kernel:
     here = Path(__file__).parent
     source = (here / "block.cuh").read_text() + (here / f"{name}.cu").read_text()
-    return compile_kernel(source, name, layout.definitions | dict.fromkeys(flags, 1), device)
+    definitions = layout.definitions | dict.fromkeys(flags, 1)
+    if name == "adjoint" and not flags and not layout.holds and layout.oscillators <= :
+        definitions["REGISTERS"] = _TWO_BLOCKS  # one more, and it takes twice as long
+    return compile_kernel(source, name, definitions, device)

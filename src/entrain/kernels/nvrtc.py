@@ -84,11 +84,16 @@ class _Current:
 def compile_kernel(
     source: str, name: str, definitions: dict[str, int], device: torch.device
 ) -> Kernel:
-    """The kernel `name` of CUDA `source`, with macros defined, for `device`."""
+    """The kernel `name` of CUDA `source`, with macros defined, for `device`.
+
+    REGISTERS is the most that a thread may have.
+    """
     torch.cuda.init()  # type: ignore[no-untyped-call]
     major, minor = torch.cuda.get_device_capability(device)
     options = [f"--gpu-architecture=sm_{major}{minor}", "--std=c++17"]
     options += [f"-D{key}={value}" for key, value in definitions.items()]
+    if "REGISTERS" in definitions:
+        options.append(f"--maxrregcount={definitions['REGISTERS']}")
     image = _compile(source, options)
     with torch.cuda.device(device):
         torch.cuda.current_stream().synchronize()  # makes the device's context current
