@@ -300,6 +300,6 @@ def _kernel(name: str, layout: Layout, flags: tuple[str, ...], device: torch.dev
     here = Path(__file__).parent
     source = (here / "block.cuh").read_text() + (here / f"{name}.cu").read_text()
     definitions = layout.definitions | dict.fromkeys(flags, 1)
-    if name == "adjoint" and not flags and not layout.holds and layout.oscillators <= :
+    if name == "adjoint" and not flags and not layout.holds and layout.oscillators <= _FEW:
         definitions["REGISTERS"] = _TWO_BLOCKS  # one more, and it takes twice as long
     return compile_kernel(source, name, definitions, device)

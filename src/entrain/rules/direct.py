@@ -197,10 +197,10 @@ def small_batch(examples: int) -> int:
     return min(256, max(16, examples // 20))
 
 
-def small_set(examples: int) -> dict[str, Any]:
+def small_set(examples: int, batch_size: int | None = None) -> dict[str, Any]:
     """Fields for a user's own data: batches and epochs for about 3,000 steps, and a decay against
     overfitting few rows."""
-    batch = small_batch(examples)
+    batch = batch_size or small_batch(examples)
     epochs = min(200, max(20, 3000 * batch // examples))
     fine = max(1, epochs // 20)
     return {"batch_size": batch, "epochs": epochs, "fine_epochs": fine, "weight_decay": 10.0}
