@@ -158,7 +158,7 @@ def _taken(path: Path) -> InputError:
     run = (path / "run.json").exists()
     return InputError(
         f"{path}: already holds {'another run' if run else 'other files'} and nothing is ever "
-        f"overwritten; choose another --out"
+        f"overwritten; choose another folder"
         + (f", or go on with it: {resume_command(path)}" if run else "")
     )
 

@@ -37,8 +37,9 @@ def command(
     protocol: Annotated[
         list[str] | None,
         typer.Option(
-            help="PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END, ZERO-END-ONLY, or from "
-            "labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; may be repeated.",
+            help="With a teacher: PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END, "
+            "ZERO-END-ONLY; from labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; may be "
+            "repeated.",
             show_default="TWO-STAGE-END; own data: DIRECT",
         ),
     ] = None,
@@ -82,6 +83,14 @@ def command(
     endpoint_weight: Annotated[float | None, typer.Option(show_default="1")] = None,
     direct_epochs: Annotated[
         int | None, typer.Option(help="From labels.", show_default="by the data, 20 to 200")
+    ] = None,
+    fields: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PROTOCOL.FIELD=VALUE",
+            help="Any other field of a protocol, such as DIRECT.gain=8; may be repeated.",
+        ),
     ] = None,
     settings_file: Annotated[
         Path | None, typer.Option("--settings", help="Of DIRECT, as entrain search found them.")
@@ -178,6 +187,8 @@ def command(
             direct=settings_of(settings_file, protocols)
             | _given(epochs=direct_epochs, batch_size=batch_size),
         )
+        for field in fields or ():
+            recipe = recipe.with_field(*_field(field))
         settings = {
             "device": device,
             "data_dir": str(data_dir.expanduser().absolute()) if data_dir else None,
@@ -331,6 +342,22 @@ def _what_to_lower(protocol: Rule | None, run: int) -> str:
 def _given(**options: Any) -> dict[str, Any]:
     """The options that were given on the command line."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _field(text: str) -> tuple[str, str, object]:
+    """PROTOCOL.FIELD=VALUE: a number, true, false, null, a list of numbers, or else text."""
+    import json
+
+    from entrain.errors import InputError
+
+    name, equals, value = text.partition("=")
+    protocol, dot, field = name.rpartition(".")
+    if not (equals and dot and protocol and field):
+        raise InputError(f"--set must be PROTOCOL.FIELD=VALUE such as DIRECT.gain=8, got {text!r}")
+    try:
+        return protocol, field, json.loads(value)
+    except (ValueError, RecursionError):
+        return protocol, field, value
 
 
 def _solver(name: str | None, sgd_options: bool) -> Solver:

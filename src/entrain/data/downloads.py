@@ -149,8 +149,8 @@ def _run(command: list[str], folder: Path) -> Path:
         )
     if done.returncode != 0:
         lines = complaint.read_text(errors="replace").splitlines()
-        said = " ".join(line for line in lines if not line.startswith("W:"))
-        raise OSError(f"{Path(command[0]).name} failed with code {done.returncode}: {said}")
+        reason = " ".join(line for line in lines if not line.startswith("W:"))
+        raise OSError(f"{Path(command[0]).name} failed with code {done.returncode}: {reason}")
     return output
 
 

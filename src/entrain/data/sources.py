@@ -186,7 +186,7 @@ def _nowhere(wanted: _Wanted, part: str, reasons: Iterable[str]) -> str:
     return (
         f"the {part} part of {wanted.dataset} was found nowhere:{tried}\n"
         f"Put the four files {', '.join(FILES[wanted.dataset])} (each as it is or as .gz) into a "
-        f"folder DIR/{wanted.dataset} and set ENTRAIN_DATA=DIR or give --data-dir DIR."
+        f"folder DIR/{wanted.dataset} and set ENTRAIN_DATA=DIR, or name DIR as the data folder."
     )
 
 
@@ -198,7 +198,7 @@ def _given(wanted: _Wanted) -> _Outcome:
     setting = os.environ.get("ENTRAIN_DATA")
     given = wanted.data_dir if wanted.data_dir is not None else setting
     if not given:
-        return ["data folder: ENTRAIN_DATA is not set and no --data-dir was given"]
+        return ["data folder: none was named and ENTRAIN_DATA is not set"]
     name = "ENTRAIN_DATA" if wanted.data_dir is None else "data folder"
     root = Path(os.path.expanduser(given))
     if not os.path.isdir(root):

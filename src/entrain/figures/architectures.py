@@ -23,7 +23,7 @@ from entrain.figures.panels import (
     paper_marks,
 )
 from entrain.figures.reference import paper_row
-from entrain.figures.style import DEPTH_COLOURS, DEPTH_MARKERS, PRINCIPAL
+from entrain.figures.style import DEPTH_COLOURS, DEPTH_MARKERS, MAIN_METHODS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +87,7 @@ def architectures_pairs(results: Results) -> Figure:
 
 
 def _pair(row: Values, metric: str) -> tuple[float, float]:
-    before, after = (number(row[method][metric]) for method in PRINCIPAL)
+    before, after = (number(row[method][metric]) for method in MAIN_METHODS)
     return before, after
 
 
@@ -98,7 +98,7 @@ def _printed(row: Values, metric: str) -> tuple[float, float] | None:
     found = paper_row("architecture_sweep", identifier=identifier)
     if not known or not found:
         return None
-    before, after = (found[f"{method}_{PAPER_KEYS[metric]}"] for method in PRINCIPAL)
+    before, after = (found[f"{method}_{PAPER_KEYS[metric]}"] for method in MAIN_METHODS)
     return before, after
 
 

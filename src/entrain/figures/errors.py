@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from entrain.figures.panels import Results, by_dataset, heading, legend_below, method_key, panels
-from entrain.figures.style import METHOD_COLOURS, METHOD_LINES, PRINCIPAL
+from entrain.figures.style import MAIN_METHODS, METHOD_COLOURS, METHOD_LINES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +21,7 @@ def time_resolved(results: Results) -> Figure:
     )
     for line, (dataset, rows) in zip(axes, datasets.items(), strict=True):
         for axis, row in zip(line, rows, strict=True):
-            for key, method in PRINCIPAL.items():
+            for key, method in MAIN_METHODS.items():
                 axis.plot(
                     np.linspace(0.0, 1.0, len(row[key])),
                     row[key],
@@ -35,5 +35,5 @@ def time_resolved(results: Results) -> Figure:
         line[0].set_ylabel(r"RMSE of $\cos\theta(t)$")
     for axis in axes[-1]:
         axis.set_xlabel("time $t / t_f$")
-    legend_below(figure, [method_key(m, line=True, marker="none") for m in PRINCIPAL.values()])
+    legend_below(figure, [method_key(m, line=True, marker="none") for m in MAIN_METHODS.values()])
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entrain.figures.panels import Results, Values, legend_below, panels, picture
-from entrain.figures.style import PRINCIPAL, class_colour
+from entrain.figures.style import MAIN_METHODS, class_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,14 +22,14 @@ def stochastic_dynamics(results: Results) -> Figure:
     for column, case in enumerate(cases):
         name = f"({case['case']}) {names[case['label']]}\n"
         for axis, method, above in zip(
-            axes[:, column], PRINCIPAL.values(), (name, ""), strict=True
+            axes[:, column], MAIN_METHODS.values(), (name, ""), strict=True
         ):
             _outputs(axis, case[method], case["label"])
             text = above + _verdict(case[method], names)
             axis.set_title(text, fontsize=8.5, loc="left", x=0.25, y=1.02)
         picture(axes[0, column], case["image"], (0.0, 1.02, 0.22, 0.25))
         axes[-1, column].set_xlabel("time $t / t_f$")
-    for axis, method in zip(axes[:, 0], PRINCIPAL.values(), strict=True):
+    for axis, method in zip(axes[:, 0], MAIN_METHODS.values(), strict=True):
         axis.set_ylabel(rf"{method}: $\cos\theta_o(t)$")
         axis.set_ylim(-1.08, 1.08)
         axis.set_xlim(0.0, 1.05)

@@ -78,12 +78,12 @@ FIGURES: dict[str, PaperFigure] = {
         *(
             PaperFigure(
                 f"{short}-{kind}",
-                f"{dataset} test images that are {said}. {_EXAMPLES}",
+                f"{dataset} test images that are {what}. {_EXAMPLES}",
                 ("output-dynamics",),
                 examples(dataset, kind),
             )
             for short, dataset in (("mnist", "MNIST"), ("fashion", "Fashion-MNIST"))
-            for kind, said in (
+            for kind, what in (
                 ("correct", "classified correctly, with margins typical of their class"),
                 (
                     "misclassified",

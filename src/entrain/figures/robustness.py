@@ -20,7 +20,7 @@ from entrain.figures.panels import (
     runs,
 )
 from entrain.figures.reference import paper_row
-from entrain.figures.style import METHOD_COLOURS, METHOD_MARKERS, PRINCIPAL
+from entrain.figures.style import MAIN_METHODS, METHOD_COLOURS, METHOD_MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def scaling_noise_grid(results: Results) -> Figure:
             draw(axis, dataset, column.get(dataset, []))
             heading(axis, dataset, next(letters))
         line[0].set_ylabel("test top-1 accuracy (%)")
-    keys = [method_key(method, line=True) for method in ("teacher", *PRINCIPAL.values())]
+    keys = [method_key(method, line=True) for method in ("teacher", *MAIN_METHODS.values())]
     legend_below(figure, [*keys, _single_key(), run_key(), paper_key()])
     return figure
 
@@ -56,7 +56,7 @@ def _widths(axis: Axes, dataset: str, rows: list[Values]) -> None:
     teacher = [row["teacher"]["test_top1"] for row in rows]
     means(axis, hidden, teacher, [None] * len(rows), "teacher")
     paper_marks(axis, aside, [row.get("teacher_top1") for row in printed], "teacher")
-    for key, method in PRINCIPAL.items():
+    for key, method in MAIN_METHODS.items():
         _with_sd(axis, hidden, [row[key] for row in rows], method)
         for row in rows:
             runs(axis, row["H"], [run[TOP1] for run in row[key]["runs"]], 0.14 * row["H"])
@@ -69,7 +69,7 @@ def _widths(axis: Axes, dataset: str, rows: list[Values]) -> None:
 
 
 def _temperatures(axis: Axes, dataset: str, rows: list[Values]) -> None:
-    for method in PRINCIPAL.values():
+    for method in MAIN_METHODS.values():
         members = [row for row in rows if row["method"] == method]
         heat = [row["temperature"] for row in members]
         single = [row["single"]["mean"][TOP1] for row in members]

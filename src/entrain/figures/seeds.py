@@ -14,7 +14,7 @@ from entrain.figures.panels import (
     panels,
 )
 from entrain.figures.reference import paper_row
-from entrain.figures.style import METHOD_COLOURS, METHOD_MARKERS, PRINCIPAL
+from entrain.figures.style import MAIN_METHODS, METHOD_COLOURS, METHOD_MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ def teacher_seeds(results: Results) -> Figure:
         _marks(axis, places, test, "teacher")
         printed = paper_row("teacher_training", dataset=dataset)
         _tick(axis, len(places), printed.get("test_top1"), "teacher")
-        for key, method in PRINCIPAL.items():
+        for key, method in MAIN_METHODS.items():
             _marks(axis, places, [run[TOP1] for run in row[key]["runs"]], method)
             printed = paper_row("multiseed", dataset=dataset, method=method)
             _tick(axis, len(places), printed.get("top1_mean"), method)
@@ -44,7 +44,7 @@ def teacher_seeds(results: Results) -> Figure:
         axis.set_xlabel("seed of the teacher")
         axis.set_ylabel("test top-1 accuracy (%)")
         heading(axis, dataset)
-    legend_below(figure, [method_key(method) for method in ("teacher", *PRINCIPAL.values())])
+    legend_below(figure, [method_key(method) for method in ("teacher", *MAIN_METHODS.values())])
     return figure
 
 

@@ -58,7 +58,7 @@ METHOD_LINES = {
 }
 
 # As results name them, and as they are called.
-PRINCIPAL = {"path": "PATH", "two_stage_end": "TWO-STAGE-END"}
+MAIN_METHODS = {"path": "PATH", "two_stage_end": "TWO-STAGE-END"}
 
 # Where one panel holds both datasets; dark and light in grey, too.
 DATASET_COLOURS = {"MNIST": "#882255", "Fashion-MNIST": "#44AA99"}

@@ -198,15 +198,15 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
     parts = max(1, _ceil(tiles, share))
     sums = scratch(runs, parts, columns, rows, 16)
 
-    def room(term: Any) -> Any:
+    def space_for(term: Any) -> Any:
         return np.empty(outer.shape[1:], dtype=np.float32) if len(term) else term
 
     gradients = _tiles().Gradients(
         fields=np.empty(outer.shape[1:], dtype=np.float32),
-        frequencies=room(terms.frequencies),
-        injection=room(terms.injection),
+        frequencies=space_for(terms.frequencies),
+        injection=space_for(terms.injection),
         lag=np.zeros((len(terms.turns), tiles)),
-        start=room(terms.start),
+        start=space_for(terms.start),
     )
     fixed = scale, dynamics.time_step, _array(outer), panels, terms
 

@@ -142,6 +142,18 @@ class Recipe:
             protocols=tuple(change(protocol) for protocol in self.protocols),
         )
 
+    def with_field(self, protocol: str, field: str, value: object) -> Recipe:
+        """This recipe with one field of one of its protocols changed; `value` is a JSON value."""
+        chosen = {each.name: each for each in self.protocols}
+        if protocol.upper() not in chosen:
+            raise unknown_name("protocol of this recipe", protocol, chosen)
+        rule = chosen[protocol.upper()]
+        if field == "name" or field not in rule.settings():
+            known = [name for name in rule.settings() if name != "name"]
+            raise unknown_name(f"field of {rule.name}", field, known)
+        chosen[rule.name] = from_json(rule.to_json() | {field: value})
+        return replace(self, protocols=tuple(chosen.values()))
+
     def to_json(self) -> dict[str, Any]:
         """JSON values that `from_json` turns back into the same recipe."""
         return asdict(self) | {"protocols": [each.to_json() for each in self.protocols]}

@@ -123,8 +123,8 @@ class ResultsFolder:
             theirs, ours = result["setting"], job.setting
             raise InputError(
                 f"{self.result_path(job.experiment.name)}: holds the result of another setting "
-                f"({theirs.get('name')}, {theirs.get('runs')} runs; asked for is {ours.name}, "
-                f"{ours.runs} runs), and nothing is overwritten; choose another --out or move it "
+                f"({theirs.get('name')}, {theirs.get('runs')} runs; this one is {ours.name}, "
+                f"{ours.runs} runs), and nothing is overwritten; choose another folder or move it "
                 "away"
             )
         return True
