@@ -1,0 +1,107 @@
+"""What `entrain train` shows at its end: a table, a figure, and runs that diverged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from entrain.cli.console import BAD_INPUT, complain, number, out, table
+
+if TYPE_CHECKING:
+    from entrain.data import Dataset
+    from entrain.learning import Recipe, Trained
+    from entrain.rules import Rule
+
+MOST_PANELS = 25  # of the figure
+
+
+def show(results: dict[str, Any], trained: Trained) -> None:
+    """The table of a training, and where its files are."""
+    network = trained.model.network
+    shown = table(
+        f"{results['dataset']}: {network.oscillators} oscillators, {network.couplers:,} couplers, "
+        f"{results['examples']:,} test examples",
+        "",
+        "top-1 %",
+        "top-2 %",
+        "agreement %",
+        "endpoint RMSE",
+        "epoch",
+    )
+    if (teacher := results["teacher"]) is not None:
+        shown.add_row("teacher", number(teacher["top1"]), number(teacher["top2"]), "-", "-", "-")
+    for name, row in results["results"].items():
+        several = len(row["runs"]) > 1
+
+        def cell(metric: str, form: str, row: dict[str, Any] = row, several: bool = several) -> str:
+            if metric not in row:
+                return "-"
+            spread = f" ± {number(row['sd'][metric], form)}" if several else ""
+            return number(row[metric], form) + spread
+
+        shown.add_row(
+            name,
+            cell("top1", ".2f"),
+            cell("top2", ".2f"),
+            cell("agreement", ".2f"),
+            cell("endpoint_rmse", ".4f"),
+            cell("epoch", ".0f"),
+        )
+    out.print(shown)
+    out.print(f"model   {results['model']}", soft_wrap=True)
+    out.print(f"figure  {results['figure']}", soft_wrap=True)
+    out.print(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
+
+
+def draw(file: Path, trained: Trained, data: Dataset) -> None:
+    """The output oscillators deciding on a few test examples."""
+    import numpy as np
+
+    from entrain.evaluation import representative, scores_of
+    from entrain.figures import save, trajectories
+
+    model = trained.model
+    inputs = model.inputs(data.test.features)
+    scores = scores_of(model.network, inputs)
+    rows = representative(scores.cpu().numpy(), data.test.labels)
+    if not len(rows):  # nothing is classified correctly
+        rows = np.unique(data.test.labels, return_index=True)[1]
+    rows = rows[:MOST_PANELS]
+    outputs = model.network.readout(model.network.simulate(inputs[rows], record=True))
+    figure = trajectories(
+        images=data.test.features[rows].reshape(-1, *data.image_shape),
+        outputs=outputs.cpu().numpy(),
+        labels=data.test.labels[rows],
+        class_names=data.class_names,
+        title=f"{model.protocol} on {data.name}: the output oscillators deciding",
+    )
+    save(figure, file)
+
+
+def report_divergence(recipe: Recipe, trained: Trained) -> None:
+    """Say which runs became non-finite, and leave with exit code 2."""
+    protocols = {protocol.name: protocol for protocol in recipe.protocols}
+    for stage, runs in trained.diverged.items():
+        state = trained.states[stage]
+        for run in runs:
+            epoch = int(state.best_epoch[run])
+            kept = f"its best checkpoint, of epoch {epoch}" if epoch else "only its starting point"
+            complain(
+                f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; kept "
+                f"is {kept}. {_what_to_lower(protocols.get(stage), run)}"
+            )
+    raise typer.Exit(BAD_INPUT)
+
+
+def _what_to_lower(protocol: Rule | None, run: int) -> str:
+    from entrain.rules import Protocol
+
+    if not isinstance(protocol, Protocol):
+        return "Lower its learning rate"
+    option = "path" if protocol.name == "PATH" else "endpoint"
+    rate = protocol.learning_rate
+    used = rate[run] if isinstance(rate, tuple) else rate
+    weight = " or --endpoint-weight" if protocol.endpoint_weight else ""
+    return f"Lower --{option}-learning-rate (it was {used:g}){weight}"
