@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -185,3 +186,31 @@ def test_what_is_off_is_absent_to_the_bit() -> None:
                 for each in (with_zeros, flow)
             )
             assert torch.equal(ours, theirs), backend.__name__
+
+
+def test_a_term_of_ones_own_is_one_function() -> None:
+    """The second harmonic of the coupling function, sum_j sin(2 theta_i - 2 theta_j)."""
+
+    def second_harmonic(phases: Tensor) -> Tensor:
+        sin, cos = (2 * phases).sin(), (2 * phases).cos()
+        return sin * cos.sum(-1, keepdim=True) - cos * sin.sum(-1, keepdim=True)
+
+    flow = replace(model(5, *TERMS), other_terms=(second_harmonic,))
+    with_it, without = (
+        kernels.rollout(each, Dynamics(steps=9)) for each in (flow, replace(flow, other_terms=()))
+    )
+    assert float((with_it - without).abs().max()) > 1e-3
+    tensors = {name: t.clone().requires_grad_() for name, t in flow.tensors().items()}
+    recorded = reference.rollout(replace(flow, **tensors), Dynamics(steps=9))
+    weights = torch.linspace(-1, 1, recorded.numel()).view_as(recorded).double()
+    wanted = torch.autograd.grad(recorded, list(tensors.values()), weights)
+    phases, pullback = kernels.rollout_with_pullback(flow, Dynamics(steps=9))
+    torch.testing.assert_close(phases, recorded.detach())
+    found = pullback(weights).tensors()
+    for name, expected in zip(tensors, wanted, strict=True):
+        torch.testing.assert_close(found[name], expected)
+    single = replace(flow.map(torch.Tensor.float))
+    kernels._warn_once.cache_clear()
+    with pytest.warns(RuntimeWarning, match="times slower"):
+        backend = kernels.select_backend(single)
+    assert backend is reference

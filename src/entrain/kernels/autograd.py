@@ -18,11 +18,11 @@ def differentiable_rollout(
 ) -> Tensor:
     """`kernels.rollout` with a backward pass: the exact discrete adjoint of the steps.
 
-    It can be differentiated once. Inside `torch.func` transforms, and with
+    It can be differentiated once. Inside `torch.func` transforms, with terms of your own, and with
     `kernels.use("reference")`, plain PyTorch operations are recorded instead: every transform and
     every higher derivative is right there, and slower.
     """
-    if kernels.is_reference() or _inside_a_transform():
+    if kernels.is_reference() or model.other_terms or _inside_a_transform():
         return reference.rollout(model, dynamics, noise=noise, record=record)
     tensors = (
         model.fields,
@@ -43,10 +43,10 @@ class _Rollout(torch.autograd.Function):
     def forward(
         ctx: Any, dynamics: Dynamics, noise: Noise | None, record: bool, *tensors: Tensor | None
     ) -> Tensor:
-        fields, couplings, *others = tensors
+        fields, couplings, frequencies, injection, lag, start = tensors
         assert fields is not None
         assert couplings is not None
-        model = PhaseModel(fields, couplings, *others)
+        model = PhaseModel(fields, couplings, frequencies, injection, lag, start)
         if not any(ctx.needs_input_grad):
             return kernels.rollout(model, dynamics, noise=noise, record=record)
         found = kernels.rollout_with_pullback(model, dynamics, noise=noise, record=record)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from entrain.errors import InputError
 from entrain.physics import Dynamics, Guide, Noise, PhaseModel, drift, wrap
 from entrain.physics.noise import STEPS_PER_BLOCK
 from entrain.physics.phase_model import coupled, torque
@@ -127,13 +128,23 @@ class _Sums:
         self._couplings.baddbmm_(q_sin.transpose(1, 2), cos)
         self._couplings.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
         through = sin * (q_sin @ model.couplings) + cos * (q_cos @ model.couplings)
-        return adjoint + q * diagonal - through
+        before = adjoint + q * diagonal - through
+        return before + _pulled_back(model, phases, q) if model.other_terms else before
 
     def gradient(self, start: Tensor) -> PhaseModel:
         """What was added up, and the adjoint at the start."""
         return PhaseModel(
             self._fields, self._couplings, self._frequencies, self._injection, self._lag, start
         )
+
+
+def _pulled_back(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
+    """q times the derivative of the terms of one's own, by autograd."""
+    with torch.enable_grad():
+        at = phases.detach().requires_grad_()
+        bracket = torch.stack([term(at) for term in model.other_terms]).sum(0)
+        (found,) = torch.autograd.grad(bracket, at, q)
+    return found
 
 
 def like(gradient: PhaseModel, model: PhaseModel, replicates: int = 1) -> PhaseModel:
@@ -182,6 +193,8 @@ def path_loss(
 
     The sum over all K times, or over `nodes` weighted ones (`physics.quadrature`).
     """
+    if model.other_terms:
+        raise InputError("the path loss has no place for terms of one's own; train by DIRECT")
     runs, batch, oscillators = model.fields.shape
     times, weights = rule(dynamics.steps, nodes, model.fields.dtype, model.fields.device)
     guide = Guide.at(coefficients, times, dynamics.steps)  # (R, B, T, N)
@@ -242,6 +255,7 @@ def _replicated(model: PhaseModel, replicates: int) -> PhaseModel:
         repeated(model.injection),
         model.lag,
         repeated(model.start),
+        model.other_terms,
     )
 
 

@@ -133,12 +133,13 @@ class SpecOnDevice:
 
     def parameters(self, trained: dict[str, Tensor]) -> Parameters:
         """The networks of trained tensors (R, ...), with the terms that are fixed."""
+        terms: dict[str, Any] = self.terms | {n: trained[n] for n in TERMS if n in trained}
         return Parameters(
             input_weights=trained["input_weights"],
             biases=trained["biases"],
             couplings=trained["couplings"],
             graph=self.graph,
-            **self.terms | {name: trained[name] for name in TERMS if name in trained},
+            **terms,
         )
 
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from entrain.physics.phase_model import PhaseModel
+from entrain.physics.phase_model import PhaseModel, Term
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Parameters:
     start_phases: Tensor | None = None  # theta(0) (N,)
     injection: Tensor | None = None  # s (N,)
     lag: Tensor | None = None  # a ()
+    other_terms: tuple[Term, ...] = ()  # torques of your own, see `PhaseModel`
 
     @property
     def hidden(self) -> int:
@@ -50,11 +52,12 @@ class Parameters:
     def tensors(self) -> dict[str, Tensor]:
         """The numbers by name: every tensor that is there, but the graph."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: t for name, t in found.items() if t is not None and name != "graph"}
+        return {n: t for n, t in found.items() if isinstance(t, Tensor) and n != "graph"}
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Parameters:
         """These parameters with every number changed; the graph stays."""
-        return replace(self, **{name: change(tensor) for name, tensor in self.tensors().items()})
+        changed: dict[str, Any] = {name: change(t) for name, t in self.tensors().items()}
+        return replace(self, **changed)
 
     def run(self, lane: int) -> Parameters:
         """The network at one place of the run axis."""
@@ -73,6 +76,7 @@ class Parameters:
             injection=each_sample(self.injection),
             lag=self.lag,
             start=each_sample(self.start_phases),
+            other_terms=self.other_terms,
         )
 
     def pullback(self, gradient: PhaseModel, inputs: Tensor) -> dict[str, Tensor]:

@@ -33,6 +33,9 @@ from torch import Tensor
 
 from entrain.errors import positive_float, positive_int
 
+# A further torque: phases (..., B, N) -> what it adds to the bracket of the phase model.
+Term = Callable[[Tensor], Tensor]
+
 INITIAL_PHASE = math.pi / 2  # where an oscillator starts unless told otherwise: cos(theta) = 0
 
 
@@ -61,6 +64,8 @@ class PhaseModel:
 
     The gradient of a loss with respect to these numbers is a `PhaseModel` too, with the same
     shapes. Couplings are N x N independent numbers there: whoever ties J_ij to J_ji adds both.
+    `other_terms` are torques of your own, differentiable functions of the phases; the reference
+    computes them, and differentiates through them by autograd.
     """
 
     fields: Tensor  # b (R, B, N)
@@ -69,19 +74,23 @@ class PhaseModel:
     injection: Tensor | None = None  # s (R, B or 1, N)
     lag: Tensor | None = None  # a (R,)
     start: Tensor | None = None  # theta(0) (R, B or 1, N); pi/2 everywhere if None
+    other_terms: tuple[Term, ...] = ()
 
     @property
     def is_plain(self) -> bool:
         """Whether only fields and couplings act, from pi/2."""
-        return self.frequencies is self.injection is self.lag is self.start is None
+        terms = (self.frequencies, self.injection, self.lag, self.start)
+        return all(term is None for term in terms) and not self.other_terms
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors that are there, by name."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in found.items() if isinstance(value, Tensor)}
 
     def map(self, change: Callable[[Tensor], Tensor]) -> PhaseModel:
         """This model with every tensor changed."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
-        changed: dict[str, Any] = {
-            name: None if tensor is None else change(tensor) for name, tensor in found.items()
-        }
-        return PhaseModel(**changed)
+        changed: dict[str, Any] = {name: change(t) for name, t in self.tensors().items()}
+        return replace(self, **changed)
 
     def scaled(self, factor: Tensor) -> PhaseModel:
         """Every tensor times `factor` (R,): of gradients."""
@@ -89,11 +98,9 @@ class PhaseModel:
 
     def plus(self, other: PhaseModel) -> PhaseModel:
         """The sum of two gradients; what only one of them has is kept."""
-        found = {}
-        for each in fields(self):
-            a, b = getattr(self, each.name), getattr(other, each.name)
-            found[each.name] = a + b if a is not None and b is not None else (b if a is None else a)
-        return PhaseModel(**found)
+        ours, theirs = self.tensors(), other.tensors()
+        both: dict[str, Any] = {name: ours[name] + theirs[name] for name in ours if name in theirs}
+        return PhaseModel(**{**ours, **theirs, **both})
 
     def rows(self, chosen: slice) -> PhaseModel:
         """The model of some samples of the batch."""
@@ -138,12 +145,18 @@ def torque(sin: Tensor, cos: Tensor, j_sin: Tensor, j_cos: Tensor, model: PhaseM
 def drift(phases: Tensor, model: PhaseModel, mobility: float) -> Tensor:
     """d theta / dt at phases (..., B, N): (..., B, N)."""
     sin, cos = phases.sin(), phases.cos()
-    velocity = -mobility * torque(sin, cos, *coupled(sin, cos, model), model)
+    bracket = torque(sin, cos, *coupled(sin, cos, model), model)
+    for term in model.other_terms:
+        bracket = bracket + term(phases)
+    velocity = -mobility * bracket
     return velocity if model.frequencies is None else velocity + model.frequencies
 
 
 def energy(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> Tensor:
-    """E at phases (..., B, N): (...,  B). It has no place for a lag: with one, E may rise."""
+    """E at phases (..., B, N): (..., B).
+
+    It has no place for a lag or for terms of your own: with them, E may rise.
+    """
     sin, cos = phases.sin(), phases.cos()
     # sum_{i<j} J_ij cos(theta_i - theta_j) is half the full quadratic form: J has no diagonal.
     pairs = 0.5 * (cos * (cos @ model.couplings) + sin * (sin @ model.couplings))
