@@ -14,7 +14,7 @@ import torch
 from entrain.tensorfile import read_tensors
 
 ROOT = Path(__file__).parents[1]
-MOST_BYTES = 300_000
+MOST_BYTES, MOST_BYTES_OF_TERMS = 300_000, 10_000
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,13 @@ def test_the_vectors_are_what_the_package_computes(data: ModuleType) -> None:
     text = data.VECTORS.read_text()
     assert len(text) < MOST_BYTES
     assert_same(data.vectors(), json.loads(text), "vectors")
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_vectors_of_the_terms_are_what_the_package_computes(data: ModuleType) -> None:
+    text = data.TERMS.read_text()
+    assert len(text) < MOST_BYTES_OF_TERMS
+    assert_same(data.terms(), json.loads(text), "terms")
 
 
 def test_the_gallery_holds_the_first_official_test_images_of_each_class(data: ModuleType) -> None:

@@ -4,7 +4,8 @@
 
 Writes playground/public/gallery.safetensors, three official test images of each class of MNIST and
 Fashion-MNIST, and tests/vectors/playground.json, numbers of the package that the page's own
-implementation must give as well: float64, from the reference kernels.
+implementation must give as well, and tests/vectors/terms.json, those of a small network with every
+optional term of the phase model: float64, from the reference kernels.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from entrain import kernels
 from entrain.data import load_test_split
 from entrain.data.pictures import read_picture
 from entrain.files import write_atomically
-from entrain.physics import Noise
+from entrain.physics import Noise, layered_graph
 from entrain.physics.noise import philox
 from entrain.playground.files import MODELS
 from entrain.tensorfile import write_tensors
@@ -34,6 +35,7 @@ from entrain.tensorfile import write_tensors
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "playground" / "public" / "gallery.safetensors"
 VECTORS = ROOT / "tests" / "vectors" / "playground.json"
+TERMS = ROOT / "tests" / "vectors" / "terms.json"
 
 PER_CLASS = 3
 EXAMPLES = (0, 8, 16, 29)  # places in the gallery
@@ -41,16 +43,20 @@ SEED, TEMPERATURES, REPLICATES = 7, (0.5, 1.0), 3
 COARSE = 37  # steps that do not fill the noise's blocks of four
 STRIDE = 20  # steps between two recorded times
 SHAPE = (28, 28)
+TERM_NAMES = ("frequencies", "start_phases", "injection", "lag")
+TERM_STRIDE = 3  # steps between two recorded energies of the network with terms
+TERM_TEMPERATURE, TERM_SAMPLE = 0.5, 11
 
 
 def main() -> None:
     torch.set_num_threads(1)  # products this small are slower on several
     write_tensors(GALLERY, "gallery", gallery(), {})
-    text = json.dumps(vectors(), separators=(",", ":"), allow_nan=False)
     VECTORS.parent.mkdir(exist_ok=True)
-    write_atomically(VECTORS, f"{text}\n".encode())
-    print(f"{GALLERY.name}: {GALLERY.stat().st_size:,} bytes")  # noqa: T201
-    print(f"{VECTORS.name}: {VECTORS.stat().st_size:,} bytes")  # noqa: T201
+    for path, content in ((VECTORS, vectors()), (TERMS, terms())):
+        text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+        write_atomically(path, f"{text}\n".encode())
+    for path in (GALLERY, VECTORS, TERMS):
+        print(f"{path.name}: {path.stat().st_size:,} bytes")  # noqa: T201
 
 
 def gallery() -> dict[str, Tensor]:
@@ -60,7 +66,7 @@ def gallery() -> dict[str, Tensor]:
         test = load_test_split(name)
         chosen = [np.flatnonzero(test.labels == label)[:PER_CLASS] for label in range(10)]
         indices = torch.from_numpy(np.concatenate(chosen))
-        tensors[f"{name}.images"] = torch.from_numpy(test.pixels)[indices].reshape(-1, *SHAPE)
+        tensors[f"{name}.images"] = torch.from_numpy(test.features)[indices].reshape(-1, *SHAPE)
         tensors[f"{name}.labels"] = torch.from_numpy(test.labels)[indices].to(torch.uint8)
         tensors[f"{name}.indices"] = indices
     return tensors
@@ -170,6 +176,85 @@ def _philox() -> list[dict[str, list[int]]]:
         words = [int(word) for word in philox((c0, c1, c2, c3), key)]
         found.append({"counter": list(counter), "key": list(key), "words": words})
     return found
+
+
+def terms() -> dict[str, Any]:
+    """Everything in tests/vectors/terms.json, computed now.
+
+    One network of 3 inputs, 4 hidden oscillators and 2 outputs: its numbers, all exact in float32,
+    and what it computes with none of the terms, with each alone and with all of them. With the
+    `graph`, the outputs are coupled and two hidden oscillators are not.
+    """
+    hidden, n = 4, 6
+    graph = layered_graph(hidden, n - hidden)
+    for i, j, there in ((0, 2, False), (1, 4, False), (4, 5, True)):
+        graph[i, j] = graph[j, i] = there
+    strengths = _waves(n * n, 2.0).reshape(n, n).triu(1)
+    numbers = {
+        "input_weights": _waves(hidden * 3, 0.0).reshape(hidden, 3),
+        "biases": _waves(n, 1.0),
+        "couplings": strengths + strengths.T,  # zero where a case has no coupler
+        "graph": graph.to(torch.uint8),
+        "frequencies": 2 * _waves(n, 3.0),
+        "start_phases": 4 * _waves(n, 4.0),  # some of them beyond pi
+        "injection": _waves(n, 5.0),
+        "lag": torch.tensor(0.4375, dtype=torch.float64),
+    }
+    inputs = torch.tensor([[0.75, -1.25, 0.5]], dtype=torch.float64)
+    dynamics: dict[str, Any] = {"mobility": 1.5, "observation_time": 1.2, "steps": 12}
+    each = (*TERM_NAMES, "graph")
+    with kernels.use("reference"):
+        cases = [
+            _terms_case(numbers, names, inputs, dynamics)
+            for names in ((), *((name,) for name in each), each)
+        ]
+    return {
+        "seed": SEED,
+        "temperature": TERM_TEMPERATURE,
+        "sample": TERM_SAMPLE,
+        "stride": TERM_STRIDE,
+        "dynamics": dynamics,
+        "inputs": inputs[0].tolist(),
+        "numbers": {name: tensor.tolist() for name, tensor in numbers.items()},
+        "cases": cases,
+    }
+
+
+def _waves(count: int, shift: float) -> Tensor:
+    """Numbers from -2 to 2 without a pattern, multiples of 1/64."""
+    places = torch.arange(count, dtype=torch.float64)
+    return (128 * (places * places + 7 * shift + 1).sin()).round() / 64
+
+
+def _terms_case(
+    numbers: dict[str, Tensor], names: tuple[str, ...], inputs: Tensor, dynamics: dict[str, Any]
+) -> dict[str, Any]:
+    """Phases at t_f and energies on the way, without noise and for two noisy replicates."""
+    layered = layered_graph(4, 2)
+    network = entrain.KuramotoNetwork.from_arrays(
+        numbers["input_weights"],
+        numbers["biases"],
+        numbers["couplings"] * (numbers["graph"] if "graph" in names else layered),
+        **{name: numbers[name] for name in names},
+        **dynamics,
+    )
+    noisy = network.simulate(
+        inputs,
+        record=True,
+        temperature=TERM_TEMPERATURE,
+        seed=SEED,
+        replicates=2,
+        first_sample=TERM_SAMPLE,
+    )
+    paths = network.simulate(inputs, record=True), *noisy
+    energies = [network.energy(path[::TERM_STRIDE], inputs)[:, 0].tolist() for path in paths]
+    ends = [path[-1, 0].tolist() for path in paths]
+    return {
+        "terms": list(names),
+        "phases": ends[0],
+        "energies": energies[0],
+        "noisy": {"phases": ends[1:], "energies": energies[1:]},
+    }
 
 
 def _picture(rgba: np.ndarray) -> dict[str, Any]:

@@ -199,7 +199,7 @@ export class App {
       if (outcome === undefined) return;
       const { model, rollout, winner } = outcome;
       const title = protocolTitle(outcome.protocol);
-      panel.show(outcomes.length > 1 ? title : null, rollout, model.classNames, winner);
+      panel.show(outcomes.length > 1 ? title : null, rollout, model, winner);
       this.verdicts[i].show(title, rollout, model.classNames, winner, input.truth);
     });
     const [{ model, winner, rollout }] = outcomes;

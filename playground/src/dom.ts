@@ -46,13 +46,6 @@ export function reducedMotion(): boolean {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** The index of the largest of the `count` numbers from `from` on. */
-export function largest(values: ArrayLike<number>, from: number, count: number): number {
-  let best = 0;
-  for (let i = 1; i < count; i++) if (values[from + i] > values[from + best]) best = i;
-  return best;
-}
-
 /** With a true minus sign. */
 export function signed(value: number, digits: number): string {
   const text = value.toFixed(digits);

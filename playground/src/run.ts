@@ -4,12 +4,12 @@ import {
   fieldsOf,
   inputsOf,
   simulate,
+  winnerAt,
   type Gallery,
   type Model,
   type Pixels,
   type Rollout,
 } from "./core";
-import { largest } from "./dom";
 import { ENSEMBLE, modelName, otherProtocol, type AppState, type Protocol } from "./state";
 
 export interface Outcome {
@@ -53,7 +53,7 @@ export function runAll(state: AppState, models: Model[], input: Input): Outcome[
       sample: input.sample,
       shown: 0,
     });
-    const winner = largest(rollout.activations, rollout.steps * model.outputs, model.outputs);
+    const winner = winnerAt(rollout.activations, model.outputs, rollout.steps);
     return { protocol, model, fields, rollout, winner };
   });
 }

@@ -35,6 +35,26 @@ export interface Vectors {
   pictures: { rows: number; columns: number; rgba: string; pixels: string }[];
 }
 
+/** What tests/vectors/terms.json holds. */
+export interface Terms {
+  seed: number;
+  temperature: number;
+  sample: number;
+  stride: number;
+  dynamics: { mobility: number; observation_time: number; steps: number };
+  inputs: number[];
+  numbers: Record<string, Nested>;
+  cases: {
+    terms: string[];
+    phases: number[];
+    energies: number[];
+    noisy: { phases: number[][]; energies: number[][] };
+  }[];
+}
+
+/** A number, or equally long lists of them to any depth. */
+export type Nested = number | Nested[];
+
 /** A file's bytes in a buffer of their own; `path` is relative to the repository. */
 export function bytesOf(path: string): ArrayBuffer {
   const bytes = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)));
@@ -43,6 +63,46 @@ export function bytesOf(path: string): ArrayBuffer {
 
 export function vectors(): Vectors {
   return JSON.parse(new TextDecoder().decode(bytesOf("tests/vectors/playground.json"))) as Vectors;
+}
+
+export function terms(): Terms {
+  return JSON.parse(new TextDecoder().decode(bytesOf("tests/vectors/terms.json"))) as Terms;
+}
+
+/** A model file of these tensors: the graph as U8, others as F32. */
+export function modelFile(
+  tensors: Record<string, Nested>,
+  header: Record<string, unknown>,
+): ArrayBuffer {
+  const entries: Record<string, unknown> = { __metadata__: { entrain: JSON.stringify(header) } };
+  const parts: Uint8Array[] = [];
+  let reached = 0;
+  for (const [name, values] of Object.entries(tensors)) {
+    const flat = flatOf(values);
+    const data = name === "graph" ? Uint8Array.from(flat) : Float32Array.from(flat);
+    parts.push(new Uint8Array(data.buffer));
+    const offsets = [reached, (reached += data.byteLength)];
+    const dtype = name === "graph" ? "U8" : "F32";
+    entries[name] = { dtype, shape: shapeOf(values), data_offsets: offsets };
+  }
+  const text = new TextEncoder().encode(JSON.stringify(entries));
+  const bytes = new Uint8Array(8 + text.length + reached);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(text.length), true);
+  bytes.set(text, 8);
+  let at = 8 + text.length;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes.buffer;
+}
+
+function flatOf(values: Nested): number[] {
+  return Array.isArray(values) ? values.flatMap(flatOf) : [values];
+}
+
+function shapeOf(values: Nested): number[] {
+  return Array.isArray(values) ? [values.length, ...shapeOf(values[0]!)] : [];
 }
 
 export function shipped(name: string): Model {

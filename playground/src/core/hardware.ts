@@ -4,9 +4,25 @@
  * model's own, exactly. */
 
 import { firstNormal } from "./noise";
-import type { Model, Physics } from "./types";
+import type { Model, PhaseModel, Physics } from "./types";
 
+const INITIAL_PHASE = Math.PI / 2; // where an oscillator starts unless told otherwise
 const MISMATCH_KEY = 0x6d69736d;
+
+/** What acts on the phases of the changed network under local fields b (N). */
+export function phaseModelOf(model: Model, fields: Float64Array, physics: Physics): PhaseModel {
+  const { frequencies, injection, lag, startPhases } = model;
+  return {
+    fields: effectiveFields(fields, physics),
+    couplings: effectiveCouplings(model, physics),
+    frequencies: frequencies && effectiveFields(Float64Array.from(frequencies), physics),
+    injection: injection && effectiveFields(Float64Array.from(injection), physics),
+    lag,
+    start: startPhases
+      ? Float64Array.from(startPhases)
+      : new Float64Array(fields.length).fill(INITIAL_PHASE),
+  };
+}
 
 /** The couplings J (N, N), symmetric, that the changed network runs with. */
 export function effectiveCouplings(model: Model, physics: Physics): Float64Array {
@@ -30,7 +46,8 @@ export function effectiveCouplings(model: Model, physics: Physics): Float64Array
   return couplings;
 }
 
-/** The local fields (N) that the changed network runs with: 0 for silenced oscillators. */
+/** The local fields (N), or other numbers of each oscillator, that the changed network runs with:
+ * 0 for silenced oscillators. */
 export function effectiveFields(fields: Float64Array, physics: Physics): Float64Array {
   const found = fields.slice();
   for (const i of physics.silenced) {

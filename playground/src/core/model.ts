@@ -5,9 +5,19 @@
 
 import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
 import { pairwiseSum } from "./sums";
-import type { Model, Pixels, Preprocessing } from "./types";
+import type { Model, NetworkParameters, Pixels, Preprocessing } from "./types";
 
 const FORMAT_VERSION = 1;
+const KNOWN_TENSORS = new Set([
+  "input_weights",
+  "biases",
+  "couplings",
+  "graph",
+  "frequencies",
+  "start_phases",
+  "injection",
+  "lag",
+]);
 
 /** An image without content: every pixel is the same. */
 export class EmptyImage extends Error {
@@ -58,18 +68,8 @@ export function fieldsOf(model: Model, inputs: Float64Array): Float64Array {
 
 function checkedModel(name: string, file: Safetensors): Model {
   const header = headerOf(file.metadata);
-  const weights = matrixOf(file, "input_weights", 2);
-  const biases = matrixOf(file, "biases", 1);
-  const couplings = matrixOf(file, "couplings", 2);
-  const [hidden, inputs] = weights.shape as [number, number];
-  const n = biases.data.length;
-  if (hidden < 1 || n <= hidden) {
-    throw new Error(`there are ${n} biases for ${hidden} hidden oscillators and the outputs`);
-  }
-  if (couplings.shape[0] !== n || couplings.shape[1] !== n) {
-    throw new Error(`the couplings must be ${n} x ${n}, got ${couplings.shape.join(" x ")}`);
-  }
-  checkCouplings(couplings.data, n, hidden);
+  const parameters = parametersOf(file);
+  const { inputs, outputs } = parameters;
   const dynamics = recordOf(header, "dynamics");
   const preprocessing = preprocessingOf(recordOf(header, "preprocessing"));
   if (preprocessing.rows * preprocessing.columns !== inputs) {
@@ -79,8 +79,8 @@ function checkedModel(name: string, file: Safetensors): Model {
     );
   }
   const classNames = header["class_names"];
-  if (!Array.isArray(classNames) || classNames.length !== n - hidden) {
-    throw new Error(`there must be one class name for each of the ${n - hidden} outputs`);
+  if (!Array.isArray(classNames) || classNames.length !== outputs) {
+    throw new Error(`there must be one class name for each of the ${outputs} outputs`);
   }
   const steps = positive(dynamics, "steps");
   if (!Number.isInteger(steps)) throw new Error(`steps must be a whole number, got ${steps}`);
@@ -89,12 +89,7 @@ function checkedModel(name: string, file: Safetensors): Model {
     dataset: String(header["dataset"]),
     protocol: String(header["protocol"]),
     classNames: classNames.map(String),
-    inputs,
-    hidden,
-    outputs: n - hidden,
-    inputWeights: weights.data,
-    biases: biases.data,
-    couplings: couplings.data,
+    ...parameters,
     mobility: positive(dynamics, "mobility"),
     observationTime: positive(dynamics, "observation_time"),
     steps,
@@ -123,7 +118,43 @@ function headerOf(metadata: Record<string, string>): Record<string, unknown> {
   return header;
 }
 
-function matrixOf(
+function parametersOf(file: Safetensors): NetworkParameters {
+  for (const name of file.tensors.keys()) {
+    // A term that is unknown here must not be left out in silence.
+    if (!KNOWN_TENSORS.has(name) && !name.startsWith("teacher.")) {
+      throw new Error(`tensor ${name} is unknown to this page`);
+    }
+  }
+  const weights = arrayOf(file, "input_weights", 2);
+  const biases = arrayOf(file, "biases", 1).data;
+  const couplings = arrayOf(file, "couplings", 2);
+  const [hidden, inputs] = weights.shape as [number, number];
+  const n = biases.length;
+  if (n <= hidden) {
+    throw new Error(`there are ${n} biases for ${hidden} hidden oscillators and the outputs`);
+  }
+  if (couplings.shape[0] !== n || couplings.shape[1] !== n) {
+    throw new Error(`the couplings must be ${n} x ${n}, got ${couplings.shape.join(" x ")}`);
+  }
+  const graph = graphOf(file, n, hidden);
+  checkCouplings(couplings.data, graph, n);
+  const lag = file.tensors.has("lag") ? arrayOf(file, "lag", 0).data[0]! : 0;
+  return {
+    inputs,
+    hidden,
+    outputs: n - hidden,
+    inputWeights: weights.data,
+    biases,
+    couplings: couplings.data,
+    graph,
+    frequencies: termOf(file, "frequencies", n),
+    startPhases: termOf(file, "start_phases", n),
+    injection: termOf(file, "injection", n),
+    lag: lag === 0 ? null : lag,
+  };
+}
+
+function arrayOf(
   file: Safetensors,
   name: string,
   dimensions: number,
@@ -135,7 +166,8 @@ function matrixOf(
     throw new Error(`tensor ${name} must be float32 (F32), got ${dtype}`);
   }
   if (shape.length !== dimensions || data.length === 0) {
-    throw new Error(`tensor ${name} must have ${dimensions} axes, got ${shape.join(" x ")}`);
+    const expected = dimensions === 0 ? "be one number" : `have ${dimensions} axes`;
+    throw new Error(`tensor ${name} must ${expected}, got ${shape.join(" x ")}`);
   }
   if (!data.every(Number.isFinite)) {
     throw new Error(`tensor ${name} must be finite, got NaN or infinity`);
@@ -143,15 +175,52 @@ function matrixOf(
   return { shape, data };
 }
 
-/** J must be symmetric, without self-coupling and without couplings between outputs. */
-function checkCouplings(couplings: Float32Array, n: number, hidden: number): void {
+/** One number for each of the n oscillators, or null where the file has none. */
+function termOf(file: Safetensors, name: string, n: number): Float32Array | null {
+  if (!file.tensors.has(name)) return null;
+  const { data } = arrayOf(file, name, 1);
+  if (data.length !== n) {
+    throw new Error(`tensor ${name} must hold ${n} numbers, as there are biases, got ${data.length}`);
+  }
+  return data;
+}
+
+/** Which couplers exist (n, n): without a graph, between any two that are not both outputs. */
+function graphOf(file: Safetensors, n: number, hidden: number): Uint8Array {
+  const tensor = file.tensors.get("graph");
+  if (tensor === undefined) {
+    return Uint8Array.from({ length: n * n }, (_, k) => {
+      const [i, j] = [Math.floor(k / n), k % n];
+      return i !== j && (i < hidden || j < hidden) ? 1 : 0;
+    });
+  }
+  const { data: graph, dtype, shape } = tensor;
+  if (!(graph instanceof Uint8Array)) throw new Error(`tensor graph must be U8, got ${dtype}`);
+  if (shape.length !== 2 || shape[0] !== n || shape[1] !== n) {
+    throw new Error(`tensor graph must be ${n} x ${n}, got ${shape.join(" x ")}`);
+  }
+  for (let i = 0; i < n; i++) {
+    for (let j = i; j < n; j++) {
+      const value = graph[i * n + j]!;
+      if (value > 1) throw new Error(`tensor graph must hold 0 and 1, got ${value}`);
+      if (value !== graph[j * n + i]) {
+        throw new Error(`the graph must be symmetric; it is not at ${i} and ${j}`);
+      }
+      if (value !== 0 && i === j) throw new Error(`the graph couples oscillator ${i} to itself`);
+    }
+  }
+  return graph;
+}
+
+/** J must be symmetric, and zero where the graph has no coupler. */
+function checkCouplings(couplings: Float32Array, graph: Uint8Array, n: number): void {
   for (let i = 0; i < n; i++) {
     for (let j = i; j < n; j++) {
       const value = couplings[i * n + j]!;
       if (value !== couplings[j * n + i]) {
         throw new Error(`the couplings must be symmetric; those of ${i} and ${j} differ`);
       }
-      if (value !== 0 && (i === j || i >= hidden)) {
+      if (value !== 0 && graph[i * n + j] === 0) {
         throw new Error(`oscillators ${i} and ${j} must not be coupled, got ${value}`);
       }
     }

@@ -1,15 +1,17 @@
 /** Rollouts of a network, as the package computes them but in double precision.
  *
- *     theta(0) = pi/2
- *     theta <- theta + dt f(theta) + sqrt(2 mu kT dt) eta
- *     f = -mu ( sin (b + J cos) - cos (J sin) )
- *     E = - sum b cos - 1/2 cos.J cos - 1/2 sin.J sin
+ *     theta <- theta + dt f(theta) + sqrt(2 mu kT dt) eta,   theta(0) given, pi/2 by default
+ *     f = w - mu ( sin (b + (J cos)_a) - cos (J sin)_a + 4 s sin cos )
+ *     (J cos)_a = cos(a) J cos + sin(a) J sin,   (J sin)_a = cos(a) J sin - sin(a) J cos
+ *     E = - sum b cos - 1/2 cos.J cos - 1/2 sin.J sin - sum s cos(2 theta) - sum (w / mu) theta
  *
+ * E has no place for a lag a: with one, it may rise. Terms that are absent are not computed with.
  * Phases are wrapped to (-pi, pi] when kT > 0, and unwrapped at kT = 0. */
 
-import { effectiveCouplings, effectiveFields } from "./hardware";
+import { phaseModelOf } from "./hardware";
 import { normals } from "./noise";
-import type { Model, Physics, Rollout } from "./types";
+import { decidedAt, readOut, winnersOf } from "./readout";
+import type { Model, PhaseModel, Physics, Rollout } from "./types";
 
 const LARGEST_TEMPERATURE = 1e30; // its float32 bits are part of the noise's key
 
@@ -49,16 +51,15 @@ export function simulate(
   if (!Number.isInteger(shown) || shown < 0 || shown >= count) {
     throw new Error(`the trajectory shown must be one of 0 to ${count - 1}, got ${shown}`);
   }
-  const system: System = {
+  const dynamics: Dynamics = {
     oscillators: n,
-    hidden: model.hidden,
-    fields: effectiveFields(fields, physics),
-    couplings: effectiveCouplings(model, physics),
+    outputs: model.outputs,
     mobility: model.mobility,
     timeStep: physics.observationTime / steps,
     steps,
   };
-  const scale = Math.sqrt(2 * model.mobility * temperature * system.timeStep);
+  const acting = phaseModelOf(model, fields, physics);
+  const scale = Math.sqrt(2 * model.mobility * temperature * dynamics.timeStep);
   const record: Record = {
     phases: new Float64Array((steps + 1) * n),
     energy: new Float64Array(steps + 1),
@@ -67,7 +68,7 @@ export function simulate(
   for (let m = 0; m < count; m++) {
     const noise =
       temperature === 0 ? null : normals(seed, temperature, m, options.sample, n, steps);
-    replicates.push(trajectory(system, noise, scale, m === shown ? record : null));
+    replicates.push(trajectory(acting, dynamics, noise, scale, m === shown ? record : null));
   }
   const activations = meanOf(replicates);
   const winners = winnersOf(activations, model.outputs);
@@ -82,11 +83,9 @@ export function simulate(
   };
 }
 
-interface System {
-  oscillators: number; // N
-  hidden: number;
-  fields: Float64Array; // (N)
-  couplings: Float64Array; // (N, N)
+interface Dynamics {
+  oscillators: number; // N; an array.length in its place makes the loops slower
+  outputs: number; // O
   mobility: number;
   timeStep: number;
   steps: number;
@@ -100,15 +99,14 @@ interface Record {
 /** One trajectory: output activations (T, O); phases and energy go into `record`.
  * `noise` (steps, N) is multiplied by `scale`, or null at kT = 0. */
 function trajectory(
-  system: System,
+  { fields, couplings, frequencies, injection, lag, start }: PhaseModel,
+  { oscillators: n, outputs, mobility, timeStep, steps }: Dynamics,
   noise: Float64Array | null,
   scale: number,
   record: Record | null,
 ): Float64Array {
-  const { oscillators: n, hidden, fields, couplings, mobility, timeStep, steps } = system;
-  const outputs = n - hidden;
   const activations = new Float64Array((steps + 1) * outputs);
-  const phases = new Float64Array(n).fill(Math.PI / 2);
+  const phases = start.slice();
   const cos = new Float64Array(n);
   const sin = new Float64Array(n);
   const jCos = new Float64Array(n);
@@ -118,7 +116,7 @@ function trajectory(
       cos[i] = Math.cos(phases[i]!);
       sin[i] = Math.sin(phases[i]!);
     }
-    for (let o = 0; o < outputs; o++) activations[step * outputs + o] = cos[hidden + o]!;
+    readOut(cos, outputs, activations, step);
     if (record === null && step === steps) break;
     multiply(couplings, n, cos, sin, jCos, jSin);
     if (record !== null) {
@@ -126,13 +124,18 @@ function trajectory(
       let energy = 0;
       for (let i = 0; i < n; i++) {
         energy -= cos[i]! * (fields[i]! + 0.5 * jCos[i]!) + 0.5 * sin[i]! * jSin[i]!;
+        if (injection !== null) energy -= injection[i]! * Math.cos(2 * phases[i]!);
+        if (frequencies !== null) energy -= (frequencies[i]! / mobility) * phases[i]!;
       }
       record.energy[step] = energy;
     }
     if (step === steps) break;
+    if (lag !== null) turn(jCos, jSin, lag);
     for (let i = 0; i < n; i++) {
-      const torque = sin[i]! * (fields[i]! + jCos[i]!) - cos[i]! * jSin[i]!;
-      const moved = phases[i]! - timeStep * mobility * torque;
+      let torque = sin[i]! * (fields[i]! + jCos[i]!) - cos[i]! * jSin[i]!;
+      if (injection !== null) torque += 4 * injection[i]! * sin[i]! * cos[i]!;
+      let moved = phases[i]! - timeStep * mobility * torque;
+      if (frequencies !== null) moved += timeStep * frequencies[i]!;
       phases[i] = noise === null ? moved : wrap(moved + scale * noise[step * n + i]!);
     }
   }
@@ -183,6 +186,18 @@ function multiply(
   }
 }
 
+/** J cos and J sin turned by the lag, in place. */
+function turn(jCos: Float64Array, jSin: Float64Array, lag: number): void {
+  const c = Math.cos(lag);
+  const s = Math.sin(lag);
+  for (let i = 0; i < jCos.length; i++) {
+    const along = jCos[i]!;
+    const across = jSin[i]!;
+    jCos[i] = c * along + s * across;
+    jSin[i] = c * across - s * along;
+  }
+}
+
 /** The representative of a phase on the principal branch (-pi, pi]. */
 function wrap(phase: number): number {
   return Math.abs(phase) > Math.PI ? Math.atan2(Math.sin(phase), Math.cos(phase)) : phase;
@@ -194,26 +209,6 @@ function meanOf(arrays: Float64Array[]): Float64Array {
     for (let k = 0; k < mean.length; k++) mean[k]! += array[k]!;
   }
   return arrays.length === 1 ? mean : mean.map((sum) => sum / arrays.length);
-}
-
-/** The class (T) with the largest activation (T, O) at each time, the lowest where several tie. */
-function winnersOf(activations: Float64Array, outputs: number): Int8Array {
-  const winners = new Int8Array(activations.length / outputs);
-  for (let t = 0; t < winners.length; t++) {
-    let best = 0;
-    for (let o = 1; o < outputs; o++) {
-      if (activations[t * outputs + o]! > activations[t * outputs + best]!) best = o;
-    }
-    winners[t] = best;
-  }
-  return winners;
-}
-
-/** The first grid index, from 1 on, after which the winner stays: at 0 all outputs are equal. */
-function decidedAt(winners: Int8Array): number {
-  let first = winners.length - 1;
-  while (first > 1 && winners[first - 1] === winners[first]) first--;
-  return first;
 }
 
 function checkPhysics({ temperature, observationTime, steps, seed }: Physics): void {
@@ -229,25 +224,4 @@ function checkPhysics({ temperature, observationTime, steps, seed }: Physics): v
   if (!Number.isInteger(seed) || seed < 0 || seed > 0xffffffff) {
     throw new Error(`the seed must be a whole number from 0 to ${0xffffffff}, got ${seed}`);
   }
-}
-
-/** Output activations (O) at the end of a rollout; of an ensemble, their mean. */
-export function scoresOf(rollout: Rollout): Float64Array {
-  const outputs = rollout.activations.length / (rollout.steps + 1);
-  return rollout.activations.slice(rollout.steps * outputs);
-}
-
-/** The largest score minus the second. */
-export function margin(scores: Float64Array): number {
-  let first = -Infinity;
-  let second = -Infinity;
-  for (const score of scores) {
-    if (score > first) {
-      second = first;
-      first = score;
-    } else if (score > second) {
-      second = score;
-    }
-  }
-  return first - second;
 }

@@ -1,6 +1,7 @@
-/** One oscillator: its input weights as a picture, its field, its strongest couplings. */
+/** One oscillator: its input weights as a picture, its field, the other terms it has, its
+ * strongest couplings. */
 
-import type { Model, Physics } from "../core";
+import { termsOf, type Model, type Physics } from "../core";
 import { context, hook, make, signed } from "../dom";
 import { HIDDEN, isCut } from "../state";
 import { dialName, shortName, type Partner } from "./dials";
@@ -64,6 +65,9 @@ function parts(
     { class: "facts" },
     make("span", {}, `bias ${bias}`),
     make("span", {}, `field ${silenced ? "0" : signed(field, 2)}`),
+    ...termsOf(model, oscillator).map(({ name, value, unit }) =>
+      make("span", {}, `${name} ${signed(value, 2)}${unit}`),
+    ),
   );
   const list = make("ul", { class: "couplings", "aria-label": "Strongest couplings" });
   for (const { other, value } of partners) {

@@ -1,7 +1,7 @@
 /** One network's rollout: traces, the class at each time, energy. Two stand side by side to compare. */
 
-import type { Rollout } from "../core";
-import { context, hook, make } from "../dom";
+import type { Model, Rollout } from "../core";
+import { context, hook, make, signed } from "../dom";
 import { showAnytime } from "./anytime";
 import { showEnergy } from "./energy";
 import { FONT, Plot } from "./plot";
@@ -10,6 +10,7 @@ import { showTraces } from "./traces";
 export class Panel {
   private readonly root = make("div", { class: "panel" });
   private readonly heading = make("h3", {});
+  private readonly lag: HTMLElement; // of a network that has one
   private readonly canvases: HTMLCanvasElement[];
   private readonly plots: Plot[];
 
@@ -23,7 +24,8 @@ export class Panel {
         "data-testid": name + suffix,
       }),
     );
-    this.root.append(this.heading, ...this.canvases);
+    this.lag = make("p", { class: "caption", "data-testid": `lag${suffix}` });
+    this.root.append(this.heading, ...this.canvases, this.lag);
     this.plots = this.canvases.map((canvas) => new Plot(canvas, onSeek));
     hook("panels").append(this.root);
   }
@@ -32,9 +34,13 @@ export class Panel {
     this.root.hidden = hidden;
   }
 
-  show(title: string | null, rollout: Rollout, names: string[], winner: number): void {
+  show(title: string | null, rollout: Rollout, model: Model, winner: number): void {
+    const { classNames: names, lag } = model;
     this.heading.textContent = title ?? "";
     this.heading.hidden = title === null;
+    this.lag.hidden = lag === null;
+    this.lag.textContent =
+      lag === null ? "" : `couplings lag by ${signed(lag, 2)} rad: the energy may rise`;
     const measure = context(make("canvas"));
     measure.font = `bold ${FONT}`;
     const right = 26 + Math.max(20, ...names.map((name) => measure.measureText(name).width));

@@ -1,7 +1,7 @@
 /** The class that was read, in large type, with its margin and the time it was decided at. */
 
-import { margin, scoresOf, type Rollout } from "../core";
-import { hook, largest, make } from "../dom";
+import { margin, scoresOf, winnerAt, type Rollout } from "../core";
+import { hook, make } from "../dom";
 import { palette } from "./theme";
 
 export class Verdict {
@@ -52,9 +52,7 @@ export class Verdict {
     this.margin.textContent = `margin ${margin(scores).toFixed(2)}`;
     this.margin.title = names.map((name, o) => `${name} ${scores[o].toFixed(6)}`).join(", ");
     this.decided.textContent = `decided at t = ${(rollout.decidedAt / steps).toFixed(2)} t_f`;
-    const agree = replicates.filter(
-      (one) => largest(one, steps * outputs, outputs) === winner,
-    ).length;
+    const agree = replicates.filter((one) => winnerAt(one, outputs, steps) === winner).length;
     this.votes.textContent = replicates.length > 1 ? `${agree} of ${replicates.length} agree` : "";
   }
 }
