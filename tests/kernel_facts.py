@@ -85,13 +85,9 @@ def relative_error(found: Tensor, exact: Tensor, *, angles: bool = False) -> flo
 
 def gradient_errors(found: PhaseModel, exact: PhaseModel) -> dict[str, float]:
     """The relative error of each tensor; both must have the same ones."""
-    errors = {}
-    for field in dataclasses.fields(PhaseModel):
-        ours, theirs = getattr(found, field.name), getattr(exact, field.name)
-        assert (ours is None) == (theirs is None), field.name
-        if ours is not None:
-            errors[field.name] = relative_error(ours, theirs)
-    return errors
+    ours, theirs = found.tensors(), exact.tensors()
+    assert ours.keys() == theirs.keys()
+    return {name: relative_error(ours[name], theirs[name]) for name in ours}
 
 
 def within(errors: dict[str, float], tolerance: float) -> dict[str, float]:
@@ -179,8 +175,8 @@ def check_layout_of_tensors(backend: ModuleType, device: torch.device, shape: Sh
     found = [backend.rollout_with_pullback(each, dynamics) for each in (model, views)]
     assert torch.equal(found[0][0], found[1][0])
     first, second = found[0][1](gradient), found[1][1](gradient.mT.contiguous().mT)
-    for field in dataclasses.fields(PhaseModel):
-        assert torch.equal(getattr(first, field.name), getattr(second, field.name)), field.name
+    for name, tensor in first.tensors().items():
+        assert torch.equal(tensor, second.tensors()[name]), name
 
 
 def check_runs_are_apart(backend: ModuleType, device: torch.device) -> None:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 import torch
+from entrain.learning.exact_path import solve_path
 from torch import Tensor
 
 import entrain
 from entrain import kernels
 from entrain.kernels import reference
 from entrain.learning import PROTOCOLS, Protocol, Recipe, carry_out, teach
-from entrain.learning.exact_path import solve_path
 from entrain.physics import Dynamics, Noise, PhaseModel
 from networks import TERMS, random_model, random_tensor
-
-
-def parts(model: PhaseModel) -> dict[str, Tensor]:
-    """The tensors that are there, by name."""
-    found = {each.name: getattr(model, each.name) for each in fields(model)}
-    return {name: tensor for name, tensor in found.items() if tensor is not None}
 
 
 def test_float64_and_the_word_reference_are_answered_by_the_reference() -> None:
@@ -44,12 +36,12 @@ def test_checkpointing_changes_nothing(
     noise = Noise(1, 0.1, torch.arange(2), torch.arange(3)) if noisy else None
     phases, pullback = reference.rollout_with_pullback(model, dynamics, noise=noise)
     gradient = random_tensor(*phases.shape, seed=1)
-    wanted = parts(pullback(gradient))
+    wanted = pullback(gradient).tensors()
     monkeypatch.setattr(reference, "KEPT_BYTES", 100)
     assert steps <= 2 or reference.segment_length(model.fields, steps) < steps
     again, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise)
     assert torch.equal(again, phases)
-    for name, found in parts(pullback(gradient)).items():
+    for name, found in pullback(gradient).tensors().items():
         assert torch.equal(found, wanted[name])
 
 
@@ -68,7 +60,7 @@ def test_a_batch_cut_in_pieces_gives_the_same(
     cpu = pytest.importorskip("entrain.kernels.cpu")
     whole, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise, record=record)
     gradient = random_tensor(*whole.shape, seed=1).float()
-    wanted = parts(pullback(gradient))
+    wanted = pullback(gradient).tensors()
 
     taken = []
     rollout_with_pullback = cpu.rollout_with_pullback
@@ -86,7 +78,7 @@ def test_a_batch_cut_in_pieces_gives_the_same(
     monkeypatch.setattr(kernels, "TAPE_BYTES", rows * copies * cpu.tape_bytes(7, 12))
     found, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise, record=record)
     assert torch.equal(found, whole)
-    for name, tensor in parts(pullback(gradient)).items():
+    for name, tensor in pullback(gradient).tensors().items():
         assert tensor.shape == wanted[name].shape
         assert float((tensor - wanted[name]).norm() / wanted[name].norm()) < 1e-6, name
     assert sum(taken) == 19

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -77,12 +77,6 @@ def turn_error(found: Tensor, exact: Tensor) -> float:
     return float(torch.sin(0.5 * (found - exact)).abs().max())
 
 
-def parts(model: PhaseModel) -> dict[str, Tensor]:
-    """The tensors that are there, by name."""
-    found = {each.name: getattr(model, each.name) for each in fields(model)}
-    return {name: tensor for name, tensor in found.items() if tensor is not None}
-
-
 def doubled(model: PhaseModel) -> PhaseModel:
     return model.map(Tensor.double)
 
@@ -104,7 +98,7 @@ def training_step(
 ) -> dict[str, Tensor]:
     """The phases and every gradient."""
     phases, pullback = kernel.rollout_with_pullback(model, dynamics, **options)
-    return {"phases": phases, **parts(pullback(gradient))}
+    return {"phases": phases, **pullback(gradient).tensors()}
 
 
 def same(one: dict[str, Tensor], another: dict[str, Tensor]) -> bool:
@@ -162,9 +156,9 @@ def test_every_term_and_every_gradient(shape, terms, shared, noisy, record) -> N
     )
     measure = turn_error if noisy else error
     assert measure(found.pop("phases"), exact.pop("phases")) < 1e-5
-    assert found.keys() == exact.keys() == parts(model).keys()
+    assert found.keys() == exact.keys() == model.tensors().keys()
     for name in found:
-        assert found[name].shape == parts(model)[name].shape
+        assert found[name].shape == model.tensors()[name].shape
         # That of the lag is one sum, of terms of about 1 that may cancel.
         assert error(found[name], exact[name], 1.0 if name == "lag" else 1e-6) < 1e-4, name
 
@@ -180,7 +174,7 @@ def test_gradients_are_the_slopes_of_the_reference(noisy, record) -> None:
     phases = reference.rollout(exact, dynamics, noise=noise, record=record)
     gradient = random_tensor(*phases.shape, seed=2).float()
     found = training_step(model, gradient, dynamics, noise=noise, record=record)
-    for name, tensor in parts(exact).items():
+    for name, tensor in exact.tensors().items():
         direction = random_tensor(*tensor.shape, seed=4)
         ends = [
             reference.rollout(
@@ -323,18 +317,18 @@ def test_a_pullback_answers_again_while_others_are_made() -> None:
     model, g = single(random_model(1, 9, 7, TERMS)), random_tensor(1, 9, 7, seed=2).float()
     d = Dynamics(1.0, 0.3, 20)
     _, pullback = cpu.rollout_with_pullback(model, d)
-    first = parts(pullback(g))
+    first = pullback(g).tensors()
     _, other = cpu.rollout_with_pullback(replace(model, fields=2 * model.fields), d)
     other(g)
-    assert same(first, parts(pullback(g)))
+    assert same(first, pullback(g).tensors())
 
 
 def test_a_pullback_answers_for_the_couplings_as_they_were() -> None:
     model, g = single(random_model(1, 9, 7)), random_tensor(1, 9, 7, seed=2).float()
     _, pullback = cpu.rollout_with_pullback(model, Dynamics(1.0, 0.3, 20))
-    first = parts(pullback(g))
+    first = pullback(g).tensors()
     model.couplings.zero_()
-    assert same(first, parts(pullback(g)))
+    assert same(first, pullback(g).tensors())
 
 
 def test_views_expanded_fields_and_no_samples() -> None:
@@ -352,8 +346,8 @@ def test_views_expanded_fields_and_no_samples() -> None:
             found = pullback(empty)
             assert found.fields.shape == (2, 0, 7)
             assert not bool(found.couplings.any())
-            for name, tensor in parts(model).items():
-                assert parts(found)[name].shape == tensor.shape
+            for name, tensor in model.tensors().items():
+                assert found.tensors()[name].shape == tensor.shape
 
 
 def test_the_tape_takes_what_it_says() -> None:
