@@ -12,13 +12,15 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import torch
 
+from entrain import kernels
 from entrain.bench import Problem
-from entrain.kernels import gpu
-from entrain.learning import endpoint_loss
+from entrain.physics import PhaseModel
+from entrain.rules.two_stage_task import endpoint_loss
 
 REPLAYS = 50
 
@@ -45,6 +47,13 @@ def replayed(call: Callable[[], object]) -> float:
     return statistics.median(spent)
 
 
+def _with_all_terms(model: PhaseModel) -> PhaseModel:
+    """The model with frequencies, injection, lag and start phases."""
+    some = 0.1 * torch.ones_like(model.fields[:, :1])
+    lag = torch.full_like(model.fields[:, 0, 0], 0.1)
+    return replace(model, frequencies=some, injection=some, lag=lag, start=15 * some)
+
+
 def main() -> None:
     """Measure."""
     if not torch.cuda.is_available():
@@ -53,27 +62,38 @@ def main() -> None:
     for runs in (1, 10):
         problem = Problem(device="cuda", runs=runs)
         fields, couplings, targets = problem.tensors()
-        coefficients = fields / fields.std()
-        steps = problem.dynamics
+        model, coefficients = PhaseModel(fields, couplings), fields / fields.std()
         name = f"{runs} x 256 samples"
-        times[f"step, {name}"] = replayed(partial(endpoint_loss, fields, couplings, targets, steps))
+        times[f"step, {name}"] = replayed(partial(endpoint_loss, model, targets, problem.dynamics))
         for nodes in (None, 32):
             times[f"path loss, {nodes or 200} times, {name}"] = replayed(
-                partial(gpu.path_loss, fields, couplings, coefficients, steps, nodes=nodes)
+                partial(kernels.path_loss, model, coefficients, problem.dynamics, nodes=nodes)
             )
+        times[f"step, all terms, {name}"] = replayed(
+            partial(endpoint_loss, _with_all_terms(model), targets, problem.dynamics)
+        )
     problem = Problem(device="cuda", batch=10_000)
     fields, couplings, _ = problem.tensors()
-    times["10,000 inferences"] = replayed(partial(gpu.rollout, fields, couplings, problem.dynamics))
+    times["10,000 inferences"] = replayed(
+        partial(kernels.rollout, PhaseModel(fields, couplings), problem.dynamics)
+    )
+    for oscillators in (256, 300, 512, 1000):
+        problem = Problem(device="cuda", oscillators=oscillators, steps=50)
+        fields, couplings, targets = problem.tensors()
+        step = partial(endpoint_loss, PhaseModel(fields, couplings), targets, problem.dynamics)
+        times[f"step, {oscillators} oscillators, 50 steps"] = replayed(step)
+        with kernels.use("reference"):
+            times[f"step, {oscillators} oscillators, 50 steps, PyTorch operations"] = replayed(step)
     problem = Problem(device="cuda", oscillators=1000, steps=10_000)
-    tensors = problem.tensors()
+    fields, couplings, targets = problem.tensors()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     began = time.perf_counter()
-    endpoint_loss(*tensors, problem.dynamics)
+    endpoint_loss(PhaseModel(fields, couplings), targets, problem.dynamics)
     torch.cuda.synchronize()
     times["step, 1,000 oscillators, 10,000 steps"] = 1e3 * (time.perf_counter() - began)
     peak = torch.cuda.max_memory_allocated() / 2**20
-    result = {"device": torch.cuda.get_device_name(), "ms": times, "checkpointed_peak_mib": peak}
+    result = {"device": torch.cuda.get_device_name(), "ms": times, "cut_peak_mib": peak}
     json.dump(result, sys.stdout, indent=1)
 
 
