@@ -33,7 +33,10 @@ __all__ = [
     "use",
 ]
 
-TAPE_BYTES = 2**30  # what a backend may keep for the adjoint; more is cut along the batch
+# What a backend may keep for the adjoint; more is cut along the batch. On a GPU pieces must be
+# large, or most of it idles: a quarter of its memory, unless set.
+TAPE_BYTES: int | None = None
+_CPU_BYTES = 2**30
 
 _CHOICES = ("auto", "reference")
 _choice = os.environ.get("ENTRAIN_KERNELS", "auto")
@@ -133,8 +136,16 @@ def _rows_that_fit(
         return batch
     copies = runs * (1 if noise is None else len(noise.replicates))
     each = copies * int(module.tape_bytes(model.fields.shape[-1], dynamics.steps))
-    rows = min(batch, TAPE_BYTES // each)
+    rows = min(batch, _tape_bytes(model.fields.device) // each)
     return rows - rows % 8 if 8 < rows < batch else rows  # the CPU's tiles are of eight samples
+
+
+def _tape_bytes(device: torch.device) -> int:
+    if TAPE_BYTES is not None:
+        return TAPE_BYTES
+    if device.type != "cuda":
+        return _CPU_BYTES
+    return int(torch.cuda.get_device_properties(device).total_memory) // 4
 
 
 def _in_pieces(
