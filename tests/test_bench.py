@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from entrain.bench.work import LARGEST_ERROR
 
 from entrain import InputError
 from entrain.bench import Work, compare, growth
 from entrain.bench.contestants import CONTESTANTS, IDENTITY, OURS, REFERENCE, Contestant
-from entrain.bench.work import LARGEST_ERROR
 
 SMALL = Work(batch=4, oscillators=14, steps=15)
 ADJOINT = next(contestant for contestant in CONTESTANTS if "adjoint" in contestant.name)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from entrain.reproduction.work import with_needs
 
 from entrain.data import load_dataset
 from entrain.evaluation import evaluate, scores_of
@@ -15,7 +16,6 @@ from entrain.experiments import EXPERIMENTS, TINY, Lab, anytime, architectures, 
 from entrain.experiments.setting import FASHION, MNIST
 from entrain.experiments.stochastic_dynamics import _cases, _median
 from entrain.learning import Classroom, TrainingState, chosen_teacher, network_of, perform
-from entrain.reproduction.work import with_needs
 from networks import random_network
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -45,7 +45,7 @@ def test_every_student_is_measured_against_its_own_teacher(taught) -> None:
     lab = Lab(TINY, taught, load_dataset, torch.device("cpu"))
     path, end = teacher_seeds.students(TINY, MNIST)
     data = load_dataset("mnist-small")
-    inputs, labels = data.preprocessing(data.test.pixels), torch.from_numpy(data.test.labels)
+    inputs, labels = data.preprocessing(data.test.features), torch.from_numpy(data.test.labels)
     for stage in (path, end):
         found = lab.test(MNIST, stage)
         for lane, teacher in enumerate(stage.teachers):
@@ -102,7 +102,7 @@ def test_of_a_case_the_median_margin_is_shown() -> None:
 def test_reading_at_the_end_is_what_evaluation_measures() -> None:
     data = load_dataset("digits")
     network = random_network(64, 12, 10, dtype=torch.float32)
-    inputs, labels = data.preprocessing(data.test.pixels), torch.from_numpy(data.test.labels)
+    inputs, labels = data.preprocessing(data.test.features), torch.from_numpy(data.test.labels)
     found = anytime._anytime(network, inputs, labels)
     whole = evaluate(scores_of(network, inputs), labels)["top1"]
     assert len(found["top1"]) == 101

@@ -6,13 +6,13 @@ from dataclasses import fields
 
 import pytest
 import torch
+from entrain.learning.exact_path import solve_path
 from torch import Tensor
 
 import entrain
 from entrain import kernels
 from entrain.kernels import reference
 from entrain.learning import PROTOCOLS, Protocol, Recipe, carry_out, teach
-from entrain.learning.exact_path import solve_path
 from entrain.physics import Dynamics, Noise, PhaseModel
 from networks import TERMS, random_model, random_tensor
 
@@ -115,7 +115,7 @@ def test_exact_is_the_default_stage_one_and_no_sgd_epoch_is_better() -> None:
     exact, sgd = solved.states["PATH"], carry_out(by_sgd, data, device=cpu).states["PATH"]
     lowest = min(losses[0] for losses in sgd.history["path_loss"])
     assert exact.history["path_loss"][0][0] < lowest
-    inputs = data.preprocessing(data.train.pixels, unseen=False)
+    inputs = data.preprocessing(data.train.features, unseen=False)
     lessons = teach(solved.teacher, inputs, torch.from_numpy(data.train.labels))
     minimum = solve_path(lessons, recipe.dynamics)
     for name, tensor in exact.best.items():

@@ -56,7 +56,7 @@ def test_labels_may_be_numbers_or_strings(
     for row, code in zip(*parts_of(data), strict=True):
         assert by_row[tuple(row)].removesuffix(".0") == names[code]
     assert data.preprocessing is data.preprocessing
-    assert data.preprocessing == FeatureScaling.fit(data.train.pixels)
+    assert data.preprocessing == FeatureScaling.fit(data.train.features)
 
 
 def test_images_of_an_npz_are_its_pixels(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_images_of_an_npz_are_its_pixels(tmp_path: Path) -> None:
     rows, _ = parts_of(data)
     assert rows.dtype == np.uint8
     assert set(map(bytes, rows)) == set(map(bytes, LEVELS.reshape(40, -1)))
-    assert data.preprocessing(data.test.pixels).shape == (6, 20)
+    assert data.preprocessing(data.test.features).shape == (6, 20)
 
 
 def test_flat_bytes_are_features_and_the_notes_say_so(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_tables_are_read(
     assert data.feature_names == ("width", "height", "depth")
     assert (data.name, data.class_names) == ("x", ("a", "b"))
     for part in PARTS:
-        assert np.array_equal(getattr(data, part).pixels, getattr(arrays, part).pixels)
+        assert np.array_equal(getattr(data, part).features, getattr(arrays, part).features)
         assert np.array_equal(getattr(data, part).labels, getattr(arrays, part).labels)
     assert data.notes == ("labels come from column 'label'",)
 

@@ -72,7 +72,7 @@ def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
 def test_other_examples_of_the_same_name_are_another_search(digits, tmp_path: Path) -> None:
     journal = tmp_path / "s.journal"
     first = search(digits, PROTOCOL, trials=1, hidden=8, device=CPU, journal=journal)
-    fewer = Split(digits.train.pixels[:600], digits.train.labels[:600])
+    fewer = Split(digits.train.features[:600], digits.train.labels[:600])
     for data, seed in ((replace(digits, train=fewer), 0), (digits, 1)):
         other = search(data, PROTOCOL, trials=1, hidden=8, seed=seed, device=CPU, journal=journal)
         assert other != first
@@ -82,7 +82,7 @@ def test_other_examples_of_the_same_name_are_another_search(digits, tmp_path: Pa
 def test_test_examples_are_not_looked_at(digits) -> None:
     found, blind = (
         search(data, PROTOCOL, trials=2, hidden=8, device=CPU)
-        for data in (digits, replace(digits, test=Split(digits.test.pixels[:1], np.array([0]))))
+        for data in (digits, replace(digits, test=Split(digits.test.features[:1], np.array([0]))))
     )
     assert found == blind
 

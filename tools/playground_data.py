@@ -60,7 +60,7 @@ def gallery() -> dict[str, Tensor]:
         test = load_test_split(name)
         chosen = [np.flatnonzero(test.labels == label)[:PER_CLASS] for label in range(10)]
         indices = torch.from_numpy(np.concatenate(chosen))
-        tensors[f"{name}.images"] = torch.from_numpy(test.pixels)[indices].reshape(-1, *SHAPE)
+        tensors[f"{name}.images"] = torch.from_numpy(test.features)[indices].reshape(-1, *SHAPE)
         tensors[f"{name}.labels"] = torch.from_numpy(test.labels)[indices].to(torch.uint8)
         tensors[f"{name}.indices"] = indices
     return tensors

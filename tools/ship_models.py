@@ -92,7 +92,7 @@ def _model(
 
 def _card(title: str, dataset: str, model: Model, data: Dataset) -> str:
     network, details = model.network, model.details
-    inputs = model.inputs(data.test.pixels)
+    inputs = model.inputs(data.test.features)
     noisy = stochastic(
         noisy_scores(network, inputs, temperature=1.0, replicates=10),
         torch.from_numpy(data.test.labels),
