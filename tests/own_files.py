@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from entrain.data import (
-    OwnData,
+    Dataset,
     load_own,
 )
 from entrain.errors import InputError
@@ -26,7 +26,7 @@ def npz(path: Path, **arrays: Any) -> Path:
     return path
 
 
-def parts_of(data: OwnData) -> tuple[np.ndarray, np.ndarray]:
+def parts_of(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """All rows and labels, split after split."""
     splits = [getattr(data, part) for part in PARTS]
     rows = np.concatenate([split.features for split in splits])

@@ -19,8 +19,8 @@ import entrain
 from conftest import QUICK, TINY, Invoke, Refuse, Run, cli
 from entrain.errors import InputError
 from entrain.files import held, write_atomically
-from entrain.learning import PROTOCOLS
 from entrain.model import read_model
+from entrain.rules import PROTOCOLS
 from entrain.runfolder import RunFolder, new_folder
 from model_files import rewritten
 
@@ -312,7 +312,7 @@ def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
             teacher={"widths": (4, 3, 3), "initialisations": 1, "epochs": 10},
             path={"learning_rate": rates, "epochs": 4},
         )
-        chosen = replace(chosen, dynamics=entrain.Dynamics(steps=20))
+        chosen = replace(chosen, network=chosen.spec.with_steps(20))
         folder = tmp_path / name
         RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
         result = invoke("train", "--resume", folder, "--json")
@@ -339,7 +339,7 @@ def test_a_run_without_a_good_epoch_has_strict_results(invoke: Invoke, tmp_path:
         teacher={"widths": (4, 3, 3), "initialisations": 1, "epochs": 3},
         path={"learning_rate": (1e12, 1000.0), "epochs": 1},
     )
-    chosen = replace(chosen, dynamics=entrain.Dynamics(steps=20))
+    chosen = replace(chosen, network=chosen.spec.with_steps(20))
     folder = tmp_path / "run"
     RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
     result = invoke("train", "--resume", folder, "--json")

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from entrain import InputError, Preprocessing, load_dataset
-from entrain.data import Dataset, Split, load_test_split
+from entrain.data import ImageDataset, Split, load_test_split
 from entrain.data.datasets import stratified_split
 
 
 @pytest.fixture(scope="module", params=["mnist", "fashion-mnist"])
-def full(request) -> Dataset:
+def full(request) -> ImageDataset:
     """The whole dataset, from wherever it can be had."""
     try:
         return load_dataset(request.param)
@@ -29,7 +29,7 @@ PRINTED = {  # mean, SD, training norm, test norm: the paper's table of preproce
 
 
 @pytest.mark.network
-def test_the_preprocessing_constants_are_those_printed(full: Dataset) -> None:
+def test_the_preprocessing_constants_are_those_printed(full: ImageDataset) -> None:
     assert (len(full.train), len(full.validation), len(full.test)) == (50_000, 10_000, 10_000)
     found = full.preprocessing
     constants = (found.mean, found.sd, found.norm, found.test_norm)
@@ -45,7 +45,7 @@ def test_the_preprocessing_constants_are_those_printed(full: Dataset) -> None:
 
 
 @pytest.mark.network
-def test_the_split_is_stratified_and_complete(full: Dataset) -> None:
+def test_the_split_is_stratified_and_complete(full: ImageDataset) -> None:
     whole = np.bincount(full.train.labels) + np.bincount(full.validation.labels)
     assert whole.sum() == 60_000
     assert np.abs(np.bincount(full.validation.labels) - whole / 6).max() <= 1

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from entrain.data import (
-    Dataset,
     FeatureDataset,
     FeatureScaling,
+    ImageDataset,
     load_own,
 )
 from entrain.data.own import arrays, examples
@@ -61,7 +61,7 @@ def test_labels_may_be_numbers_or_strings(
 
 def test_images_of_an_npz_are_its_pixels(tmp_path: Path) -> None:
     data = load_own(npz(tmp_path / "mnist.npz", X=LEVELS, y=LABELS))
-    assert isinstance(data, Dataset)
+    assert isinstance(data, ImageDataset)
     assert (data.image_shape, data.pixel_max, data.class_names) == ((4, 5), 255.0, ("a", "b"))
     assert data.name == "mnist-own"
     rows, _ = parts_of(data)

@@ -14,7 +14,8 @@ from sklearn.datasets import load_iris
 
 import entrain
 from conftest import QUICK, Invoke, Refuse, cli, printed
-from entrain.learning import DirectProtocol, Recipe, stages_of
+from entrain.learning import Recipe, stages_of
+from entrain.rules import DirectProtocol
 from own_files import folder_of_pictures
 
 SMALL = ["--hidden=6,3,3", "--steps=40", "--device=cpu"]

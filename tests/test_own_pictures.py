@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from entrain.data import (
-    Dataset,
+    ImageDataset,
     balance,
     load_own,
 )
@@ -38,7 +38,7 @@ def test_pictures_of_a_folder_are_those_predict_would_read(tmp_path: Path, size:
     (place / "README.txt").write_text("x")
     seen: list[float] = []
     data = load_own(place, image_size=size, on_progress=seen.append)
-    assert isinstance(data, Dataset)
+    assert isinstance(data, ImageDataset)
     assert (data.name, data.class_names) == ("gute-baume", ("9", "10"))
     assert (data.image_shape, data.pixel_max) == ((size, size), 255.0)
     assert seen == sorted(seen)

@@ -174,7 +174,7 @@ def test_tables_in_another_encoding_are_refused(
 
 def test_a_label_column_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(table())
-    with pytest.raises(InputError, match="unknown column 'lable': did you mean 'label'"):
+    with pytest.raises(InputError, match="unknown column 'lable'; did you mean 'label'"):
         load_own(tmp_path / "x.csv", label="lable")
     (tmp_path / "wide.csv").write_text(",".join(f"f{i}" for i in range(50)))
     with pytest.raises(InputError, match="no column 'kind' among the 50"):
