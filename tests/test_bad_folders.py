@@ -182,6 +182,10 @@ def without(values: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in keys}
 
 
+def in_network(run: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return run["recipe"]["network"] | changes
+
+
 RUN_FILES: dict[str, Callable[[dict[str, Any]], bytes | Any]] = {
     "empty": lambda _: b"",
     "binary": lambda _: b"\xff\xfe\x00garbage",
@@ -196,7 +200,11 @@ RUN_FILES: dict[str, Callable[[dict[str, Any]], bytes | Any]] = {
     "dataset": lambda run: run | {"recipe": run["recipe"] | {"dataset": ["digits"]}},
     "runs": lambda run: run | {"recipe": run["recipe"] | {"runs": 0}},
     "protocols": lambda run: run | {"recipe": run["recipe"] | {"protocols": [1]}},
-    "extra": lambda run: run | {"recipe": run["recipe"] | {"dynamics": {"speed": 1}}},
+    "extra": lambda run: run | {"recipe": run["recipe"] | {"network": in_network(run, speed=1)}},
+    "dynamics": lambda run: (
+        run | {"recipe": run["recipe"] | {"network": in_network(run, dynamics={"speed": 1})}}
+    ),
+    "size": lambda run: run | {"recipe": run["recipe"] | {"network": in_network(run, hidden=11)}},
 }
 
 
@@ -236,7 +244,7 @@ def test_a_deleted_checkpoint_is_trained_again(invoke: Invoke, run: Path) -> Non
 def test_resuming_with_a_checkpoint_of_another_recipe(refuse: Refuse, run: Path) -> None:
     file = run / "run.json"
     content = json.loads(file.read_text())
-    content["recipe"]["teacher"]["widths"] = [5, 3, 3]
+    content["recipe"]["teacher"]["widths"] = [5, 3, 2]
     file.write_text(json.dumps(content))
     said = refuse("train", "--resume", run, "--json")
     assert "teacher.safetensors: belongs to another recipe" in said
