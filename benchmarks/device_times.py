@@ -18,7 +18,8 @@ import torch
 
 from entrain.bench import Problem
 from entrain.kernels import gpu
-from entrain.learning import endpoint_loss
+from entrain.physics import PhaseModel
+from entrain.rules.two_stage_task import endpoint_loss
 
 REPLAYS = 50
 
@@ -53,23 +54,24 @@ def main() -> None:
     for runs in (1, 10):
         problem = Problem(device="cuda", runs=runs)
         fields, couplings, targets = problem.tensors()
-        coefficients = fields / fields.std()
+        model, coefficients = PhaseModel(fields, couplings), fields / fields.std()
         steps = problem.dynamics
         name = f"{runs} x 256 samples"
-        times[f"step, {name}"] = replayed(partial(endpoint_loss, fields, couplings, targets, steps))
+        times[f"step, {name}"] = replayed(partial(endpoint_loss, model, targets, steps))
         for nodes in (None, 32):
             times[f"path loss, {nodes or 200} times, {name}"] = replayed(
-                partial(gpu.path_loss, fields, couplings, coefficients, steps, nodes=nodes)
+                partial(gpu.path_loss, model, coefficients, steps, nodes=nodes)
             )
     problem = Problem(device="cuda", batch=10_000)
     fields, couplings, _ = problem.tensors()
-    times["10,000 inferences"] = replayed(partial(gpu.rollout, fields, couplings, problem.dynamics))
+    model = PhaseModel(fields, couplings)
+    times["10,000 inferences"] = replayed(partial(gpu.rollout, model, problem.dynamics))
     problem = Problem(device="cuda", oscillators=1000, steps=10_000)
-    tensors = problem.tensors()
+    fields, couplings, targets = problem.tensors()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     began = time.perf_counter()
-    endpoint_loss(*tensors, problem.dynamics)
+    endpoint_loss(PhaseModel(fields, couplings), targets, problem.dynamics)
     torch.cuda.synchronize()
     times["step, 1,000 oscillators, 10,000 steps"] = 1e3 * (time.perf_counter() - began)
     peak = torch.cuda.max_memory_allocated() / 2**20

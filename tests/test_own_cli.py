@@ -90,9 +90,9 @@ def test_a_run_begun_in_python_says_how_to_go_on(
     table: Path, tmp_path: Path, refuse: Refuse
 ) -> None:
     data, folder = entrain.data.load_own(table), tmp_path / "run"
-    trained = entrain.train(data, folder=folder, protocols=["DIRECT"], device="cpu")
+    trained = entrain.train(data, folder=folder, device="cpu")
     (protocol,) = trained.recipe.protocols
-    assert isinstance(protocol, DirectProtocol)
+    assert isinstance(protocol, DirectProtocol)  # from labels, as the command line does
     assert (protocol.batch_size, protocol.epochs) == (16, 200)  # as the command line has them
     assert "go on there, with entrain.train(data" in refuse("train", "--resume", folder)
 
