@@ -17,6 +17,7 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.physics.network_spec import TERMS
 from entrain.rules import PAPER_PROTOCOLS, DirectProtocol, TeacherSpec
 from entrain.rules.training_data import TrainingData
+from model_files import rewritten
 from networks import random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -193,6 +194,16 @@ def test_probabilities_are_a_softmax_with_the_gain_of_the_training(tmp_path: Pat
     assert torch.allclose(signed.sum(-1), torch.ones(len(pixels)), atol=1e-6)
     half = (1 + model.scores(pixels)) / 2
     assert torch.allclose(signed, half / half.sum(-1, keepdim=True), atol=1e-6)
+
+
+def test_a_file_of_the_first_release_has_its_gain_in_the_recipe(tmp_path: Path) -> None:
+    rule = replace(QUICK, epochs=1, gain=(5.0, 7.0))
+    recipe = Recipe("digits", protocols=(rule,), network=NetworkSpec(H, SHORT), runs=2)
+    models = run_pipeline(recipe, load_dataset("digits"), device=CPU).models["DIRECT"]
+    for model, gain in zip(models, (5.0, 7.0), strict=True):
+        model.save(tmp_path / "new.safetensors")
+        old = rewritten(tmp_path / "new.safetensors", tmp_path / "old", header={"gain": ...})
+        assert model.gain == entrain.load(old).gain == gain
 
 
 @pytest.mark.parametrize(
