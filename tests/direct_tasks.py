@@ -6,14 +6,19 @@ import math
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from entrain.learning import DirectProtocol, DirectTask, Examples, TrainingState
-from entrain.learning.trainer import Parameters
-from entrain.physics import Dynamics
+from entrain.learning import TrainingState
+from entrain.network import KuramotoNetwork
+from entrain.physics import Dynamics, NetworkSpec
+from entrain.rules import DirectProtocol, Tensors
+from entrain.rules.direct_task import DirectTask
+from entrain.rules.training_data import Examples
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, COUNT = 6, 5, 3, 48
 DYNAMICS = Dynamics(1.2, 0.5, 10)
+SPEC = NetworkSpec(H, DYNAMICS)
 SEED = 4
 NAMES = ("input_weights", "biases", "couplings")
 DIFFERENT: dict[str, Any] = {  # for two runs side by side
@@ -28,39 +33,54 @@ DIFFERENT: dict[str, Any] = {  # for two runs side by side
 
 
 def examples(count: int = COUNT, seed: int = 1) -> Examples:
-    """Inputs with the class and the signed outputs of a fixed random layer."""
+    """Inputs with the class of a fixed random layer."""
     inputs = random_tensor(count, INPUTS, seed=seed)
-    said = 2 * torch.softmax(2 * inputs @ random_tensor(INPUTS, OUTPUTS, seed=100), -1) - 1
-    return Examples(said.argmax(-1), inputs.float(), said.float())
+    return Examples(signed_outputs(inputs).argmax(-1), inputs.float())
+
+
+def signed_outputs(inputs: Tensor) -> Tensor:
+    """Those of the fixed random layer: (M, O)."""
+    logits = 2 * inputs.double() @ random_tensor(INPUTS, OUTPUTS, seed=100)
+    return 2 * torch.softmax(logits, -1) - 1
 
 
 def task(
-    runs: tuple[int, ...] = (0,), *, begin: Parameters | None = None, **changes: Any
+    runs: tuple[int, ...] = (0,), *, begin: Tensors | None = None, **changes: Any
 ) -> DirectTask:
     """A small task; every epoch is fine and the weights are not averaged unless asked."""
     plain: dict[str, Any] = {"epochs": 4, "batch_size": 16, "fine_epochs": 99, "averaging": 0.0}
+    train = examples()
+    assert train.inputs is not None
     return DirectTask(
         DirectProtocol(**(plain | changes)),
-        examples(),
+        train,
         examples(40, 2),
-        (INPUTS, H, OUTPUTS),
-        DYNAMICS,
+        SPEC,
+        OUTPUTS,
         seed=SEED,
         runs=runs,
         start=begin,
+        teacher_outputs=signed_outputs(train.inputs).float(),
     )
 
 
-def raw(parameters: Parameters, lane: int) -> Parameters:
+def network_of(tensors: Tensors, lane: int, spec: NetworkSpec = SPEC) -> KuramotoNetwork:
+    """The (averaged) network of one lane."""
+    outputs = tensors["biases"].shape[1] - spec.hidden
+    found = spec.on(tensors["biases"], len(tensors["biases"]), outputs).parameters(tensors)
+    return KuramotoNetwork.from_parameters(found.run(lane), spec.dynamics)
+
+
+def raw(parameters: Tensors, lane: int) -> Tensors:
     return {name: parameters[f"raw.{name}"][lane] for name in NAMES}
 
 
-def same(ours: Parameters, theirs: Parameters, atol: float = 1e-6) -> bool:
+def same(ours: Tensors, theirs: Tensors, atol: float = 1e-6) -> bool:
     assert ours.keys() == theirs.keys()
     return all(torch.allclose(ours[k], theirs[k], rtol=1e-5, atol=atol) for k in ours)
 
 
-def lane_of(parameters: Parameters, lane: int) -> Parameters:
+def lane_of(parameters: Tensors, lane: int) -> Tensors:
     return {name: tensor[lane : lane + 1] for name, tensor in parameters.items()}
 
 

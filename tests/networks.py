@@ -39,7 +39,7 @@ def random_couplings(runs: int, hidden: int, outputs: int, seed: int = 0) -> Ten
 
 def random_tensor(*shape: int, seed: int = 0) -> Tensor:
     """Standard normal float64 numbers."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 TERMS = ("frequencies", "injection", "lag", "start")

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from entrain.data import (
-    OwnData,
+    Dataset,
     load_own,
 )
 from entrain.errors import InputError
@@ -26,10 +26,10 @@ def npz(path: Path, **arrays: Any) -> Path:
     return path
 
 
-def parts_of(data: OwnData) -> tuple[np.ndarray, np.ndarray]:
+def parts_of(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """All rows and labels, split after split."""
     splits = [getattr(data, part) for part in PARTS]
-    rows = np.concatenate([split.pixels for split in splits])
+    rows = np.concatenate([split.features for split in splits])
     return rows, np.concatenate([split.labels for split in splits])
 
 
@@ -50,4 +50,4 @@ def loads_or_refuses(path: Path) -> None:
         assert str(error).startswith(f"{path}: ")  # noqa: PT017 (either way is right)
     else:
         assert len(data.test) > 0
-        assert data.preprocessing(data.test.pixels).isfinite().all()
+        assert data.preprocessing(data.test.features).isfinite().all()

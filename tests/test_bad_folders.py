@@ -19,8 +19,8 @@ import entrain
 from conftest import QUICK, TINY, Invoke, Refuse, Run, cli
 from entrain.errors import InputError
 from entrain.files import held, write_atomically
-from entrain.learning import PROTOCOLS
 from entrain.model import read_model
+from entrain.rules import PROTOCOLS
 from entrain.runfolder import RunFolder, new_folder
 from model_files import rewritten
 
@@ -182,6 +182,10 @@ def without(values: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in keys}
 
 
+def in_network(run: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return run["recipe"]["network"] | changes
+
+
 RUN_FILES: dict[str, Callable[[dict[str, Any]], bytes | Any]] = {
     "empty": lambda _: b"",
     "binary": lambda _: b"\xff\xfe\x00garbage",
@@ -196,7 +200,11 @@ RUN_FILES: dict[str, Callable[[dict[str, Any]], bytes | Any]] = {
     "dataset": lambda run: run | {"recipe": run["recipe"] | {"dataset": ["digits"]}},
     "runs": lambda run: run | {"recipe": run["recipe"] | {"runs": 0}},
     "protocols": lambda run: run | {"recipe": run["recipe"] | {"protocols": [1]}},
-    "extra": lambda run: run | {"recipe": run["recipe"] | {"dynamics": {"speed": 1}}},
+    "extra": lambda run: run | {"recipe": run["recipe"] | {"network": in_network(run, speed=1)}},
+    "dynamics": lambda run: (
+        run | {"recipe": run["recipe"] | {"network": in_network(run, dynamics={"speed": 1})}}
+    ),
+    "size": lambda run: run | {"recipe": run["recipe"] | {"network": in_network(run, hidden=11)}},
 }
 
 
@@ -236,7 +244,7 @@ def test_a_deleted_checkpoint_is_trained_again(invoke: Invoke, run: Path) -> Non
 def test_resuming_with_a_checkpoint_of_another_recipe(refuse: Refuse, run: Path) -> None:
     file = run / "run.json"
     content = json.loads(file.read_text())
-    content["recipe"]["teacher"]["widths"] = [5, 3, 3]
+    content["recipe"]["teacher"]["widths"] = [5, 3, 2]
     file.write_text(json.dumps(content))
     said = refuse("train", "--resume", run, "--json")
     assert "teacher.safetensors: belongs to another recipe" in said
@@ -312,7 +320,7 @@ def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
             teacher={"widths": (4, 3, 3), "initialisations": 1, "epochs": 10},
             path={"learning_rate": rates, "epochs": 4},
         )
-        chosen = replace(chosen, dynamics=entrain.Dynamics(steps=20))
+        chosen = replace(chosen, network=chosen.spec.with_steps(20))
         folder = tmp_path / name
         RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
         result = invoke("train", "--resume", folder, "--json")
@@ -339,7 +347,7 @@ def test_a_run_without_a_good_epoch_has_strict_results(invoke: Invoke, tmp_path:
         teacher={"widths": (4, 3, 3), "initialisations": 1, "epochs": 3},
         path={"learning_rate": (1e12, 1000.0), "epochs": 1},
     )
-    chosen = replace(chosen, dynamics=entrain.Dynamics(steps=20))
+    chosen = replace(chosen, network=chosen.spec.with_steps(20))
     folder = tmp_path / "run"
     RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
     result = invoke("train", "--resume", folder, "--json")

@@ -16,8 +16,8 @@ from entrain.cli.console import guarded
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("minst", "unknown dataset 'minst': did you mean 'mnist'?"),
-        ("fashion", "known are digits, fashion-mnist, fashion-mnist-small, mnist, mnist-small"),
+        ("minst", "unknown dataset 'minst'; did you mean 'mnist'?"),
+        ("fashion", "choose from digits, fashion-mnist, fashion-mnist-small, mnist, mnist-small"),
         ("[b]", "unknown dataset '[b]'"),
     ],
 )
@@ -27,7 +27,7 @@ def test_unknown_dataset(refuse: Refuse, command: str, name: str, said: str) -> 
 
 def test_unknown_protocol(refuse: Refuse) -> None:
     said = refuse("train", "--protocol", "two-stage", "--json")
-    assert "unknown protocol 'two-stage': did you mean 'TWO-STAGE-END'?" in said
+    assert "unknown protocol 'two-stage'; did you mean 'TWO-STAGE-END'?" in said
 
 
 def test_unknown_model(refuse: Refuse) -> None:
@@ -36,9 +36,19 @@ def test_unknown_model(refuse: Refuse) -> None:
     assert "or give a model file or a run folder" in said
 
 
-@pytest.mark.parametrize("device", ["gpu", "cuda:99", "mps", "meta"])
-def test_unknown_device_leaves_no_folder(refuse: Refuse, tmp_path: Path, device: str) -> None:
-    assert device in refuse("train", "--device", device, "--out", tmp_path / "run", "--json")
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [
+        ("gpu", "unknown device 'gpu'"),
+        ("cuda:99", "CUDA device 99 is not available"),
+        ("mps", "device 'mps' is not supported"),
+        ("meta", "device 'meta' is not supported"),
+    ],
+)
+def test_unknown_device_leaves_no_folder(
+    refuse: Refuse, tmp_path: Path, device: str, said: str
+) -> None:
+    assert said in refuse("train", "--device", device, "--out", tmp_path / "run", "--json")
     assert not (tmp_path / "run").exists()
 
 

@@ -10,16 +10,16 @@ import pytest
 import torch
 
 from entrain import InputError
-from entrain.bench import Work, compare, growth
+from entrain.bench import Problem, compare, growth
 from entrain.bench.contestants import CONTESTANTS, IDENTITY, OURS, REFERENCE, Contestant
-from entrain.bench.work import LARGEST_ERROR
+from entrain.bench.problem import LARGEST_ERROR
 
-SMALL = Work(batch=4, oscillators=14, steps=15)
+SMALL = Problem(batch=4, oscillators=14, steps=15)
 ADJOINT = next(contestant for contestant in CONTESTANTS if "adjoint" in contestant.name)
 
 
-def wrong(work: Work):
-    train, infer = IDENTITY.prepare(work)
+def wrong(problem: Problem):
+    train, infer = IDENTITY.prepare(problem)
 
     def biased():
         loss, by_fields, by_couplings = train()
@@ -28,7 +28,7 @@ def wrong(work: Work):
     return biased, infer
 
 
-def broken(work: Work):
+def broken(problem: Problem):
     raise RuntimeError("no such solver")
 
 
@@ -77,8 +77,8 @@ def test_the_adjoint_has_the_gradient_but_for_an_error_of_first_order_in_its_ste
     if (missing := ADJOINT.missing()) is not None:
         pytest.skip(f"{ADJOINT.name} needs {missing}")
     few = replace(SMALL, oscillators=3)  # of more, the path it finds backwards is another one
-    works = [replace(few, steps=steps) for steps in (100, 200, 400)]
-    errors = [work.error(ADJOINT.prepare(work)[0]()) for work in works]
+    problems = [replace(few, steps=steps) for steps in (100, 200, 400)]
+    errors = [problem.error(ADJOINT.prepare(problem)[0]()) for problem in problems]
     assert LARGEST_ERROR < errors[-1] < 0.02  # so that no speed is reported
     for coarse, fine in itertools.pairwise(errors):
         assert coarse / fine == pytest.approx(2.0, rel=0.1)
@@ -100,7 +100,7 @@ def test_growth_fits_the_exponent_of_each_axis(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         module,
         "interleaved",
-        lambda calls, work, rounds, say: dict.fromkeys(calls, 3.0 * work.steps**1.5),
+        lambda calls, problem, rounds, say: dict.fromkeys(calls, 3.0 * problem.steps**1.5),
     )
     found = growth(SMALL, contestants=(REFERENCE,))
     assert found["steps"]["exponent"][REFERENCE.name] == pytest.approx(1.5)

@@ -112,11 +112,11 @@ def model(tiny_run: Run) -> entrain.Model:
 def clear(model: entrain.Model) -> Split:
     """Test images whose class does not hang on the last bits of a pixel."""
     test = entrain.load_dataset("digits").test
-    best = model.scores(test.pixels).sort(dim=1).values
+    best = model.scores(test.features).sort(dim=1).values
     chosen = (best[:, -1] - best[:, -2] > 0.05).numpy()
     assert chosen.sum() > 100
-    split = Split(test.pixels[chosen][:60], test.labels[chosen][:60])
-    assert len(set(model.predict(split.pixels))) >= 5
+    split = Split(test.features[chosen][:60], test.labels[chosen][:60])
+    assert len(set(model.predict(split.features))) >= 5
     return split
 
 
@@ -144,9 +144,9 @@ def classes(invoke: Invoke, model: Path, *paths: Path) -> list[int]:
 def test_predict_takes_pictures_of_the_models_size_as_they_are(
     invoke: Invoke, tiny_run: Run, model: entrain.Model, clear: Split, tmp_path: Path
 ) -> None:
-    expected = list(model.predict(clear.pixels))
-    light = [picture(tmp_path / f"{i}.png", grey(x)) for i, x in enumerate(clear.pixels)]
-    dark = [picture(tmp_path / f"-{i}.png", 255 - grey(x)) for i, x in enumerate(clear.pixels)]
+    expected = list(model.predict(clear.features))
+    light = [picture(tmp_path / f"{i}.png", grey(x)) for i, x in enumerate(clear.features)]
+    dark = [picture(tmp_path / f"-{i}.png", 255 - grey(x)) for i, x in enumerate(clear.features)]
     assert classes(invoke, tiny_run.folder, *light) == expected
     assert classes(invoke, tiny_run.model, *dark) == expected
 
@@ -154,7 +154,7 @@ def test_predict_takes_pictures_of_the_models_size_as_they_are(
 def test_predict_reads_other_kinds_of_pictures(
     invoke: Invoke, tiny_run: Run, model: entrain.Model, clear: Split, tmp_path: Path
 ) -> None:
-    pixels = clear.pixels[:12]
+    pixels = clear.features[:12]
     expected = list(model.predict(pixels))
     paths: dict[str, list[Path]] = {}
     for i, image in enumerate(pixels):
@@ -185,9 +185,9 @@ def test_predict_turns_a_photograph_upright(
     exif[0x0112] = 6  # to be turned a quarter clockwise
     paths = [
         picture(tmp_path / f"{i}.jpg", np.rot90(grey(x)), quality=100, exif=exif)
-        for i, x in enumerate(clear.pixels[:12])
+        for i, x in enumerate(clear.features[:12])
     ]
-    assert classes(invoke, tiny_run.model, *paths) == list(model.predict(clear.pixels[:12]))
+    assert classes(invoke, tiny_run.model, *paths) == list(model.predict(clear.features[:12]))
 
 
 def drawing(size: tuple[int, int], digit: np.ndarray, left: int, top: int) -> Image.Image:
@@ -201,8 +201,8 @@ def drawing(size: tuple[int, int], digit: np.ndarray, left: int, top: int) -> Im
 def test_predict_reads_a_drawing_of_any_size_and_place(
     invoke: Invoke, tiny_run: Run, clear: Split, tmp_path: Path
 ) -> None:
-    drawing((200, 140), clear.pixels[0], 20, 10).save(tmp_path / "a.png")
-    drawing((333, 222), clear.pixels[0], 200, 130).save(tmp_path / "b.png")
+    drawing((200, 140), clear.features[0], 20, 10).save(tmp_path / "a.png")
+    drawing((333, 222), clear.features[0], 200, 130).save(tmp_path / "b.png")
     found = printed(invoke, "predict", tiny_run.model, tmp_path / "a.png", tmp_path / "b.png")[
         "predictions"
     ]
@@ -213,7 +213,7 @@ def test_predict_reads_a_drawing_of_any_size_and_place(
 
 
 def test_a_drawing_is_framed_as_the_mnist_digits_are(clear: Split, tmp_path: Path) -> None:
-    for number, digit in enumerate(clear.pixels[:10]):
+    for number, digit in enumerate(clear.features[:10]):
         path = tmp_path / f"{number}.png"
         drawing((300, 200), digit, 150, 30).save(path)
         framed = read_picture(path, (28, 28), 255.0)
@@ -242,7 +242,7 @@ def test_a_name_the_terminal_cannot_show_is_no_crash(
     tiny_run: Run, clear: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = picture(Path("é\udcff.png"), grey(clear.pixels[0]))
+    path = picture(Path("é\udcff.png"), grey(clear.features[0]))
     done = cli("predict", tiny_run.model, path, env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr
     assert r"\xe9" in done.stdout

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from entrain import InputError, Preprocessing, load_dataset
-from entrain.data import Dataset, Split, load_test_split
+from entrain.data import ImageDataset, Split, load_test_split
 from entrain.data.datasets import stratified_split
 
 
 @pytest.fixture(scope="module", params=["mnist", "fashion-mnist"])
-def full(request) -> Dataset:
+def full(request) -> ImageDataset:
     """The whole dataset, from wherever it can be had."""
     try:
         return load_dataset(request.param)
@@ -29,23 +29,23 @@ PRINTED = {  # mean, SD, training norm, test norm: the paper's table of preproce
 
 
 @pytest.mark.network
-def test_the_preprocessing_constants_are_those_printed(full: Dataset) -> None:
+def test_the_preprocessing_constants_are_those_printed(full: ImageDataset) -> None:
     assert (len(full.train), len(full.validation), len(full.test)) == (50_000, 10_000, 10_000)
     found = full.preprocessing
     constants = (found.mean, found.sd, found.norm, found.test_norm)
     assert tuple(round(c, 3) for c in constants) == PRINTED[full.name]
-    inputs = found(full.validation.pixels[:100], unseen=False)
+    inputs = found(full.validation.features[:100], unseen=False)
     assert torch.allclose(inputs.norm(dim=1), torch.tensor(found.norm, dtype=torch.float32))
-    p = full.validation.pixels[3] / 255.0
+    p = full.validation.features[3] / 255.0
     z = (p - found.mean) / found.sd
     by_hand = found.norm * z / np.linalg.norm(z)
     assert np.allclose(inputs[3].numpy(), by_hand, atol=1e-5)
-    unseen = found(full.test.pixels[:100])
+    unseen = found(full.test.features[:100])
     assert torch.allclose(unseen.norm(dim=1), torch.tensor(found.test_norm, dtype=torch.float32))
 
 
 @pytest.mark.network
-def test_the_split_is_stratified_and_complete(full: Dataset) -> None:
+def test_the_split_is_stratified_and_complete(full: ImageDataset) -> None:
     whole = np.bincount(full.train.labels) + np.bincount(full.validation.labels)
     assert whole.sum() == 60_000
     assert np.abs(np.bincount(full.validation.labels) - whole / 6).max() <= 1
@@ -55,7 +55,7 @@ def test_digits_are_split_without_overlap() -> None:
     data = load_dataset("digits")
     splits = (data.train, data.validation, data.test)
     assert [len(split) for split in splits] == [1197, 300, 300]
-    rows = np.concatenate([split.pixels for split in splits])
+    rows = np.concatenate([split.features for split in splits])
     assert len(np.unique(rows, axis=0)) == 1797
     for split in splits:
         assert np.abs(np.bincount(split.labels) - len(split) / 10).max() < 4
@@ -67,7 +67,7 @@ def test_the_bundled_test_sets_need_nothing_else(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("ENTRAIN_DATA", raising=False)
     monkeypatch.setenv("ENTRAIN_CACHE", str(tmp_path))
     for name in ("mnist", "fashion-mnist"):
-        assert load_test_split(name).pixels.shape == (10_000, 784)
+        assert load_test_split(name).features.shape == (10_000, 784)
 
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (30, 16)).astype(np.uint8)
@@ -111,16 +111,16 @@ def test_the_small_sets_are_stratified_parts_of_the_bundled_test_images(name: st
     assert (len(small.train), len(small.validation), len(small.test)) == (3000, 1000, 1000)
     parts = (small.train, small.validation, small.test)
     known = {
-        image.tobytes(): label for image, label in zip(whole.pixels, whole.labels, strict=True)
+        image.tobytes(): label for image, label in zip(whole.features, whole.labels, strict=True)
     }
-    seen = [image.tobytes() for part in parts for image in part.pixels]
+    seen = [image.tobytes() for part in parts for image in part.features]
     assert len(set(seen)) >= 4990  # no image twice, but for those the set itself repeats
     for part in parts:
-        for image, label in zip(part.pixels, part.labels, strict=True):
+        for image, label in zip(part.features, part.labels, strict=True):
             assert known[image.tobytes()] == label
         share = np.bincount(part.labels) / len(part)
         assert np.abs(share - np.bincount(whole.labels) / len(whole)).max() < 0.001
-    assert np.array_equal(load_test_split(name).pixels, small.test.pixels)
+    assert np.array_equal(load_test_split(name).features, small.test.features)
     assert (small.preprocessing.test_norm != small.preprocessing.norm) == name.startswith("fashion")
 
 

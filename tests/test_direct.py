@@ -7,17 +7,16 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from conftest import threads
 from direct_tasks import (
     COUNT,
     DIFFERENT,
-    DYNAMICS,
     INPUTS,
     NAMES,
     OUTPUTS,
     SEED,
+    SPEC,
     H,
     equal_states,
     lane_of,
@@ -26,19 +25,13 @@ from direct_tasks import (
     task,
 )
 from entrain import kernels
+from entrain.data import Preprocessing
 from entrain.errors import InputError
-from entrain.learning import (
-    Augmentation,
-    DirectProtocol,
-    DirectTask,
-    Examples,
-    TrainingState,
-    pack_state,
-    train,
-    unpack_state,
-)
-from entrain.learning.trainer import Parameters
-from entrain.physics import Dynamics
+from entrain.learning import TrainingState, pack_state, train, unpack_state
+from entrain.physics import Dynamics, PhaseModel
+from entrain.rules import Augmentation, DirectProtocol, Tensors
+from entrain.rules.direct_task import DirectTask
+from entrain.rules.training_data import Examples
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -82,6 +75,9 @@ def test_runs_from_one_start_differ_by_their_order_and_the_same_run_does_not() -
     assert not torch.allclose(first["couplings"], second["couplings"], atol=1e-5)
 
 
+PREPARED = Preprocessing((4, 6), 1.0, 0.3, 0.4, 3.0, 3.0)
+
+
 def picture_task(runs: tuple[int, ...] = (0,), **changes: Any) -> DirectTask:
     """Small images to be distorted: bright on the left, in the middle, or on the right."""
 
@@ -90,11 +86,11 @@ def picture_task(runs: tuple[int, ...] = (0,), **changes: Any) -> DirectTask:
         images = 0.3 * torch.rand(count, 4, 6, generator=torch.Generator().manual_seed(seed))
         for label in range(OUTPUTS):
             images[labels == label, :, 2 * label : 2 * label + 2] += 0.5
-        return Examples(labels, images=images, mean=0.3, sd=0.4, norm=3.0)
+        return Examples(labels, images=images, preprocessing=PREPARED)
 
     protocol = DirectProtocol(**({"epochs": 4, "batch_size": 16, "fine_epochs": 2} | changes))
     data = pictures(COUNT, 1), pictures(30, 2)
-    return DirectTask(protocol, *data, (24, H, OUTPUTS), DYNAMICS, seed=SEED, runs=runs)
+    return DirectTask(protocol, *data, SPEC, OUTPUTS, seed=SEED, runs=runs)
 
 
 DISTORTED = Augmentation(shift=0.5, rotation=5.0, elastic=0.3, flip=True)
@@ -130,7 +126,7 @@ def test_a_diverging_run_keeps_its_best_and_the_others_do_not_notice() -> None:
     changes = {"warm_up": 0.9, "batch_size": COUNT, "epochs": 5}
     calm = train(task(**changes))
     wild = task((0, 1), input_rate=(3e-3, 1e30), coupling_rate=(2e-2, 1e30), **changes)
-    bests: list[Parameters] = []
+    bests: list[Tensors] = []
     state = train(wild, on_epoch=lambda s: bests.append({k: v.clone() for k, v in s.best.items()}))
     assert state.epoch == 5
     assert state.diverged.tolist() == [0, 2]
@@ -152,15 +148,14 @@ def test_only_the_last_epochs_are_fine_and_every_validation_is(
         plain = getattr(kernels, name)
 
         def recorded(
-            fields: Tensor,
-            couplings: Tensor,
+            model: PhaseModel,
             dynamics: Dynamics,
             plain: Callable[..., Any] = plain,
             record: list[int] = record,
         ) -> Any:
             assert (dynamics.mobility, dynamics.observation_time) == (1.2, 0.5)
             record.append(dynamics.steps)
-            return plain(fields, couplings, dynamics)
+            return plain(model, dynamics)
 
         monkeypatch.setattr(kernels, name, recorded)
     train(task(epochs=5, fine_epochs=2, coarse_steps=coarse))
@@ -183,11 +178,9 @@ def test_selection_takes_the_best_accuracy_and_then_the_smallest_entropy() -> No
 def test_undistorted_images_train_like_their_inputs() -> None:
     ours = picture_task((0, 1))
     pictures = ours.train
-    inputs = Examples(pictures.labels, pictures.of(pictures.images))
-    unseen = Examples(ours._validation.labels, pictures.of(ours._validation.images))
-    theirs = DirectTask(
-        ours.protocol, inputs, unseen, (24, H, OUTPUTS), DYNAMICS, seed=SEED, runs=(0, 1)
-    )
+    inputs = Examples(pictures.labels, pictures.all_inputs())
+    unseen = Examples(ours._validation.labels, ours._validation.all_inputs())
+    theirs = DirectTask(ours.protocol, inputs, unseen, SPEC, OUTPUTS, seed=SEED, runs=(0, 1))
     assert equal_states(train(ours), train(theirs))
 
 

@@ -11,30 +11,18 @@ import torch
 from direct_tasks import NAMES, equal_states
 from entrain.data import load_dataset
 from entrain.errors import InputError
-from entrain.learning import (
-    Augmentation,
-    Classroom,
-    DirectProtocol,
-    DirectStage,
-    DirectTask,
-    Examples,
-    StudentStage,
-    TeacherSpec,
-    TeacherStage,
-    chosen_teacher,
-    network_of,
-    perform,
-    protocol_named,
-    train,
-)
-from entrain.physics import Dynamics
+from entrain.learning import Stage, teacher_stage, train, train_stage
+from entrain.physics import Dynamics, NetworkSpec
+from entrain.rules import PAPER_PROTOCOLS, Augmentation, DirectProtocol, TeacherSpec
+from entrain.rules.direct_task import DirectTask
+from entrain.rules.training_data import TrainingData
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
-def digits() -> Classroom:
-    return Classroom(load_dataset("digits"), torch.device("cpu"))
+def digits() -> TrainingData:
+    return TrainingData(load_dataset("digits"), torch.device("cpu"))
 
 
 def quick(**changes: Any) -> DirectProtocol:
@@ -53,64 +41,70 @@ def quick(**changes: Any) -> DirectProtocol:
 SHORT = Dynamics(1.0, 0.2, 20)
 
 
-def test_digits_are_learnt_from_small_random_couplings(digits: Classroom) -> None:
-    stage = DirectStage("digits", quick(epochs=20), hidden=20, runs=(0, 1), dynamics=SHORT)
-    state = perform(stage, digits, {})
+def direct(protocol: DirectProtocol, hidden: int, **others: Any) -> Stage:
+    """A stage of networks of so many hidden oscillators that run a short time."""
+    return Stage(protocol, "digits", NetworkSpec(hidden, SHORT), **others)
+
+
+def test_digits_are_learnt_from_small_random_couplings(digits: TrainingData) -> None:
+    stage = direct(quick(epochs=20), 20, runs=(0, 1))
+    state = train_stage(stage, digits, {})
     assert state.best["couplings"].shape == (2, 30, 30)
     assert all(state.selected("top1", lane) > 95 for lane in range(2))
-    network = network_of(state.best, 1, SHORT)
-    right = (network(digits.validation[0]).argmax(1) == digits.validation[1]).float().mean()
+    network = stage.networks(state, digits.device)[1]
+    unseen = digits.validation
+    right = (network(unseen.inputs).argmax(1) == unseen.labels).float().mean()
     assert 100 * float(right) == pytest.approx(state.selected("top1", 1))
 
 
-def test_pictures_become_the_inputs_of_the_dataset(digits: Classroom) -> None:
-    whole = zip(digits.pictures, (digits.train, digits.validation), strict=True)
-    for pictures, (inputs, labels) in whole:
-        assert torch.allclose(pictures.of(pictures.images), inputs, atol=1e-5)
-        assert torch.equal(pictures.labels, labels)
+def test_pictures_become_the_inputs_of_the_dataset(digits: TrainingData) -> None:
+    whole = zip(digits.images, (digits.train, digits.validation), strict=True)
+    for pictures, examples in whole:
+        assert torch.allclose(pictures.all_inputs(), examples.inputs, atol=1e-5)
+        assert torch.equal(pictures.labels, examples.labels)
 
 
-def test_digits_are_learnt_from_distorted_images(digits: Classroom) -> None:
+def test_digits_are_learnt_from_distorted_images(digits: TrainingData) -> None:
     protocol = quick(
         epochs=6, augmentation=Augmentation(shift=0.5, rotation=5.0), unaugmented_epochs=1
     )
-    state = perform(DirectStage("digits", protocol, hidden=12, dynamics=SHORT), digits, {})
+    state = train_stage(direct(protocol, 12), digits, {})
     assert state.selected("top1", 0) > 85
 
 
-TEACHER = TeacherStage("digits", TeacherSpec((6, 4), initialisations=1, epochs=20, batch_size=32))
+TEACHER = teacher_stage("digits", TeacherSpec((6, 4), initialisations=1, epochs=20, batch_size=32))
 
 
-def test_a_stage_distils_its_teacher(digits: Classroom) -> None:
-    states = {TEACHER.key: perform(TEACHER, digits, {})}
+def test_a_stage_distils_its_teacher(digits: TrainingData) -> None:
+    states = {TEACHER.key: train_stage(TEACHER, digits, {})}
     protocol = quick(distillation=1.0, epochs=3)
-    stage = DirectStage("digits", protocol, hidden=10, teacher=TEACHER, dynamics=SHORT)
+    stage = direct(protocol, 10, teachers=(TEACHER,))
     assert stage.needs == (TEACHER,)
-    state = perform(stage, digits, states)
-    said = chosen_teacher(states[TEACHER.key]).targets(digits.train[0]).float()
-    data = Examples(digits.train[1], digits.train[0], said)
-    unseen = Examples(digits.validation[1], digits.validation[0])
-    alone = train(DirectTask(protocol, data, unseen, (64, 10, 10), SHORT, seed=0))
-    assert equal_states(state, alone)
+    state = train_stage(stage, digits, states)
+    said = TEACHER.teacher(states[TEACHER.key]).targets(digits.train.inputs).float()
+    data = (digits.train, digits.validation)
+    task = DirectTask(protocol, *data, stage.network, 10, seed=0, teacher_outputs=said)
+    assert equal_states(state, train(task))
     losses = [loss[0] for loss in state.history["loss"]]
     assert losses[-1] < 0.7 * losses[0]
 
 
-PATH = StudentStage(
-    replace(protocol_named("PATH"), epochs=1, learning_rate=1000.0),
+PATH = Stage(
+    replace(PAPER_PROTOCOLS["PATH"], epochs=1, learning_rate=1000.0),
+    "digits",
+    NetworkSpec(10, SHORT),
     (TEACHER,),
     runs=(0, 1),
-    dynamics=SHORT,
 )
 
 
-def test_a_stage_starts_from_the_student_of_its_own_order(digits: Classroom) -> None:
-    states = {TEACHER.key: perform(TEACHER, digits, {})}
-    states[PATH.key] = perform(PATH, digits, states)
+def test_a_stage_starts_from_the_student_of_its_own_order(digits: TrainingData) -> None:
+    states = {TEACHER.key: train_stage(TEACHER, digits, {})}
+    states[PATH.key] = train_stage(PATH, digits, states)
     protocol = quick(start="PATH", epochs=1, input_rate=1e-12, coupling_rate=1e-12)
-    stage = DirectStage("digits", protocol, hidden=10, runs=(1, 0), start=PATH, dynamics=SHORT)
+    stage = direct(protocol, 10, runs=(1, 0), start=PATH)
     assert stage.needs == (PATH,)
-    state = perform(stage, digits, states)
+    state = train_stage(stage, digits, states)
     for lane, theirs in enumerate((1, 0)):
         for name in NAMES:
             ours, path = state.current[name][lane], states[PATH.key].best[name][theirs]
@@ -120,54 +114,59 @@ def test_a_stage_starts_from_the_student_of_its_own_order(digits: Classroom) -> 
 
 def test_a_stage_refuses_starts_and_teachers_that_do_not_fit_its_protocol() -> None:
     with pytest.raises(InputError, match="DIRECT starts from PATH: give a stage"):
-        DirectStage("digits", DirectProtocol(start="PATH"))
+        Stage(DirectProtocol(start="PATH"), "digits")
     with pytest.raises(InputError, match="DIRECT starts from TWO-STAGE-END: give a stage"):
-        DirectStage("digits", DirectProtocol(start="TWO-STAGE-END"))
+        Stage(DirectProtocol(start="TWO-STAGE-END"), "digits")
     for start in ("random", "zero"):
-        with pytest.raises(InputError, match=f"DIRECT starts from {start}: give a stage"):
-            DirectStage("digits", DirectProtocol(start=start), hidden=10, start=PATH)
-    with pytest.raises(InputError, match="DIRECT: a teacher is given exactly if it is distilled"):
-        DirectStage("digits", DirectProtocol(distillation=0.5))
-    with pytest.raises(InputError, match="DIRECT: a teacher is given exactly if it is distilled"):
-        DirectStage("digits", teacher=TEACHER)
+        with pytest.raises(InputError, match=f"DIRECT starts from {start}: give no stage"):
+            direct(DirectProtocol(start=start), 10, start=PATH)
+    with pytest.raises(InputError, match="DIRECT needs a teacher, got 0"):
+        Stage(DirectProtocol(distillation=0.5), "digits")
+    with pytest.raises(InputError, match="DIRECT needs no teacher, got 1"):
+        Stage(DirectProtocol(), "digits", teachers=(TEACHER,))
+    with pytest.raises(InputError, match="DIRECT distils one teacher, got 2"):
+        Stage(DirectProtocol(distillation=0.5), "digits", teachers=(TEACHER, TEACHER))
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "message"),
     [
-        {"runs": (0, 2)},
-        {"hidden": 11},
-        {"dataset": "mnist"},
-        {"protocol": DirectProtocol(start="TWO-STAGE-END")},
+        ({"runs": (0, 2)}, r"runs \(0, 2\) are not part of the start stage, which has \(0, 1\)"),
+        ({"network": NetworkSpec(11, SHORT)}, "a start stage of hidden oscillators 11, got 10"),
+        ({"dataset": "mnist"}, "a start stage of dataset mnist, got digits"),
+        (
+            {"rule": DirectProtocol(start="TWO-STAGE-END")},
+            "a start stage of protocol TWO-STAGE-END, got PATH",
+        ),
     ],
-    ids=lambda changes: next(iter(changes)),
+    ids=["runs", "network", "dataset", "rule"],
 )
-def test_a_stage_refuses_a_start_of_another_kind(changes: dict[str, Any]) -> None:
-    fits = DirectStage("digits", DirectProtocol(start="PATH"), hidden=10, runs=(0,), start=PATH)
-    with pytest.raises(InputError):
+def test_a_stage_refuses_a_start_of_another_kind(changes: dict[str, Any], message: str) -> None:
+    fits = direct(DirectProtocol(start="PATH"), 10, runs=(0,), start=PATH)
+    with pytest.raises(InputError, match=message):
         replace(fits, **changes)
 
 
 def test_a_stage_refuses_a_teacher_of_another_dataset() -> None:
-    with pytest.raises(InputError):
-        DirectStage("mnist", DirectProtocol(distillation=0.5), teacher=TEACHER)
+    with pytest.raises(InputError, match="trains on mnist, its teacher was trained on digits"):
+        Stage(DirectProtocol(distillation=0.5), "mnist", teachers=(TEACHER,))
 
 
 def test_a_key_changes_with_everything_that_decides_the_outcome() -> None:
-    stage = DirectStage("digits")
+    stage = Stage(DirectProtocol(), "digits")
     others = [
         replace(stage, dataset="mnist"),
-        replace(stage, hidden=65),
+        replace(stage, network=NetworkSpec(65)),
         replace(stage, runs=(1,)),
         replace(stage, seed=1),
-        replace(stage, dynamics=SHORT),
-        replace(stage, protocol=DirectProtocol(gain=7.0)),
-        replace(stage, protocol=DirectProtocol(augmentation=Augmentation(shift=1.0))),
-        replace(stage, protocol=DirectProtocol(distillation=0.5), teacher=TEACHER),
-        replace(stage, protocol=DirectProtocol(start="PATH"), hidden=10, start=PATH),
+        replace(stage, network=NetworkSpec(64, SHORT)),
+        replace(stage, rule=DirectProtocol(gain=7.0)),
+        replace(stage, rule=DirectProtocol(augmentation=Augmentation(shift=1.0))),
+        replace(stage, rule=DirectProtocol(distillation=0.5), teachers=(TEACHER,)),
+        replace(stage, rule=DirectProtocol(start="PATH"), network=NetworkSpec(10), start=PATH),
     ]
     assert len({stage.key, *(other.key for other in others)}) == 1 + len(others)
-    assert DirectStage("digits").key == stage.key
+    assert Stage(DirectProtocol(), "digits").key == stage.key
 
 
 @pytest.mark.parametrize(
@@ -208,10 +207,10 @@ def test_a_value_that_makes_no_sense_is_refused(name: str, value: float) -> None
 
 
 def test_an_unknown_start_suggests_the_nearest() -> None:
-    with pytest.raises(InputError, match="unknown start 'two-stage': did you mean 'TWO-STAGE-END'"):
+    with pytest.raises(InputError, match="unknown start 'two-stage'; did you mean 'TWO-STAGE-END'"):
         DirectProtocol(start="two-stage")
 
 
 def test_a_teacher_and_augmentation_exclude_each_other() -> None:
-    with pytest.raises(InputError, match="distil or augment"):
+    with pytest.raises(InputError, match="choose distillation or augmentation"):
         DirectProtocol(distillation=0.5, augmentation=Augmentation(shift=1.0))

@@ -13,23 +13,21 @@ from torch.nn import functional
 from direct_tasks import (
     COUNT,
     DIFFERENT,
-    DYNAMICS,
     NAMES,
     SEED,
     H,
     examples,
     lane_of,
+    network_of,
     raw,
     rise_and_fall,
+    signed_outputs,
     task,
 )
 from entrain import KuramotoNetwork
-from entrain.learning import (
-    DirectProtocol,
-    network_of,
-    train,
-)
-from entrain.learning.trainer import shuffled
+from entrain.learning import train
+from entrain.rules import DirectProtocol
+from entrain.rules.interface import shuffled
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -64,7 +62,8 @@ def by_torch(network: KuramotoNetwork, protocol: DirectProtocol, lane: int, run:
             entropy = functional.cross_entropy(
                 own("gain") * outputs, data.labels[rows], label_smoothing=own("smoothing")
             )
-            apart = functional.mse_loss(outputs, data.teacher[rows].to(outputs.dtype))
+            said = signed_outputs(data.inputs[rows]).to(outputs.dtype)
+            apart = functional.mse_loss(outputs, said)
             ((1 - protocol.distillation) * entropy + protocol.distillation * apart).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), protocol.clip)
             optimiser.step()
@@ -76,7 +75,7 @@ def distance_from_torch(**changes: Any) -> float:
     runs = (0, 3)
     ours = task(runs, **(DIFFERENT | changes))
     parameters = ours.initial()
-    networks = [network_of(parameters, lane, DYNAMICS).double() for lane in range(2)]
+    networks = [network_of(parameters, lane).double() for lane in range(2)]
     for epoch in range(ours.epochs):
         ours.run_epoch(parameters, epoch)
     worst = 0.0
@@ -177,7 +176,7 @@ def test_what_is_kept_is_the_running_mean_of_the_weights(averaging: float) -> No
 def test_the_loss_and_validation_are_those_of_the_network() -> None:
     one = task((0, 3), epochs=1, batch_size=COUNT, gain=(8.0, 3.0), smoothing=(0.0, 0.2))
     parameters = one.initial()
-    networks = [network_of(parameters, lane, DYNAMICS) for lane in range(2)]
+    networks = [network_of(parameters, lane) for lane in range(2)]
     found = one.validate(parameters) | one.run_epoch(parameters, 0)
     for lane, network in enumerate(networks):
         gain, smoothing = ((8.0, 0.0), (3.0, 0.2))[lane]

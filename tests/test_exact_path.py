@@ -11,10 +11,11 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.errors import InputError
-from entrain.learning import TeacherData, exact_path
-from entrain.learning.exact_path import solve_path
-from entrain.physics import Dynamics, Guide, coupling_mask, drift, local_fields
+from entrain.physics import Dynamics, Guide, PhaseModel, drift, layered_graph, local_fields
 from entrain.physics.quadrature import time_rule
+from entrain.rules import exact_path
+from entrain.rules.exact_path import solve_path
+from entrain.rules.training_data import TeacherData
 from networks import random_couplings, random_tensor
 
 DYNAMICS = Dynamics(1.2, 0.4, 12)
@@ -37,7 +38,7 @@ def plain_loss(parameters: dict[str, Tensor], data: TeacherData, d: Dynamics) ->
     theta = [torch.arccos(torch.tanh(data.coefficients * k / d.steps)) for k in range(d.steps + 1)]
     total = b.new_zeros(())
     for k in range(d.steps):
-        velocity = drift(theta[k], b, parameters["couplings"], d.mobility)
+        velocity = drift(theta[k], PhaseModel(b, parameters["couplings"]), d.mobility)
         total = total + (theta[k + 1] - theta[k] - d.time_step * velocity).square().sum()
     return total / (d.steps * b.numel())
 
@@ -50,7 +51,7 @@ def gradient(parameters: dict[str, Tensor], data: TeacherData, d: Dynamics) -> T
         leaves[name].grad[0] for name in ("input_weights", "biases", "couplings")
     )
     hidden, outputs = len(by_weights), data.targets.shape[1]
-    tied = (by_couplings + by_couplings.T)[coupling_mask(hidden, outputs).triu()]
+    tied = (by_couplings + by_couplings.T)[layered_graph(hidden, outputs).triu()]
     return torch.cat([by_weights.flatten(), by_biases, tied])
 
 
@@ -104,8 +105,8 @@ def test_32_nodes_give_the_path_loss_of_the_steepest_paths() -> None:
     alpha = 18.7 * random_tensor(1, batch, n, seed=3).sign()
     fields = 10 * random_tensor(1, batch, n, seed=4)
     couplings = random_couplings(1, hidden, outputs)
-    loss, by_fields, by_couplings = kernels.path_loss(fields, couplings, alpha, d)
-    full = (loss, by_fields, by_couplings + by_couplings.mT)
+    loss, by = kernels.path_loss(PhaseModel(fields, couplings), alpha, d)
+    full = (loss, by.fields, by.couplings + by.couplings.mT)
     for nodes in (None, 32):
         for found, exact in zip(
             path_loss_at(fields, couplings, alpha, d, nodes), full, strict=True
@@ -126,7 +127,7 @@ def test_gradient_vanishes_and_constraints_hold(shape: tuple[int, int, int, int]
     }
     couplings = solution["couplings"][0]
     assert torch.equal(couplings, couplings.T)
-    assert not bool(couplings[~coupling_mask(hidden, outputs)].any())
+    assert not bool(couplings[~layered_graph(hidden, outputs)].any())
     at_zero = gradient(zeros(solution), data, DYNAMICS).norm()
     assert gradient(solution, data, DYNAMICS).norm() <= 1e-8 * at_zero
 
@@ -136,7 +137,7 @@ def design(data: TeacherData, d: Dynamics) -> tuple[Tensor, Tensor]:
     hidden = data.coefficients.shape[1] - data.targets.shape[1]
     n, inputs = data.coefficients.shape[1], data.inputs.shape[1]
     scale = d.mobility * d.time_step
-    pairs = coupling_mask(hidden, n - hidden).triu().nonzero().tolist()
+    pairs = layered_graph(hidden, n - hidden).triu().nonzero().tolist()
     rows, right = [], []
     for u, alpha in zip(data.inputs, data.coefficients, strict=True):
         theta = [torch.arccos(torch.tanh(alpha * k / d.steps)) for k in range(d.steps + 1)]
@@ -158,7 +159,7 @@ def flat(parameters: dict[str, Tensor], outputs: int) -> Tensor:
     weights, biases, couplings = (
         parameters[name][0] for name in ("input_weights", "biases", "couplings")
     )
-    mask = coupling_mask(len(weights), outputs).triu()
+    mask = layered_graph(len(weights), outputs).triu()
     return torch.cat([weights.flatten(), biases, couplings[mask]])
 
 

@@ -11,11 +11,19 @@ import torch
 
 from entrain.data import load_dataset
 from entrain.evaluation import evaluate, scores_of
-from entrain.experiments import EXPERIMENTS, TINY, Lab, anytime, architectures, teacher_seeds
+from entrain.experiments import (
+    EXPERIMENTS,
+    TINY,
+    ExperimentContext,
+    anytime,
+    architectures,
+    teacher_seeds,
+)
 from entrain.experiments.setting import FASHION, MNIST
 from entrain.experiments.stochastic_dynamics import _cases, _median
-from entrain.learning import Classroom, TrainingState, chosen_teacher, network_of, perform
-from entrain.reproduction.work import with_needs
+from entrain.learning import TrainingState, train_stage
+from entrain.reproduction.worker import with_needs
+from entrain.rules.training_data import TrainingData
 from networks import random_network
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -34,29 +42,30 @@ def claims(name: str) -> list[tuple[str, bool]]:
 @pytest.fixture(scope="module")
 def taught() -> dict[str, TrainingState]:
     """The students of two teachers, trained side by side."""
-    room = Classroom(load_dataset("mnist-small"), torch.device("cpu"))
+    data = TrainingData(load_dataset("mnist-small"), torch.device("cpu"))
     states: dict[str, TrainingState] = {}
     for stage in with_needs(teacher_seeds.students(TINY, MNIST)):
-        states[stage.key] = perform(stage, room, states)
+        states[stage.key] = train_stage(stage, data, states)
     return states
 
 
 def test_every_student_is_measured_against_its_own_teacher(taught) -> None:
-    lab = Lab(TINY, taught, load_dataset, torch.device("cpu"))
+    context = ExperimentContext(TINY, taught, load_dataset, torch.device("cpu"))
     path, end = teacher_seeds.students(TINY, MNIST)
     data = load_dataset("mnist-small")
-    inputs, labels = data.preprocessing(data.test.pixels), torch.from_numpy(data.test.labels)
+    inputs, labels = data.preprocessing(data.test.features), torch.from_numpy(data.test.labels)
     for stage in (path, end):
-        found = lab.test(MNIST, stage)
+        found = context.test(MNIST, stage)
         for lane, teacher in enumerate(stage.teachers):
-            targets = chosen_teacher(taught[teacher.key]).targets(inputs)
-            network = network_of(taught[stage.key].best, lane, stage.dynamics)
+            targets = teacher.teacher(taught[teacher.key]).targets(inputs)
+            network = stage.networks(taught[stage.key], torch.device("cpu"))[lane]
             alone = evaluate(scores_of(network, inputs), labels, targets)
             assert {k: found[lane][k] for k in alone} == pytest.approx(alone)
     assert found[0]["agreement"] != found[1]["agreement"]
-    tested = lab.teacher_test(MNIST, path.teachers[1])
+    tested = context.teacher_test(MNIST, path.teachers[1])
     assert tested["seed"] == 1
-    targets = chosen_teacher(taught[path.teachers[1].key]).targets(inputs)
+    second = path.teachers[1]
+    targets = second.teacher(taught[second.key]).targets(inputs)
     assert tested["test_top1"] == evaluate(targets, labels)["top1"]
 
 
@@ -102,7 +111,7 @@ def test_of_a_case_the_median_margin_is_shown() -> None:
 def test_reading_at_the_end_is_what_evaluation_measures() -> None:
     data = load_dataset("digits")
     network = random_network(64, 12, 10, dtype=torch.float32)
-    inputs, labels = data.preprocessing(data.test.pixels), torch.from_numpy(data.test.labels)
+    inputs, labels = data.preprocessing(data.test.features), torch.from_numpy(data.test.labels)
     found = anytime._anytime(network, inputs, labels)
     whole = evaluate(scores_of(network, inputs), labels)["top1"]
     assert len(found["top1"]) == 101

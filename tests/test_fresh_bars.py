@@ -15,7 +15,7 @@ import torch
 from entrain.data import load_dataset
 from entrain.experiments import EXPERIMENTS, TINY
 from entrain.learning import TrainingState
-from entrain.reproduction import Queue, ResultsFolder, ThisProcess, Work
+from entrain.reproduction import Job, Queue, ResultsFolder, ThisProcess
 
 pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.timeout(600)]
 
@@ -41,16 +41,16 @@ IN_PART = {
 class Silent:
     """A watcher that says nothing."""
 
-    def begin(self, work: Work) -> None:
+    def begin(self, job: Job) -> None:
         pass
 
-    def epoch(self, work: Work, state: TrainingState) -> None:
+    def epoch(self, job: Job, state: TrainingState) -> None:
         pass
 
-    def fraction(self, work: Work, fraction: float) -> None:
+    def fraction(self, job: Job, fraction: float) -> None:
         pass
 
-    def end(self, work: Work) -> None:
+    def end(self, job: Job) -> None:
         pass
 
 

@@ -10,8 +10,11 @@ from torch import Tensor
 import entrain
 from entrain import kernels
 from entrain.kernels import reference
-from entrain.learning import PROTOCOLS, Protocol, Recipe, carry_out, teach
+from entrain.learning import Recipe, run_pipeline
 from entrain.physics import Dynamics, Noise, PhaseModel
+from entrain.rules import PAPER_PROTOCOLS, Protocol
+from entrain.rules.exact_path import solve_path
+from entrain.rules.training_data import teacher_targets
 from networks import TERMS, random_model, random_tensor
 
 
@@ -103,13 +106,13 @@ def test_exact_is_the_default_stage_one_and_no_sgd_epoch_is_better() -> None:
     by_sgd = Recipe.for_dataset("digits", ["PATH"], path_solver="sgd", teacher=recipe.teacher)
     by_sgd = by_sgd.adjusted(path={"epochs": 15, "learning_rate": 20_000.0})
     cpu = torch.device("cpu")
-    solved = carry_out(recipe, data, device=cpu)
-    exact, sgd = solved.states["PATH"], carry_out(by_sgd, data, device=cpu).states["PATH"]
+    solved = run_pipeline(recipe, data, device=cpu)
+    exact, sgd = solved.states["PATH"], run_pipeline(by_sgd, data, device=cpu).states["PATH"]
     lowest = min(losses[0] for losses in sgd.history["path_loss"])
     assert exact.history["path_loss"][0][0] < lowest
-    inputs = data.preprocessing(data.train.pixels, unseen=False)
-    lessons = teach(solved.teacher, inputs, torch.from_numpy(data.train.labels))
-    minimum = solve_path(lessons, recipe.dynamics)
+    inputs = data.preprocessing(data.train.features, unseen=False)
+    targets = teacher_targets(solved.teacher, inputs, torch.from_numpy(data.train.labels))
+    minimum = solve_path(targets, recipe.spec.dynamics)
     for name, tensor in exact.best.items():
         assert torch.equal(tensor, minimum[name])
 
@@ -117,7 +120,7 @@ def test_exact_is_the_default_stage_one_and_no_sgd_epoch_is_better() -> None:
 def test_only_path_can_be_solved_exactly() -> None:
     with pytest.raises(entrain.InputError, match="only PATH"):
         Protocol("Z-END", "zero", 1.0, 1.0, 30.0, 20, solver="exact")
-    assert PROTOCOLS["PATH"].solver == "sgd"  # the paper's
+    assert PAPER_PROTOCOLS["PATH"].solver == "sgd"  # the paper's
     with pytest.raises(entrain.InputError, match="ridge belongs to the exact solver"):
         Recipe.for_dataset("digits", path_solver="sgd").adjusted(path={"ridge": 1e-4})
 
@@ -128,7 +131,7 @@ def test_a_ridge_reaches_the_exact_solver() -> None:
         teacher={"widths": (6, 4), "epochs": 10, "initialisations": 1}
     )
     plain, ridged = (
-        carry_out(r, data, device=cpu).states["PATH"].best["input_weights"].norm()
+        run_pipeline(r, data, device=cpu).states["PATH"].best["input_weights"].norm()
         for r in (recipe, recipe.adjusted(path={"ridge": 0.1}))
     )
     assert ridged < plain

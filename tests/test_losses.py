@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.learning import endpoint_loss, negative_log_likelihood
-from entrain.physics import INITIAL_PHASE, Dynamics, drift
+from entrain.physics import INITIAL_PHASE, Dynamics, PhaseModel, drift
+from entrain.physics.likelihood import negative_log_likelihood
+from entrain.rules.two_stage_task import endpoint_loss
 from networks import random_couplings, random_tensor
 
 SHAPES = [(2, 4, 5, 3, 12), (1, 1, 1, 1, 1), (3, 2, 6, 1, 5)]  # runs, batch, hidden, outputs, K
@@ -21,7 +22,8 @@ def plain_path_loss(b: Tensor, j: Tensor, alpha: Tensor, d: Dynamics) -> Tensor:
     theta = [torch.arccos(torch.tanh(alpha * k / d.steps)) for k in range(d.steps + 1)]
     total = torch.zeros(len(b), dtype=b.dtype)
     for k in range(d.steps):
-        residual = theta[k + 1] - theta[k] - d.time_step * drift(theta[k], b, j, d.mobility)
+        velocity = drift(theta[k], PhaseModel(b, j), d.mobility)
+        residual = theta[k + 1] - theta[k] - d.time_step * velocity
         total = total + residual.square().sum((1, 2))
     return total / (b.shape[1] * d.steps * b.shape[2])
 
@@ -29,7 +31,7 @@ def plain_path_loss(b: Tensor, j: Tensor, alpha: Tensor, d: Dynamics) -> Tensor:
 def plain_endpoint_loss(b: Tensor, j: Tensor, targets: Tensor, d: Dynamics) -> Tensor:
     theta = torch.full_like(b, INITIAL_PHASE)
     for _ in range(d.steps):
-        theta = theta + d.time_step * drift(theta, b, j, d.mobility)
+        theta = theta + d.time_step * drift(theta, PhaseModel(b, j), d.mobility)
     return (theta[..., -targets.shape[-1] :].cos() - targets).square().mean((1, 2))
 
 
@@ -65,10 +67,10 @@ def test_gradients_equal_autograd_of_the_plain_definition(example, which: str) -
         "path": (plain_path_loss, kernels.path_loss),
         "endpoint": (plain_endpoint_loss, endpoint_loss),
     }[which]
-    loss, by_fields, by_couplings = ours(b, j, aim, d)
+    loss, by = ours(PhaseModel(b, j), aim, d)
     assert torch.allclose(loss, plain(b, j, aim, d), rtol=1e-9, atol=1e-15)
     wanted = gradients(lambda b, j: plain(b, j, aim, d), b, j)
-    for found, exact in zip((by_fields, tied(by_couplings)), wanted, strict=True):
+    for found, exact in zip((by.fields, tied(by.couplings)), wanted, strict=True):
         assert (found - exact).abs().max() <= 1e-9 * max(float(exact.abs().max()), 1e-3)
 
 
@@ -77,27 +79,31 @@ def test_gradients_equal_finite_differences(example, which: str) -> None:
     b, j, d = example["b"], example["j"], example["d"]
     aim = example["alpha" if which == "path" else "targets"]
     ours = {"path": kernels.path_loss, "endpoint": endpoint_loss}[which]
-    _, by_fields, by_couplings = ours(b, j, aim, d)
+    _, by = ours(PhaseModel(b, j), aim, d)
     h = 1e-5
     at_field, at_pair = torch.zeros_like(b), torch.zeros_like(j)
     at_field[0, 0, 0] = at_pair[0, 0, -1] = at_pair[0, -1, 0] = h
     for nudge, gradient in (
-        ((at_field, 0), by_fields[0, 0, 0]),
-        ((0, at_pair), tied(by_couplings)[0, 0, -1]),
+        ((at_field, 0), by.fields[0, 0, 0]),
+        ((0, at_pair), tied(by.couplings)[0, 0, -1]),
     ):
-        up, _, _ = ours(b + nudge[0], j + nudge[1], aim, d)
-        down, _, _ = ours(b - nudge[0], j - nudge[1], aim, d)
+        up, _ = ours(PhaseModel(b + nudge[0], j + nudge[1]), aim, d)
+        down, _ = ours(PhaseModel(b - nudge[0], j - nudge[1]), aim, d)
         slope = float((up - down)[0]) / (2 * h)
         assert slope == pytest.approx(float(gradient), rel=1e-5, abs=1e-9)
 
 
 def test_runs_are_independent(example) -> None:
     b, j, alpha, d = (example[name] for name in ("b", "j", "alpha", "d"))
-    together = kernels.path_loss(b, j, alpha, d)
+    loss, gradient = kernels.path_loss(PhaseModel(b, j), alpha, d)
     for run in range(len(b)):
         one = slice(run, run + 1)
-        alone = kernels.path_loss(b[one], j[one], alpha[one], d)
-        for ours, theirs in zip(together, alone, strict=True):
+        alone, by = kernels.path_loss(PhaseModel(b[one], j[one]), alpha[one], d)
+        for ours, theirs in (
+            (loss, alone),
+            (gradient.fields, by.fields),
+            (gradient.couplings, by.couplings),
+        ):
             assert torch.allclose(ours[one], theirs, rtol=1e-12, atol=1e-18)
 
 
@@ -108,9 +114,9 @@ def test_nll_is_the_sum_of_gaussian_transition_densities(example) -> None:
     theta = [torch.arccos(torch.tanh(alpha * k / d.steps)) for k in range(d.steps + 1)]
     total = torch.zeros(len(b), dtype=b.dtype)
     for k in range(d.steps):
-        mean = theta[k] + d.time_step * drift(theta[k], b, j, d.mobility)
+        mean = theta[k] + d.time_step * drift(theta[k], PhaseModel(b, j), d.mobility)
         step = torch.distributions.Normal(mean, math.sqrt(2 * d.mobility * kT * d.time_step))
         total -= step.log_prob(theta[k + 1]).sum((1, 2))
     per_number = total / (b.shape[1] * d.steps * b.shape[2])
-    loss, _, _ = kernels.path_loss(b, j, alpha, d)
+    loss, _ = kernels.path_loss(PhaseModel(b, j), alpha, d)
     assert torch.allclose(negative_log_likelihood(loss, d, kT), per_number, rtol=1e-10)

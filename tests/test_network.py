@@ -92,7 +92,7 @@ def arrays() -> dict[str, np.ndarray]:
         (
             "couplings",
             lambda a: (a.__setitem__((5, 6), 9.0), a.__setitem__((6, 5), 9.0)),
-            "output-output",
+            "both are outputs",
         ),
         ("couplings", lambda a: a.__setitem__((0, 1), np.nan), "couplings must be finite"),
         ("biases", lambda a: a.__setitem__(0, np.inf), "biases must be finite"),
@@ -110,9 +110,9 @@ def test_from_arrays_names_the_broken_constraint(name: str, change, message: str
     ("name", "array", "message"),
     [
         ("couplings", np.zeros((8, 7)), "8 x 8"),
-        ("couplings", np.zeros(8), "2-dimensional"),
+        ("couplings", np.zeros(8), "8 x 8"),
         ("biases", np.zeros(5), "at least 6"),
-        ("biases", np.zeros((8, 1)), "1-dimensional"),
+        ("biases", np.zeros((8, 1)), r"biases must be N; got shape \(8, 1\)"),
         ("input_weights", np.zeros((0, 6)), "non-empty"),
     ],
 )

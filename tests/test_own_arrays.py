@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from entrain.data import (
-    Dataset,
     FeatureDataset,
     FeatureScaling,
+    ImageDataset,
     load_own,
 )
 from entrain.data.own import arrays, examples
@@ -56,18 +56,18 @@ def test_labels_may_be_numbers_or_strings(
     for row, code in zip(*parts_of(data), strict=True):
         assert by_row[tuple(row)].removesuffix(".0") == names[code]
     assert data.preprocessing is data.preprocessing
-    assert data.preprocessing == FeatureScaling.fit(data.train.pixels)
+    assert data.preprocessing == FeatureScaling.fit(data.train.features)
 
 
 def test_images_of_an_npz_are_its_pixels(tmp_path: Path) -> None:
     data = load_own(npz(tmp_path / "mnist.npz", X=LEVELS, y=LABELS))
-    assert isinstance(data, Dataset)
+    assert isinstance(data, ImageDataset)
     assert (data.image_shape, data.pixel_max, data.class_names) == ((4, 5), 255.0, ("a", "b"))
     assert data.name == "mnist-own"
     rows, _ = parts_of(data)
     assert rows.dtype == np.uint8
     assert set(map(bytes, rows)) == set(map(bytes, LEVELS.reshape(40, -1)))
-    assert data.preprocessing(data.test.pixels).shape == (6, 20)
+    assert data.preprocessing(data.test.features).shape == (6, 20)
 
 
 def test_flat_bytes_are_features_and_the_notes_say_so(tmp_path: Path) -> None:

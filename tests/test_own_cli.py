@@ -14,7 +14,8 @@ from sklearn.datasets import load_iris
 
 import entrain
 from conftest import QUICK, Invoke, Refuse, cli, printed
-from entrain.learning import DirectProtocol, Recipe, stages_of
+from entrain.learning import Recipe, stages_of
+from entrain.rules import DirectProtocol
 from own_files import folder_of_pictures
 
 SMALL = ["--hidden=6,3,3", "--steps=40", "--device=cpu"]
@@ -89,9 +90,9 @@ def test_a_run_begun_in_python_says_how_to_go_on(
     table: Path, tmp_path: Path, refuse: Refuse
 ) -> None:
     data, folder = entrain.data.load_own(table), tmp_path / "run"
-    trained = entrain.train(data, folder=folder, protocols=["DIRECT"], device="cpu")
+    trained = entrain.train(data, folder=folder, device="cpu")
     (protocol,) = trained.recipe.protocols
-    assert isinstance(protocol, DirectProtocol)
+    assert isinstance(protocol, DirectProtocol)  # from labels, as the command line does
     assert (protocol.batch_size, protocol.epochs) == (16, 200)  # as the command line has them
     assert "go on there, with entrain.train(data" in refuse("train", "--resume", folder)
 

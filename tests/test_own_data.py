@@ -61,26 +61,26 @@ def test_a_seed_gives_the_same_split_again_and_another_another(tmp_path: Path) -
     path = npz(tmp_path / "x.npz", X=ROWS, y=LABELS)
     first, again, other = load_own(path), load_own(path), load_own(path, seed=3)
     for part in PARTS:
-        assert np.array_equal(getattr(first, part).pixels, getattr(again, part).pixels)
-    assert not np.array_equal(first.test.pixels, other.test.pixels)
+        assert np.array_equal(getattr(first, part).features, getattr(again, part).features)
+    assert not np.array_equal(first.test.features, other.test.features)
 
 
 def test_the_split_looks_at_the_order_of_labels_only(tmp_path: Path) -> None:
     """The same labels in the same order split alike, whatever they are called or beside."""
     first = load_own(npz(tmp_path / "x.npz", X=np.arange(40.0)[:, None], y=LABELS))
     other = load_own(npz(tmp_path / "y.npz", X=np.arange(40)[:, None] + 7, y=LABELS == "b"))
-    assert np.array_equal(first.test.pixels + 7, other.test.pixels)
+    assert np.array_equal(first.test.features + 7, other.test.features)
 
 
 def test_given_validation_and_test_examples_are_kept(tmp_path: Path) -> None:
     few = {"X": ROWS, "y": LABELS, "X_test": ROWS[:2] + 1000, "y_test": LABELS[:2]}
     data = load_own(npz(tmp_path / "x.npz", **few))
-    assert np.array_equal(data.test.pixels, ROWS[:2] + 1000)
+    assert np.array_equal(data.test.features, ROWS[:2] + 1000)
     assert len(data.train) == 34
     assert len(data.validation) == 6
     data = load_own(npz(tmp_path / "x.npz", **few, X_validation=ROWS[5:8], y_validation=["b"] * 3))
-    assert np.array_equal(data.train.pixels, ROWS)
-    assert np.array_equal(data.validation.pixels, ROWS[5:8])
+    assert np.array_equal(data.train.features, ROWS)
+    assert np.array_equal(data.validation.features, ROWS[5:8])
     assert data.validation.labels.tolist() == [1, 1, 1]
 
 

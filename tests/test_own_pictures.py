@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from entrain.data import (
-    Dataset,
+    ImageDataset,
     balance,
     load_own,
 )
@@ -38,7 +38,7 @@ def test_pictures_of_a_folder_are_those_predict_would_read(tmp_path: Path, size:
     (place / "README.txt").write_text("x")
     seen: list[float] = []
     data = load_own(place, image_size=size, on_progress=seen.append)
-    assert isinstance(data, Dataset)
+    assert isinstance(data, ImageDataset)
     assert (data.name, data.class_names) == ("gute-baume", ("9", "10"))
     assert (data.image_shape, data.pixel_max) == ((size, size), 255.0)
     assert seen == sorted(seen)
@@ -53,7 +53,7 @@ def test_pictures_of_a_folder_are_those_predict_would_read(tmp_path: Path, size:
     assert len(expected) == len(rows) == 20
     for row, code in zip(rows, codes, strict=True):
         assert expected[row.tobytes()] == data.class_names[code]
-    assert data.preprocessing(data.test.pixels).isfinite().all()
+    assert data.preprocessing(data.test.features).isfinite().all()
 
 
 def test_pictures_of_the_size_agree_with_the_same_arrays(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_pictures_of_the_size_agree_with_the_same_arrays(tmp_path: Path) -> None
     arrays = load_own(npz(tmp_path / "x.npz", X=levels, y=[file.parent.name for file in files]))
     data = load_own(place, image_size=8)
     for part in PARTS:
-        assert np.allclose(getattr(data, part).pixels, getattr(arrays, part).pixels, atol=1e-4)
+        assert np.allclose(getattr(data, part).features, getattr(arrays, part).features, atol=1e-4)
 
 
 def overwrite(name: str, content: bytes) -> Callable[[Path], object]:

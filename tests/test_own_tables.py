@@ -52,7 +52,7 @@ def test_tables_are_read(
     assert data.feature_names == ("width", "height", "depth")
     assert (data.name, data.class_names) == ("x", ("a", "b"))
     for part in PARTS:
-        assert np.array_equal(getattr(data, part).pixels, getattr(arrays, part).pixels)
+        assert np.array_equal(getattr(data, part).features, getattr(arrays, part).features)
         assert np.array_equal(getattr(data, part).labels, getattr(arrays, part).labels)
     assert data.notes == ("labels come from column 'label'",)
 
@@ -174,7 +174,7 @@ def test_tables_in_another_encoding_are_refused(
 
 def test_a_label_column_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(table())
-    with pytest.raises(InputError, match="unknown column 'lable': did you mean 'label'"):
+    with pytest.raises(InputError, match="unknown column 'lable'; did you mean 'label'"):
         load_own(tmp_path / "x.csv", label="lable")
     (tmp_path / "wide.csv").write_text(",".join(f"f{i}" for i in range(50)))
     with pytest.raises(InputError, match="no column 'kind' among the 50"):

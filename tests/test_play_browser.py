@@ -56,7 +56,7 @@ def test_a_gallery_image_gives_what_python_computes(visit: Callable[..., Visit])
         for protocol, name in (("two-stage-end", ""), ("path", "-path")):
             page.get(f"protocol-{protocol}").click()
             model = entrain.load(f"{dataset}-74{name}")
-            scores = model.scores(test.pixels[index])
+            scores = model.scores(test.features[index])
             playwright.expect(page.get("verdict")).to_contain_text(
                 model.class_names[int(scores.argmax())]
             )
@@ -90,7 +90,7 @@ def test_the_noise_is_that_of_python(visit: Callable[..., Visit]) -> None:
     index = int(np.flatnonzero(test.labels == 0)[0])
     model = entrain.load("mnist-74")
     phases = model.network.simulate(
-        model.inputs(test.pixels[index]), temperature=0.5, seed=seed, first_sample=index
+        model.inputs(test.features[index]), temperature=0.5, seed=seed, first_sample=index
     )
     expected = phases[0, model.network.hidden :].cos().tolist()
     page.eventually(lambda: page.scores() == pytest.approx(expected, abs=1e-5))

@@ -23,7 +23,7 @@ from visitor import visit as visit
 def image(tile: int, dataset: str = "mnist") -> np.ndarray:
     """The pixels of a gallery tile: three of each class, the first in the test set."""
     test = load_test_split(dataset)
-    return test.pixels[np.flatnonzero(test.labels == tile // 3)[tile % 3]]
+    return test.features[np.flatnonzero(test.labels == tile // 3)[tile % 3]]
 
 
 def couplings() -> np.ndarray:

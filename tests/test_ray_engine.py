@@ -20,11 +20,11 @@ import pytest
 import torch
 
 from conftest import cli
-from entrain.data import Dataset, load_dataset
+from entrain.data import ImageDataset, load_dataset
 from entrain.errors import InputError
 from entrain.experiments import EXPERIMENTS, TINY, Setting
-from entrain.learning import Stage, TeacherStage, TrainingState
-from entrain.reproduction import Queue, ResultsFolder, ThisProcess, Work
+from entrain.learning import Stage, TrainingState
+from entrain.reproduction import Job, Queue, ResultsFolder, ThisProcess
 from entrain.reproduction.ray_engine import OnRay
 
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # nodes on 127.0.0.1; read at the import
@@ -52,18 +52,18 @@ class Log:
     ended: Counter[str] = field(default_factory=Counter)
     on_begin: Callable[[], None] = lambda: None
 
-    def begin(self, work: Work) -> None:
-        self.begun[work.key] += 1
+    def begin(self, job: Job) -> None:
+        self.begun[job.key] += 1
         self.on_begin()
 
-    def epoch(self, work: Work, state: TrainingState) -> None:
+    def epoch(self, job: Job, state: TrainingState) -> None:
         pass
 
-    def fraction(self, work: Work, fraction: float) -> None:
+    def fraction(self, job: Job, fraction: float) -> None:
         pass
 
-    def end(self, work: Work) -> None:
-        self.ended[work.key] += 1
+    def end(self, job: Job) -> None:
+        self.ended[job.key] += 1
 
 
 def folder_in(path: Path) -> ResultsFolder:
@@ -182,7 +182,7 @@ def test_two_nodes_find_what_one_process_finds(
 ) -> None:
     loaded: Counter[str] = Counter()
 
-    def load(name: str) -> Dataset:
+    def load(name: str) -> ImageDataset:
         loaded[name] += 1
         return load_dataset(name)
 
@@ -254,7 +254,7 @@ def test_an_error_of_the_work_arrives_as_it_is_and_lets_the_claims_go(
 ) -> None:
     def stages(setting: Setting) -> list[Stage]:
         good = setting.teacher("MNIST")
-        return [good, replace(good, spec=replace(good.spec, learning_rate=1e30))]
+        return [good, replace(good, rule=replace(good.rule, learning_rate=1e30))]
 
     experiment = replace(EXPERIMENTS["teachers"], stages=stages)
     endless = replace(SETTING, teacher_epochs=1_000_000)
@@ -287,8 +287,8 @@ def test_an_interrupt_stops_what_runs_and_lets_the_claims_go(
     assert not ray.is_initialized()
     other = queue_in(tmp_path, endless)
     claimed = set()
-    while (work := other.claim(wait=False)) is not None:
-        claimed.add(work.key)
+    while (job := other.claim(wait=False)) is not None:
+        claimed.add(job.key)
     unfinished = log.begun - log.ended
     assert unfinished
     assert unfinished.keys() <= claimed
@@ -299,11 +299,11 @@ def test_an_interrupted_stage_goes_on_from_its_last_epochs(
     cluster: Cluster, expected: Path, tmp_path: Path
 ) -> None:
     class Impatient(Log):
-        def epoch(self, work: Work, state: TrainingState) -> None:
+        def epoch(self, job: Job, state: TrainingState) -> None:
             raise KeyboardInterrupt
 
     queue = queue_in(tmp_path)
-    stage = next(work for work in queue.all.values() if isinstance(work, TeacherStage))
+    stage = next(iter(queue.all.values()))
     with pytest.raises(KeyboardInterrupt):
         ThisProcess(load_dataset, torch.device("cpu")).run(queue, Impatient())
     queue.close()

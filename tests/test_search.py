@@ -14,7 +14,10 @@ import torch
 from conftest import Invoke, Refuse, printed
 from entrain import load
 from entrain.data import Split, load_dataset
-from entrain.learning import Classroom, DirectProtocol, DirectStage, perform
+from entrain.learning import Stage, train_stage
+from entrain.physics import NetworkSpec
+from entrain.rules import DirectProtocol
+from entrain.rules.training_data import TrainingData
 from entrain.search import SPACE, search
 
 pytest.importorskip("optuna", reason="optuna is not installed")
@@ -51,11 +54,12 @@ def test_trials_are_inside_the_space_and_sorted(digits) -> None:
 
 def test_a_trial_beside_others_is_the_trial_alone(digits) -> None:
     found = search(digits, PROTOCOL, trials=3, side_by_side=3, hidden=8, device=CPU)
-    room = Classroom(digits, CPU)
+    data = TrainingData(digits, CPU)
     for trial in found:
         values = {**PROTOCOL.__dict__, **trial.settings}
-        stage = DirectStage("digits", DirectProtocol(**values), hidden=8)
-        assert perform(stage, room, {}).selected("top1", 0) == pytest.approx(trial.top1, abs=1.0)
+        stage = Stage(DirectProtocol(**values), "digits", NetworkSpec(hidden=8))
+        alone = train_stage(stage, data, {}).selected("top1", 0)
+        assert alone == pytest.approx(trial.top1, abs=1.0)
 
 
 def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
@@ -72,7 +76,7 @@ def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
 def test_other_examples_of_the_same_name_are_another_search(digits, tmp_path: Path) -> None:
     journal = tmp_path / "s.journal"
     first = search(digits, PROTOCOL, trials=1, hidden=8, device=CPU, journal=journal)
-    fewer = Split(digits.train.pixels[:600], digits.train.labels[:600])
+    fewer = Split(digits.train.features[:600], digits.train.labels[:600])
     for data, seed in ((replace(digits, train=fewer), 0), (digits, 1)):
         other = search(data, PROTOCOL, trials=1, hidden=8, seed=seed, device=CPU, journal=journal)
         assert other != first
@@ -82,7 +86,7 @@ def test_other_examples_of_the_same_name_are_another_search(digits, tmp_path: Pa
 def test_test_examples_are_not_looked_at(digits) -> None:
     found, blind = (
         search(data, PROTOCOL, trials=2, hidden=8, device=CPU)
-        for data in (digits, replace(digits, test=Split(digits.test.pixels[:1], np.array([0]))))
+        for data in (digits, replace(digits, test=Split(digits.test.features[:1], np.array([0]))))
     )
     assert found == blind
 
@@ -119,4 +123,4 @@ def test_the_command_it_prints_trains_the_same_data(tmp_path: Path, invoke: Invo
     printed(invoke, *command[1:], *more)
     assert load(tmp_path / "run").class_names == ("0", "1")
     recipe = json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]
-    assert sum(recipe["teacher"]["widths"]) == 8
+    assert recipe["network"]["hidden"] == 8

@@ -91,7 +91,7 @@ def test_the_prefix_of_python_is_a_system_copy(world: World) -> None:
 
 
 def test_unknown_names_are_refused(world: World) -> None:
-    with pytest.raises(InputError, match="unknown dataset 'mnits': did you mean 'mnist'"):
+    with pytest.raises(InputError, match="unknown dataset 'mnits'; did you mean 'mnist'"):
         locate("mnits", "train")
     with pytest.raises(InputError, match="unknown part 'test'"):
         locate("mnist", "test")  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 
 import pytest
 import torch
@@ -12,36 +12,36 @@ from entrain.errors import InputError
 from entrain.experiments import EXPERIMENTS, PAPER, QUICK, TINY, Measurement
 from entrain.experiments.setting import FASHION, MNIST
 from entrain.learning import (
-    Classroom,
-    StudentStage,
-    TeacherStage,
+    Stage,
     TrainingState,
     digest,
     pack_state,
-    perform,
-    protocol_named,
+    stages,
+    teacher_stage,
+    train_stage,
     unpack_state,
 )
-from entrain.learning.stages import LATER
-from entrain.reproduction.work import with_needs
+from entrain.reproduction.worker import with_needs
+from entrain.rules import PAPER_PROTOCOLS, added_later
+from entrain.rules.training_data import TrainingData
 
 
 def test_a_key_changes_with_everything_that_decides_the_outcome() -> None:
-    path = TINY.principal(MNIST)
+    path = TINY.main_path(MNIST)
     stage = TINY.go_on(path)
     others = [
-        replace(stage, protocol=replace(stage.protocol, learning_rate=11.0)),
-        replace(stage, protocol=replace(stage.protocol, endpoint_weight=2.0)),
+        replace(stage, rule=replace(stage.rule, learning_rate=11.0)),
+        replace(stage, rule=replace(stage.rule, endpoint_weight=2.0)),
         replace(stage, runs=(0,)),
         replace(stage, seed=1),
-        replace(stage, dynamics=replace(stage.dynamics, steps=100)),
+        replace(stage, network=stage.network.with_steps(100)),
         TINY.go_on(replace(path, seed=1)),
         TINY.go_on(TINY.path(TINY.teacher(MNIST, seed=7))),
-        TINY.go_on(TINY.principal(FASHION)),
+        TINY.go_on(TINY.main_path(FASHION)),
     ]
     keys = [stage.key, *(other.key for other in others)]
     assert len(set(keys)) == len(keys)
-    assert TINY.go_on(TINY.principal(MNIST)).key == stage.key
+    assert TINY.go_on(TINY.main_path(MNIST)).key == stage.key
 
 
 def test_a_field_of_a_later_release_counts_only_off_its_default() -> None:
@@ -52,7 +52,7 @@ def test_a_field_of_a_later_release_counts_only_off_its_default() -> None:
     @dataclass(frozen=True)
     class New:
         a: int = 1
-        b: int = field(default=2, metadata=LATER)
+        b: int = added_later(default=2)
 
     assert digest(Old()) == digest(New())
     assert digest(New()) != digest(New(b=3))
@@ -74,46 +74,46 @@ def test_experiments_share_their_stages(setting) -> None:
 
 
 def test_the_paper_setting_is_the_papers_protocol() -> None:
-    teacher, path = PAPER.teacher(MNIST), PAPER.principal(MNIST)
+    teacher, path = PAPER.teacher(MNIST), PAPER.main_path(MNIST)
     end = PAPER.go_on(path)
-    assert (teacher.spec.widths, teacher.spec.initialisations) == ((32, 16, 16), 5)
-    assert (teacher.spec.epochs, teacher.spec.learning_rate) == (300, 0.2)
-    assert PAPER.teacher(FASHION).spec.initialisations == 1
-    assert PAPER.teacher(FASHION).spec.selection == "cross-entropy"
-    assert (path.protocol.learning_rate, path.epochs, path.lanes) == (3000, 300, 10)
-    assert path.protocol.solver == "sgd"
-    assert (end.protocol.learning_rate, end.epochs, end.protocol.endpoint_weight) == (10, 20, 1)
+    assert (teacher.rule.widths, teacher.rule.initialisations) == ((32, 16, 16), 5)
+    assert (teacher.rule.epochs, teacher.rule.learning_rate) == (300, 0.2)
+    assert PAPER.teacher(FASHION).rule.initialisations == 1
+    assert PAPER.teacher(FASHION).rule.selection == "cross-entropy"
+    assert (path.rule.learning_rate, path.epochs, path.lanes) == (3000, 300, 10)
+    assert path.rule.solver == "sgd"
+    assert (end.rule.learning_rate, end.epochs, end.rule.endpoint_weight) == (10, 20, 1)
     assert not QUICK.is_paper
     assert PAPER.with_runs(3).is_paper
     assert PAPER.with_runs(3).few_runs == 3
 
 
 def test_stages_that_make_no_sense_are_refused() -> None:
-    teacher = TeacherStage("digits")
-    path = protocol_named("PATH")
+    teacher = teacher_stage("digits")
+    path, two_stage = PAPER_PROTOCOLS["PATH"], PAPER_PROTOCOLS["TWO-STAGE-END"]
     with pytest.raises(InputError, match="one teacher, or one for each; got 2"):
-        StudentStage(path, (teacher, teacher), runs=(0, 1, 2))
+        Stage(path, "digits", teachers=(teacher, teacher), runs=(0, 1, 2))
     with pytest.raises(InputError, match="starts from PATH: give a stage"):
-        StudentStage(protocol_named("TWO-STAGE-END"), (teacher,))
-    start = StudentStage(path, (teacher,), runs=(0, 1))
-    with pytest.raises(InputError, match="its start has"):
-        StudentStage(protocol_named("TWO-STAGE-END"), (teacher,), runs=(2,), start=start)
+        Stage(two_stage, "digits", teachers=(teacher,))
+    start = Stage(path, "digits", teachers=(teacher,), runs=(0, 1))
+    with pytest.raises(InputError, match=r"runs \(2,\) are not part of the start stage"):
+        Stage(two_stage, "digits", teachers=(teacher,), runs=(2,), start=start)
 
 
 @pytest.fixture(scope="module")
-def room() -> Classroom:
-    return Classroom(load_dataset("mnist-small"), torch.device("cpu"))
+def data() -> TrainingData:
+    return TrainingData(load_dataset("mnist-small"), torch.device("cpu"))
 
 
-def test_students_of_two_teachers_side_by_side_are_those_of_each_alone(room: Classroom) -> None:
+def test_students_of_two_teachers_side_by_side_are_those_of_each_alone(data: TrainingData) -> None:
     teachers = [TINY.teacher(MNIST, seed=seed) for seed in (0, 1)]
-    states: dict[str, TrainingState] = {t.key: perform(t, room, {}) for t in teachers}
+    states: dict[str, TrainingState] = {t.key: train_stage(t, data, {}) for t in teachers}
 
-    def both_stages(*taught: TeacherStage) -> dict[str, torch.Tensor]:
+    def both_stages(*taught: Stage) -> dict[str, torch.Tensor]:
         path = TINY.path(*taught, runs=(0,) * len(taught))
         end = TINY.go_on(path)
-        states[path.key] = perform(path, room, states)
-        return perform(end, room, states).best
+        states[path.key] = train_stage(path, data, states)
+        return train_stage(end, data, states).best
 
     together = both_stages(*teachers)
     for lane, teacher in enumerate(teachers):
@@ -124,17 +124,25 @@ def test_students_of_two_teachers_side_by_side_are_those_of_each_alone(room: Cla
     assert not torch.allclose(together["couplings"][0], together["couplings"][1], atol=0.01)
 
 
-def test_a_continuation_starts_from_the_student_of_its_own_order(room: Classroom) -> None:
+def test_a_continuation_starts_from_the_student_of_its_own_order(
+    data: TrainingData, monkeypatch: pytest.MonkeyPatch
+) -> None:
     teacher = TINY.teacher(MNIST)
     path = TINY.path(teacher, runs=(0, 1, 2))
-    end = TINY.go_on(path, runs=(2, 0))
-    assert end.start_lanes == [2, 0]
-    assert TINY.go_on(path, runs=(1, 1, 1)).start_lanes == [1, 1, 1]
+    states = {teacher.key: train_stage(teacher, data, {})}
+    states[path.key] = train_stage(path, data, states)
+    monkeypatch.setattr(stages, "train", lambda task, saved, on_epoch: task)
+    for runs in ((2, 0), (1, 1, 1)):
+        begun = train_stage(TINY.go_on(path, runs=runs), data, states).initial()
+        for name, tensor in begun.items():
+            assert torch.equal(tensor, states[path.key].best[name][list(runs)])
+    order = states[path.key].best["couplings"]
+    assert not torch.equal(order[0], order[1])
 
 
-def test_a_packed_state_is_the_state(room: Classroom) -> None:
+def test_a_packed_state_is_the_state(data: TrainingData) -> None:
     teacher = TINY.teacher(MNIST)
-    state = perform(teacher, room, {})
+    state = train_stage(teacher, data, {})
     again, header = unpack_state(pack_state(state, {"note": "x"}), "somewhere")
     assert header["note"] == "x"
     for each in fields(TrainingState):

@@ -9,24 +9,18 @@ import torch
 from torch import Tensor
 
 import entrain
-from entrain.learning import (
-    PROTOCOLS,
-    Recipe,
-    StudentTask,
-    TeacherData,
-    TeacherSpec,
-    TeacherTask,
-    best_lane,
-    network_of,
-    protocol_named,
-    teacher_of,
-    train,
-)
-from entrain.learning.trainer import shuffled
-from entrain.physics import Dynamics, path_coefficients
+from direct_tasks import network_of
+from entrain.learning import Recipe, best_lane, train
+from entrain.physics import Dynamics, NetworkSpec, path_coefficients
+from entrain.rules import PAPER_PROTOCOLS, TeacherSpec, protocol_named
+from entrain.rules.interface import shuffled
+from entrain.rules.teacher import TeacherTask, teacher_of
+from entrain.rules.training_data import Examples, TeacherData
+from entrain.rules.two_stage_task import TwoStageTask
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, DYNAMICS = 5, 4, 3, Dynamics(steps=10)
+SPEC = NetworkSpec(H, DYNAMICS)
 
 
 def examples(count: int, seed: int, dtype: torch.dtype = torch.float64) -> TeacherData:
@@ -43,27 +37,27 @@ def examples(count: int, seed: int, dtype: torch.dtype = torch.float64) -> Teach
     )
 
 
-def task(name: str, runs: tuple[int, ...] = (0,), start=None, **changes) -> StudentTask:
+def task(name: str, runs: tuple[int, ...] = (0,), start=None, **changes) -> TwoStageTask:
     protocol = replace(
-        PROTOCOLS[name], **({"epochs": 4, "batch_size": 16, "learning_rate": 30.0} | changes)
+        PAPER_PROTOCOLS[name], **({"epochs": 4, "batch_size": 16, "learning_rate": 30.0} | changes)
     )
     data = {"train": examples(50, 1), "validation": examples(40, 2)}
-    return StudentTask(protocol, **data, dynamics=DYNAMICS, seed=3, runs=runs, start=start)
+    return TwoStageTask(protocol, **data, network=SPEC, seed=3, runs=runs, start=start)
 
 
 def same(ours: dict[str, Tensor], lane: int, theirs: dict[str, Tensor]) -> bool:
     return all(torch.allclose(ours[k][lane], theirs[k][0], rtol=1e-9, atol=1e-12) for k in ours)
 
 
-@pytest.mark.parametrize("name", sorted(PROTOCOLS))
+@pytest.mark.parametrize("name", sorted(PAPER_PROTOCOLS))
 def test_runs_trained_together_equal_runs_trained_alone(name: str) -> None:
     def start(lanes: int):
-        if PROTOCOLS[name].start == "zero":
+        if PAPER_PROTOCOLS[name].start == "zero":
             return None
         one = train(task("PATH", learning_rate=3000.0)).best
         return {key: tensor.repeat(lanes, *[1] * (tensor.dim() - 1)) for key, tensor in one.items()}
 
-    rates, weight = (30.0, 10.0, 20.0), PROTOCOLS[name].endpoint_weight
+    rates, weight = (30.0, 10.0, 20.0), PAPER_PROTOCOLS[name].endpoint_weight
     weights = tuple(weight * factor for factor in (1.0, 0.5, 2.0))
     runs = (0, 1, 5)
     together = train(
@@ -90,7 +84,7 @@ def test_one_step_is_minus_rate_times_the_autograd_gradient() -> None:
     start = train(task("PATH", learning_rate=3000.0)).best
     one = task("TWO-STAGE-END", start=start, epochs=1, batch_size=50, learning_rate=0.1)
     parameters = one.initial()
-    network = network_of(parameters, 0, DYNAMICS)
+    network = network_of(parameters, 0, SPEC)
     data = examples(50, 1)
     endpoint = (network(data.inputs) - data.targets).square().mean()
     time = torch.arange(10, dtype=torch.float64) / 10
@@ -99,7 +93,7 @@ def test_one_step_is_minus_rate_times_the_autograd_gradient() -> None:
     step = DYNAMICS.time_step * network.drift(path, data.inputs)
     (endpoint + (end - path - step).square().mean()).backward()
     one.run_epoch(parameters, 0)
-    moved = network_of(parameters, 0, DYNAMICS)
+    moved = network_of(parameters, 0, SPEC)
     for before, after in zip(network.parameters(), moved.parameters(), strict=True):
         assert torch.allclose(after, before - 0.1 * before.grad, rtol=1e-9, atol=1e-12)
 
@@ -165,7 +159,8 @@ def test_minibatch_orders_are_permutations_that_depend_on_run_and_epoch_alone() 
 def teacher_task(**changes) -> TeacherTask:
     spec = TeacherSpec(**({"widths": (8, 4), "initialisations": 3, "epochs": 30} | changes))
     data, unseen = examples(200, 1, torch.float32), examples(100, 2, torch.float32)
-    return TeacherTask(spec, (data.inputs, data.labels), (unseen.inputs, unseen.labels), OUTPUTS, 0)
+    train, validation = (Examples(each.labels, each.inputs) for each in (data, unseen))
+    return TeacherTask(spec, train, validation, OUTPUTS, 0)
 
 
 def test_teachers_learn_and_both_selection_rules_hold() -> None:
@@ -224,7 +219,7 @@ def test_defaults_are_the_papers() -> None:
     mnist, fashion = (
         Recipe.for_dataset(name, path_solver="sgd") for name in ("mnist", "fashion-mnist")
     )
-    assert mnist.dynamics == Dynamics(1.0, 0.2, 200)
+    assert mnist.spec.dynamics == Dynamics(1.0, 0.2, 200)
     assert mnist.teacher == TeacherSpec((32, 16, 16), 5, "top1", 0.2, 1e-4, 256, 300)
     assert (fashion.teacher.initialisations, fashion.teacher.selection) == (1, "cross-entropy")
     path, two_stage = mnist.protocols

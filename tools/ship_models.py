@@ -2,7 +2,7 @@
 
     python tools/ship_models.py results
 
-Of all TWO-STAGE-END networks trained by the principal protocol (ten orders of the principal
+Of all TWO-STAGE-END networks trained by the main protocol (ten orders of the main
 teacher, and one of each of five teachers) the one with the best validation top-1 ships, with the
 PATH network it started from; and the best of the five DIRECT networks of `records`. The test images
 are evaluated afterwards, for the card.
@@ -11,18 +11,17 @@ are evaluated afterwards, for the card.
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from entrain.data import Dataset, load_dataset
+from entrain.data import ImageDataset, load_dataset
 from entrain.evaluation import noisy_scores, stochastic
-from entrain.experiments import PAPER, direct, principal, teacher_seeds
+from entrain.experiments import PAPER, direct, main_stages, teacher_seeds
 from entrain.experiments.setting import BOTH
 from entrain.files import write_atomically
-from entrain.learning import DirectStage, StudentStage, chosen_teacher, network_of
+from entrain.learning import Stage
 from entrain.model import Model
 from entrain.reproduction import ResultsFolder
 
@@ -31,7 +30,7 @@ MODELS = Path(__file__).parents[1] / "src" / "entrain" / "models"
 
 def main(folder: ResultsFolder) -> None:
     for name in BOTH:
-        candidates = [principal.students(PAPER, name)["TWO-STAGE-END"]]
+        candidates = [main_stages.students(PAPER, name)["TWO-STAGE-END"]]
         candidates.append(teacher_seeds.students(PAPER, name)[1])
         lanes = [(stage, lane) for stage in candidates for lane in range(stage.lanes)]
         end, lane = max(lanes, key=lambda each: _validation(folder, *each))
@@ -49,34 +48,32 @@ def main(folder: ResultsFolder) -> None:
             print(title, model.details["test"])  # noqa: T201
 
 
-def _validation(folder: ResultsFolder, stage: StudentStage | DirectStage, lane: int) -> float:
+def _validation(folder: ResultsFolder, stage: Stage, lane: int) -> float:
     kept = folder.state(stage)
     assert kept is not None, f"{stage.title} is not trained in {folder.path}"
     return kept[0].selected("top1", lane)
 
 
-def _model(
-    folder: ResultsFolder, stage: StudentStage | DirectStage, lane: int, data: Dataset
-) -> Model:
+def _model(folder: ResultsFolder, stage: Stage, lane: int, data: ImageDataset) -> Model:
     kept = folder.state(stage)
     assert kept is not None
     state = kept[0]
-    teacher, training, seed = None, asdict(stage.protocol), stage.seed
-    if isinstance(stage, StudentStage):
+    teacher, training, seed = None, stage.rule.settings(), stage.seed
+    if stage.teachers:
         teacher_stage = stage.teachers[lane % len(stage.teachers)]
         taught = folder.state(teacher_stage)
         assert taught is not None
-        teacher, seed = chosen_teacher(taught[0]), teacher_stage.seed
-        training["teacher"] = asdict(teacher_stage.spec)
+        teacher, seed = teacher_stage.teacher(taught[0]), teacher_stage.seed
+        training["teacher"] = teacher_stage.rule.settings()
     metrics = [
         m for m in ("top1", "agreement", "endpoint_rmse", "cross_entropy") if m in state.history
     ]
     model = Model(
-        network=network_of(state.best, lane, stage.dynamics),
+        network=stage.networks(state, torch.device("cpu"))[lane],
         preprocessing=data.preprocessing,
         class_names=data.class_names,
         dataset=data.name,
-        protocol=stage.protocol.name,
+        protocol=stage.rule.name,
         teacher=teacher,
         details={
             "run": stage.runs[lane],
@@ -85,14 +82,15 @@ def _model(
             "validation": {metric: state.selected(metric, lane) for metric in metrics},
             "training": training,
         },
+        gain=stage.rule.gain_of(lane),
     )
     model.details["test"] = model.evaluate(data.test)
     return model
 
 
-def _card(title: str, dataset: str, model: Model, data: Dataset) -> str:
+def _card(title: str, dataset: str, model: Model, data: ImageDataset) -> str:
     network, details = model.network, model.details
-    inputs = model.inputs(data.test.pixels)
+    inputs = model.inputs(data.test.features)
     noisy = stochastic(
         noisy_scores(network, inputs, temperature=1.0, replicates=10),
         torch.from_numpy(data.test.labels),

@@ -64,7 +64,7 @@ class Model:
         Images of the training and validation sets are prepared with `unseen` False: where a
         dataset's protocol takes another norm for its test images, theirs is the training norm.
         """
-        return self.preprocessing(pixels, unseen=unseen).to(self.network.input_weights.device)
+        return self.preprocessing(pixels, unseen=unseen).to(self.network.input_weights)
 
     def scores(self, pixels: np.ndarray) -> Tensor:
         """Output activations (n, O) of raw pixels (n, D), (n, rows, columns) or one image,
@@ -168,8 +168,9 @@ def _gain(header: dict[str, Any]) -> float | None:
     """The model's gain; files of version 0.1 have it in the recipe of their training alone."""
     gain = header.get("gain")
     if "gain" not in header:
-        recipe = header["details"].get("recipe", {})
-        found = [p for p in recipe.get("protocols", ()) if p.get("name") == header["protocol"]]
+        details = header["details"]
+        trained = [details.get("training", {}), *details.get("recipe", {}).get("protocols", ())]
+        found = [rule for rule in trained if rule.get("name") == header["protocol"]]
         gain = found[0].get("gain") if found else None
         if isinstance(gain, list):
             gain = gain[int(header["details"]["run"])]

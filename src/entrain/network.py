@@ -109,7 +109,7 @@ class KuramotoNetwork(nn.Module):
                 tensor = None
             if name in trainable:
                 if tensor is None:
-                    raise InputError(f"{name} must be given to be trained: {shape[-1]} numbers")
+                    raise InputError(f"{name} must be given to be trained: where does it start?")
                 self.register_parameter(name, nn.Parameter(tensor))
             else:
                 self.register_buffer(name, tensor)
@@ -144,7 +144,8 @@ class KuramotoNetwork(nn.Module):
         bias, matrix = finite_array("biases", biases), finite_array("couplings", couplings)
         hidden, inputs = weights.shape[-2:]
         if bias.dim() != weights.dim() - 1 or bias.shape[:-1] != axes:
-            raise wrong_shape("biases", " x ".join([*map(str, axes), "N"]), bias)
+            expected = " x ".join([*map(str, axes), "N"])
+            raise wrong_shape("biases", f"{expected} numbers, one for each oscillator", bias)
         n = bias.shape[-1]
         if n <= hidden:
             raise InputError(

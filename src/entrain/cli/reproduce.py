@@ -89,7 +89,7 @@ def command(
     if not json:
         seconds = time.monotonic() - began
         out.print(
-            f"{count} of {len(queue.all)} pieces of job in {seconds:.0f} s"
+            f"{count} of {len(queue.all)} jobs in {seconds:.0f} s"
             if count
             else "everything was finished already"
         )

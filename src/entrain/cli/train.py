@@ -117,8 +117,8 @@ def command(
     weights.
     """
     from entrain.device import choose_device
-    from entrain.errors import positive_float, positive_int, seed_number
-    from entrain.learning import Recipe
+    from entrain.errors import InputError, positive_float, positive_int, seed_number
+    from entrain.learning import DivergedError, Recipe
     from entrain.physics import Dynamics
     from entrain.runfolder import RunFolder, new_folder, resume_command
 
@@ -198,6 +198,9 @@ def command(
     with folder.locked():
         try:
             results, trained = _train(folder, data, place)
+        except DivergedError as error:
+            option = " (--path-learning-rate)" if error.protocol == "PATH" else ""
+            raise InputError(f"{error}{option}") from error
         except (KeyboardInterrupt, OSError):
             err.print(f"stopped; go on with: {resume_command(folder.path)}", soft_wrap=True)
             raise

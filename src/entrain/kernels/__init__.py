@@ -141,8 +141,11 @@ def _rows_that_fit(
 
 
 def _tape_bytes(device: torch.device) -> int:
-    if TAPE_BYTES is not None:
-        return TAPE_BYTES
+    return _usual_tape_bytes(device) if TAPE_BYTES is None else TAPE_BYTES
+
+
+@functools.cache
+def _usual_tape_bytes(device: torch.device) -> int:
     if device.type != "cuda":
         return _CPU_BYTES
     return int(torch.cuda.get_device_properties(device).total_memory) // 4

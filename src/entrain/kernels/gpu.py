@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -112,8 +112,6 @@ def rollout_with_pullback(
     runs, batch, oscillators = model.fields.shape
     replicates = 1 if noise is None else len(noise.replicates)
     rows = batch * replicates
-    # What the pullback reads again, laid out as the kernels take it, once.
-    given, model = model, replace(model, couplings=model.couplings.contiguous())
     phases, tape = _run(model, dynamics, noise, record=record, tape=True)
     layout = _layout(model, runs * rows)
     blocks = -(-rows // layout.samples)
@@ -134,7 +132,7 @@ def rollout_with_pullback(
             (blocks, runs),
             layout.threads,
             [
-                model.couplings,
+                model.couplings.contiguous(),
                 tape,
                 gradient.contiguous(),
                 fields_gradient,
@@ -163,7 +161,7 @@ def rollout_with_pullback(
         found = PhaseModel(
             fields_gradient, by_couplings, by_frequencies, by_injection, lag_gradient, by_start
         )
-        return like(found, given, replicates)
+        return like(found, model, replicates)
 
     return _by_replicate(phases, model, noise), pullback
 
@@ -274,13 +272,12 @@ def _spread(values: Tensor | None, model: PhaseModel) -> Tensor | None:
 
 def _terms(model: PhaseModel, **asked: bool) -> tuple[str, ...]:
     """The macros of what the model has and of what is asked for."""
-    present = {
-        "FREQUENCY": model.frequencies is not None,
-        "INJECTION": model.injection is not None,
-        "LAG": model.lag is not None,
-        "START": model.start is not None,
-    }
-    return tuple(name for name, on in (present | asked).items() if on)
+    names = [name for name, on in asked.items() if on]
+    if not model.is_plain:
+        terms = (model.frequencies, model.injection, model.lag, model.start)
+        macros = ("FREQUENCY", "INJECTION", "LAG", "START")
+        names += [macro for macro, term in zip(macros, terms, strict=True) if term is not None]
+    return tuple(names)
 
 
 def _layout(model: PhaseModel, samples: int) -> Layout:

@@ -149,6 +149,8 @@ def _pulled_back(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
 
 def like(gradient: PhaseModel, model: PhaseModel, replicates: int = 1) -> PhaseModel:
     """`gradient` (of M B rows) without what `model` does not have, summed to its shapes."""
+    if replicates == 1 and model.is_plain:
+        return PhaseModel(gradient.fields, gradient.couplings)
 
     def summed(found: Tensor | None, wanted: Tensor | None) -> Tensor | None:
         if found is None or wanted is None:

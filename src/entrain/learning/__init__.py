@@ -4,10 +4,11 @@ from entrain.learning.checkpoint import pack_state, read_state, unpack_state
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, run_pipeline, stages_of
 from entrain.learning.recipe import Recipe
-from entrain.learning.stages import Stage, digest, teacher_stage, train_stage
+from entrain.learning.stages import DivergedError, Stage, digest, teacher_stage, train_stage
 from entrain.learning.trainer import TrainingState, best_lane, train
 
 __all__ = [
+    "DivergedError",
     "Progress",
     "Recipe",
     "Stage",

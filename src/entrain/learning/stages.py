@@ -26,6 +26,14 @@ from entrain.rules.training_data import TrainingData
 from entrain.teacher import Teacher
 
 
+class DivergedError(InputError):
+    """A stage that others start from became non-finite at once; `protocol` is its rule's name."""
+
+    def __init__(self, protocol: str, message: str) -> None:
+        super().__init__(message)
+        self.protocol = protocol
+
+
 @dataclass(frozen=True)
 class Stage:
     """Networks (or a teacher) trained side by side, by one rule.
@@ -206,9 +214,10 @@ def _start(
 def _require_an_epoch(stage: Stage, state: TrainingState) -> None:
     name = stage.rule.name
     if bool((state.best_epoch == 0).all()):
-        raise InputError(
+        raise DivergedError(
+            name,
             f"{name}: the loss became non-finite in the first epoch, so that there is nothing to "
-            f"go on from; lower the learning rate of {name}"
+            f"go on from; lower the learning rate of {name}",
         )
 
 

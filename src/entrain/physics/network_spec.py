@@ -42,6 +42,7 @@ class NetworkSpec:
             if (values := getattr(self, name)) is not None:
                 object.__setattr__(self, name, finite_numbers(name, values))
         object.__setattr__(self, "lag", finite_numbers("lag", (self.lag,))[0])
+        object.__setattr__(self, "trainable", tuple(self.trainable))
         for name in self.trainable:
             if name not in TERMS:
                 raise unknown_name("trainable term", name, TERMS)

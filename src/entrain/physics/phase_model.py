@@ -79,8 +79,13 @@ class PhaseModel:
     @property
     def is_plain(self) -> bool:
         """Whether only fields and couplings act, from pi/2."""
-        terms = (self.frequencies, self.injection, self.lag, self.start)
-        return all(term is None for term in terms) and not self.other_terms
+        return (
+            self.frequencies is None
+            and self.injection is None
+            and self.lag is None
+            and self.start is None
+            and not self.other_terms
+        )
 
     def tensors(self) -> dict[str, Tensor]:
         """The tensors that are there, by name."""

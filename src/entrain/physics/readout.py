@@ -29,7 +29,8 @@ def readout_with_pullback(phases: Tensor, outputs: int) -> tuple[Tensor, Readout
 
     def pullback(gradient: Tensor, count: int = 1) -> Tensor:
         by_phases = torch.zeros_like(phases)
-        by_phases[..., -outputs:] = -gradient * turned.imag / count
+        found = -gradient * turned.imag
+        by_phases[..., -outputs:] = found if count == 1 else found / count
         return by_phases
 
     return turned.real, pullback

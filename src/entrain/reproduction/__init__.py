@@ -1,4 +1,4 @@
-"""Carrying out experiments: a folder of results, a queue of job, and who does it."""
+"""Carrying out experiments: a folder of results, a queue of jobs, and who does them."""
 
 from entrain.reproduction.engines import Engine, ThisProcess, Watcher
 from entrain.reproduction.folder import Job, ResultsFolder

@@ -21,7 +21,7 @@ class Watcher(Protocol):
     """Who is told how far the job is."""
 
     def begin(self, job: Job) -> None:
-        """Job was begun."""
+        """A job was begun."""
 
     def epoch(self, stage: Stage, state: TrainingState) -> None:
         """An epoch of a stage is over, or a stage goes on from a saved state."""

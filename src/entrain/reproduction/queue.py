@@ -54,7 +54,7 @@ class Queue:
         return [w for k, w in self.all.items() if k not in self.done and k not in self._held]
 
     def claim(self, *, wait: bool = True) -> Job | None:
-        """Job to do now; None when all is finished or, unless `wait`, when there is none now."""
+        """A job to do now; None when all is finished or, unless `wait`, when there is none now."""
         while True:
             for job in self.pending:
                 if not all(need.key in self.done for need in job.needs):
@@ -83,7 +83,7 @@ class Queue:
         return Inputs(needs, seconds, begun[0], float(begun[1].get("seconds", 0.0)))
 
     def finish(self, job: Job, outcome: bytes | Values) -> None:
-        """Keep the outcome of claimed job."""
+        """Keep the outcome of a claimed job."""
         if isinstance(job, Measurement):
             assert isinstance(outcome, dict)
             self.folder.keep_result(job, outcome)

@@ -1,0 +1,108 @@
+"""Recipes and the one call that trains: presets go to names, objects are used as they are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+import entrain
+from entrain.data import load_own
+from entrain.errors import InputError
+from entrain.learning import Recipe
+from entrain.physics import Dynamics, NetworkSpec
+from entrain.rules import PAPER_PROTOCOLS, PROTOCOLS, DirectProtocol, TeacherSpec, from_json
+
+DATASETS = ("digits", "mnist", "fashion-mnist-small", "my-own")
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_protocol_given_as_an_object_is_used_exactly_as_it_is(dataset: str, name: str) -> None:
+    rule = replace(PROTOCOLS[name], batch_size=77)
+    for given in (rule, PROTOCOLS[name]):
+        recipe = Recipe.for_dataset(dataset, [given], examples=100)
+        assert recipe.protocols[-1] is given
+
+
+def test_presets_go_to_protocols_given_by_name() -> None:
+    (digits,) = Recipe.for_dataset("digits", ["direct"]).protocols
+    assert (digits.batch_size, digits.epochs) == (32, 60)
+    (mnist,) = Recipe.for_dataset("mnist", "DIRECT").protocols
+    assert isinstance(mnist, DirectProtocol)
+    assert (mnist.epochs, mnist.gain, mnist.augmentation.elastic) == (150, 6.0, 0.5)
+    (own,) = Recipe.for_dataset("my-own", "DIRECT", examples=100).protocols
+    assert (own.batch_size, own.epochs) == (16, 200)
+    path, end = Recipe.for_dataset("digits", "TWO-STAGE-END").protocols
+    assert (path.solver, path.path_nodes, end.path_nodes, end.batch_size) == ("exact", 32, 32, 32)
+
+
+def test_what_an_object_starts_from_is_added_as_if_named() -> None:
+    end = PAPER_PROTOCOLS["TWO-STAGE-END"]
+    path, same = Recipe.for_dataset("digits", [end]).protocols
+    assert (path.name, path.solver, path.batch_size) == ("PATH", "exact", 32)
+    assert same is end
+    assert Recipe("digits", protocols=(end,)).protocols == (PAPER_PROTOCOLS["PATH"], end)
+
+
+def test_dynamics_and_the_size_of_the_network() -> None:
+    recipe = Recipe.for_dataset("digits", "DIRECT", dynamics=Dynamics(steps=7))
+    assert recipe.spec == NetworkSpec(64, Dynamics(steps=7))
+    wide = recipe.adjusted(teacher={"widths": (8, 4)})
+    assert wide.spec == NetworkSpec(12, Dynamics(steps=7))
+    own = Recipe.for_dataset("digits", "DIRECT", network=NetworkSpec(5, lag=0.1))
+    assert own.spec == NetworkSpec(5, lag=0.1)
+    with pytest.raises(InputError, match="10 hidden oscillators need a teacher of as many"):
+        Recipe.for_dataset("digits", "PATH", network=NetworkSpec(10))
+
+
+def test_unknown_settings_are_refused() -> None:
+    recipe = Recipe.for_dataset("digits", "DIRECT")
+    with pytest.raises(InputError, match=r"a recipe or settings of one, not both; .* nonsense"):
+        entrain.train("digits", recipe, nonsense=1)
+    with pytest.raises(InputError, match="got a recipe and runs"):
+        entrain.train("digits", recipe, runs=2)
+    with pytest.raises(InputError, match="unknown setting 'nonsense'; choose from"):
+        entrain.train("digits", nonsense=1)
+    with pytest.raises(InputError, match="unknown setting 'rnus'; did you mean 'runs'"):
+        Recipe.for_dataset("digits", rnus=2)
+
+
+def test_own_data_are_learnt_from_labels_and_datasets_from_a_teacher(
+    tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Recipe] = []
+    monkeypatch.setattr("entrain.api.run_pipeline", lambda recipe, data, **_: asked.append(recipe))
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    np.savez(tmp_path / "mine.npz", X=rows, y=np.arange(60) % 2)
+    data = load_own(tmp_path / "mine.npz")
+    entrain.train(data)
+    entrain.train(data, protocols="PATH")
+    entrain.train("digits")
+    names = [[protocol.name for protocol in recipe.protocols] for recipe in asked]
+    assert names == [["DIRECT"], ["PATH"], ["PATH", "TWO-STAGE-END"]]
+    assert asked[0] == Recipe.for_dataset(data.name, "DIRECT", examples=len(data.train))
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_rules_survive_json_by_their_kind_and_as_the_first_release_wrote_them(name: str) -> None:
+    rule = PROTOCOLS[name]
+    values = rule.to_json()
+    assert from_json(values) == rule
+    assert from_json({k: v for k, v in values.items() if k != "rule"}) == rule
+    with pytest.raises(InputError, match="unknown rule 'two-stages'; did you mean 'two-stage'"):
+        from_json(values | {"rule": "two-stages"})
+    with pytest.raises(InputError, match="rule"):
+        from_json(values | {"speed": 1})
+
+
+def test_a_recipe_of_the_first_release_is_read() -> None:
+    recipe = Recipe.for_dataset("digits", ["TWO-STAGE-END", "DIRECT"], runs=2, seed=3)
+    values = recipe.to_json()
+    del values["network"]
+    values["dynamics"] = asdict(recipe.spec.dynamics)
+    for protocol in values["protocols"]:
+        del protocol["rule"]
+    assert Recipe.from_json(values) == recipe
+    assert from_json(TeacherSpec((3, 2)).to_json()) == TeacherSpec((3, 2))

@@ -1,0 +1,114 @@
+"""The keys of every stage and measurement of version 0.1, which name what was trained by them.
+
+tests/vectors/stage_keys.json holds them as the released version computed them. A key that changes
+would have everything trained again that is in a folder of results.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from entrain.experiments import EXPERIMENTS, PAPER, Measurement
+from entrain.experiments.setting import SETTINGS
+from entrain.learning import digest
+from entrain.reproduction import Queue, ResultsFolder
+from entrain.reproduction.worker import with_needs
+from entrain.rules.interface import added_later
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+RELEASED = json.loads((ROOT / "tests" / "vectors" / "stage_keys.json").read_text())
+
+
+def measurements() -> dict[str, Measurement]:
+    return {
+        f"{setting.name}/{name}": Measurement(experiment, setting)
+        for setting in SETTINGS.values()
+        for name, experiment in EXPERIMENTS.items()
+    }
+
+
+def test_every_measurement_has_its_released_key() -> None:
+    released = RELEASED["measurements"]
+    found = {name: each.key for name, each in measurements().items() if name in released}
+    assert found == released
+    assert len(released) == 81
+
+
+def test_every_stage_has_its_released_key() -> None:
+    released = RELEASED["measurements"]
+    found = {
+        stage.key
+        for name, each in measurements().items()
+        if name in released
+        for stage in with_needs(each.needs)
+    }
+    assert sorted(found) == RELEASED["stages"]
+
+
+def test_the_committed_results_have_the_keys_of_the_papers_setting() -> None:
+    committed = {
+        file.stem: json.loads(file.read_text())
+        for file in RESULTS.glob("*.json")
+        if file.stem in EXPERIMENTS
+    }
+    assert committed.keys() == EXPERIMENTS.keys()
+    for name, result in committed.items():
+        measurement = Measurement(EXPERIMENTS[name], PAPER)
+        assert result["key"] == measurement.key
+        assert {each["key"] for each in result["stages"]} == {
+            stage.key for stage in with_needs(measurement.needs)
+        }
+
+
+def test_of_the_committed_results_nothing_is_left_to_do() -> None:
+    queue = Queue(ResultsFolder(RESULTS), list(EXPERIMENTS.values()), PAPER)
+    assert queue.all == {}
+    assert queue.claim(wait=False) is None
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A value of several numbers."""
+
+    c: int = 3
+    d: tuple[int, ...] = (1, 2)
+
+
+@dataclass(frozen=True)
+class Released:
+    """As a first release had it."""
+
+    a: int = 1
+
+
+@dataclass(frozen=True)
+class Later:
+    """The same with a field that a later release added as it should."""
+
+    a: int = 1
+    inner: Inner = added_later(default_factory=Inner)  # noqa: RUF009 (it makes a field)
+
+
+@dataclass(frozen=True)
+class Careless:
+    """The same with a field that was added as any other."""
+
+    a: int = 1
+    inner: Inner = field(default_factory=Inner)
+
+
+@pytest.mark.parametrize("a", [1, 2])
+def test_a_field_added_later_with_a_factory_leaves_keys_as_they_are(a: int) -> None:
+    assert digest(Later(a)) == digest(Released(a))
+    assert digest([Later(a), (1, 2)]) == digest([Released(a), (1, 2)])
+    assert digest(Later(a, Inner(c=4))) != digest(Released(a))
+    assert digest(Later(a, Inner(c=4))) != digest(Later(a, Inner(c=5)))
+
+
+def test_a_field_added_as_any_other_changes_them() -> None:
+    assert digest(Careless()) != digest(Released())
