@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from entrain.learning.exact_path import solve_path
 from torch import Tensor
 
 import entrain
