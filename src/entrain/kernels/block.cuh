@@ -58,13 +58,13 @@ __device__ __forceinline__ Sample owned_sample(int t, int o, int run, int rows) 
 }
 
 // Couplings are read along i by neighbouring threads. For J^T x that is J itself; for J x a block
-// that holds its row reads it once across, and one that does not is given J^T (`transposed`).
-__device__ __forceinline__ float coupling(const float* held, const float* transposed, int m, int j,
-                                          int i) {
+// that holds its row reads it once across, and one that does not is given J^T (`transposed`), of
+// which `column` is the part for this thread: its row i of J from column t COLUMNS on.
+__device__ __forceinline__ float coupling(const float* held, const float* column, int m, int j) {
 #if HOLD
   return held[m];
 #else
-  return (i < N && j < N) ? __ldg(transposed + j * N + i) : 0.0f;
+  return (SLOTS == N || j < N) ? __ldg(column + m * N) : 0.0f;
 #endif
 }
 
@@ -83,13 +83,17 @@ __device__ __forceinline__ void hold_row(float* held, const float* couplings, in
 __device__ __forceinline__ void multiply(const float* held, const float* transposed, Row* rows,
                                          Partial& partial, int t, int i) {
   if (t >= CHUNKS) return;
+  const float* column = transposed + t * COLUMNS * N + i;
+#if !HOLD && defined(__CUDA_ARCH__)
+  asm("" : "+l"(column));  // kept in a register: the compiler would find it anew for every m
+#endif
   float by_s[S], by_c[S];
 #pragma unroll
   for (int n = 0; n < S; ++n) by_s[n] = by_c[n] = 0.0f;
 #pragma unroll UNROLLED
   for (int m = 0; m < COLUMNS; ++m) {
     int j = t * COLUMNS + m;
-    float weight = coupling(held, transposed, m, j, i);
+    float weight = coupling(held, column, m, j);
     Row row = rows[j];
 #pragma unroll
     for (int n = 0; n < S; ++n) {
