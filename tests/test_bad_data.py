@@ -43,7 +43,7 @@ def official(dataset: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("images", "said"),
+    ("images", "message"),
     [
         (None, "no t10k-images-idx3-ubyte"),
         (b"", "magic of 4 bytes, got 0|not mnist's t10k-images-idx3-ubyte"),
@@ -56,11 +56,11 @@ def official(dataset: str) -> bytes:
     ids=["missing", "empty", "truncated", "corrupt", "short", "mislabelled", "garbage"],
 )
 def test_test_images_that_are_not_official(
-    refuse: Refuse, tiny_run: Run, tmp_path: Path, images: bytes | None, said: str
+    refuse: Refuse, tiny_run: Run, tmp_path: Path, images: bytes | None, message: str
 ) -> None:
     folder = mnist_folder(tmp_path, images=images)
     found = refuse("evaluate", tiny_run.model, "mnist", "--data-dir", folder, "--json")
-    assert any(part in found for part in said.split("|"))
+    assert any(part in found for part in message.split("|"))
     assert str(folder / "mnist") in found
 
 
@@ -72,22 +72,22 @@ def test_training_images_that_are_not_official(
     for name in FILES["mnist"]:
         if name.startswith("train") and content is not None:
             (folder / "mnist" / name).write_bytes(content)
-    said = refuse("train", "mnist", "--data-dir", folder, "--out", out, "--json")
-    assert "train-images-idx3-ubyte" in said
+    message = refuse("train", "mnist", "--data-dir", folder, "--out", out, "--json")
+    assert "train-images-idx3-ubyte" in message
     assert "train-images-idx3-ubyte" in refuse("data", "mnist", "--data-dir", folder, "--json")
     assert not out.exists()
 
 
 def test_a_data_folder_that_is_not_there(refuse: Refuse, tiny_run: Run, tmp_path: Path) -> None:
     place = tmp_path / "nowhere"
-    said = refuse("evaluate", tiny_run.model, "mnist", "--data-dir", place, "--json")
-    assert f"{place}: no such folder" in said
+    message = refuse("evaluate", tiny_run.model, "mnist", "--data-dir", place, "--json")
+    assert f"{place}: no such folder" in message
 
 
 def test_a_model_on_images_of_another_size(refuse: Refuse, tiny_run: Run) -> None:
-    said = refuse("evaluate", tiny_run.model, "mnist", "--json")
-    assert "mnist has images of 784 pixels" in said
-    assert "takes 64 (it was trained on digits)" in said
+    message = refuse("evaluate", tiny_run.model, "mnist", "--json")
+    assert "mnist has images of 784 pixels" in message
+    assert "takes 64 (it was trained on digits)" in message
 
 
 # Pictures
@@ -122,7 +122,7 @@ def constant(level: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "no such picture"),
         (b"", "not a picture"),
@@ -151,7 +151,7 @@ def constant(level: int) -> bytes:
     ],
 )
 def test_pictures_that_cannot_be_read(
-    refuse: Refuse, tiny_run: Run, tmp_path: Path, content: bytes | None, said: str
+    refuse: Refuse, tiny_run: Run, tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     good, bad = tmp_path / "good.png", tmp_path / "bad.png"
     good.write_bytes(png())
@@ -159,7 +159,7 @@ def test_pictures_that_cannot_be_read(
         bad.write_bytes(content)
     found = refuse("predict", tiny_run.model, good, bad, "--json")
     assert f"{bad}: " in found
-    assert any(part in found for part in said.split("|"))
+    assert any(part in found for part in message.split("|"))
 
 
 def test_a_folder_is_no_picture(refuse: Refuse, tiny_run: Run, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_damaged_picture_is_read_or_refused(
 
 
 @pytest.mark.parametrize(
-    ("pixels", "said"),
+    ("pixels", "message"),
     [
         (np.ones((3, 28, 28)), r"images must be 8 x 8 pixels .* got shape \(3, 28, 28\)"),
         (np.ones(63), r"got shape \(63,\)"),
@@ -217,6 +217,6 @@ def test_a_damaged_picture_is_read_or_refused(
         (-np.arange(64.0) / 8, "from 0 to 16, got -7.875"),
     ],
 )
-def test_arrays_a_model_cannot_read(tiny_run: Run, pixels: np.ndarray, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_arrays_a_model_cannot_read(tiny_run: Run, pixels: np.ndarray, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_model(tiny_run.model).predict(pixels)

@@ -39,17 +39,17 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_folder_that_holds_a_run_is_left_alone(refuse: Refuse, tiny_run: Run) -> None:
     before = contents(tiny_run.folder)
-    said = refuse("train", *QUICK, "--out", tiny_run.folder, "--json")
-    assert "already holds another run" in said
-    assert f"entrain train --resume {tiny_run.folder}" in said
+    message = refuse("train", *QUICK, "--out", tiny_run.folder, "--json")
+    assert "already holds another run" in message
+    assert f"entrain train --resume {tiny_run.folder}" in message
     assert contents(tiny_run.folder) == before
 
 
 def test_a_folder_that_holds_other_files_is_left_alone(refuse: Refuse, tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear")
-    said = refuse("train", *QUICK, "--out", tmp_path, "--json")
-    assert "already holds other files" in said
-    assert "--resume" not in said
+    message = refuse("train", *QUICK, "--out", tmp_path, "--json")
+    assert "already holds other files" in message
+    assert "--resume" not in message
     assert contents(tmp_path) == {"letter.txt": b"Dear"}
 
 
@@ -57,9 +57,9 @@ def test_a_folder_that_is_a_file(refuse: Refuse, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x")
     assert f"{file}: is a file" in refuse("train", *QUICK, "--out", file, "--json")
-    said = refuse("train", *QUICK, "--out", file / "below", "--json")
-    assert f"{file / 'below'}: " in said
-    assert "Not a directory" in said
+    message = refuse("train", *QUICK, "--out", file / "below", "--json")
+    assert f"{file / 'below'}: " in message
+    assert "Not a directory" in message
     assert file.read_text() == "x"
 
 
@@ -156,7 +156,7 @@ def run(tiny_run: Run, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--seed", "1"], "--seed"),
         (["--out", "elsewhere"], "--out"),
@@ -165,17 +165,19 @@ def run(tiny_run: Run, tmp_path: Path) -> Path:
         (["digits"], "DATASET"),
     ],
 )
-def test_resuming_takes_no_recipe(refuse: Refuse, run: Path, options: list[str], said: str) -> None:
+def test_resuming_takes_no_recipe(
+    refuse: Refuse, run: Path, options: list[str], message: str
+) -> None:
     before = contents(run)
     found = refuse("train", "--resume", run, *options, "--json")
-    assert f"error: {said} cannot be combined with --resume" in found
+    assert f"error: {message} cannot be combined with --resume" in found
     assert contents(run) == before
 
 
 def test_resuming_what_is_no_run(refuse: Refuse, tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "nowhere"):
-        said = refuse("train", "--resume", place, "--json")
-        assert f"{place}: not a run folder (it has no run.json)" in said
+        message = refuse("train", "--resume", place, "--json")
+        assert f"{place}: not a run folder (it has no run.json)" in message
 
 
 def without(values: dict[str, Any], *keys: str) -> dict[str, Any]:
@@ -224,9 +226,9 @@ def test_resuming_a_truncated_checkpoint(refuse: Refuse, run: Path, stage: str) 
     for share in (0, 0.3, 0.99):
         file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
         before = contents(run)
-        said = refuse("train", "--resume", run, "--json")
-        assert f"{file}: not a readable checkpoint file" in said
-        assert "Delete it to train its stage again" in said
+        message = refuse("train", "--resume", run, "--json")
+        assert f"{file}: not a readable checkpoint file" in message
+        assert "Delete it to train its stage again" in message
         assert contents(run) == before
 
 
@@ -246,8 +248,8 @@ def test_resuming_with_a_checkpoint_of_another_recipe(refuse: Refuse, run: Path)
     content = json.loads(file.read_text())
     content["recipe"]["teacher"]["widths"] = [5, 3, 2]
     file.write_text(json.dumps(content))
-    said = refuse("train", "--resume", run, "--json")
-    assert "teacher.safetensors: belongs to another recipe" in said
+    message = refuse("train", "--resume", run, "--json")
+    assert "teacher.safetensors: belongs to another recipe" in message
 
 
 def test_resuming_with_a_checkpoint_that_is_none(refuse: Refuse, run: Path) -> None:
@@ -255,8 +257,8 @@ def test_resuming_with_a_checkpoint_that_is_none(refuse: Refuse, run: Path) -> N
     shutil.copy(run / "path-0.safetensors", file)
     assert "holds a model, expected a checkpoint" in refuse("train", "--resume", run, "--json")
     rewritten(run / "state" / "teacher.safetensors", file, {"merit": None})
-    said = refuse("train", "--resume", run, "--json")
-    assert f"{file}: not a complete checkpoint (KeyError('merit'))" in said
+    message = refuse("train", "--resume", run, "--json")
+    assert f"{file}: not a complete checkpoint (KeyError('merit'))" in message
     rewritten(run / "state" / "teacher.safetensors", file, header={"epoch": None})
     assert f"{file}: not a complete checkpoint" in refuse("train", "--resume", run, "--json")
 
@@ -265,8 +267,8 @@ def test_a_folder_that_is_being_trained(refuse: Refuse, run: Path) -> None:
     before = contents(run)
     with held(run / "run.lock") as ours:
         assert ours
-        said = refuse("train", "--resume", run, "--json")
-    assert f"{run}: another process is training this run" in said
+        message = refuse("train", "--resume", run, "--json")
+    assert f"{run}: another process is training this run" in message
     assert contents(run) == before
 
 
@@ -288,9 +290,9 @@ def test_a_first_stage_that_diverges_at_once_leaves_nothing_to_go_on_from(
     refuse: Refuse, tmp_path: Path
 ) -> None:
     option = "--path-learning-rate=1e12"
-    said = refuse("train", *QUICK, option, "--out", tmp_path / "run", "--json")
-    assert "PATH: the loss became non-finite in the first epoch" in said
-    assert "lower the learning rate of PATH (--path-learning-rate)" in said
+    message = refuse("train", *QUICK, option, "--out", tmp_path / "run", "--json")
+    assert "PATH: the loss became non-finite in the first epoch" in message
+    assert "lower the learning rate of PATH (--path-learning-rate)" in message
     assert not (tmp_path / "run" / "results.json").exists()
 
 
@@ -300,9 +302,9 @@ def test_a_second_stage_that_diverges_at_once_keeps_what_the_first_gave(
     option, folder = "--endpoint-learning-rate=1e6", tmp_path / "run"
     result = invoke("train", *QUICK, option, "--out", folder, "--json")
     assert result.exit_code == 2
-    said = " ".join(result.stderr.split())
-    assert "TWO-STAGE-END run 0 became non-finite in epoch 1; kept is only its starting" in said
-    assert "Lower --endpoint-learning-rate (it was 1e+06)" in said
+    message = " ".join(result.stderr.split())
+    assert "TWO-STAGE-END run 0 became non-finite in epoch 1; kept is only its starting" in message
+    assert "Lower --endpoint-learning-rate (it was 1e+06)" in message
     first, second = (
         read_model(folder / f"{name}-0.safetensors").network for name in ("path", "two-stage-end")
     )
@@ -329,12 +331,13 @@ def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
         ]
         assert result.exit_code == (2 if name == "bad" else 0)
         rows = json.loads(result.stdout)["results"]["PATH"]["runs"]
-    said = " ".join(result.stderr.split())
+    message = " ".join(result.stderr.split())
     assert (
-        "PATH run 1 became non-finite in epoch 2; kept is its best checkpoint, of epoch 1" in said
+        "PATH run 1 became non-finite in epoch 2; kept is its best checkpoint, of epoch 1"
+        in message
     )
-    assert "Lower --path-learning-rate (it was 8000)" in said
-    assert "PATH run 0" not in said
+    assert "Lower --path-learning-rate (it was 8000)" in message
+    assert "PATH run 0" not in message
     assert [row["epoch"] for row in rows][1] == 1
     assert torch.equal(networks["good"][0].couplings, networks["bad"][0].couplings)
     assert torch.equal(networks["good"][0].input_weights, networks["bad"][0].input_weights)

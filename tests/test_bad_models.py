@@ -30,9 +30,9 @@ def test_model_files_that_are_none(refuse: Refuse, tmp_path: Path, command: str)
     missing = tmp_path / "missing.safetensors"
     assert f"{missing}: no such model file" in refuse(command, missing, *more, "--json")
     for path in (empty, text):
-        said = refuse(command, path, *more, "--json")
-        assert f"{path}: not a readable model file" in said
-        assert "expected an Entrain safetensors file" in said
+        message = refuse(command, path, *more, "--json")
+        assert f"{path}: not a readable model file" in message
+        assert "expected an Entrain safetensors file" in message
 
 
 @settings(
@@ -95,17 +95,17 @@ CHANGES: dict[str, tuple[str, Callable[[Tensor], Tensor | None], str]] = {
 def test_a_model_file_with_wrong_tensors(
     refuse: Refuse, tiny_run: Run, tmp_path: Path, change: str
 ) -> None:
-    name, edit, said = CHANGES[change]
+    name, edit, message = CHANGES[change]
     with safe_open(tiny_run.model, framework="pt") as file:
         tensors = {name: edit(file.get_tensor(name))}
     path = rewritten(tiny_run.model, tmp_path / "x.safetensors", tensors)
     found = refuse("show", path, "--json")
     assert f"{path}: " in found
-    assert said in found
+    assert message in found
 
 
 @pytest.mark.parametrize(
-    ("header", "said"),
+    ("header", "message"),
     [
         ({"version": 2}, "format version 2; this release of Entrain reads version 1. Upgrade"),
         ({"kind": "checkpoint"}, "holds a checkpoint, expected a model"),
@@ -120,10 +120,10 @@ def test_a_model_file_with_wrong_tensors(
     ],
 )
 def test_a_model_file_with_a_wrong_header(
-    refuse: Refuse, tiny_run: Run, tmp_path: Path, header: dict[str, Any], said: str
+    refuse: Refuse, tiny_run: Run, tmp_path: Path, header: dict[str, Any], message: str
 ) -> None:
     path = rewritten(tiny_run.model, tmp_path / "x.safetensors", header=header)
-    assert said in refuse("show", path, "--json")
+    assert message in refuse("show", path, "--json")
 
 
 def test_a_model_file_with_strange_details_is_shown(
@@ -154,5 +154,5 @@ def test_a_run_that_is_not_finished(refuse: Refuse, tiny_run: Run, tmp_path: Pat
     folder = tmp_path / "a run"
     folder.mkdir()
     shutil.copy(tiny_run.folder / "run.json", folder)
-    said = refuse("evaluate", folder, "--json")
-    assert f"not finished; go on with it: entrain train --resume '{folder}'" in said
+    message = refuse("evaluate", folder, "--json")
+    assert f"not finished; go on with it: entrain train --resume '{folder}'" in message

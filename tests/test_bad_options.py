@@ -14,30 +14,30 @@ from entrain.cli.console import guarded
 
 @pytest.mark.parametrize("command", ["train", "data"])
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("minst", "unknown dataset 'minst'; did you mean 'mnist'?"),
         ("fashion", "choose from digits, fashion-mnist, fashion-mnist-small, mnist, mnist-small"),
         ("[b]", "unknown dataset '[b]'"),
     ],
 )
-def test_unknown_dataset(refuse: Refuse, command: str, name: str, said: str) -> None:
-    assert said in refuse(command, name, "--json")
+def test_unknown_dataset(refuse: Refuse, command: str, name: str, message: str) -> None:
+    assert message in refuse(command, name, "--json")
 
 
 def test_unknown_protocol(refuse: Refuse) -> None:
-    said = refuse("train", "--protocol", "two-stage", "--json")
-    assert "unknown protocol 'two-stage'; did you mean 'TWO-STAGE-END'?" in said
+    message = refuse("train", "--protocol", "two-stage", "--json")
+    assert "unknown protocol 'two-stage'; did you mean 'TWO-STAGE-END'?" in message
 
 
 def test_unknown_model(refuse: Refuse) -> None:
-    said = refuse("evaluate", "mnist-75", "--json")
-    assert "unknown model 'mnist-75'" in said
-    assert "or give a model file or a run folder" in said
+    message = refuse("evaluate", "mnist-75", "--json")
+    assert "unknown model 'mnist-75'" in message
+    assert "or give a model file or a run folder" in message
 
 
 @pytest.mark.parametrize(
-    ("device", "said"),
+    ("device", "message"),
     [
         ("gpu", "unknown device 'gpu'"),
         ("cuda:99", "CUDA device 99 is not available"),
@@ -46,23 +46,23 @@ def test_unknown_model(refuse: Refuse) -> None:
     ],
 )
 def test_unknown_device_leaves_no_folder(
-    refuse: Refuse, tmp_path: Path, device: str, said: str
+    refuse: Refuse, tmp_path: Path, device: str, message: str
 ) -> None:
-    assert said in refuse("train", "--device", device, "--out", tmp_path / "run", "--json")
+    assert message in refuse("train", "--device", device, "--out", tmp_path / "run", "--json")
     assert not (tmp_path / "run").exists()
 
 
 def test_unknown_path_solver(refuse: Refuse, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "run", "--json")
     assert "did you mean 'exact'?" in refuse("train", "--path-solver", "exat", *out)
-    said = refuse("train", "--path-solver", "exact", "--path-learning-rate", 5, *out)
-    assert "--path-learning-rate" in said
+    message = refuse("train", "--path-solver", "exact", "--path-learning-rate", 5, *out)
+    assert "--path-learning-rate" in message
     assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_polarity(refuse: Refuse, tiny_run: Run) -> None:
-    said = refuse("predict", tiny_run.model, "x.png", "--polarity", "dark-on-ligth")
-    assert "did you mean 'dark-on-light'?" in said
+    message = refuse("predict", tiny_run.model, "x.png", "--polarity", "dark-on-ligth")
+    assert "did you mean 'dark-on-light'?" in message
 
 
 # Numbers
@@ -94,9 +94,9 @@ def test_unknown_polarity(refuse: Refuse, tiny_run: Run) -> None:
 )
 def test_numbers_out_of_range_in_a_training(refuse: Refuse, tmp_path: Path, option: str) -> None:
     name, value = option.split("=")
-    said = refuse("train", option, "--out", tmp_path / "run", "--json")
-    assert f"{name} must be " in said
-    assert f"got {value}" in said
+    message = refuse("train", option, "--out", tmp_path / "run", "--json")
+    assert f"{name} must be " in message
+    assert f"got {value}" in message
     assert list(tmp_path.iterdir()) == []
 
 
@@ -115,9 +115,9 @@ def test_numbers_out_of_range_in_a_training(refuse: Refuse, tmp_path: Path, opti
 )
 def test_numbers_out_of_range_in_an_evaluation(refuse: Refuse, tiny_run: Run, option: str) -> None:
     name, value = option.split("=")
-    said = refuse("evaluate", tiny_run.model, option, "--json")
-    assert f"{name} must be " in said
-    assert f"got {value}" in said
+    message = refuse("evaluate", tiny_run.model, option, "--json")
+    assert f"{name} must be " in message
+    assert f"got {value}" in message
 
 
 @pytest.mark.parametrize("option", ["--steps=many", "--temperature=warm", "--nonsense"])
@@ -130,8 +130,8 @@ def test_options_that_are_none(refuse: Refuse, tiny_run: Run, option: str) -> No
 
 @pytest.mark.parametrize("hidden", ["", "abc", "4,,3", "4,3,", "1e3", "4;3"])
 def test_hidden_widths_that_are_no_numbers(refuse: Refuse, tmp_path: Path, hidden: str) -> None:
-    said = refuse("train", f"--hidden={hidden}", "--out", tmp_path / "run", "--json")
-    assert f"--hidden must be widths such as 32,16,16, got {hidden!r}" in said
+    message = refuse("train", f"--hidden={hidden}", "--out", tmp_path / "run", "--json")
+    assert f"--hidden must be widths such as 32,16,16, got {hidden!r}" in message
     assert list(tmp_path.iterdir()) == []
 
 
@@ -142,10 +142,10 @@ def test_hidden_widths_out_of_range(refuse: Refuse, tmp_path: Path, hidden: str)
 
 
 def test_more_than_fits_into_memory(refuse: Refuse, tiny_run: Run, tmp_path: Path) -> None:
-    said = refuse("evaluate", tiny_run.model, "--refine", 10**15, "--json")
-    assert "not enough memory" in said
-    said = refuse("train", *QUICK, "--runs", 10**14, "--out", tmp_path / "run", "--json")
-    assert "not enough memory" in said
+    message = refuse("evaluate", tiny_run.model, "--refine", 10**15, "--json")
+    assert "not enough memory" in message
+    message = refuse("train", *QUICK, "--runs", 10**14, "--out", tmp_path / "run", "--json")
+    assert "not enough memory" in message
 
 
 def test_other_errors_are_not_hidden() -> None:

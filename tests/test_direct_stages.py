@@ -81,9 +81,9 @@ def test_a_stage_distils_its_teacher(digits: TrainingData) -> None:
     stage = direct(protocol, 10, teachers=(TEACHER,))
     assert stage.needs == (TEACHER,)
     state = train_stage(stage, digits, states)
-    said = TEACHER.teacher(states[TEACHER.key]).targets(digits.train.inputs).float()
+    taught = TEACHER.teacher(states[TEACHER.key]).targets(digits.train.inputs).float()
     data = (digits.train, digits.validation)
-    task = DirectTask(protocol, *data, stage.network, 10, seed=0, teacher_outputs=said)
+    task = DirectTask(protocol, *data, stage.network, 10, seed=0, teacher_outputs=taught)
     assert equal_states(state, train(task))
     losses = [loss[0] for loss in state.history["loss"]]
     assert losses[-1] < 0.7 * losses[0]

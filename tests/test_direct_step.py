@@ -62,8 +62,8 @@ def by_torch(network: KuramotoNetwork, protocol: DirectProtocol, lane: int, run:
             entropy = functional.cross_entropy(
                 own("gain") * outputs, data.labels[rows], label_smoothing=own("smoothing")
             )
-            said = signed_outputs(data.inputs[rows]).to(outputs.dtype)
-            apart = functional.mse_loss(outputs, said)
+            taught = signed_outputs(data.inputs[rows]).to(outputs.dtype)
+            apart = functional.mse_loss(outputs, taught)
             ((1 - protocol.distillation) * entropy + protocol.distillation * apart).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), protocol.clip)
             optimiser.step()

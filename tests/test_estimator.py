@@ -85,7 +85,7 @@ def test_what_is_kept_after_fit() -> None:
     np.testing.assert_allclose(fitted.mean_, X.mean(0))
     np.testing.assert_allclose(fitted.scale_, [*X[:, :4].std(0), 1.0])
     lengths = np.linalg.norm((X - fitted.mean_) / fitted.scale_, axis=1)
-    assert fitted.factor_ * lengths.mean() == pytest.approx(10.0)
+    assert fitted.factor_ * lengths.mean() == pytest.approx(48.9)
     assert fitted.n_iter_ == len(fitted.loss_curve_) == 20
     assert 1 <= fitted.best_epoch_ <= 20
     assert 0.8 < fitted.validation_score_ <= 1.0

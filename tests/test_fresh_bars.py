@@ -99,7 +99,7 @@ def test_every_claim_of_the_experiment_holds(values: dict[str, Any], name: str) 
 @pytest.mark.parametrize("name", IN_PART)
 def test_the_claim_that_needs_few_epochs_holds(values: dict[str, Any], name: str) -> None:
     text, count = IN_PART[name]
-    assert [holds for said, holds in claims(values, name) if text in said] == [True] * count
+    assert [holds for message, holds in claims(values, name) if text in message] == [True] * count
 
 
 def test_direct_learns_at_every_size_with_augmentation_and_without(values: dict[str, Any]) -> None:

@@ -44,7 +44,7 @@ def test_parse_idx_refuses_every_truncation(shape: tuple[int, ...], data: st.Dat
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "magic of 4 bytes, got 0"),
         (b"\x00\x01\x08\x01" + bytes(4), "magic is 00010801"),
@@ -57,8 +57,8 @@ def test_parse_idx_refuses_every_truncation(shape: tuple[int, ...], data: st.Dat
         (b"\x00\x00\x08\x03" + bytes(4) + b"\xff" * 8, "too large"),
     ],
 )
-def test_parse_idx_says_what_is_wrong(content: bytes, said: str) -> None:
-    with pytest.raises(InputError, match=f"^a-file: .*{said}"):
+def test_parse_idx_says_what_is_wrong(content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=f"^a-file: .*{message}"):
         parse_idx(content, "a-file")
 
 
@@ -71,7 +71,7 @@ def test_read_idx_bytes_tells_gzip_by_its_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
+    ("raw", "message"),
     [
         (ZIPPED[:-9], "cut off"),
         (ZIPPED[:2], "cut off"),
@@ -81,10 +81,10 @@ def test_read_idx_bytes_tells_gzip_by_its_content(tmp_path: Path) -> None:
         (ZIPPED + b"rest", "corrupt"),
     ],
 )
-def test_a_broken_gzip_file_is_named(tmp_path: Path, raw: bytes, said: str) -> None:
+def test_a_broken_gzip_file_is_named(tmp_path: Path, raw: bytes, message: str) -> None:
     path = tmp_path / "broken.gz"
     path.write_bytes(raw)
-    with pytest.raises(InputError, match=rf"broken\.gz: .*{said}"):
+    with pytest.raises(InputError, match=rf"broken\.gz: .*{message}"):
         read_idx_bytes(path)
 
 

@@ -112,7 +112,11 @@ def test_from_arrays_names_the_broken_constraint(name: str, change, message: str
         ("couplings", np.zeros((8, 7)), "8 x 8"),
         ("couplings", np.zeros(8), "8 x 8"),
         ("biases", np.zeros(5), "at least 6"),
-        ("biases", np.zeros((8, 1)), r"biases must be N; got shape \(8, 1\)"),
+        (
+            "biases",
+            np.zeros((8, 1)),
+            r"biases must be N numbers, one for each oscillator; got shape \(8, 1\)",
+        ),
         ("input_weights", np.zeros((0, 6)), "non-empty"),
     ],
 )

@@ -89,7 +89,7 @@ def spoilt(array: np.ndarray, place: tuple[int, ...], value: float) -> np.ndarra
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"X": None}, "no array X: it holds 'y'; expected X and y"),
         ({"y": None}, "no array y"),
@@ -142,11 +142,11 @@ def spoilt(array: np.ndarray, place: tuple[int, ...], value: float) -> np.ndarra
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_arrays_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+def test_arrays_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     arrays = {"X": ROWS, "y": LABELS} | changes
     path = tmp_path / "x.npz"
     np.savez_compressed(path, **{name: each for name, each in arrays.items() if each is not None})
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         load_own(path)
     assert str(caught.value).startswith(f"{path}: ")
 
@@ -157,7 +157,7 @@ def npy_bytes(shape: str, descr: str = "'<f8'", data: bytes = b"", magic: bytes 
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (npy_bytes("(1000000000, 3)"), r"claims shape \(1000000000, 3\) .* at most 4,000,000,000"),
         (npy_bytes("(10000, 3)"), "240,000 bytes, but has 0"),
@@ -180,11 +180,11 @@ def npy_bytes(shape: str, descr: str = "'<f8'", data: bytes = b"", magic: bytes 
         *("pickle-inside", "dtype", "nested", "magic-7", "magic-3", "empty", "cut", "text"),
     ],
 )
-def test_arrays_that_lie_about_themselves(tmp_path: Path, content: bytes, said: str) -> None:
+def test_arrays_that_lie_about_themselves(tmp_path: Path, content: bytes, message: str) -> None:
     path = npz(tmp_path / "x.npz", y=LABELS)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("X.npy", content)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         load_own(path)
 
 

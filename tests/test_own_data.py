@@ -145,7 +145,7 @@ def test_large_data_are_scaled_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         (np.ones((2, 4)), r"shape \(rows, 3\), got shape \(2, 4\)"),
         (np.ones(4), r"shape \(rows, 3\)"),
@@ -158,13 +158,13 @@ def test_large_data_are_scaled_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
         (np.ones((1, 3), complex), "real numbers"),
     ],
 )
-def test_rows_that_cannot_be_scaled_are_refused(rows: np.ndarray, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_rows_that_cannot_be_scaled_are_refused(rows: np.ndarray, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         FeatureScaling.fit(ROWS)(rows)
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         (np.ones((5, 2)), "every feature is constant over the 5 training rows"),
         (np.ones((5, 0)), "at least one feature"),
@@ -172,8 +172,8 @@ def test_rows_that_cannot_be_scaled_are_refused(rows: np.ndarray, said: str) -> 
         (np.array([[1e308, 0], [1e308, 1], [-1e308, 1]]), "feature 0 .* too large"),
     ],
 )
-def test_rows_without_a_scale_are_refused(rows: np.ndarray, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_rows_without_a_scale_are_refused(rows: np.ndarray, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         FeatureScaling.fit(rows)
 
 

@@ -81,7 +81,7 @@ def crowd(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (overwrite("a/notes.txt", b"text"), r"notes\.txt: not a picture"),
         (overwrite("a/3.png", b""), r"3\.png: not a picture"),
@@ -104,14 +104,14 @@ def crowd(place: Path) -> None:
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
 def test_folders_that_cannot_be_used(
-    tmp_path: Path, change: Callable[[Path], object], said: str
+    tmp_path: Path, change: Callable[[Path], object], message: str
 ) -> None:
     place = folder_of_pictures(tmp_path / "x", {"a": 6, "b": 9})
     folder_of_pictures(tmp_path / "other", {"deep": 3})
     Image.fromarray(LEVELS[0]).save(tmp_path / "o.png")
     load_own(place, image_size=8)
     change(place)
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         load_own(place, image_size=8)
     assert str(caught.value).startswith(str(place))
 

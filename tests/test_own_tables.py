@@ -103,7 +103,7 @@ def cell(line: int, column: int, value: str) -> Callable[[list[list[str]]], obje
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "the file is empty"),
         ("\n", "line 1 has 0 columns"),
@@ -144,10 +144,10 @@ def cell(line: int, column: int, value: str) -> Callable[[list[list[str]]], obje
     ],
     ids=lambda value: value[:40] if re.match("[a-z0-9']", value) and "\n" not in value else "",
 )
-def test_tables_that_cannot_be_used(tmp_path: Path, text: str, said: str) -> None:
+def test_tables_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "x.csv"
     path.write_text(text, newline="")
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         load_own(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert len(str(caught.value)) < 500

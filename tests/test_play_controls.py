@@ -201,8 +201,8 @@ def test_the_energy_goes_down_as_python_says(page: Visit) -> None:
         path = model.network.energy(model.network.simulate(inputs, record=True), inputs)[:, 0]
     assert bool((path.diff() < 0).all())
     words = page.get("energy").get_attribute("aria-label")
-    said = [float(number) for number in re.findall(r"-?\d+\.\d", words)]
-    assert said == pytest.approx([float(path[0]), float(path[-1])], abs=0.051)
+    message = [float(number) for number in re.findall(r"-?\d+\.\d", words)]
+    assert message == pytest.approx([float(path[0]), float(path[-1])], abs=0.051)
     page.set("time-slider", 200)
     plot = page.picture(page.get("energy"))
     dark = (plot[..., :3].sum(-1) < 150) & (plot[..., 3] > 200)  # ink, not frame or words

@@ -154,7 +154,7 @@ def test_who_holds_work_removes_what_a_killed_write_of_it_left(tmp_path: Path) -
 def test_another_setting_does_not_overwrite(everything: Path, refuse: Refuse) -> None:
     before = (everything / "multiseed.json").read_bytes()
     message = refuse("reproduce", "multiseed", "--runs", 3, *options(everything))
-    assert "holds the result of another setting (tiny, 2 runs; asked for is tiny, 3" in message
+    assert "holds the result of another setting (tiny, 2 runs; this one is tiny, 3" in message
     assert "choose another --out" in message
     assert (everything / "multiseed.json").read_bytes() == before
 
@@ -208,11 +208,11 @@ def test_killed_again_and_again_it_ends_with_the_same_numbers(
 
 def test_two_processes_share_the_work(everything: Path, tmp_path: Path) -> None:
     both = [start(tmp_path), start(tmp_path)]
-    said = [process.communicate(timeout=600) for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
+    complaint = [process.communicate(timeout=600) for process in both]
+    assert [process.returncode for process in both] == [0, 0], complaint
     titles = Counter(
         line.split("  ")[1] + line.split("  ")[0].split("/")[1]
-        for _, errors in said
+        for _, errors in complaint
         for line in errors.splitlines()
         if "/" in line.split("  ")[0] and line.endswith(" s")
     )

@@ -247,7 +247,7 @@ def test_when_all_fail_the_message_lists_every_source(
     lines = str(caught.value).splitlines()
     assert lines[0] == "the train part of mnist was found nowhere:"
     starts = [
-        "data folder: ENTRAIN_DATA is not set",
+        "data folder: none was named and ENTRAIN_DATA is not set",
         f"bundled {world.bundled / 'mnist'}: no {TRAIN[0]}",
         f"cache {world.cache / 'mnist'}: no {TRAIN[0]}",
         f"system copy {sys.prefix}/share/datasets/mnist: no {TRAIN[0]}",

@@ -105,9 +105,7 @@ class Model:
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, atomically."""
         network = self.network
-        names = (*_NETWORK_TENSORS, *_TERMS)
-        found = {name: getattr(network, name) for name in names}
-        tensors = {name: tensor for name, tensor in found.items() if tensor is not None}
+        tensors = network.as_parameters().tensors()
         if not torch.equal(network.graph.cpu(), layered_graph(network.hidden, network.outputs)):
             tensors["graph"] = network.graph.to(torch.uint8)
         if self.teacher is not None:

@@ -199,7 +199,7 @@ def command(
         try:
             results, trained = _train(folder, data, place)
         except DivergedError as error:
-            option = " (--path-learning-rate)" if error.protocol == "PATH" else ""
+            option = " (--path-learning-rate)" if str(error).startswith("PATH:") else ""
             raise InputError(f"{error}{option}") from error
         except (KeyboardInterrupt, OSError):
             err.print(f"stopped; go on with: {resume_command(folder.path)}", soft_wrap=True)

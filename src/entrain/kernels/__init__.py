@@ -121,7 +121,12 @@ def path_loss(
 ) -> tuple[Tensor, PhaseModel]:
     """See `reference.path_loss`."""
     module = select_backend(model)
-    if not getattr(module, "has_path_loss", lambda _: False)(model):
+    if not module.has_path_loss(model):
+        if model.fields.is_cuda:
+            _warn_once(
+                "the CUDA path loss takes fields and couplings of up to 160 oscillators: PyTorch "
+                "operations compute it, about PRICE times slower"
+            )
         module = reference
     found: tuple[Tensor, PhaseModel] = module.path_loss(model, coefficients, dynamics, nodes=nodes)
     return found

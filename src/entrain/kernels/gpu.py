@@ -272,12 +272,12 @@ def _spread(values: Tensor | None, model: PhaseModel) -> Tensor | None:
 
 def _terms(model: PhaseModel, **asked: bool) -> tuple[str, ...]:
     """The macros of what the model has and of what is asked for."""
-    names = [name for name, on in asked.items() if on]
+    names = []
     if not model.is_plain:
         terms = (model.frequencies, model.injection, model.lag, model.start)
         macros = ("FREQUENCY", "INJECTION", "LAG", "START")
-        names += [macro for macro, term in zip(macros, terms, strict=True) if term is not None]
-    return tuple(names)
+        names = [macro for macro, term in zip(macros, terms, strict=True) if term is not None]
+    return (*names, *(name for name, on in asked.items() if on))
 
 
 def _layout(model: PhaseModel, samples: int) -> Layout:

@@ -181,6 +181,11 @@ def segment_length(fields: Tensor, steps: int) -> int:
     return steps if fits_in_memory(fields, steps) else math.isqrt(steps - 1) + 1
 
 
+def has_path_loss(model: PhaseModel) -> bool:
+    """Whether `path_loss` takes that model: any."""
+    return True
+
+
 def path_loss(
     model: PhaseModel, coefficients: Tensor, dynamics: Dynamics, *, nodes: int | None = None
 ) -> tuple[Tensor, PhaseModel]:

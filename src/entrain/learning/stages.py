@@ -27,11 +27,8 @@ from entrain.teacher import Teacher
 
 
 class DivergedError(InputError):
-    """A stage that others start from became non-finite at once; `protocol` is its rule's name."""
-
-    def __init__(self, protocol: str, message: str) -> None:
-        super().__init__(message)
-        self.protocol = protocol
+    """A stage that others start from became non-finite at once; the message begins with its rule's
+    name."""
 
 
 @dataclass(frozen=True)
@@ -215,9 +212,8 @@ def _require_an_epoch(stage: Stage, state: TrainingState) -> None:
     name = stage.rule.name
     if bool((state.best_epoch == 0).all()):
         raise DivergedError(
-            name,
             f"{name}: the loss became non-finite in the first epoch, so that there is nothing to "
-            f"go on from; lower the learning rate of {name}",
+            f"go on from; lower the learning rate of {name}"
         )
 
 
