@@ -115,7 +115,7 @@ def test_from_arrays_names_the_broken_constraint(name: str, change, message: str
         (
             "biases",
             np.zeros((8, 1)),
-            r"biases must be N numbers, one for each oscillator; got shape \(8, 1\)",
+            r"one for each oscillator; got shape \(8, 1\)",
         ),
         ("input_weights", np.zeros((0, 6)), "non-empty"),
     ],
