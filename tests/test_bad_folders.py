@@ -99,7 +99,9 @@ def test_a_folder_taken_at_the_last_moment_is_left_alone(
 
 
 def test_protocols_that_name_files_elsewhere(tmp_path: Path) -> None:
-    for name in ("../../x", "a/b", "", ".x", "Teacher", "PATH\n"):
+    with pytest.raises(InputError, match="none of them teacher"):
+        entrain.Recipe("digits", protocols=(replace(PROTOCOLS["Z-END"], name="Teacher"),))
+    for name in ("../../x", "a/b", "", ".x", "PATH\n"):
         recipe = entrain.Recipe("digits", protocols=(replace(PROTOCOLS["Z-END"], name=name),))
         with pytest.raises(InputError, match="name"):
             RunFolder.create(tmp_path / "run", recipe, {})
@@ -303,7 +305,10 @@ def test_a_second_stage_that_diverges_at_once_keeps_what_the_first_gave(
     result = invoke("train", *QUICK, option, "--out", folder, "--json")
     assert result.exit_code == 2
     message = " ".join(result.stderr.split())
-    assert "TWO-STAGE-END run 0 became non-finite in epoch 1; kept is only its starting" in message
+    assert (
+        "TWO-STAGE-END run 0 became non-finite in epoch 1; only its starting point is kept"
+        in message
+    )
     assert "Lower --endpoint-learning-rate (it was 1e+06)" in message
     first, second = (
         read_model(folder / f"{name}-0.safetensors").network for name in ("path", "two-stage-end")
@@ -322,7 +327,7 @@ def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
             teacher={"widths": (4, 3, 3), "initialisations": 1, "epochs": 10},
             path={"learning_rate": rates, "epochs": 4},
         )
-        chosen = replace(chosen, network=chosen.spec.with_steps(20))
+        chosen = replace(chosen, network=replace(chosen.spec, dynamics=entrain.Dynamics(steps=20)))
         folder = tmp_path / name
         RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
         result = invoke("train", "--resume", folder, "--json")
@@ -333,7 +338,7 @@ def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
         rows = json.loads(result.stdout)["results"]["PATH"]["runs"]
     message = " ".join(result.stderr.split())
     assert (
-        "PATH run 1 became non-finite in epoch 2; kept is its best checkpoint, of epoch 1"
+        "PATH run 1 became non-finite in epoch 2; its best checkpoint, of epoch 1, is kept"
         in message
     )
     assert "Lower --path-learning-rate (it was 8000)" in message
@@ -350,12 +355,12 @@ def test_a_run_without_a_good_epoch_has_strict_results(invoke: Invoke, tmp_path:
         teacher={"widths": (4, 3, 3), "initialisations": 1, "epochs": 3},
         path={"learning_rate": (1e12, 1000.0), "epochs": 1},
     )
-    chosen = replace(chosen, network=chosen.spec.with_steps(20))
+    chosen = replace(chosen, network=replace(chosen.spec, dynamics=entrain.Dynamics(steps=20)))
     folder = tmp_path / "run"
     RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
     result = invoke("train", "--resume", folder, "--json")
     assert result.exit_code == 2
-    assert "kept is only its starting point" in " ".join(result.stderr.split())
+    assert "only its starting point is kept" in " ".join(result.stderr.split())
     assert "NaN" not in (folder / "results.json").read_text()
     assert b"NaN" not in (folder / "path-0.safetensors").read_bytes()
     assert invoke("show", folder).exit_code == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor
@@ -134,3 +136,25 @@ def test_a_ridge_reaches_the_exact_solver() -> None:
         for r in (recipe, recipe.adjusted(path={"ridge": 0.1}))
     )
     assert ridged < plain
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("couplings", (1, 7, 7)),
+        ("couplings", (2, 6, 6)),
+        ("frequencies", (1, 1, 7)),
+        ("frequencies", (7,)),
+        ("injection", (2, 4, 1)),
+        ("start", (1, 4, 7)),
+        ("lag", (1,)),
+    ],
+)
+def test_tensors_of_other_shapes_are_refused_before_their_addresses_are_taken(
+    name: str, shape: tuple[int, ...]
+) -> None:
+    model = random_model(2, 4, 7, TERMS).map(Tensor.float)
+    with pytest.raises(entrain.InputError, match=f"{name} must be "):
+        kernels.rollout(replace(model, **{name: torch.zeros(shape)}), Dynamics(steps=3))
+    with pytest.raises(entrain.InputError, match="share dtype and device"):
+        kernels.rollout(replace(model, lag=model.lag.double()), Dynamics(steps=3))

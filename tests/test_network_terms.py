@@ -77,10 +77,10 @@ def test_terms_are_parameters_if_trained_and_buffers_if_not() -> None:
     assert {name for name, _ in network_with().named_parameters()} == names | set(TERMS)
     fixed = network_with(trainable=("lag",))
     assert {name for name, _ in fixed.named_parameters()} == names | {"lag"}
-    assert set(fixed.state_dict()) == names | set(TERMS)
+    assert set(fixed.state_dict()) == names | set(TERMS) | {"graph"}
     assert fixed.couplers == N - 1
     assert fixed.parameter_count == H * INPUTS + N + (N - 1) + 1
-    with pytest.raises(InputError, match="injection must be given to be trained"):
+    with pytest.raises(InputError, match="injection must have initial values"):
         KuramotoNetwork(INPUTS, H, OUTPUTS, trainable=("injection",))
     with pytest.raises(InputError, match="unknown trainable term 'lags'; did you mean 'lag'"):
         KuramotoNetwork(INPUTS, H, OUTPUTS, trainable=("lags",))
@@ -116,7 +116,9 @@ def test_between_grid_times_the_path_is_a_straight_line() -> None:
         line = (1 - part) * path[before] + part * path[before + 1]
         assert torch.allclose(at, line, rtol=0, atol=1e-12)
     for times in ([-0.1], [0.51], [float("nan")]):
-        with pytest.raises(InputError, match=r"times must be .* from 0 to 0\.5"):
+        with pytest.raises(
+            InputError, match=r"times must (lie from 0 to 0\.5|be numbers|be finite)"
+        ):
             network.trajectory(inputs, times)
 
 
@@ -203,8 +205,41 @@ def test_a_second_derivative_of_the_fast_path_is_refused(dtype: torch.dtype) -> 
     (slope,) = torch.autograd.grad(
         network(inputs).square().sum(), network.biases, create_graph=True
     )
-    with pytest.raises(RuntimeError, match="once_differentiable"):
+    with pytest.raises(RuntimeError, match="first derivatives only"):
         slope.sum().backward()
+    # autograd.grad with some of the inputs prunes what it does not need: it must not be pruned.
+    with pytest.raises(RuntimeError, match="first derivatives only"):
+        torch.autograd.grad(slope.square().sum(), network.input_weights)
+    with pytest.raises(RuntimeError, match="first derivatives only"):
+        torch.autograd.functional.hessian(lambda u: network(u).sum(), inputs)
+
+
+def test_a_state_of_another_graph_is_refused() -> None:
+    one, other = network_with(), KuramotoNetwork(INPUTS, H, OUTPUTS)
+    one.load_state_dict(network_with(seed=5).state_dict())
+    with pytest.raises(InputError, match="another graph"):
+        one.load_state_dict(other.state_dict(), strict=False)
+
+
+def test_energy_and_drift_of_a_trajectory_with_runs_are_those_of_each_run() -> None:
+    networks, inputs = network_with(runs=3), random_tensor(4, INPUTS, seed=2)
+    path = networks.trajectory(inputs, times=[0.0, 0.1, 0.3])  # as many times as runs
+    for lane in range(3):
+        one = KuramotoNetwork.from_parameters(networks.as_parameters().run(lane), networks.dynamics)
+        assert torch.allclose(networks.energy(path, inputs)[lane], one.energy(path[lane], inputs))
+        assert torch.allclose(networks.drift(path, inputs)[lane], one.drift(path[lane], inputs))
+
+
+def test_between_wrapped_phases_the_shorter_way_is_taken() -> None:
+    network = KuramotoNetwork(
+        INPUTS, H, OUTPUTS, frequencies=[20.0] * N, observation_time=1.0, steps=20
+    )
+    inputs = random_tensor(3, INPUTS, seed=4).float()
+    grid = network.trajectory(inputs, temperature=0.01)
+    middle = network.trajectory(inputs, times=[0.025 + 0.05 * k for k in range(20)],
+                                temperature=0.01)  # fmt: skip
+    ahead = torch.sin(middle - grid[:-1])  # half a step: half a radian or so, never the far side
+    assert float(ahead.min()) > 0.2
 
 
 def test_a_second_derivative_of_the_reference_is_that_of_finite_differences() -> None:
@@ -224,3 +259,32 @@ def test_a_second_derivative_of_the_reference_is_that_of_finite_differences() ->
     for (name, parameter), found in zip(parameters.items(), second, strict=True):
         exact = differences(lambda: float(along(False)), parameter)
         assert torch.allclose(found, exact, rtol=1e-5, atol=1e-7), name
+
+
+def test_inputs_of_other_shapes_are_refused_with_what_was_expected() -> None:
+    one, three = KuramotoNetwork(4, 3, 2), KuramotoNetwork(4, 3, 2, runs=3)
+    for call in (one.simulate, one.trajectory):
+        for wrong in (torch.zeros(4), torch.zeros(3, 2, 4)):
+            with pytest.raises(InputError, match="inputs must be B x D; got shape"):
+                call(wrong)
+    for wrong in (torch.zeros(4), torch.zeros(1, 3, 2, 4)):
+        with pytest.raises(InputError, match="B x D, or runs x B x D"):
+            three(wrong)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_empty_batch_has_empty_answers_and_zero_gradients() -> None:
+    network = KuramotoNetwork(4, 3, 2)
+    scores = network(torch.empty(0, 4))
+    assert scores.shape == (0, 2)
+    scores.sum().backward()
+    assert not bool(network.coupler_strengths.grad.any())
+
+
+def test_a_term_changed_in_place_between_rollout_and_backward_is_an_error() -> None:
+    network = KuramotoNetwork(4, 3, 2, injection=torch.ones(5), trainable=["injection"])
+    scores = network(torch.ones(2, 4))
+    with torch.no_grad():
+        network.injection += 1.0
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        scores.sum().backward()

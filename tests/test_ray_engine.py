@@ -23,7 +23,7 @@ from conftest import cli
 from entrain.data import ImageDataset, load_dataset
 from entrain.errors import InputError
 from entrain.experiments import EXPERIMENTS, TINY, Setting
-from entrain.learning import Stage, TrainingState
+from entrain.learning import DivergedError, Stage, TrainingState
 from entrain.reproduction import Job, Queue, ResultsFolder, ThisProcess
 from entrain.reproduction.ray_engine import OnRay
 
@@ -261,7 +261,7 @@ def test_an_error_of_the_work_arrives_as_it_is_and_lets_the_claims_go(
     queue = Queue(folder_in(tmp_path), [experiment], endless)
     with pytest.raises(InputError, match=r"^teacher: the loss became non-finite") as caught:
         OnRay(load_dataset, cluster.address).run(queue, Log())
-    assert type(caught.value) is InputError
+    assert type(caught.value) is DivergedError
     other = Queue(folder_in(tmp_path), [experiment], endless)
     assert {other.claim(wait=False), other.claim(wait=False)} == set(stages(endless))
     other.close()

@@ -258,7 +258,7 @@ def test_when_all_fail_the_message_lists_every_source(
     assert len(lines) == len(starts) + 2
     for line, start in zip(lines[1:-1], starts, strict=True):
         assert line.startswith(f"  - {start}")
-    for word in (*TRAIN, *T10K, "ENTRAIN_DATA=DIR", "--data-dir DIR", "DIR/mnist"):
+    for word in (*TRAIN, *T10K, "ENTRAIN_DATA=DIR", "name DIR as the data folder", "DIR/mnist"):
         assert word in lines[-1]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 import pytest
 import torch
 
+import entrain
 from entrain.data import load_dataset
 from entrain.errors import InputError
 from entrain.experiments import EXPERIMENTS, PAPER, QUICK, TINY, Measurement
@@ -34,7 +35,7 @@ def test_a_key_changes_with_everything_that_decides_the_outcome() -> None:
         replace(stage, rule=replace(stage.rule, endpoint_weight=2.0)),
         replace(stage, runs=(0,)),
         replace(stage, seed=1),
-        replace(stage, network=stage.network.with_steps(100)),
+        replace(stage, network=replace(stage.network, dynamics=entrain.Dynamics(steps=100))),
         TINY.go_on(replace(path, seed=1)),
         TINY.go_on(TINY.path(TINY.teacher(MNIST, seed=7))),
         TINY.go_on(TINY.main_path(FASHION)),

@@ -36,6 +36,8 @@ def train(
         raise InputError(
             f"give a recipe or settings of one, not both; got a recipe and {', '.join(changes)}"
         )
+    elif recipe.dataset != data.name:
+        raise InputError(f"the recipe is for {recipe.dataset}, the data are {data.name}")
     place = choose_device(device)
     if folder is None:
         return run_pipeline(recipe, data, device=place, progress=progress)

@@ -52,6 +52,8 @@ def positive_float(name: str, value: object, *, zero: bool = False) -> float:
 
 def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
     """`values` as finite numbers, or an `InputError` that names them."""
+    if isinstance(values, str | bytes):
+        raise InputError(f"{name} must be numbers, got {values!r}")
     try:
         numbers = tuple(float(value) for value in values)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.errors import InputError, positive_float
 from entrain.evaluation import evaluate, scores_of
 from entrain.network import KuramotoNetwork
-from entrain.physics import layered_graph
+from entrain.physics import TERMS, TRAINED, layered_graph
 from entrain.teacher import Teacher, layer_sizes
 from entrain.tensorfile import read_tensors, write_tensors
-
-_NETWORK_TENSORS = ("input_weights", "biases", "couplings")
-_TERMS = ("frequencies", "start_phases", "injection", "lag")  # where a network has them
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,11 @@ class Model:
     gain: float | None = None
 
     def __post_init__(self) -> None:
+        if self.network.runs is not None:
+            raise InputError(
+                f"a model holds one network, got one of {self.network.runs} runs; take one with "
+                "KuramotoNetwork.from_parameters(network.as_parameters().run(0), network.dynamics)"
+            )
         if self.preprocessing.inputs != self.network.inputs:
             raise InputError(
                 f"the preprocessing makes {self.preprocessing.inputs} inputs, "
@@ -122,6 +125,7 @@ class Model:
             "teacher_widths": None if self.teacher is None else list(self.teacher.widths),
             "details": self.details,
             "gain": self.gain,
+            "trainable": [term for term in TERMS if isinstance(getattr(network, term), Parameter)],
         }
         write_tensors(Path(path), "model", tensors, header)
 
@@ -131,17 +135,19 @@ def read_model(path: Path | str) -> Model:
     path = Path(path)
     tensors, header = read_tensors(path, "model")
     try:
-        expected = set(_NETWORK_TENSORS)
+        expected = set(TRAINED)
         widths = header["teacher_widths"]
         if widths is not None:
             expected |= {f"teacher.{kind}{i}" for i in range(len(widths) + 1) for kind in _KINDS}
-        optional = {"graph", *_TERMS}
+        optional = {"graph", *TERMS}
         _check_names(set(tensors) - optional, expected)
         for name, tensor in tensors.items():
             _check_numbers(name, tensor)
         given: dict[str, Any] = {name: tensors[name] for name in optional if name in tensors}
         network = KuramotoNetwork.from_arrays(
-            *(tensors[name] for name in _NETWORK_TENSORS), **given | dict(header["dynamics"])
+            *(tensors[name] for name in TRAINED),
+            trainable=header.get("trainable", ()),
+            **given | dict(header["dynamics"]),
         )
         return Model(
             network=network,

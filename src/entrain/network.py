@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from entrain import kernels
-from entrain.errors import InputError, positive_float, positive_int, unknown_name
+from entrain.errors import InputError, positive_float, positive_int
 from entrain.kernels.autograd import differentiable_rollout
 from entrain.network_arrays import (
     check_couplings,
@@ -21,16 +21,17 @@ from entrain.network_arrays import (
     wrong_shape,
 )
 from entrain.physics import (
+    TERMS,
     Dynamics,
     Noise,
     Parameters,
     PhaseModel,
+    at_times,
     drift,
     energy,
     readout,
+    trainable_terms,
 )
-
-TERMS = ("frequencies", "start_phases", "injection", "lag")
 
 
 class KuramotoNetwork(nn.Module):
@@ -86,7 +87,7 @@ class KuramotoNetwork(nn.Module):
         self.runs = None if runs is None else positive_int("runs", runs)
         self.dynamics = Dynamics(mobility, observation_time, steps)
         axes = () if runs is None else (runs,)
-        self.register_buffer("graph", checked_graph(graph, hidden, outputs), persistent=False)
+        self.register_buffer("graph", checked_graph(graph, hidden, outputs))
         first, second = self.graph.triu(1).nonzero().T
         self.register_buffer("_first", first, persistent=False)
         self.register_buffer("_second", second, persistent=False)
@@ -99,17 +100,15 @@ class KuramotoNetwork(nn.Module):
         self, axes: tuple[int, ...], values: Sequence[Any], trainable: Collection[str]
     ) -> None:
         """Frequencies, start phases, injection and lag as parameters, buffers or nothing."""
-        for name in trainable:
-            if name not in TERMS:
-                raise unknown_name("trainable term", name, TERMS)
+        names = trainable_terms(trainable)
         for name, value in zip(TERMS, values, strict=True):
             shape = axes if name == "lag" else (*axes, self.oscillators)
             tensor = None if value is None else checked_term(name, value, shape, self.biases.dtype)
-            if name == "lag" and name not in trainable and tensor is not None and not tensor.any():
+            if name == "lag" and name not in names and tensor is not None and not tensor.any():
                 tensor = None
-            if name in trainable:
+            if name in names:
                 if tensor is None:
-                    raise InputError(f"{name} must be given to be trained: where does it start?")
+                    raise InputError(f"{name} must have initial values to be trained, got none")
                 self.register_parameter(name, nn.Parameter(tensor))
             else:
                 self.register_buffer(name, tensor)
@@ -246,12 +245,12 @@ class KuramotoNetwork(nn.Module):
         return self.phase_model(inputs).fields
 
     def energy(self, phases: Tensor, inputs: Tensor) -> Tensor:
-        """E(theta; u): phases (..., B, N), inputs (B, D) -> (..., B)."""
-        return energy(phases, self.phase_model(inputs), self.dynamics.mobility)
+        """E(theta; u): phases (..., B, N), inputs (B, D) -> (..., B); with runs (R, ..., B, N)."""
+        return energy(phases, self._model_at(phases, inputs), self.dynamics.mobility)
 
     def drift(self, phases: Tensor, inputs: Tensor) -> Tensor:
-        """d theta / dt: phases (..., B, N), inputs (B, D) -> (..., B, N)."""
-        return drift(phases, self.phase_model(inputs), self.dynamics.mobility)
+        """d theta / dt: phases (..., B, N), inputs (B, D) -> (..., B, N); with runs (R, ...)."""
+        return drift(phases, self._model_at(phases, inputs), self.dynamics.mobility)
 
     def readout(self, phases: Tensor) -> Tensor:
         """cos(theta) of the output oscillators: (..., N) -> (..., O)."""
@@ -264,7 +263,7 @@ class KuramotoNetwork(nn.Module):
         runs, inputs (B, D) are shared and (R, B, D) are each run's own: -> (R, B, O).
         """
         if self.runs is not None:
-            return self.readout(differentiable_rollout(self.phase_model(inputs), self.dynamics))
+            return self.readout(differentiable_rollout(self._with_runs(inputs), self.dynamics))
         flat = self._checked(inputs).reshape(-1, self.inputs)
         phases = differentiable_rollout(self._with_runs(flat), self.dynamics)[0]
         return self.readout(phases).reshape(*inputs.shape[:-1], self.outputs)
@@ -284,13 +283,13 @@ class KuramotoNetwork(nn.Module):
         straight line, as an Euler step does. With a temperature, under the noise of `simulate`
         (replicate 0), which is held fixed. With runs: (R, T, B, N).
         """
-        model = self._with_runs(inputs)
+        model = self._with_runs(self._checked(inputs))
         noise = self._noise(inputs, temperature, seed, 1, first_sample)
         path = differentiable_rollout(model, self.dynamics, noise=noise, record=True)
         if noise is not None:
             path = path[:, :, 0]  # drop the axis of replicates
         if times is not None:
-            path = _at(path, times, self.dynamics)
+            path = at_times(path, times, self.dynamics, wrapped=noise is not None)
         path = path.movedim(1, 0)
         return path if self.runs is not None else path[0]
 
@@ -337,8 +336,27 @@ class KuramotoNetwork(nn.Module):
             + f"mobility={d.mobility:g}, observation_time={d.observation_time:g}, steps={d.steps}"
         )
 
+    def _model_at(self, phases: Tensor, inputs: Tensor) -> PhaseModel:
+        """`phase_model` with axes for those that phases have between runs and samples."""
+        model = self.phase_model(inputs)
+        if self.runs is None:
+            return model
+        between = (1,) * (phases.dim() - 3)
+        return model.map(lambda t: t.reshape(t.shape[0], *between, *t.shape[1:]))
+
+    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *others: Any) -> None:
+        """As any module, but coupler strengths belong to the couplers of one graph."""
+        graph = state.get(f"{prefix}graph")
+        if graph is not None and not torch.equal(graph.cpu().bool(), self.graph.cpu()):
+            raise InputError("the state belongs to a network with another graph")
+        super()._load_from_state_dict(state, prefix, *others)
+
     def _with_runs(self, inputs: Tensor) -> PhaseModel:
-        """`phase_model` with an axis of runs, whether the network has one or not."""
+        """`phase_model` of a batch with an axis of runs, whether the network has one or not."""
+        axes = (2, 3) if self.runs is not None else (2,)
+        if inputs.dim() not in axes:
+            expected = "B x D" if self.runs is None else "B x D, or runs x B x D"
+            raise InputError(f"inputs must be {expected}; got shape {tuple(inputs.shape)}")
         model = self.phase_model(inputs)
         return model if self.runs is not None else model.map(lambda tensor: tensor[None])
 
@@ -347,6 +365,8 @@ class KuramotoNetwork(nn.Module):
     ) -> Noise | None:
         if positive_float("temperature", temperature, zero=True) == 0:
             return None
+        if not isinstance(first_sample, int) or not 0 <= first_sample < 2**32:
+            raise InputError(f"first_sample must be a whole number from 0, got {first_sample!r}")
         return Noise(
             seed=seed,
             temperature=temperature,
@@ -355,10 +375,16 @@ class KuramotoNetwork(nn.Module):
         )
 
     def _checked(self, inputs: Tensor) -> Tensor:
+        if not isinstance(inputs, Tensor):
+            raise InputError(f"inputs must be a PyTorch tensor, got {type(inputs).__name__}")
+        if inputs.dtype != self.biases.dtype:
+            raise InputError(
+                f"inputs are {inputs.dtype} and the network is {self.biases.dtype}: convert one"
+            )
         if inputs.shape[-1:] != (self.inputs,):
             raise InputError(
                 f"inputs must have {self.inputs} components in their last axis, as this network "
-                f"has; got shape {tuple(inputs.shape)}"
+                f"expects; got shape {tuple(inputs.shape)}"
             )
         if self.runs is not None and inputs.dim() == 3 and len(inputs) != self.runs:
             raise InputError(
@@ -366,20 +392,3 @@ class KuramotoNetwork(nn.Module):
                 f"has {self.runs} runs"
             )
         return inputs
-
-
-def _at(path: Tensor, times: Sequence[float] | Tensor, dynamics: Dynamics) -> Tensor:
-    """The Euler polygon (K + 1, ...) at `times` from 0 to t_f: (T, ...)."""
-    places = torch.as_tensor(times, dtype=torch.float64) / dynamics.time_step
-    if places.dim() != 1 or not bool((places >= 0).all() & (places <= dynamics.steps + 1e-9).all()):
-        raise InputError(
-            f"times must be a list of numbers from 0 to {dynamics.observation_time:g}, got {times}"
-        )
-    nearest = places.round()
-    places = torch.where((places - nearest).abs() < 1e-9, nearest, places)  # rounding of t / dt
-    before = places.floor().long().clamp(max=dynamics.steps - 1)
-    part = (places - before).to(path).reshape(-1, *[1] * (path.dim() - 1))
-    left, right = path[before.to(path.device)], path[(before + 1).to(path.device)]
-    return torch.where(
-        part == 0, left, torch.where(part == 1, right, torch.lerp(left, right, part))
-    )

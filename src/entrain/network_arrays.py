@@ -8,27 +8,17 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from entrain.errors import InputError
-from entrain.physics import layered_graph
+from entrain.physics import graph_of, layered_graph
 
 
 def checked_graph(graph: ArrayLike | Tensor | None, hidden: int, outputs: int) -> Tensor:
     """Which couplers exist, (N, N): a symmetric boolean array, or the layered graph."""
     if graph is None:
         return layered_graph(hidden, outputs)
-    found = graph.detach().cpu() if isinstance(graph, Tensor) else torch.tensor(np.asarray(graph))
-    n = hidden + outputs
+    found, n = graph_of(graph), hidden + outputs
     if found.shape != (n, n):
         raise wrong_shape("graph", f"{n} x {n}, as there are {n} oscillators", found)
-    if found.dtype != torch.bool and not bool(((found == 0) | (found == 1)).all()):
-        raise InputError("graph must hold booleans, true where two oscillators are coupled")
-    found = found.bool()
-    if not torch.equal(found, found.T):
-        i, j = (int(k) for k in (found != found.T).nonzero()[0])
-        raise InputError(f"graph must be symmetric: it differs at ({i}, {j}) and ({j}, {i})")
-    if bool(found.diagonal().any()):
-        i = int(found.diagonal().nonzero()[0])
-        raise InputError(f"graph must have no self-coupling, got one at ({i}, {i})")
-    return found.clone()
+    return found
 
 
 def checked_term(
@@ -37,13 +27,20 @@ def checked_term(
     """A term as a tensor of `shape`; the numbers of one network serve every run."""
     tensor = finite_array(name, value)
     if tensor.shape not in (shape, shape[1:] if len(shape) > 1 or name == "lag" else shape):
-        raise wrong_shape(name, " x ".join(map(str, shape)) or "one number", tensor)
+        expected = f"{' x '.join(map(str, shape))} numbers" if shape else "one number"
+        raise wrong_shape(name, expected, tensor)
     return tensor.to(dtype).expand(shape).clone()
 
 
 def finite_array(name: str, array: ArrayLike | Tensor) -> Tensor:
     """A float32 or float64 tensor on the CPU, not empty and finite."""
-    tensor = array.detach().cpu() if isinstance(array, Tensor) else torch.tensor(np.asarray(array))
+    try:
+        given = array if isinstance(array, Tensor) else torch.tensor(np.array(array))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, got {type(array).__name__} ({error})") from error
+    tensor = given.detach().cpu()
+    if tensor.is_complex():
+        raise InputError(f"{name} must be real numbers, got {tensor.dtype}")
     if tensor.dtype not in (torch.float32, torch.float64):
         tensor = tensor.to(torch.float32)
     if 0 in tensor.shape:
@@ -63,8 +60,8 @@ def check_couplings(matrix: Tensor, graph: Tensor, hidden: int) -> None:
     if not torch.equal(matrix, matrix.T):
         i, j = (int(k) for k in (matrix != matrix.T).nonzero()[0])
         raise InputError(
-            f"couplings must be symmetric: J[{i}, {j}] = {matrix[i, j]:g} "
-            f"but J[{j}, {i}] = {matrix[j, i]:g}"
+            f"couplings must be symmetric: J[{i}, {j}] = {float(matrix[i, j])!r} "
+            f"but J[{j}, {i}] = {float(matrix[j, i])!r}"
         )
     if matrix.diagonal().any():
         i = int(matrix.diagonal().nonzero()[0])

@@ -33,6 +33,7 @@ def command(
 
     from entrain import models
     from entrain.models import find, load
+    from entrain.physics import TERMS
 
     if card:
         text = models.card(model)
@@ -59,6 +60,7 @@ def command(
         "couplers": network.couplers,
         "largest_coupling": float(couplings.abs().max()),
         "largest_input_weight": float(weights.abs().max()),
+        "terms": [name for name in TERMS if getattr(network, name) is not None],
         "dynamics": asdict(network.dynamics),
         "preprocessing": asdict(loaded.preprocessing),
         "class_names": list(loaded.class_names),
@@ -69,6 +71,7 @@ def command(
         print_json(result | {"recipe": details.get("recipe")})
         return
     d = network.dynamics
+    terms = [name.replace("_", " ") for name in result["terms"]]
     validation = details.get("validation")
     validation = validation if isinstance(validation, dict) else {}
     rows = {
@@ -78,6 +81,7 @@ def command(
         "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers",
         "largest": f"coupling {result['largest_coupling']:.3g}, "
         f"input weight {result['largest_input_weight']:.3g}",
+        "terms": ", ".join(terms) or "none",
         "dynamics": f"mobility {d.mobility:g}, t_f {d.observation_time:g}, {d.steps} Euler steps",
         "inputs": _inputs(loaded.preprocessing),
         "teacher": "none"

@@ -87,10 +87,10 @@ def report_divergence(recipe: Recipe, trained: Trained) -> None:
         state = trained.states[stage]
         for run in runs:
             epoch = int(state.best_epoch[run])
-            kept = f"its best checkpoint, of epoch {epoch}" if epoch else "only its starting point"
+            kept = f"its best checkpoint, of epoch {epoch}," if epoch else "only its starting point"
             complain(
-                f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; kept "
-                f"is {kept}. {_what_to_lower(protocols.get(stage), run)}"
+                f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; {kept} "
+                f"is kept. {_what_to_lower(protocols.get(stage), run)}"
             )
     raise typer.Exit(BAD_INPUT)
 

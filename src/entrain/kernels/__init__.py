@@ -58,7 +58,7 @@ def use(choice: str) -> Iterator[None]:
 
 
 def is_reference() -> bool:
-    """Whether the plain definitions alone are asked for."""
+    """Whether only the reference may compute."""
     _check_choice()
     return _choice == "reference"
 
@@ -66,6 +66,7 @@ def is_reference() -> bool:
 def select_backend(model: PhaseModel) -> ModuleType:
     """The module that computes rollouts of `model`."""
     fields = model.fields
+    _check_alike(model)
     if is_reference() or fields.dtype != torch.float32:
         return reference
     if model.other_terms:
@@ -77,6 +78,31 @@ def select_backend(model: PhaseModel) -> ModuleType:
     if fields.is_cuda:
         return _gpu(fields.device, fields.shape[-1]) or reference
     return _cpu() or reference
+
+
+def _check_alike(model: PhaseModel) -> None:
+    """Refuse tensors of other shapes, or of another dtype or device than the fields': kernels take
+    bare addresses."""
+    fields = model.fields
+    tensors: tuple[Tensor, ...] = (model.couplings,)
+    if fields.dim() != 3:
+        raise InputError(f"fields must be runs x samples x N, got shape {tuple(fields.shape)}")
+    runs, batch, n = fields.shape
+    shapes: dict[str, tuple[tuple[int, ...], ...]] = {"couplings": ((runs, n, n),)}
+    if not model.is_plain:
+        tensors = tuple(model.tensors().values())
+        rows = ((runs, batch, n), (runs, 1, n))
+        shapes |= {"frequencies": rows, "injection": rows, "start": rows, "lag": ((runs,),)}
+    for name, allowed in shapes.items():
+        values = getattr(model, name)
+        if values is not None and values.shape not in allowed:
+            expected = " or ".join(" x ".join(map(str, shape)) for shape in allowed)
+            raise InputError(f"{name} must be {expected}; got shape {tuple(values.shape)}")
+    if any(each.dtype != fields.dtype or each.device != fields.device for each in tensors):
+        found = {name: f"{t.dtype} on {t.device}" for name, t in model.tensors().items()}
+        raise InputError(
+            f"all tensors of a phase model must have one dtype and device, got {found}"
+        )
 
 
 def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
@@ -102,7 +128,7 @@ def rollout_with_pullback(
     """
     module = select_backend(model)
     rows = _rows_that_fit(module, model, dynamics, noise)
-    if rows < 1:
+    if rows < 1 <= model.fields.shape[1]:
         _warn_once(
             f"{dynamics.steps} steps of {model.fields.shape[-1]} oscillators do not fit in memory "
             "for one sample: PyTorch operations compute them in segments, tens of times slower"

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from entrain import kernels
 from entrain.kernels import reference
@@ -49,22 +48,38 @@ class _Rollout(torch.autograd.Function):
         model = PhaseModel(fields, couplings, frequencies, injection, lag, start)
         if not any(ctx.needs_input_grad):
             return kernels.rollout(model, dynamics, noise=noise, record=record)
+        ctx.save_for_backward(*model.tensors().values())
         found = kernels.rollout_with_pullback(model, dynamics, noise=noise, record=record)
         phases, ctx.pullback = found
         return phases
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        found: PhaseModel = ctx.pullback(gradients[0])
-        return (
-            *(None, None, None),
-            found.fields,
-            found.couplings,
-            found.frequencies,
-            found.injection,
-            found.lag,
-            found.start,
+        _ = ctx.saved_tensors  # raises where one was changed in place since the rollout
+        with torch.no_grad():
+            found: PhaseModel = ctx.pullback(gradients[0])
+        tensors = found.tensors()
+        if (
+            torch.is_grad_enabled()
+        ):  # with create_graph: whoever differentiates these meets the error
+            once = _Once.apply(len(tensors), *tensors.values(), gradients[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
+            tensors = dict(zip(tensors, once, strict=True))
+        names = ("fields", "couplings", "frequencies", "injection", "lag", "start")
+        return (None, None, None, *(tensors.get(name) for name in names))
+
+
+class _Once(torch.autograd.Function):
+    """First derivatives as they are; to differentiate them is an error."""
+
+    @staticmethod
+    def forward(ctx: Any, count: int, *tensors: Tensor) -> tuple[Tensor, ...]:
+        return tuple(tensor.clone() for tensor in tensors[:count])
+
+    @staticmethod
+    def backward(ctx: Any, *_: Tensor) -> None:
+        raise RuntimeError(
+            "a rollout has first derivatives only; within entrain.kernels.use('reference') it can "
+            "be differentiated as often as you like"
         )
 
 

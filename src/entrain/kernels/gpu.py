@@ -271,7 +271,7 @@ def _spread(values: Tensor | None, model: PhaseModel) -> Tensor | None:
 
 
 def _terms(model: PhaseModel, **asked: bool) -> tuple[str, ...]:
-    """The macros of what the model has and of what is asked for."""
+    """The macros of the model's terms and of the options that are on."""
     names = []
     if not model.is_plain:
         terms = (model.frequencies, model.injection, model.lag, model.start)

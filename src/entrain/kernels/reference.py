@@ -143,7 +143,9 @@ def _pulled_back(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
     with torch.enable_grad():
         at = phases.detach().requires_grad_()
         bracket = torch.stack([term(at) for term in model.other_terms]).sum(0)
-        (found,) = torch.autograd.grad(bracket, at, q)
+        if not bracket.requires_grad:  # torques that are constant
+            return torch.zeros_like(phases)
+        (found,) = torch.autograd.grad(bracket, at, q, allow_unused=True, materialize_grads=True)
     return found
 
 
@@ -201,7 +203,7 @@ def path_loss(
     The sum over all K times, or over `nodes` weighted ones (`physics.quadrature`).
     """
     if model.other_terms:
-        raise InputError("the path loss has no place for terms of one's own; train by DIRECT")
+        raise InputError("the path loss has no place for terms of one's own")
     runs, batch, oscillators = model.fields.shape
     times, weights = rule(dynamics.steps, nodes, model.fields.dtype, model.fields.device)
     guide = Guide.at(coefficients, times, dynamics.steps)  # (R, B, T, N)

@@ -138,7 +138,7 @@ def _models(
 ) -> tuple[Model, ...]:
     """The model of every run of a stage."""
     name, state = stage.rule.name, states[stage.rule.name]
-    measured = ("top1", "agreement", "endpoint_rmse", "cross_entropy")
+    measured = sorted(metric for metric in state.history if not metric.endswith("loss"))
     return tuple(
         Model(
             network=network,
@@ -152,11 +152,7 @@ def _models(
                 "seed": recipe.seed,
                 "epoch": int(state.best_epoch[run]),
                 "diverged": int(state.diverged[run]),
-                "validation": {
-                    metric: state.selected(metric, run)
-                    for metric in measured
-                    if metric in state.history
-                },
+                "validation": {metric: state.selected(metric, run) for metric in measured},
                 "recipe": recipe.to_json(),
             },
             gain=stage.rule.gain_of(run),

@@ -19,9 +19,7 @@ from entrain.rules import (
     from_json,
     protocol_named,
 )
-
-# Protocols that others start from come first.
-_FIRST = [name for name in PROTOCOLS if any(rule.start == name for rule in PROTOCOLS.values())]
+from entrain.rules.interface import one_of
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,19 @@ class Recipe:
     def __post_init__(self) -> None:
         positive_int("runs", self.runs)
         seed_number("seed", self.seed)
-        names = [protocol.name for protocol in self.protocols]
-        if not names or len(set(names)) != len(names):
-            raise InputError(f"protocols must be different and at least one, got {names}")
+        for protocol in self.protocols:
+            if not isinstance(protocol, Rule) or isinstance(protocol, TeacherSpec):
+                raise InputError(
+                    f"protocols must be rules such as DirectProtocol(), got {protocol!r}; "
+                    "Recipe.for_dataset takes names"
+                )
+        for what, value, kind in (
+            ("teacher", self.teacher, TeacherSpec),
+            ("network", self.network, NetworkSpec | None),
+        ):
+            if not isinstance(value, kind):
+                raise InputError(f"{what} must be a {kind}, got {value!r}")
+        _refuse_repeated([protocol.name for protocol in self.protocols])
         if self.network is None:
             object.__setattr__(self, "network", NetworkSpec(hidden=self.teacher.hidden))
         complete = _with_starts(self.protocols, protocol_named)
@@ -69,7 +77,7 @@ class Recipe:
     def for_dataset(
         cls,
         dataset: str,
-        protocols: Sequence[Rule | str] | str = ("PATH", "TWO-STAGE-END"),
+        protocols: Sequence[Rule | str] | Rule | str = ("PATH", "TWO-STAGE-END"),
         *,
         path_solver: Solver = "exact",
         examples: int = 1000,
@@ -86,13 +94,12 @@ class Recipe:
         """
 
         def named(name: str) -> Rule:
-            protocol = protocol_named(name)
-            if isinstance(protocol, Protocol):
-                protocol = protocol.solved(path_solver)
-            return protocol.suited(dataset, examples)
+            return protocol_named(name).solved(path_solver).suited(dataset, examples)
 
-        given = [protocols] if isinstance(protocols, str) else protocols
+        one_of("path_solver", path_solver, Solver)
+        given = [protocols] if isinstance(protocols, str | Rule) else protocols
         chosen = tuple(named(each) if isinstance(each, str) else each for each in given)
+        _refuse_repeated([rule.name for rule in chosen])
         if "teacher" not in changes and dataset.removesuffix("-small") == "fashion-mnist":
             changes["teacher"] = TeacherSpec(initialisations=1, selection="cross-entropy")
         known = [each.name for each in fields(cls) if each.name not in ("dataset", "protocols")]
@@ -124,8 +131,9 @@ class Recipe:
         def change(protocol: Rule) -> Rule:
             if isinstance(protocol, DirectProtocol):
                 return replace(protocol, **(direct or {}))
-            if not isinstance(protocol, Protocol):
-                return protocol
+            if not isinstance(protocol, Protocol):  # another rule takes what it has a field for
+                known = protocol.settings()
+                return replace(protocol, **{n: v for n, v in (direct or {}).items() if n in known})  # type: ignore[type-var]
             changes = dict((path if protocol.name == "PATH" else endpoint) or {})
             if not protocol.has_endpoint:
                 changes.pop("endpoint_weight", None)
@@ -182,6 +190,14 @@ class Recipe:
             raise InputError(f"not a complete recipe: {error!r}") from error
 
 
+def _refuse_repeated(names: list[str]) -> None:
+    if not names or len({"TEACHER", *map(str.upper, names)}) != len(names) + 1:
+        raise InputError(
+            f"protocols must have different names, none of them teacher, and be at least one; "
+            f"got {names}"
+        )
+
+
 def _with_starts(protocols: Sequence[Rule], named: Callable[[str], Rule]) -> tuple[Rule, ...]:
     """The protocols, and those that they start from by name, these first."""
     found = {protocol.name: protocol for protocol in protocols}
@@ -191,5 +207,17 @@ def _with_starts(protocols: Sequence[Rule], named: Callable[[str], Rule]) -> tup
         found.setdefault(first.name, first)
         if first.goes_on and first.start not in found:
             missing.append(first.start)
-    rank = {name: place for place, name in enumerate(_FIRST)}
-    return tuple(sorted(found.values(), key=lambda each: rank.get(each.name, len(rank))))
+    needed = {rule.start for rule in (*PROTOCOLS.values(), *found.values()) if rule.goes_on}
+    starts = [rule for rule in found.values() if rule.name in needed]
+    starts.sort(key=lambda rule: _depth(rule, found))
+    return (*starts, *(rule for rule in found.values() if rule.name not in needed))
+
+
+def _depth(rule: Rule, among: dict[str, Rule]) -> int:
+    """How many others must be trained before it."""
+    depth = 0
+    while rule.goes_on:
+        rule, depth = among[rule.start], depth + 1
+        if depth > len(among):
+            raise InputError(f"{rule.name} starts from itself, by way of others")
+    return depth

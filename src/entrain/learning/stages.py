@@ -1,7 +1,7 @@
 """The stages of a training as values: a rule, a network, data, and what it starts from.
 
 A stage holds everything that decides its outcome, the stages it starts from included, so that
-equal stages are trained once, wherever they are asked for.
+equal stages are trained once, however many experiments use them.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ def train_stage(
         on_progress=on_progress,
     )
     state = train(stage.rule.task(assignment), saved, on_epoch)
-    if isinstance(stage.rule, TeacherSpec) or stage.rule.name == "PATH":
-        _require_an_epoch(stage, state)  # others start from it
+    if stage.rule.others_need_it:
+        _require_an_epoch(stage, state)
     return state
 
 
@@ -189,6 +189,17 @@ def _check_start(stage: Stage, start: Stage) -> None:
             raise InputError(
                 f"{stage.rule.name} needs a start stage of {what} {wanted}, got {came}"
             )
+    if stage.runs != start.runs and len(set(start.runs)) != len(start.runs):
+        raise InputError(
+            f"the start stage has runs {start.runs}, where an order stands twice: runs must be "
+            f"the same, got {stage.runs}"
+        )
+    lost = [name for name in start.network.trainable if name not in stage.network.trainable]
+    if lost:
+        raise InputError(
+            f"the start stage trained {', '.join(lost)}, which {stage.rule.name} would not keep; "
+            "make them trainable here too"
+        )
     if not set(stage.runs) <= set(start.runs):
         raise InputError(
             f"runs {stage.runs} are not part of the start stage, which has {start.runs}"

@@ -4,9 +4,9 @@ Pure functions of tensors.
 """
 
 from entrain.physics.guide import Guide, path_coefficients
-from entrain.physics.network_spec import NetworkSpec
+from entrain.physics.network_spec import TERMS, TRAINED, NetworkSpec, trainable_terms
 from entrain.physics.noise import Noise
-from entrain.physics.parameters import Parameters, layered_graph, local_fields
+from entrain.physics.parameters import Parameters, graph_of, layered_graph, local_fields
 from entrain.physics.phase_model import (
     INITIAL_PHASE,
     Dynamics,
@@ -16,23 +16,28 @@ from entrain.physics.phase_model import (
     torque,
     wrap,
 )
-from entrain.physics.readout import readout, readout_with_pullback
+from entrain.physics.readout import at_times, readout, readout_with_pullback
 
 __all__ = [
     "INITIAL_PHASE",
+    "TERMS",
+    "TRAINED",
     "Dynamics",
     "Guide",
     "NetworkSpec",
     "Noise",
     "Parameters",
     "PhaseModel",
+    "at_times",
     "drift",
     "energy",
+    "graph_of",
     "layered_graph",
     "local_fields",
     "path_coefficients",
     "readout",
     "readout_with_pullback",
     "torque",
+    "trainable_terms",
     "wrap",
 ]

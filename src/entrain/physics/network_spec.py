@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from entrain.errors import InputError, finite_numbers, positive_int, unknown_name
-from entrain.physics.parameters import Parameters, layered_graph
+from entrain.physics.parameters import Parameters, graph_of, layered_graph
 from entrain.physics.phase_model import Dynamics
 
 TRAINED = ("input_weights", "biases", "couplings")  # by every rule
@@ -23,8 +23,8 @@ class NetworkSpec:
 
     `graph` lists the couplers (i, j), i < j; None couples any two oscillators that are not both
     outputs. `frequencies`, `start_phases` and `injection` are N numbers, hidden oscillators first,
-    `lag` is one number; None and 0 are absent. `trainable` names those of them that are trained:
-    their numbers are the start.
+    `lag` is one number; None is absent, and so is a lag of 0. `trainable` names those of them that
+    are trained: their numbers are the start.
     """
 
     hidden: int = 64
@@ -42,19 +42,17 @@ class NetworkSpec:
             if (values := getattr(self, name)) is not None:
                 object.__setattr__(self, name, finite_numbers(name, values))
         object.__setattr__(self, "lag", finite_numbers("lag", (self.lag,))[0])
-        object.__setattr__(self, "trainable", tuple(self.trainable))
+        object.__setattr__(self, "trainable", trainable_terms(self.trainable))
         for name in self.trainable:
-            if name not in TERMS:
-                raise unknown_name("trainable term", name, TERMS)
             if name != "lag" and getattr(self, name) is None:
                 raise InputError(f"{name} are trainable but not given; expected N numbers to start")
         if self.graph is not None:
             object.__setattr__(self, "graph", _pairs(self.graph))
 
     @classmethod
-    def from_graph(cls, graph: Tensor, **others: Any) -> NetworkSpec:
+    def from_graph(cls, graph: Any, **others: Any) -> NetworkSpec:
         """The specification with the couplers of a symmetric (N, N) boolean array."""
-        pairs = graph.triu(1).nonzero().tolist()
+        pairs = graph_of(graph).triu(1).nonzero().tolist()
         return cls(graph=tuple((int(i), int(j)) for i, j in pairs), **others)
 
     @classmethod
@@ -71,7 +69,7 @@ class NetworkSpec:
     @property
     def names(self) -> tuple[str, ...]:
         """The tensors that are trained."""
-        return (*TRAINED, *(name for name in TERMS if name in self.trainable))
+        return (*TRAINED, *self.trainable)
 
     @property
     def is_plain(self) -> bool:
@@ -81,10 +79,6 @@ class NetworkSpec:
     @property
     def _lagged(self) -> bool:
         return self.lag != 0.0 or "lag" in self.trainable
-
-    def with_steps(self, steps: int) -> NetworkSpec:
-        """The same with another number of Euler steps."""
-        return replace(self, dynamics=replace(self.dynamics, steps=steps))
 
     def additions(self) -> dict[str, Any]:
         """What this network has beyond hidden oscillators and dynamics, by name."""
@@ -128,9 +122,17 @@ class SpecOnDevice:
     graph: Tensor
     terms: dict[str, Tensor]
 
-    def trainable_terms(self) -> dict[str, Tensor]:
-        """The start of the terms that are trained."""
-        return {name: self.terms[name].clone() for name in TERMS if name in self.spec.trainable}
+    def begun(
+        self, tensors: dict[str, Tensor], start: dict[str, Tensor] | None
+    ) -> dict[str, Tensor]:
+        """What training begins with: `tensors` and the terms that are trained, or those of the
+        networks in `start`, without couplings that this graph does not have."""
+        first = tensors | {name: self.terms[name].clone() for name in self.spec.trainable}
+        if start is None:
+            return first
+        found = {name: start.get(name, tensor).clone() for name, tensor in first.items()}
+        found["couplings"] *= self.graph
+        return found
 
     def parameters(self, trained: dict[str, Tensor]) -> Parameters:
         """The networks of trained tensors (R, ...), with the terms that are fixed."""
@@ -144,10 +146,25 @@ class SpecOnDevice:
         )
 
 
+def trainable_terms(names: Collection[str]) -> tuple[str, ...]:
+    """The terms among `names`, each once and in order; an unknown name is refused."""
+    if isinstance(names, str):
+        raise InputError(f"trainable must be a list of terms such as [{names!r}], got {names!r}")
+    for name in names:
+        if name not in TERMS:
+            raise unknown_name("trainable term", str(name), TERMS)
+    return tuple(term for term in TERMS if term in names)
+
+
 def _pairs(graph: Iterable[Iterable[int]]) -> tuple[tuple[int, int], ...]:
     found = []
     for pair in graph:
-        i, j = (int(end) for end in pair)
+        ends = tuple(pair)
+        if len(ends) != 2 or not all(isinstance(end, int) for end in ends):
+            raise InputError(
+                f"graph must list couplers (i, j), got {pair!r}; from_graph takes an array"
+            )
+        i, j = ends
         if not 0 <= i < j:
             raise InputError(f"graph must list couplers (i, j) with 0 <= i < j, got ({i}, {j})")
         found.append((i, j))

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float
+from entrain.errors import InputError, positive_float, seed_number
 
 STEPS_PER_BLOCK = 4
 _WORD = 0xFFFFFFFF
@@ -44,8 +44,7 @@ class Noise:
     samples: Tensor
 
     def __post_init__(self) -> None:
-        if isinstance(self.seed, bool) or not 0 <= self.seed <= _WORD:
-            raise InputError(f"seed must be a whole number from 0 to {_WORD}, got {self.seed!r}")
+        seed_number("seed", self.seed)
         if positive_float("temperature", self.temperature) > _LARGEST:
             raise InputError(f"temperature must be at most {_LARGEST:g}, got {self.temperature!r}")
 

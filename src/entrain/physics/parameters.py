@@ -14,10 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.physics.phase_model import PhaseModel, Term
+from entrain.errors import InputError
+from entrain.physics.phase_model import PhaseModel
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,6 @@ class Parameters:
     start_phases: Tensor | None = None  # theta(0) (N,)
     injection: Tensor | None = None  # s (N,)
     lag: Tensor | None = None  # a ()
-    other_terms: tuple[Term, ...] = ()  # torques of your own, see `PhaseModel`
 
     @property
     def hidden(self) -> int:
@@ -76,7 +77,6 @@ class Parameters:
             injection=each_sample(self.injection),
             lag=self.lag,
             start=each_sample(self.start_phases),
-            other_terms=self.other_terms,
         )
 
     def pullback(self, gradient: PhaseModel, inputs: Tensor) -> dict[str, Tensor]:
@@ -108,6 +108,23 @@ def layered_graph(hidden: int, outputs: int, device: torch.device | None = None)
     graph = ~torch.eye(n, dtype=torch.bool, device=device)
     graph[hidden:, hidden:] = False
     return graph
+
+
+def graph_of(array: Any) -> Tensor:
+    """A symmetric (N, N) boolean array as a tensor; anything else is refused."""
+    found = array.detach().cpu() if isinstance(array, Tensor) else torch.tensor(np.array(array))
+    if found.dim() != 2 or found.shape[0] != found.shape[1]:
+        raise InputError(f"graph must be a square array, got shape {tuple(found.shape)}")
+    if found.dtype != torch.bool and not bool(((found == 0) | (found == 1)).all()):
+        raise InputError("graph must hold booleans, true where two oscillators are coupled")
+    found = found.bool()
+    if not torch.equal(found, found.T):
+        i, j = (int(k) for k in (found != found.T).nonzero()[0])
+        raise InputError(f"graph must be symmetric: it differs at ({i}, {j}) and ({j}, {i})")
+    if bool(found.diagonal().any()):
+        i = int(found.diagonal().nonzero()[0])
+        raise InputError(f"graph must have no self-coupling, got one at ({i}, {i})")
+    return found.clone()
 
 
 def local_fields(input_weights: Tensor, biases: Tensor, inputs: Tensor) -> Tensor:

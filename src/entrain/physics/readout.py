@@ -1,11 +1,15 @@
-"""The one place where phases become output activations."""
+"""From phases to what is read of them: output activations, phases at chosen times."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor
+
+from entrain.errors import InputError, finite_numbers
+from entrain.physics.phase_model import Dynamics, wrap
 
 
 class ReadoutPullback(Protocol):
@@ -34,3 +38,26 @@ def readout_with_pullback(phases: Tensor, outputs: int) -> tuple[Tensor, Readout
         return by_phases
 
     return turned.real, pullback
+
+
+def at_times(
+    path: Tensor, times: Sequence[float] | Tensor, dynamics: Dynamics, *, wrapped: bool
+) -> Tensor:
+    """The Euler polygon (K + 1, ...) at `times` from 0 to t_f: (T, ...).
+
+    Between `wrapped` phases it takes the shorter way round.
+    """
+    wanted = finite_numbers("times", times)
+    places = torch.tensor(wanted, dtype=torch.float64) / dynamics.time_step
+    if not bool((places >= 0).all() & (places <= dynamics.steps + 1e-9).all()):
+        raise InputError(
+            f"times must lie from 0 to {dynamics.observation_time:g}, got {min(wanted):g} to "
+            f"{max(wanted):g}"
+        )
+    nearest = places.round()
+    places = torch.where((places - nearest).abs() < 1e-9, nearest, places)  # rounding of t / dt
+    before = places.floor().long().clamp(max=dynamics.steps - 1)
+    part = (places - before).to(path).reshape(-1, *[1] * (path.dim() - 1))
+    left, right = path[before.to(path.device)], path[(before + 1).to(path.device)]
+    step = wrap(right - left) if wrapped else right - left
+    return torch.where(part == 0, left, torch.where(part == 1, right, left + part * step))

@@ -1,4 +1,4 @@
-"""Who does the job: this process, or a cluster."""
+"""Who does the jobs: this process, or a cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from entrain.reproduction.worker import Worker
 
 
 class Watcher(Protocol):
-    """Who is told how far the job is."""
+    """Who is told how far a job is."""
 
     def begin(self, job: Job) -> None:
         """A job was begun."""
@@ -30,11 +30,11 @@ class Watcher(Protocol):
         """How far a measurement is."""
 
     def end(self, job: Job) -> None:
-        """Job was finished."""
+        """A job was finished."""
 
 
 class Engine(Protocol):
-    """Does all the work of a queue."""
+    """Does all the jobs of a queue."""
 
     def run(self, queue: Queue, watcher: Watcher) -> None:
         """Until nothing is left to do."""

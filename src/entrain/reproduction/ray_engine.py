@@ -1,4 +1,4 @@
-"""Job done by the workers of a Ray cluster.
+"""Jobs done by the workers of a Ray cluster.
 
 Datasets and states reach the workers through Ray's object store, outcomes come back to this
 process, and it alone writes to the folder: the nodes share no disk and need no dataset files.
@@ -37,8 +37,8 @@ class OnRay:
     """Every job as a task of a Ray cluster.
 
     `dataset` is called in this process only. Without an `address` a Ray of this machine is started
-    for the run and stopped after it. `device` is auto, cpu or cuda. Job whose worker or node dies
-    is done again, up to `retries` times; an error of the work itself ends the run.
+    for the run and stopped after it. `device` is auto, cpu or cuda. A job whose worker or
+    node dies is done again, up to `retries` times; an error of the job itself ends the run.
     """
 
     def __init__(

@@ -58,9 +58,7 @@ def from_json(values: dict[str, Any]) -> Rule:
     kind = plain.pop("rule", "direct" if "augmentation" in plain else "two-stage")
     if kind not in RULES:
         raise unknown_name("rule", str(kind), RULES)
-    if "augmentation" in plain:
-        plain["augmentation"] = Augmentation(**plain["augmentation"])
     try:
-        return RULES[kind](**plain)
+        return RULES[kind].from_settings(plain)
     except TypeError as error:
         raise InputError(f"not a complete {kind} rule: {error}") from error

@@ -91,6 +91,14 @@ class DirectProtocol(Rule):
             if not 0 <= positive_float(name, getattr(self, name), zero=True) < 1:
                 raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
 
+    @classmethod
+    def from_settings(cls, values: dict[str, Any]) -> DirectProtocol:
+        """The protocol with these fields; the augmentation's are a dictionary of its own."""
+        distorted = values.get("augmentation", {})
+        if not isinstance(distorted, dict):
+            raise InputError(f"augmentation must be its fields by name, got {distorted!r}")
+        return cls(**values | {"augmentation": Augmentation(**distorted)})
+
     @property
     def uses_teacher(self) -> bool:
         """Where a teacher is distilled."""
@@ -134,7 +142,7 @@ class DirectProtocol(Rule):
 
         data = assignment.data
         train, validation = data.train, data.validation
-        if data.has_images and not self.augmentation.is_nothing:
+        if not self.augmentation.is_nothing:
             train, validation = data.images
         targets = None
         if self.uses_teacher:

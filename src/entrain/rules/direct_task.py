@@ -65,13 +65,11 @@ class DirectTask:
 
     def initial(self) -> Tensors:
         drawn = [self._random(lane) for lane in range(len(self.runs))]
-        raw = {
+        first = {
             name: torch.stack([each[name] for each in drawn]).to(self._total.device)
             for name in drawn[0]
-        } | self._spec.trainable_terms()
-        if self._start is not None:
-            raw = {name: self._start.get(name, tensor).clone() for name, tensor in raw.items()}
-            raw["couplings"] *= self._spec.graph  # the start may have had other couplers
+        }
+        raw = self._spec.begun(first, self._start)
         tensors = {name: tensor.clone() for name, tensor in raw.items()}
         for name, tensor in raw.items():
             tensors[f"raw.{name}"] = tensor

@@ -77,6 +77,11 @@ class Rule(ABC):
         return self.start not in ("zero", "random")
 
     @property
+    def others_need_it(self) -> bool:
+        """Whether nothing can go on where it diverges at once."""
+        return False
+
+    @property
     def cost(self) -> float:
         """How long an epoch takes against one of PATH, roughly: for the time that is left."""
         return 4.0
@@ -84,6 +89,10 @@ class Rule(ABC):
     def gain_of(self, run: int) -> float | None:
         """The gain of the softmax of a run's outputs, where it is trained with one."""
         return None
+
+    def solved(self, solver: str) -> Self:
+        """This rule with Stage I solved exactly or by SGD, where it has one."""
+        return self
 
     def suited(self, dataset: str, examples: int) -> Self:
         """This rule with the settings found for a dataset; itself where none were."""
@@ -121,6 +130,11 @@ class Rule(ABC):
         """Its fields as JSON values."""
         assert is_dataclass(self)
         return asdict(self)
+
+    @classmethod
+    def from_settings(cls, values: dict[str, Any]) -> Self:
+        """The rule with these fields, as `settings` gives them."""
+        return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values that `rules.from_json` turns back into this rule."""

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,8 +22,14 @@ class RepeatedStep:
     back.
     """
 
-    def __init__(self, step: Callable[[Tensor], None], changed: Sequence[Tensor]) -> None:
-        self._step, self._changed = step, changed
+    def __init__(
+        self,
+        step: Callable[[Tensor], None],
+        changed: Sequence[Tensor],
+        pool: Callable[[], Any] | None = None,
+    ) -> None:
+        """`pool` gives the memory pool that captured graphs share, as they never run at once."""
+        self._step, self._changed, self._pool = step, changed, pool
         self._graphs: dict[torch.Size, tuple[Tensor, torch.cuda.CUDAGraph]] = {}
 
     def __call__(self, rows: Tensor) -> None:
@@ -48,7 +55,8 @@ class RepeatedStep:
                     self._step(indices)
             torch.cuda.current_stream().wait_stream(aside)
             graph = torch.cuda.CUDAGraph()
-            with _no_collection(), torch.cuda.graph(graph):
+            pool = None if self._pool is None else self._pool()
+            with _no_collection(), torch.cuda.graph(graph, pool=pool):
                 self._step(indices)
         for tensor, old in zip(self._changed, before, strict=True):
             tensor.copy_(old)
@@ -74,6 +82,7 @@ class RepeatedSteps:
     def __init__(self) -> None:
         self._tensors: Tensors | None = None
         self._steps: dict[object, RepeatedStep] = {}
+        self._pool = functools.cache(torch.cuda.graph_pool_handle)
 
     def get(
         self,
@@ -87,5 +96,6 @@ class RepeatedSteps:
             self._tensors, self._steps = tensors, {}
         if key not in self._steps:
             changed = [*tensors.values(), *others]
-            self._steps[key] = RepeatedStep(functools.partial(step, tensors), changed)
+            repeated = functools.partial(step, tensors)
+            self._steps[key] = RepeatedStep(repeated, changed, self._pool)
         return self._steps[key]

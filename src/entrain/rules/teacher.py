@@ -59,6 +59,11 @@ class TeacherSpec(Rule):
         return sum(self.widths)
 
     @property
+    def others_need_it(self) -> bool:
+        """Students do."""
+        return True
+
+    @property
     def cost(self) -> float:
         """An epoch of affine layers is short."""
         return 0.3

@@ -82,6 +82,11 @@ class Protocol(Rule):
         return any(each_value(self.endpoint_weight))
 
     @property
+    def others_need_it(self) -> bool:
+        """Continuations start from PATH."""
+        return self.name == "PATH"
+
+    @property
     def cost(self) -> float:
         """An epoch through time takes about four times as long as one along the path."""
         return 4.0 if self.has_endpoint else 1.0
@@ -98,7 +103,7 @@ class Protocol(Rule):
             return replace(self, batch_size=32, learning_rate=60_000.0, epochs=40)
         return replace(self, batch_size=32)
 
-    def solved(self, solver: Solver) -> Protocol:
+    def solved(self, solver: str) -> Protocol:
         """With the exact Stage I and its few weighted times, or as the paper has it."""
         if solver == "sgd":
             return self
@@ -123,16 +128,16 @@ class Protocol(Rule):
         check_per_run(self, runs)
         if self.path_weight and network.start_phases is not None:
             raise InputError(
-                f"{self.name}: the teacher path starts at pi/2, so that a network with start "
-                "phases of its own has none; train it by DIRECT"
+                f"{self.name}: the teacher path assumes theta(0) = pi/2; use DIRECT with start "
+                "phases of your own"
             )
         if self.solver == "exact":
             if len(teachers) > 1:
                 raise InputError(f"{self.name} solved exactly must have one teacher for all runs")
             if not network.is_plain:
                 raise InputError(
-                    f"{self.name}: the exact solver knows fields and couplings alone; use "
-                    "solver='sgd' for networks with frequencies, injection or lag"
+                    f"{self.name}: the exact solver supports only fields and couplings; use "
+                    "path_solver='sgd' for networks with frequencies, injection or lag"
                 )
 
     def identity(self, stage: Any) -> dict[str, Any]:

@@ -63,16 +63,12 @@ class TwoStageTask:
     def initial(self) -> Tensors:
         runs, h, inputs = len(self.runs), self.network.hidden, self.train.inputs
         n = h + self._outputs
-        found = {
+        zero = {
             "input_weights": inputs.new_zeros(runs, h, inputs.shape[1]),
             "biases": inputs.new_zeros(runs, n),
             "couplings": inputs.new_zeros(runs, n, n),
-            **self._spec.trainable_terms(),
         }
-        if self._start is not None:
-            found = {name: self._start.get(name, tensor).clone() for name, tensor in found.items()}
-            found["couplings"] *= self._spec.graph  # the start may have had other couplers
-        return found
+        return self._spec.begun(zero, self._start)
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         count = len(self.train.labels)
