@@ -77,6 +77,18 @@ def main() -> None:
     times["10,000 inferences"] = replayed(
         partial(kernels.rollout, PhaseModel(fields, couplings), problem.dynamics)
     )
+    problem = Problem(device="cuda", oscillators=160)
+    fields, couplings, _ = problem.tensors()
+    path = partial(
+        kernels.path_loss,
+        PhaseModel(fields, couplings),
+        fields / fields.std(),
+        problem.dynamics,
+        nodes=32,
+    )
+    times["path loss, 32 times, 160 oscillators"] = replayed(path)
+    with kernels.use("reference"):
+        times["path loss, 32 times, 160 oscillators, PyTorch operations"] = replayed(path)
     for oscillators in (256, 300, 512, 1000):
         problem = Problem(device="cuda", oscillators=oscillators, steps=50)
         fields, couplings, targets = problem.tensors()

@@ -156,5 +156,5 @@ def test_tensors_of_other_shapes_are_refused_before_their_addresses_are_taken(
     model = random_model(2, 4, 7, TERMS).map(Tensor.float)
     with pytest.raises(entrain.InputError, match=f"{name} must be "):
         kernels.rollout(replace(model, **{name: torch.zeros(shape)}), Dynamics(steps=3))
-    with pytest.raises(entrain.InputError, match="share dtype and device"):
+    with pytest.raises(entrain.InputError, match="one dtype and device"):
         kernels.rollout(replace(model, lag=model.lag.double()), Dynamics(steps=3))

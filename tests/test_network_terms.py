@@ -116,9 +116,7 @@ def test_between_grid_times_the_path_is_a_straight_line() -> None:
         line = (1 - part) * path[before] + part * path[before + 1]
         assert torch.allclose(at, line, rtol=0, atol=1e-12)
     for times in ([-0.1], [0.51], [float("nan")]):
-        with pytest.raises(
-            InputError, match=r"times must (lie from 0 to 0\.5|be numbers|be finite)"
-        ):
+        with pytest.raises(InputError, match=r"times must (lie from 0 to 0\.5|be finite)"):
             network.trajectory(inputs, times)
 
 

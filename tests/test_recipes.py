@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,3 +107,25 @@ def test_a_recipe_of_the_first_release_is_read() -> None:
         del protocol["rule"]
     assert Recipe.from_json(values) == recipe
     assert from_json(TeacherSpec((3, 2)).to_json()) == TeacherSpec((3, 2))
+
+
+def test_a_run_folder_is_of_the_examples_it_was_begun_with(tmp_path: Path) -> None:
+    digits = entrain.load_dataset("digits")
+    protocol = entrain.DirectProtocol(epochs=1, batch_size=64)
+    spec = entrain.NetworkSpec(hidden=4)
+    options = {"protocols": [protocol], "network": spec, "folder": tmp_path / "run"}
+    entrain.train(digits, **options)
+    entrain.train(digits, **options)
+    other = replace(digits, train=entrain.Split(digits.train.features, digits.train.labels[::-1]))
+    with pytest.raises(entrain.InputError, match="begun with other examples"):
+        entrain.train(other, **options)
+
+
+def test_a_recipe_of_another_dataset_and_a_solver_that_is_none_are_refused() -> None:
+    digits = entrain.load_dataset("digits")
+    with pytest.raises(entrain.InputError, match="the recipe is for mnist, the data are digits"):
+        entrain.train(digits, entrain.Recipe.for_dataset("mnist", "DIRECT"))
+    with pytest.raises(entrain.InputError, match="unknown path_solver 'SGD'"):
+        entrain.Recipe.for_dataset("digits", path_solver="SGD")
+    with pytest.raises(entrain.InputError, match="different names"):
+        entrain.Recipe.for_dataset("digits", [entrain.DirectProtocol(epochs=1), "DIRECT"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from entrain.data import DATASETS, Dataset, load_dataset
+from entrain.data import DATASETS, Dataset, fingerprint, load_dataset
 from entrain.device import choose_device
 from entrain.errors import InputError
 from entrain.learning import Progress, Recipe, Trained, run_pipeline
@@ -44,7 +44,9 @@ def train(
     path = Path(folder)
     kept = RunFolder.open(path) if (path / "run.json").exists() else None
     if kept is None or kept.recipe != recipe:
-        kept = RunFolder.create(path, recipe, {"device": device, "data_dir": None})
+        settings = {"device": device, "data_dir": None, "examples": fingerprint(data)}
+        kept = RunFolder.create(path, recipe, settings)
+    kept.require(data)
     with kept.locked():
         trained = run_pipeline(recipe, data, device=place, store=kept, progress=progress)
         kept.save_models(trained.models)

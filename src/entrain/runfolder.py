@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from entrain.data import Dataset, fingerprint
 from entrain.errors import InputError
 from entrain.files import held, remove_leftovers, strict_json, write_atomically
 from entrain.learning import Recipe, TrainingState, pack_state, read_state
@@ -91,6 +92,14 @@ class RunFolder:
             for folder in (self.path, self.path / "state"):
                 remove_leftovers(folder)
             yield
+
+    def require(self, data: Dataset) -> None:
+        """Refuse other examples than those the run was begun with (version 0.1 kept no hash)."""
+        if self.settings.get("examples", found := fingerprint(data)) != found:
+            raise InputError(
+                f"{self.path}: was begun with other examples than {data.name} has now; choose "
+                "another folder"
+            )
 
     def load(self, stage: str) -> TrainingState | None:
         """The last saved state of `stage`, if it was begun."""

@@ -6,16 +6,14 @@ accelerator several cost little more than one.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from entrain.data import Dataset
+from entrain.data import Dataset, fingerprint
 from entrain.errors import InputError, positive_int, seed_number
 from entrain.learning import Stage, digest, train_stage
 from entrain.physics import NetworkSpec
@@ -66,7 +64,7 @@ def search(
     study = optuna.create_study(
         direction="maximize",
         storage=_storage(optuna, journal),
-        study_name=f"{data.name} {digest((_fingerprint(data), protocol, hidden, seed))}",
+        study_name=f"{data.name} {digest((fingerprint(data), protocol, hidden, seed))}",
         load_if_exists=True,
     )
     # A sampler begins anew when a search goes on: with the same seed it would ask the same again.
@@ -97,15 +95,6 @@ def search(
         if on_trials is not None:
             on_trials(_finished(optuna, study))
     return sorted(found, key=lambda each: -(each.top1 or 0.0))
-
-
-def _fingerprint(data: Dataset) -> str:
-    """What tells these examples from others of the same name."""
-    found = hashlib.sha256()
-    for split in (data.train, data.validation):
-        found.update(np.ascontiguousarray(split.features).data)
-        found.update(np.ascontiguousarray(split.labels).data)
-    return found.hexdigest()
 
 
 def _finished(optuna: Any, study: Any) -> list[Trial]:

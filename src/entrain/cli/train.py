@@ -116,6 +116,7 @@ def command(
     SGD (--path-solver sgd). A run that was killed goes on with --resume DIR and ends with the same
     weights.
     """
+    from entrain.data import fingerprint
     from entrain.device import choose_device
     from entrain.errors import InputError, positive_float, positive_int, seed_number
     from entrain.learning import DivergedError, Recipe
@@ -130,6 +131,7 @@ def command(
         device = folder.settings.get("device", "auto") if device == "auto" else device
         place = choose_device(device)
         data = _data_of(folder, data_dir)
+        folder.require(data)
     else:
         own = own_data(dataset, label, image_size)
         require(
@@ -192,6 +194,7 @@ def command(
             "device": device,
             "data_dir": str(data_dir.expanduser().absolute()) if data_dir else None,
             "own": own,
+            "examples": fingerprint(data),
         }
         path = out_folder or new_folder(Path("runs"), data.name)
         folder = RunFolder.create(path, recipe, settings)

@@ -10,7 +10,7 @@ from entrain.data.datasets import (
     load_test_split,
 )
 from entrain.data.features import FeatureScaling
-from entrain.data.own import Dataset, FeatureDataset, balance, load_own
+from entrain.data.own import Dataset, FeatureDataset, balance, fingerprint, load_own
 from entrain.data.preprocessing import Preprocessing
 from entrain.data.sources import status
 
@@ -25,6 +25,7 @@ __all__ = [
     "Preprocessing",
     "Split",
     "balance",
+    "fingerprint",
     "load_dataset",
     "load_own",
     "load_test_split",

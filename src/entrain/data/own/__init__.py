@@ -11,12 +11,12 @@ import numpy as np
 
 from entrain.data.datasets import SPLIT_SEED
 from entrain.data.own.arrays import from_npz
-from entrain.data.own.examples import Dataset, FeatureDataset
+from entrain.data.own.examples import Dataset, FeatureDataset, fingerprint
 from entrain.data.own.folders import from_folder
 from entrain.data.own.tables import from_table
 from entrain.errors import InputError, seed_number
 
-__all__ = ["Dataset", "FeatureDataset", "balance", "load_own"]
+__all__ = ["Dataset", "FeatureDataset", "balance", "fingerprint", "load_own"]
 
 
 def load_own(

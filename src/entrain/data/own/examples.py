@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -50,6 +51,15 @@ class FeatureDataset:
 
 
 Dataset = ImageDataset | FeatureDataset
+
+
+def fingerprint(data: Dataset) -> str:
+    """A hash that tells training and validation examples from others of the same name."""
+    found = hashlib.sha256()
+    for split in (data.train, data.validation):
+        found.update(np.ascontiguousarray(split.features).data)
+        found.update(np.ascontiguousarray(split.labels).data)
+    return found.hexdigest()
 
 
 def safe_name(path: Path) -> str:
