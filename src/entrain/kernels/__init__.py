@@ -148,12 +148,7 @@ def path_loss(
     """See `reference.path_loss`."""
     module = select_backend(model)
     if not module.has_path_loss(model):
-        if model.fields.is_cuda:
-            _warn_once(
-                "the CUDA path loss takes fields and couplings of up to 160 oscillators: PyTorch "
-                "operations compute it, about PRICE times slower"
-            )
-        module = reference
+        module = reference  # a few large products: as fast, from some 160 oscillators on
     found: tuple[Tensor, PhaseModel] = module.path_loss(model, coefficients, dynamics, nodes=nodes)
     return found
 
