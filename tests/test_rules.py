@@ -132,6 +132,12 @@ def test_its_stages_have_keys_and_others_start_from_it() -> None:
     )
 
 
+def test_the_help_names_every_protocol(invoke: Invoke) -> None:
+    text = " ".join(invoke("train", "--help").stdout.replace("│", " ").split())
+    for name in entrain.PROTOCOLS:
+        assert name in text
+
+
 def test_a_teacher_is_no_protocol_and_nothing_starts_from_itself() -> None:
     with pytest.raises(InputError, match="protocols must be rules such as DirectProtocol"):
         Recipe("digits", protocols=(entrain.TeacherSpec(),))

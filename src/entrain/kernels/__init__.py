@@ -71,7 +71,7 @@ def select_backend(model: PhaseModel) -> ModuleType:
         return reference
     if model.other_terms:
         _warn_once(
-            "terms of your own are computed by PyTorch operations: about 5 times slower on a CPU, "
+            "custom terms are computed by PyTorch operations: about 5 times slower on a CPU, "
             "up to 300 times on a GPU"
         )
         return reference

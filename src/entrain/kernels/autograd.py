@@ -17,7 +17,7 @@ def differentiable_rollout(
 ) -> Tensor:
     """`kernels.rollout` with a backward pass: the exact discrete adjoint of the steps.
 
-    It can be differentiated once. Inside `torch.func` transforms, with terms of your own, and with
+    It can be differentiated once. Inside `torch.func` transforms, with custom terms, and with
     `kernels.use("reference")`, plain PyTorch operations are recorded instead: every transform and
     every higher derivative is right there, and slower.
     """

@@ -139,7 +139,7 @@ class _Sums:
 
 
 def _pulled_back(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
-    """q times the derivative of the terms of one's own, by autograd."""
+    """q times the derivative of custom terms, by autograd."""
     with torch.enable_grad():
         at = phases.detach().requires_grad_()
         bracket = torch.stack([term(at) for term in model.other_terms]).sum(0)
@@ -203,7 +203,7 @@ def path_loss(
     The sum over all K times, or over `nodes` weighted ones (`physics.quadrature`).
     """
     if model.other_terms:
-        raise InputError("the path loss has no place for terms of one's own")
+        raise InputError("the path loss does not support custom terms")
     runs, batch, oscillators = model.fields.shape
     times, weights = rule(dynamics.steps, nodes, model.fields.dtype, model.fields.device)
     guide = Guide.at(coefficients, times, dynamics.steps)  # (R, B, T, N)

@@ -64,7 +64,7 @@ class PhaseModel:
 
     The gradient of a loss with respect to these numbers is a `PhaseModel` too, with the same
     shapes. Couplings are N x N independent numbers there: whoever ties J_ij to J_ji adds both.
-    `other_terms` are torques of your own, differentiable functions of the phases; the reference
+    `other_terms` are custom torques, differentiable functions of the phases; the reference
     computes them, and differentiates through them by autograd.
     """
 
@@ -160,7 +160,7 @@ def drift(phases: Tensor, model: PhaseModel, mobility: float) -> Tensor:
 def energy(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> Tensor:
     """E at phases (..., B, N): (..., B).
 
-    It has no place for a lag or for terms of your own: with them, E may rise.
+    A lag and custom terms are not part of it: with them E may rise.
     """
     sin, cos = phases.sin(), phases.cos()
     # sum_{i<j} J_ij cos(theta_i - theta_j) is half the full quadratic form: J has no diagonal.
