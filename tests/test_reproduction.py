@@ -155,7 +155,7 @@ def test_another_setting_does_not_overwrite(everything: Path, refuse: Refuse) ->
     before = (everything / "multiseed.json").read_bytes()
     message = refuse("reproduce", "multiseed", "--runs", 3, *options(everything))
     assert "holds the result of another setting (tiny, 2 runs; this one is tiny, 3" in message
-    assert "choose another --out" in message
+    assert "choose another folder" in message
     assert (everything / "multiseed.json").read_bytes() == before
 
 
