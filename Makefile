@@ -1,6 +1,6 @@
 # make demo   train 74 oscillators on the bundled digits
 # make test   linters, types, import rules and tests
-# make gpu-test   kernels, every protocol, resume and evaluation on a GPU: three minutes
+# make gpu-test   kernels, every protocol, resume and evaluation on a GPU: 1.5 minutes
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
