@@ -59,10 +59,9 @@ class _Rollout(torch.autograd.Function):
         with torch.no_grad():
             found: PhaseModel = ctx.pullback(gradients[0])
         tensors = found.tensors()
-        if (
-            torch.is_grad_enabled()
-        ):  # with create_graph: whoever differentiates these meets the error
-            once = _Once.apply(len(tensors), *tensors.values(), gradients[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
+        if torch.is_grad_enabled():  # with create_graph: to differentiate these is an error
+            given = (*tensors.values(), gradients[0], *ctx.saved_tensors)
+            once = _Once.apply(len(tensors), *given)  # type: ignore[no-untyped-call]
             tensors = dict(zip(tensors, once, strict=True))
         names = ("fields", "couplings", "frequencies", "injection", "lag", "start")
         return (None, None, None, *(tensors.get(name) for name in names))
