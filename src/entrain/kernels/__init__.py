@@ -71,8 +71,8 @@ def select_backend(model: PhaseModel) -> ModuleType:
         return reference
     if model.other_terms:
         _warn_once(
-            "custom terms are computed by PyTorch operations: about 5 times slower on a CPU, "
-            "up to 300 times on a GPU"
+            "custom terms are computed by PyTorch operations: about 4 times slower on a CPU, "
+            "up to 250 times on a GPU"
         )
         return reference
     if fields.is_cuda:
@@ -234,14 +234,14 @@ def _gpu(device: torch.device, oscillators: int) -> ModuleType | None:
     if oscillators > gpu.MOST_OSCILLATORS:
         _warn_once(
             f"the CUDA kernels take up to {gpu.MOST_OSCILLATORS} oscillators, got {oscillators}: "
-            "PyTorch operations compute them, several times slower"
+            "PyTorch operations compute them, about 3 times slower at that size"
         )
         return None
     try:
         gpu.check(device)
     except nvrtc.CudaUnavailable as error:
         _warn_once(
-            "the CUDA kernels cannot be used: PyTorch operations compute the rollouts, up to 300 "
+            "the CUDA kernels cannot be used: PyTorch operations compute the rollouts, up to 250 "
             f"times slower ({error})"
         )
         return None
@@ -262,7 +262,7 @@ def _importable_cpu() -> ModuleType | None:
         from entrain.kernels import cpu
     except ImportError as error:
         _warn_once(
-            "the CPU kernels cannot be used: PyTorch operations compute the rollouts, about five "
+            "the CPU kernels cannot be used: PyTorch operations compute the rollouts, about four "
             f"times slower ({error})"
         )
         return None
