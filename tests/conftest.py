@@ -82,7 +82,7 @@ def cli(
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
     limit: Callable[[], None] | None = None,
-    timeout: float = 120,
+    timeout: float = 600,
 ) -> subprocess.CompletedProcess[str]:
     """`entrain ARGUMENTS` as a process without a terminal; `limit` is called in it first."""
     return subprocess.run(

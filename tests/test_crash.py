@@ -66,7 +66,7 @@ class Training:
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for `condition` while the process trains."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while not condition():
             assert self.process.poll() is None, self.process.communicate(timeout=60)
             assert time.monotonic() < end

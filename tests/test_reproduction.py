@@ -23,7 +23,7 @@ from entrain.reproduction import Queue, ResultsFolder
 
 SOME = ("multiseed", "endpoint-weight")
 
-pytestmark = pytest.mark.timeout(1200)  # the first test waits for all experiments
+pytestmark = pytest.mark.timeout(2400)  # the first test waits for all experiments
 
 
 def options(out: Path) -> list[str]:
