@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from entrain.errors import InputError, positive_int, seed_number, unknown_name
+from entrain.errors import (
+    InputError,
+    positive_int,
+    seed_number,
+    store_plain_numbers,
+    unknown_name,
+)
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import (
     PAPER_PROTOCOLS,
@@ -39,6 +45,7 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        store_plain_numbers(self)
         positive_int("runs", self.runs)
         seed_number("seed", self.seed)
         for protocol in self.protocols:

@@ -31,7 +31,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.errors import positive_float, positive_int
+from entrain.errors import positive_float, positive_int, store_plain_numbers
 
 # A further torque: phases (..., B, N) -> what it adds to the bracket of the phase model.
 Term = Callable[[Tensor], Tensor]
@@ -48,6 +48,7 @@ class Dynamics:
     steps: int = 200
 
     def __post_init__(self) -> None:
+        store_plain_numbers(self)
         positive_float("mobility", self.mobility)
         positive_float("observation_time", self.observation_time)
         positive_int("steps", self.steps)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from entrain.data import DATASETS
-from entrain.errors import InputError, positive_float, positive_int
+from entrain.errors import InputError, positive_float, positive_int, store_plain_numbers
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.interface import (
@@ -63,6 +63,7 @@ class DirectProtocol(Rule):
     distillation: float = 0.0
 
     def __post_init__(self) -> None:
+        store_plain_numbers(self)
         one_of("start", self.start, DirectStart)
         for name in ("epochs", "batch_size", "coarse_steps"):
             positive_int(name, getattr(self, name))

@@ -13,7 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from entrain.data.datasets import CLASS_NAMES, ImageDataset, Split, class_shares, split_rows
+from entrain.data.datasets import (
+    CLASS_NAMES,
+    ImageDataset,
+    Split,
+    check_parts,
+    class_shares,
+    split_rows,
+)
 from entrain.data.features import FeatureScaling
 from entrain.errors import InputError
 
@@ -38,6 +45,10 @@ class FeatureDataset:
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        width = len(self.feature_names)
+        check_parts(self, width, f"{width}, as there are so many feature names")
 
     @property
     def image_shape(self) -> tuple[int, int]:
