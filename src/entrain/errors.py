@@ -37,7 +37,7 @@ def positive_int(name: str, value: object) -> int:
 
 def seed_number(name: str, value: object) -> int:
     """`value` as a whole number of 32 bits, or an `InputError` that names it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value < 2**32:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) < 2**32:
         raise InputError(f"{name} must be a whole number from 0 to {2**32 - 1}, got {value!r}")
     return int(value)
 

@@ -243,10 +243,6 @@ class _Settings:
 
     @classmethod
     def of(cls, given: KuramotoClassifier) -> Self:
-        if not isinstance(given.device, str):
-            raise TypeError(
-                f"device must be 'cpu', 'cuda', 'cuda:INDEX' or 'auto', got {given.device!r}"
-            )
         return cls(
             hidden=_whole("hidden", given.hidden),
             observation_time=_number("observation_time", given.observation_time),

@@ -152,25 +152,16 @@ def whole_split(x: np.ndarray, y: np.ndarray, seed: int) -> tuple[Split, Split, 
 
 
 def feature_dataset(
-    path: Path,
+    name: str,
     splits: tuple[Split, Split, Split],
     class_names: tuple[str, ...],
     feature_names: tuple[str, ...],
     notes: tuple[str, ...],
 ) -> FeatureDataset:
-    data = FeatureDataset(safe_name(path), *splits, class_names, feature_names, notes)
+    data = FeatureDataset(name, *splits, class_names, feature_names, notes)
     for split in splits[1:]:
         data.preprocessing.check(split.features)
     return data
-
-
-def image_dataset(
-    path: Path,
-    splits: tuple[Split, Split, Split],
-    class_names: tuple[str, ...],
-    image_shape: tuple[int, int],
-) -> ImageDataset:
-    return ImageDataset(safe_name(path), *splits, image_shape, 255.0, class_names)
 
 
 def refuse_size(count: int, width: int, bytes_each: int) -> None:
