@@ -15,7 +15,7 @@ from entrain import kernels
 from entrain.data import Dataset, fingerprint
 from entrain.data.given import IMAGE_SIZE, in_memory, own_source, read_source
 from entrain.device import choose_device
-from entrain.errors import InputError, unknown_name
+from entrain.errors import InputError, positive_int, unknown_name
 from entrain.learning import Options, Progress, Recipe, Trained, TrainingState, run_pipeline
 from entrain.learning.options import ClassWeight, Protocols
 from entrain.physics import Dynamics, NetworkSpec
@@ -109,6 +109,7 @@ def train(
     options = Options(**{each.name: given[each.name] for each in fields(Options)})
     _check_recipe(recipe, options)
     _check_types(label, progress, data_dir=data_dir, folder=folder)
+    positive_int("image_size", image_size)
     place = choose_device(device)
     own = None
     if isinstance(data, str | os.PathLike):

@@ -20,7 +20,7 @@ def own_source(
 ) -> dict[str, Any] | None:
     """Where a user's own data are and how to read them, as JSON values that are kept beside a
     training; None for a dataset of the package."""
-    positive_int("image_size", image_size)
+    side = positive_int("image_size", image_size)
     if isinstance(data, str) and data in DATASETS:
         if label is not None:
             raise InputError(f"label belongs to your own tables, not to {data}")
@@ -33,7 +33,7 @@ def own_source(
             f"{unknown_name('dataset', data, DATASETS)}; or give an .npz, .csv or .tsv file, or "
             "a folder of pictures in a folder for each class"
         )
-    return {"path": str(path.absolute()), "label": label, "image_size": int(image_size)}
+    return {"path": str(path.absolute()), "label": label, "image_size": side}
 
 
 def read_source(

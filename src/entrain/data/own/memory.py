@@ -33,7 +33,7 @@ def from_memory(x: Any, y: Any, label: str | None, seed: int) -> Dataset:
         return _from_frame(x, y, label, seed)
     if label is not None or isinstance(y, str):
         column = shown(y if label is None else label)
-        raise InputError(f"{column} names a column, and X has none; give the labels as y")
+        raise InputError(f"the label column {column} is named, and X has no names; give y")
     if y is None:
         raise InputError("the labels are missing: give one for each row of X, as in train(X, y)")
     return from_arrays({"X": _array(x, "X"), "y": _labels(y)}, NAME, seed)
