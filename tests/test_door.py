@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import io
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +303,25 @@ def test_progress_on_request(capfd: pytest.CaptureFixture[str]) -> None:
     seen = io.StringIO()
     entrain.train(X, Y, progress=lambda *told: seen.write(f"{told[0]} {told[1].epoch};"), **QUICK)
     assert seen.getvalue() == "DIRECT 1;DIRECT 2;"
+
+
+def test_errors_below_the_command_line_name_no_options_of_it() -> None:
+    source = Path(entrain.__file__).parent
+    seen = 0
+    for file in sorted(source.rglob("*.py")):
+        if file.is_relative_to(source / "cli"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if name.endswith(("Error", "Warning", "warn", "_warn_once")):
+                texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+                text = "".join(value for value in texts if isinstance(value, str))
+                assert not re.search(r"(?<![\w-])--[a-z]", text), f"{file.name}: {text}"
+                seen += 1
+    assert seen > 200
+
+
+def test_a_folder_that_is_taken_says_so_without_a_command(tmp_path: Path) -> None:
+    entrain.train(X, Y, folder=tmp_path / "run", **QUICK)
+    with pytest.raises(InputError, match=r"another run .* or go on with it$"):
+        entrain.train(X, Y, folder=tmp_path / "run", seed=1, **QUICK)

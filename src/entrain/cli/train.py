@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import err, print_json
+from entrain.cli.console import err, print_json, resume_command
 from entrain.cli.options import DataDir, Device, Json, as_typed
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
@@ -126,7 +126,7 @@ def command(
     from entrain.device import choose_device
     from entrain.errors import InputError
     from entrain.learning import DivergedError, Options
-    from entrain.runfolder import RunFolder, new_folder, resume_command
+    from entrain.runfolder import RunFolder, new_folder
 
     if resume is not None:
         _refuse_with_resume(context)
