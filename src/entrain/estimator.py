@@ -218,8 +218,8 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return likely
 
     def to_model(self, dataset: str = "data") -> Model:
-        """The trained network as an `entrain.Model` that takes the rows of X: to save, to evaluate,
-        to play with. `dataset` is what the data are called in it."""
+        """The trained network as an `entrain.Model` that takes the rows of X: to save, to simulate,
+        to evaluate. `dataset` is what the data are called in it."""
         check_is_fitted(self)
         if not isinstance(dataset, str) or not dataset:
             raise TypeError(f"dataset must be a name for the data, got {dataset!r}")
