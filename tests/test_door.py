@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import io
+import json
 import math
 import re
 from pathlib import Path
@@ -17,13 +18,15 @@ import torch
 import typer
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.utils.class_weight import compute_class_weight
 
 import entrain
-from conftest import Invoke, printed
+from conftest import Invoke, Refuse, printed
 from entrain.cli import app
 from entrain.errors import InputError
 from entrain.learning import Options, Recipe, Trained
 from entrain.rules import PROTOCOLS
+from entrain.runfolder import RunFolder
 from own_files import folder_of_pictures, npz
 
 IRIS = load_iris(as_frame=True)
@@ -293,12 +296,13 @@ def test_steps_change_the_dynamics_of_a_given_network(monkeypatch: pytest.Monkey
         entrain.train(X, Y, network=spec, hidden=3)
 
 
-def test_progress_on_request(capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress_on_request(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
     entrain.train(X, Y, **QUICK)
     assert capfd.readouterr() == ("", "")
-    entrain.train(X, Y, progress=True, **QUICK)
+    entrain.train(table, progress=True, **QUICK)
     out, err = capfd.readouterr()
     assert out == ""
+    assert "labels come from column 'species', the last one" in err
     assert "DIRECT: epoch 2/2  loss" in err
     seen = io.StringIO()
     entrain.train(X, Y, progress=lambda *told: seen.write(f"{told[0]} {told[1].epoch};"), **QUICK)
@@ -325,3 +329,52 @@ def test_a_folder_that_is_taken_says_so_without_a_command(tmp_path: Path) -> Non
     entrain.train(X, Y, folder=tmp_path / "run", **QUICK)
     with pytest.raises(InputError, match=r"another run .* or go on with it$"):
         entrain.train(X, Y, folder=tmp_path / "run", seed=1, **QUICK)
+
+
+def test_weights_and_epochs_on_the_command_line(
+    table: Path, tmp_path: Path, invoke: Invoke, refuse: Refuse
+) -> None:
+    options = ["--out", tmp_path / "run", "--hidden=4", "--steps=10", "--device=cpu", "--epochs=3"]
+    printed(invoke, "train", table, "--class-weight=balanced", *options)
+    (protocol,) = RunFolder.open(tmp_path / "run").recipe.protocols
+    assert protocol.epochs == 3
+    labels = entrain.load_own(table).train.labels
+    expected = compute_class_weight("balanced", classes=np.arange(3), y=labels)
+    assert protocol.class_weights == pytest.approx(expected)
+    options[1] = tmp_path / "other"
+    message = refuse("train", table, "--class-weight=even", *options)
+    assert "--class-weight must be 'balanced'" in message
+    message = refuse("train", table, "--set=DIRECT.class_weights=[1,2]", *options)
+    assert "class_weights must be 3 numbers, one for each class of flowers, got 2" in message
+    assert "--epochs must be" in refuse("train", table, "--epochs=0")
+    assert not options[1].exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Recipe(3), "dataset must be the name"),
+        (lambda: Recipe.for_dataset(None), "dataset must be the name"),
+        (lambda: Recipe("digits", protocols="DIRECT"), "for_dataset takes names"),
+        (lambda: Recipe("digits", protocols=5), "protocols must be"),
+        (lambda: Recipe.for_dataset("digits", [5]), "protocols must be"),
+        (lambda: entrain.TeacherSpec(5), "widths must be"),
+        (lambda: entrain.NetworkSpec(4, 5), "dynamics must be"),
+        (lambda: entrain.DirectProtocol(augmentation=5), "augmentation must be"),
+        (lambda: entrain.DirectProtocol(start=[]), r"unknown start \[\]"),
+        (lambda: entrain.Dynamics(steps=2.5), "steps must be a whole number"),
+        (lambda: entrain.load_dataset(None), "unknown dataset None"),
+    ],
+)
+def test_values_that_make_no_recipe_are_named(make: Any, message: str) -> None:
+    with pytest.raises((InputError, TypeError), match=message):
+        make()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    spec = entrain.NetworkSpec(np.int64(4), entrain.Dynamics(steps=np.int32(7)))
+    assert spec == entrain.NetworkSpec(4, entrain.Dynamics(steps=7))
+    direct = entrain.DirectProtocol(epochs=np.uint8(3), gain=(np.float32(0.5), np.float64(2)))
+    recipe = Recipe("digits", entrain.TeacherSpec(np.array([3, 1])), (direct,), spec, np.int8(2))
+    plain = Recipe.from_json(json.loads(json.dumps(recipe.to_json())))
+    assert plain == recipe

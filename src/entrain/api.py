@@ -55,7 +55,7 @@ def train(
     image_size: int = IMAGE_SIZE,
     data_dir: Path | str | None = None,
     folder: Path | str | None = None,
-    device: str = "auto",
+    device: str | torch.device = "auto",
     progress: Progress | Callable[[str, TrainingState, int], None] | bool | None = None,
     **unknown: Any,
 ) -> Trained:
@@ -123,10 +123,10 @@ def train(
         recipe = options.recipe(found)
     elif recipe.dataset != found.name:
         raise InputError(f"the recipe is for {recipe.dataset}, the data are {found.name}")
-    with _shown(progress, place) as teller:
+    with _shown(progress, place, getattr(found, "notes", ())) as teller:
         if folder is None:
             return run_pipeline(recipe, found, device=place, progress=teller)
-        kept = _run_folder(Path(folder), recipe, found, device, data_dir, own)
+        kept = _run_folder(Path(folder), recipe, found, str(device), data_dir, own)
         with kept.locked():
             trained = run_pipeline(recipe, found, device=place, store=kept, progress=teller)
             kept.save_models(trained.models)
@@ -178,12 +178,14 @@ def _run_folder(
 
 
 @contextlib.contextmanager
-def _shown(progress: Any, place: torch.device) -> Iterator[Progress | None]:
+def _shown(progress: Any, place: torch.device, notes: tuple[str, ...]) -> Iterator[Progress | None]:
     """Who is told how far the training is."""
     if progress is True:
         from entrain.progress import TrainingProgress
 
         with TrainingProgress() as bars:
+            for note in notes:  # such as where labels come from
+                bars.say(note)
             kernels.prepare(place, bars.say)
             yield bars
     elif hasattr(progress, "epoch"):

@@ -47,6 +47,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
+        if not isinstance(self.dataset, str):
+            raise TypeError(f"dataset must be the name of one, got {self.dataset!r}")
+        object.__setattr__(self, "protocols", protocols_of(self.protocols))
         positive_int("runs", self.runs)
         seed_number("seed", self.seed)
         for protocol in self.protocols:
@@ -102,6 +105,8 @@ class Recipe:
         """
 
         one_of("path_solver", path_solver, Solver)
+        if not isinstance(dataset, str):
+            raise TypeError(f"dataset must be the name of one, got {dataset!r}")
         named = _suited(dataset, path_solver, examples)
         chosen = tuple(
             named(each) if isinstance(each, str) else each for each in protocols_of(protocols)

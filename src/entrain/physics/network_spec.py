@@ -46,6 +46,8 @@ class NetworkSpec:
     def __post_init__(self) -> None:
         store_plain_numbers(self)
         positive_int("hidden", self.hidden)
+        if not isinstance(self.dynamics, Dynamics):
+            raise InputError(f"dynamics must be a Dynamics, got {self.dynamics!r}")
         for name in ("frequencies", "start_phases", "injection"):
             if (values := getattr(self, name)) is not None:
                 object.__setattr__(self, name, finite_numbers(name, values))

@@ -95,6 +95,8 @@ class DirectProtocol(Rule):
                 raise InputError(f"smoothing must be from 0 to 1, got {value!r}")
         if not 0 <= positive_float("distillation", self.distillation, zero=True) <= 1:
             raise InputError(f"distillation must be from 0 to 1, got {self.distillation!r}")
+        if not isinstance(self.augmentation, Augmentation):
+            raise InputError(f"augmentation must be an Augmentation, got {self.augmentation!r}")
         if self.distillation and not self.augmentation.is_nothing:
             raise InputError(
                 "a teacher's targets belong to undistorted images: choose distillation or "

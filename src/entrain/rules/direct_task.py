@@ -49,7 +49,8 @@ class DirectTask:
         self._outputs, self._seed, self.runs, self._start = outputs, seed, runs, start
         device = train.labels.device
         self._targets = torch.nn.functional.one_hot(train.labels, outputs).float()
-        self._weights = self._weights_of(train.labels)
+        weights = self._weights_of(train.labels)
+        self._weights = None if weights is None else weights.float()
 
         def lanes(name: str) -> Tensor:
             values = per_run(name, getattr(protocol, name), len(runs))
@@ -66,7 +67,8 @@ class DirectTask:
         self._steps = RepeatedSteps()
 
     def _weights_of(self, labels: Tensor) -> Tensor | None:
-        """The weights (M,) of examples with these labels, of mean 1; None where all are alike."""
+        """The weights (M,) of examples with these labels, of mean 1, in float64; None where all are
+        alike."""
         given = self.protocol.class_weights
         if given is None:
             return None
@@ -76,7 +78,7 @@ class DirectTask:
                 f"{len(given)}"
             )
         weights = torch.tensor(given, dtype=torch.float64, device=labels.device)[labels]
-        return (weights / weights.mean().clamp(min=1e-300)).float()  # 0 where all are 0
+        return weights / weights.mean().clamp(min=1e-300)  # 0 where all are 0
 
     def initial(self) -> Tensors:
         drawn = [self._random(lane) for lane in range(len(self.runs))]
@@ -250,7 +252,7 @@ class DirectTask:
         if weights is not None:
             found["cross_entropy"] = (weights * entropy).mean(1)
             hits = (scores.argmax(-1) == data.labels) & ~scores.isnan().any(-1)
-            found["weighted_top1"] = 100.0 * (weights * hits).double().mean(1)
+            found["weighted_top1"] = 100.0 * (weights * hits).mean(1)
         return found
 
     def merit(self, metrics: Tensors) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -43,6 +43,9 @@ class TeacherSpec(Rule):
     epochs: int = 300
 
     def __post_init__(self) -> None:
+        if isinstance(self.widths, str) or not isinstance(self.widths, Iterable):
+            raise InputError(f"teacher widths must be such as (32, 16, 16), got {self.widths!r}")
+        object.__setattr__(self, "widths", tuple(self.widths))
         store_plain_numbers(self)
         if not self.widths:
             raise InputError("teacher widths must name at least one hidden layer, got none")
