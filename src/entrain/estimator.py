@@ -26,7 +26,7 @@ from entrain import kernels
 from entrain.data import FeatureScaling
 from entrain.device import choose_device
 from entrain.errors import InputError
-from entrain.evaluation.measure import chunks
+from entrain.evaluation.measure import chunks, refuse_without_answer
 from entrain.learning import TrainingState, train
 from entrain.model import Model
 from entrain.network import KuramotoNetwork
@@ -252,11 +252,14 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         device, network = choose_device(self.device), self.network_
         parameters = network.as_parameters().map(lambda tensor: tensor.detach().to(device).double())
         scores = []
-        for _, inputs in chunks(self._scaling()(data).to(device)):
+        scaled = self._scaling()(data).to(device)
+        for _, inputs in chunks(scaled):
             model = parameters.phase_model(inputs.double()).map(lambda tensor: tensor.float()[None])
             phases = kernels.rollout(model, network.dynamics)[0]
             scores.append(readout(phases.double(), network.outputs))
-        found: NDArray[np.float64] = torch.cat(scores).cpu().numpy()
+        together = torch.cat(scores)
+        refuse_without_answer(together, scaled)
+        found: NDArray[np.float64] = together.cpu().numpy()
         return found
 
 
