@@ -116,7 +116,7 @@ describe("models", () => {
     ["no header", file({}, 0), /without Entrain's header/],
     ["a bad header", headed("{"), /not valid JSON/],
     ["another kind", headed({ kind: "gallery", version: 1 }), /holds a gallery/],
-    ["another version", headed({ kind: "model", version: 2 }), /format version 2/],
+    ["another version", headed({ kind: "model", version: 3 }), /format version 3/],
     ["no tensors", headed({ kind: "model", version: 1 }), /input_weights is missing/],
     ["the gallery", bytesOf("playground/public/gallery.safetensors"), /holds a gallery/],
   ])("%s is refused", (_, buffer, reason) => {
@@ -139,16 +139,32 @@ test("the gallery has three images of each class", () => {
 });
 
 describe("pictures", () => {
+  const shape = { rows: 28, columns: 28 };
+
   test("a constant picture has no content", () => {
-    expect(prepare(new Float64Array(30 * 40).fill(0.3), 30, 40)).toBeNull();
-    expect(prepare(new Float64Array(28 * 28), 28, 28)).toBeNull();
+    expect(prepare(new Float64Array(30 * 40).fill(0.3), 30, 40, shape)).toBeNull();
+    expect(prepare(new Float64Array(28 * 28), 28, 28, shape)).toBeNull();
   });
 
   test("a single pixel, and a picture of one row", () => {
     const grey = new Float64Array(50 * 50);
     grey[777] = 1;
-    expect(Math.max(...prepare(grey, 50, 50)!)).toBe(255);
-    expect(prepare(Float64Array.from([0, 0, 1, 0, 0]), 1, 5)!.length).toBe(784);
+    expect(Math.max(...prepare(grey, 50, 50, shape)!)).toBe(255);
+    expect(prepare(Float64Array.from([0, 0, 1, 0, 0]), 1, 5, shape)!.length).toBe(784);
+  });
+
+  test("the content fills 20/28 of any other frame, in its middle", () => {
+    const grey = new Float64Array(60 * 60);
+    for (let y = 10; y < 50; y++) grey.fill(1, 60 * y + 10, 60 * y + 50);
+    const pixels = prepare(grey, 60, 60, { rows: 7, columns: 14 })!;
+    const lit = [...pixels.keys()].filter((k) => pixels[k] === 255);
+    expect(lit).toEqual([1, 2, 3, 4, 5].flatMap((y) => [4, 5, 6, 7, 8].map((x) => 14 * y + x)));
+    expect(pixels.filter((pixel) => pixel > 0).length).toBe(lit.length);
+  });
+
+  test("a picture of the model's own shape is taken as it is", () => {
+    const grey = Float64Array.from({ length: 12 }, (_, k) => k / 255);
+    expect([...prepare(grey, 3, 4, { rows: 3, columns: 4 })!]).toEqual([...Array(12).keys()]);
   });
 
   test("dark on light is inverted, light on dark is not", () => {

@@ -2,7 +2,7 @@
 
 import { margin, scoresOf, winnerAt, type Rollout } from "../core";
 import { hook, make } from "../dom";
-import { palette } from "./theme";
+import { classColour } from "./theme";
 
 export class Verdict {
   private readonly root: HTMLElement;
@@ -44,7 +44,7 @@ export class Verdict {
     const { steps, replicates } = rollout;
     this.title.textContent = `${title} reads`;
     this.read.textContent = names[winner];
-    this.root.style.borderLeftColor = palette().classes[winner];
+    this.root.style.borderLeftColor = classColour(winner);
     this.truth.textContent =
       truth === null ? "" : truth === winner ? "✓ correct" : `✗ it is ${names[truth]}`;
     this.truth.classList.toggle("wrong", truth !== null && truth !== winner);
