@@ -9,6 +9,11 @@ const DRAWN: Record<string, string> = {
   digits: "a digit",
 };
 
+/** "1 output", "10 outputs". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function invitation({ dataset, preprocessing }: Model): string {
   if (preprocessing.kind === "features") return "Set a number";
   return `Draw ${DRAWN[dataset] ?? "a picture"}`;

@@ -4,6 +4,7 @@
 import type { Model } from "../core";
 import { hook, make } from "../dom";
 import { DATASETS, PROTOCOLS, type Network } from "../state";
+import { counted } from "../words";
 
 export interface ChoiceView {
   show(network: Network, model: Model | null): void;
@@ -56,6 +57,6 @@ function factsOf({ protocol, dataset, hidden, outputs, inputs, preprocessing }: 
   const read =
     preprocessing.kind === "picture"
       ? `pictures of ${preprocessing.rows} × ${preprocessing.columns}`
-      : `rows of ${inputs} numbers`;
+      : `rows of ${counted(inputs, "number")}`;
   return `${protocol} on ${dataset}: ${hidden} + ${outputs} oscillators, ${read}.`;
 }

@@ -31,8 +31,9 @@ export function outputCell(plan: DialPlan): number {
   return Math.min(OUTPUT_CELL, WIDTH / outputGrid(plan).columns);
 }
 
-export function radiusOf(i: number, plan: DialPlan): number {
-  return i < plan.hidden ? 0.32 * hiddenGrid(plan).cell : 17.5;
+/** How much smaller a dial is drawn: hidden ones shrink where there are many. */
+export function scaleOf(i: number, plan: DialPlan): number {
+  return i < plan.hidden ? hiddenGrid(plan).cell / CELL : 1;
 }
 
 /** The height of the rule between hidden and outputs. */

@@ -8,8 +8,8 @@ import {
   heightOf,
   neighbour,
   outputCell,
-  radiusOf,
   ruleOf,
+  scaleOf,
   type DialPlan,
 } from "./dialLayout";
 import { classColour, palette } from "./theme";
@@ -51,6 +51,8 @@ export interface DialsEvents {
   onFocus(oscillator: number): void; // by keyboard
 }
 
+const HIDDEN_RADIUS = 16;
+const OUTPUT_RADIUS = 17.5;
 const REACH = 16; // width of a link for the pointer
 
 interface Dial {
@@ -116,7 +118,9 @@ export function createDials(events: DialsEvents): DialsView {
   const layOut = (): void => {
     dials.forEach(({ group }, i) => {
       const { x, y } = centre(i, plan);
-      group.setAttribute("transform", `translate(${x} ${y})`);
+      const scale = scaleOf(i, plan);
+      const scaled = scale === 1 ? "" : ` scale(${scale})`;
+      group.setAttribute("transform", `translate(${x} ${y})${scaled}`);
     });
     for (const y of ["y1", "y2"]) rule.setAttribute(y, String(ruleOf(plan)));
     svg.setAttribute("viewBox", `0 0 ${WIDTH} ${heightOf(plan)}`);
@@ -222,7 +226,7 @@ export function createDials(events: DialsEvents): DialsView {
       if (hidden !== network.hidden || outputs !== network.outputs) {
         plan = { ...plan, hidden, outputs };
         for (const { group } of dials) group.remove();
-        dials = Array.from({ length: hidden + outputs }, (_, i) => makeDial(i, plan));
+        dials = Array.from({ length: hidden + outputs }, (_, i) => makeDial(i, i >= hidden));
         svg.append(...dials.map((dial) => dial.group));
         tabbable = 0;
         drawn = { shown: null, links: [] };
@@ -261,9 +265,8 @@ export function shortName(i: number, { hidden, classNames }: Named): string {
   return i < hidden ? `hidden ${i}` : name.length > 2 ? elided(name, 20) : `output ${name}`;
 }
 
-function makeDial(i: number, plan: DialPlan): Dial {
-  const output = i >= plan.hidden;
-  const radius = radiusOf(i, plan);
+function makeDial(i: number, output: boolean): Dial {
+  const radius = output ? OUTPUT_RADIUS : HIDDEN_RADIUS;
   const face = makeSvg("circle", { class: "face", r: radius });
   const hand = makeSvg("line", { class: "hand", x1: 0, y1: 0, x2: radius - 2.5, y2: 0 });
   const group = makeSvg(

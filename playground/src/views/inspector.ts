@@ -119,11 +119,9 @@ function weightsOf(model: Model, oscillator: number): HTMLElement {
   );
   const { preprocessing } = model;
   const picture =
-    preprocessing.kind === "picture"
-      ? asPixels(weights, preprocessing)
-      : asBars(weights);
+    preprocessing.kind === "picture" ? asPixels(weights, preprocessing) : asBars(weights);
   const canvas = make("canvas", {
-    class: "pixels weights",
+    class: preprocessing.kind === "picture" ? "pixels weights" : "pixels weights bars",
     width: String(picture.width),
     height: String(picture.height),
     role: "img",

@@ -7,7 +7,7 @@ import { showEnergy } from "./energy";
 import { FONT, Plot } from "./plot";
 import { showTraces } from "./traces";
 
-const LONGEST_NAME = 16; // letters beside the traces
+const LONGEST_NAME = 20; // letters beside the traces
 
 export class Panel {
   private readonly root = make("div", { class: "panel" });

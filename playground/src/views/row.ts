@@ -3,6 +3,7 @@
 
 import { meanRow, valueAt, type FeatureScaling } from "../core";
 import { hook, make, signed } from "../dom";
+import { counted } from "../words";
 import { say } from "./announce";
 
 const REACH = 3; // standard deviations either side of the mean
@@ -102,7 +103,7 @@ export function createRow(onChange: (values: Float64Array) => void): RowView {
       hook("row-note").textContent =
         `Sliders go ${REACH} standard deviations either side of the training mean` +
         (shown < of.names.length ? `; they are those of the first ${shown} numbers.` : ".");
-      hook("row-text-label").textContent = `All ${of.names.length} numbers, to copy or paste`;
+      hook("row-text-label").textContent = `All of ${counted(of.names.length, "number")}, to copy or paste`;
     },
     show(row) {
       values = row;

@@ -2,6 +2,7 @@
 
 import type { Model } from "../core";
 import { hook } from "../dom";
+import { counted } from "../words";
 
 export function showTitle({ hidden, outputs, inputs, preprocessing }: Model): void {
   const reads = preprocessing.kind === "picture" ? "what you draw" : counted(inputs, "number");
@@ -12,8 +13,4 @@ export function showTitle({ hidden, outputs, inputs, preprocessing }: Model): vo
     `${counted(outputs, "output")}; the output that points highest at the end is the answer.`;
   hook("outcome-title").textContent =
     outputs === 1 ? "The output" : `The ${outputs} outputs decide`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

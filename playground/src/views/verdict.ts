@@ -49,7 +49,7 @@ export class Verdict {
       truth === null ? "" : truth === winner ? "✓ correct" : `✗ it is ${names[truth]}`;
     this.truth.classList.toggle("wrong", truth !== null && truth !== winner);
     const scores = scoresOf(rollout);
-    this.margin.textContent = `margin ${margin(scores).toFixed(2)}`;
+    this.margin.textContent = outputs > 1 ? `margin ${margin(scores).toFixed(2)}` : "";
     this.margin.title = names.map((name, o) => `${name} ${scores[o].toFixed(6)}`).join(", ");
     this.decided.textContent = `decided at t = ${(rollout.decidedAt / steps).toFixed(2)} t_f`;
     const agree = replicates.filter((one) => winnerAt(one, outputs, steps) === winner).length;
