@@ -32,7 +32,7 @@ import { Timeline } from "./views/timeline";
 import { showTitle } from "./views/title";
 import { createUpload } from "./views/upload";
 import { Verdict } from "./views/verdict";
-import { describe, invitation } from "./words";
+import { describe, fillsFrame, invitation } from "./words";
 
 export class App {
   private state: AppState = stateOf(FIRST_NETWORK, { kind: "bar" });
@@ -139,19 +139,20 @@ export class App {
     const [model] = await this.models.load(state);
     if (turn !== this.entering) return;
     this.state = state;
-    this.adapt(model);
+    this.adapt(model, state.given !== null);
     if (!hook("message").classList.contains("problem") || this.last !== null) this.describe(model);
     this.pad.show(state.picture.kind === "drawn" ? state.picture.pixels : null);
     this.run(restart);
   }
 
   /** Titles and inputs of a network's shape. */
-  private adapt(model: Model): void {
+  private adapt(model: Model, given: boolean): void {
     const { preprocessing } = model;
     const pictures = preprocessing.kind === "picture";
     showTitle(model);
     hook("draw").hidden = hook("pictures").hidden = !pictures;
     hook("row").hidden = pictures;
+    this.pad.centre(!fillsFrame(model), given);
     if (pictures) this.pad.shape(preprocessing);
     else this.row.features(preprocessing);
     this.pad.hint(invitation(model));

@@ -9,6 +9,12 @@ const DRAWN: Record<string, string> = {
   digits: "a digit",
 };
 
+/** Whether the pictures of a dataset fill their frame, as scikit-learn's digits do; others are
+ * expected to be prepared as MNIST's were. */
+export function fillsFrame({ dataset }: Model): boolean {
+  return dataset === "digits";
+}
+
 /** "1 output", "10 outputs". */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

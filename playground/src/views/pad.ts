@@ -12,6 +12,8 @@ const MOST_UNDO = 30;
 export interface PadView {
   /** Pictures have this shape from now on. */
   shape(shape: Shape): void;
+  /** Whether drawings are centred and scaled, and whether the visitor can choose. */
+  centre(centred: boolean, choosable: boolean): void;
   show(pixels: Pixels | null): void;
   hint(text: string): void;
 }
@@ -23,14 +25,15 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
   const drawing = context(canvas, true);
   const past: { picture: ImageData; cells: boolean }[] = [];
   let size = padSize({ rows: 1, columns: 1 }); // until a network is there
-  let cells = false; // the pad began as a picture of that shape
+  let cells = false; // the pad is read cell by cell: it began as a picture of that shape, or
+  const centring = hook<HTMLInputElement>("pad-centre"); // drawings are not to be centred
   let erasing = false;
   let last: Point | null = null;
 
   const wipe = (): void => {
     drawing.fillStyle = "#000";
     drawing.fillRect(0, 0, size.width, size.height);
-    cells = false;
+    cells = !centring.checked;
   };
   const picture = (): ImageData => drawing.getImageData(0, 0, size.width, size.height);
   const keep = (): void => {
@@ -106,6 +109,10 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
     cells = before.cells;
     changed(true);
   });
+  centring.addEventListener("change", () => {
+    cells = !centring.checked;
+    changed(false);
+  });
   drawByKeyboard(canvas, { keep, stroke, clear, changed });
 
   return {
@@ -118,6 +125,10 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
       (canvas.parentElement as HTMLElement).style.aspectRatio = `${size.width} / ${size.height}`;
       past.length = 0;
       wipe();
+    },
+    centre(centred, choosable) {
+      centring.checked = centred;
+      (centring.parentElement as HTMLElement).hidden = !choosable;
     },
     show(pixels) {
       keep();

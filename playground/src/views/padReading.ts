@@ -3,7 +3,8 @@
 import { fromRgba, prepare, type Pixels, type Shape } from "../core";
 
 const LONGEST = 280; // pixels of the pad, unless the pictures have more
-const BRUSH = 24 / 280; // of the pad's longer side
+const BRUSH = 24 / 280; // of the pad's longer side,
+const LEAST_BRUSH = 1.2; // but so many cells at least, or it leaves them grey
 
 /** A pad for pictures of `shape`: a whole number of its own pixels for each of theirs. */
 export interface PadSize {
@@ -22,7 +23,7 @@ export function padSize(shape: Shape): PadSize {
     cell,
     width: cell * shape.columns,
     height: cell * shape.rows,
-    brush: BRUSH * cell * longer,
+    brush: cell * Math.max(BRUSH * longer, LEAST_BRUSH),
   };
 }
 
