@@ -21,7 +21,9 @@ def wine_rows() -> np.ndarray:
 def save_wine(path: Path) -> Path:
     """A classifier of scikit-learn's wines, 13 measurements each, trained in seconds."""
     wine = load_wine()
-    classifier = KuramotoClassifier(hidden=20, epochs=20, random_state=0).fit(wine.data, wine.target)
+    classifier = KuramotoClassifier(hidden=20, epochs=20, random_state=0).fit(
+        wine.data, wine.target
+    )
     assert classifier.score(wine.data, wine.target) > 0.9
     scaling = FeatureScaling(
         tuple(classifier.mean_.tolist()), tuple(classifier.scale_.tolist()), classifier.factor_
