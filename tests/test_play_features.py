@@ -11,6 +11,7 @@ import pytest
 
 import entrain
 from conftest import Refuse
+from entrain.playground import export
 from play_worlds import save_made_up, save_wine, wine_rows
 from test_play import start
 from visitor import DESKTOP, PHONE, Visit, playwright
@@ -236,8 +237,6 @@ def test_the_command_refuses_what_cannot_be_played(
 
 
 def test_an_export_shows_the_model_too(wine: Path, tmp_path: Path) -> None:
-    from entrain.playground import export
-
     export(tmp_path / "site", wine)
     assert json.loads((tmp_path / "site" / "models.json").read_text()) == [
         {"name": "my wines", "file": "given.safetensors"}

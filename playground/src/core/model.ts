@@ -6,7 +6,7 @@ import { positive, preprocessingOf, recordOf } from "./preprocessing";
 import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
 import type { Model, NetworkParameters, Numbers } from "./types";
 
-/** What the page keeps up with: at the limits a run takes about a quarter of a second. The command
+/** What the page keeps up with: at the limits a run took 0.8 s on two busy cores. The command
  * `entrain play` refuses the same (entrain/playground/limits.py). */
 export const MOST_OSCILLATORS = 512;
 const MOST_INPUTS = 65_536;

@@ -5,7 +5,7 @@
 import type { Pixels, Shape } from "../core";
 import { context, hook, make, paintGrey } from "../dom";
 import { drawByKeyboard, type Point } from "./padKeys";
-import { padSize, read, type Reading } from "./padReading";
+import { LONGEST, padSize, read, type Reading } from "./padReading";
 
 const MOST_UNDO = 30;
 
@@ -122,7 +122,10 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
       size = padSize(shape);
       canvas.width = size.width;
       canvas.height = size.height;
-      (canvas.parentElement as HTMLElement).style.aspectRatio = `${size.width} / ${size.height}`;
+      const { width, height } = size;
+      const { style } = canvas.parentElement as HTMLElement;
+      style.aspectRatio = `${width} / ${height}`;
+      style.maxWidth = `${(LONGEST * width) / Math.max(width, height)}px`;
       past.length = 0;
       wipe();
     },

@@ -2,7 +2,7 @@
 
 import { fromRgba, prepare, type Pixels, type Shape } from "../core";
 
-const LONGEST = 280; // pixels of the pad, unless the pictures have more
+export const LONGEST = 280; // pixels of the pad, unless the pictures have more
 const BRUSH = 24 / 280; // of the pad's longer side,
 const LEAST_BRUSH = 1.2; // but so many cells at least, or it leaves them grey
 

@@ -40,16 +40,16 @@ def _given(model: Path | str) -> dict[str, Content]:
     for shipped in MODELS:
         if path.samefile(models.find(shipped)):
             return {"models.json": _listed(shipped, f"{shipped}.safetensors")}
-    # Bytes, so that what is served is what was checked, whatever becomes of the file.
-    content = path.read_bytes()
+    network = read_model(path).network
     try:
-        limits.check(read_model(path).network)
+        limits.check(network)
     except InputError as error:
-        raise InputError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error
+        raise InputError(f"{path}: {error}") from error
     name = Path(model).resolve().name if Path(model).is_dir() else path.stem
     return {
         "models.json": _listed(name, "given.safetensors"),
-        "models/given.safetensors": content,
+        # Bytes: what is served stays what was checked, whatever becomes of the file.
+        "models/given.safetensors": path.read_bytes(),
     }
 
 
