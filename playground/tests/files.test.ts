@@ -127,7 +127,7 @@ describe("models", () => {
     ["no header", file({}, 0), /without Entrain's header/],
     ["a bad header", headed("{"), /not valid JSON/],
     ["another kind", headed({ kind: "gallery", version: 1 }), /holds a gallery/],
-    ["another version", headed({ kind: "model", version: 3 }), /format version 3/],
+    ["another version", headed({ kind: "model", version: 3 }), /version 3; this page reads 1 and 2/],
     ["no tensors", headed({ kind: "model", version: 1 }), /input_weights is missing/],
     ["the gallery", bytesOf("playground/public/gallery.safetensors"), /holds a gallery/],
   ])("%s is refused", (_, buffer, reason) => {

@@ -103,7 +103,7 @@ function headerOf(metadata: Record<string, string>): Record<string, unknown> {
   }
   if (!FORMAT_VERSIONS.includes(header["version"])) {
     throw new Error(
-      `format version ${String(header["version"])}; this page reads ${FORMAT_VERSIONS.join(", ")}`,
+      `format version ${String(header["version"])}; this page reads ${FORMAT_VERSIONS.join(" and ")}`,
     );
   }
   return header;
