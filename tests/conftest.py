@@ -176,14 +176,20 @@ def invoke(monkeypatch: pytest.MonkeyPatch) -> Invoke:
 
 @pytest.fixture
 def refuse(invoke: Invoke) -> Refuse:
-    """`refuse("train", ...)`: the message of a command that must not work."""
+    """`refuse("train", ...)`: the message of a command that must not work; under --json standard
+    output has one object with it and the exit code."""
 
     def run(*arguments: object) -> str:
         result = invoke(*arguments)
         assert isinstance(result.exception, SystemExit), result.exception
         assert result.exit_code == 2
-        assert result.stdout == ""
         assert "Traceback" not in result.stderr
+        if "--json" in arguments:
+            found = strict(result.stdout)
+            assert found == {"error": found["error"], "code": 2}
+            assert found["error"] in result.stderr
+        else:
+            assert result.stdout == ""
         return " ".join(result.stderr.split())
 
     return run

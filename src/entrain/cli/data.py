@@ -12,7 +12,10 @@ from entrain.cli.options import DataDir, Json
 
 def command(
     dataset: Annotated[
-        str | None, typer.Argument(help="Fetch and verify this one.", show_default="list all")
+        str | None,
+        typer.Argument(
+            metavar="DATASET", help="Fetch and verify this one.", show_default="list all"
+        ),
     ] = None,
     data_dir: DataDir = None,
     json: Json = False,

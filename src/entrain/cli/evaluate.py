@@ -22,6 +22,7 @@ def command(
     dataset: Annotated[
         str | None,
         typer.Argument(
+            metavar="DATASET",
             help="A dataset, or your own data, as in entrain train.",
             show_default="the one the model was trained on",
         ),

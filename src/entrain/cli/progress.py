@@ -13,6 +13,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     TaskID,
+    TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
@@ -85,6 +86,12 @@ class TrainingProgress:
 @contextlib.contextmanager
 def fraction_bar(description: str) -> Iterator[Callable[[float], None]]:
     """A bar on standard error; what is yielded is told the fraction done."""
-    with Progress(console=err, transient=True, disable=not err.is_terminal) as bars:
+    columns = (
+        TextColumn("{task.description}", markup=False),  # it may hold the name of a file
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bars:
         bar = bars.add_task(description, total=1.0)
         yield lambda fraction: bars.update(bar, completed=fraction)

@@ -19,7 +19,10 @@ SHOWN = 8
 
 
 def command(
-    dataset: Annotated[str, typer.Argument(help="A dataset, or your own, as in entrain train.")],
+    dataset: Annotated[
+        str,
+        typer.Argument(metavar="DATASET", help="A dataset, or your own, as in entrain train."),
+    ],
     trials: Annotated[int, typer.Option(help="Settings to try.")] = 24,
     side_by_side: Annotated[int, typer.Option(help="Trained at a time.")] = 4,
     epochs: Annotated[int, typer.Option(help="Of each trial.")] = 10,
@@ -34,7 +37,7 @@ def command(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Search rates, gain, decay and start of DIRECT with Optuna (needs entrain\\[search]).
+    """Search rates, gain, decay and start of DIRECT with Optuna (needs entrain[search]).
 
     The file it writes is taken by entrain train DATASET --protocol DIRECT --settings FILE. A search
     that was killed goes on from the journal beside that file.

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from entrain.cli.console import err, print_json
+from entrain.cli.console import BAD_INPUT, complain, err, print_json
 from entrain.cli.options import DataDir, Device, Json, require
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
-from entrain.cli.training_results import draw, report_divergence, show
+from entrain.cli.training_results import divergence, draw, show
 
 if TYPE_CHECKING:
     import torch
@@ -29,8 +29,9 @@ def command(
     dataset: Annotated[
         str,
         typer.Argument(
+            metavar="DATASET",
             help="digits, mnist-small, fashion-mnist-small (no download), mnist, fashion-mnist; "
-            "or your own: an .npz (X, y), a .csv or .tsv, a folder of class-named folders."
+            "or your own: an .npz (X, y), a .csv or .tsv, a folder of class-named folders.",
         ),
     ] = "digits",
     protocol: Annotated[
@@ -207,12 +208,16 @@ def command(
         except (KeyboardInterrupt, OSError):
             err.print(f"stopped; go on with: {resume_command(folder.path)}", soft_wrap=True)
             raise
+    troubles = divergence(folder.recipe, trained)
     if json:
-        print_json(results)
+        failed = {"error": "\n".join(troubles), "code": BAD_INPUT} if troubles else {}
+        print_json(results | failed)
     else:
         show(results, trained)
-    if trained.diverged:
-        report_divergence(folder.recipe, trained)
+    for trouble in troubles:
+        complain(trouble)
+    if troubles:
+        raise typer.Exit(BAD_INPUT)
 
 
 def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:

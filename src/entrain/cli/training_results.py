@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from entrain.cli.console import BAD_INPUT, complain, number, out, table
+from entrain.cli.console import number, out, table
 
 if TYPE_CHECKING:
     from entrain.data import Dataset
@@ -80,19 +78,20 @@ def draw(file: Path, trained: Trained, data: Dataset) -> None:
     save(figure, file)
 
 
-def report_divergence(recipe: Recipe, trained: Trained) -> None:
-    """Say which runs became non-finite, and leave with exit code 2."""
+def divergence(recipe: Recipe, trained: Trained) -> list[str]:
+    """A sentence for each run that became non-finite."""
     protocols = {protocol.name: protocol for protocol in recipe.protocols}
+    found = []
     for stage, runs in trained.diverged.items():
         state = trained.states[stage]
         for run in runs:
             epoch = int(state.best_epoch[run])
             kept = f"its best checkpoint, of epoch {epoch}," if epoch else "only its starting point"
-            complain(
+            found.append(
                 f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; {kept} "
                 f"is kept. {_what_to_lower(protocols.get(stage), run)}"
             )
-    raise typer.Exit(BAD_INPUT)
+    return found
 
 
 def _what_to_lower(protocol: Rule | None, run: int) -> str:
