@@ -24,7 +24,7 @@ from entrain.data import FeatureScaling
 from entrain.device import choose_device
 from entrain.errors import InputError
 from entrain.evaluation.measure import chunks
-from entrain.learning import TrainingState, train
+from entrain.learning import TrainingState, time_advice, train
 from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules import DirectProtocol
@@ -174,9 +174,10 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         state = train(task, on_epoch=_say if settings.verbose else None)
         if int(state.diverged[0]):
+            advice = time_advice(network.dynamics) or "lower input_rate or coupling_rate"
             warnings.warn(
                 f"training diverged in epoch {int(state.diverged[0])}, epoch "
-                f"{int(state.best_epoch[0])} was kept; lower input_rate or coupling_rate",
+                f"{int(state.best_epoch[0])} was kept; {advice}",
                 ConvergenceWarning,
                 stacklevel=2,
             )

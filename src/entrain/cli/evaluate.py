@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import number, out, print_json, table
+from entrain.cli.console import err, number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, ModelArgument, require
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 
@@ -46,6 +46,7 @@ def command(
     left for the test. With --temperature the ensemble's averaged outputs are measured, and single
     trajectories too.
     """
+    from entrain import kernels
     from entrain.data import DATASETS
     from entrain.device import choose_device
     from entrain.errors import InputError, positive_float, positive_int, seed_number
@@ -64,6 +65,7 @@ def command(
             f"{name} has {pixels.format(split.features.shape[1])}, the model {model} takes "
             f"{loaded.network.inputs} (it was trained on {loaded.dataset})"
         )
+    kernels.prepare(place, err.print)
     loaded.network.to(place)
     result: dict[str, Any] = {
         "model": str(path),

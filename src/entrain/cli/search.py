@@ -44,6 +44,7 @@ def command(
     """
     from dataclasses import replace
 
+    from entrain import kernels
     from entrain.cli.progress import fraction_bar
     from entrain.device import choose_device
     from entrain.errors import positive_int, seed_number
@@ -59,6 +60,7 @@ def command(
     protocol = DirectProtocol().suited(data.name, len(data.train))
     protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
     path = out_file or Path("runs") / f"search-{data.name}.json"
+    kernels.prepare(place, err.print)
     with fraction_bar(f"{trials} settings, {epochs} epochs each") as on_progress:
 
         def after(found: list[Trial]) -> None:

@@ -13,7 +13,7 @@ from entrain.cli.console import BAD_INPUT, complain, err, print_json
 from entrain.cli.options import DataDir, Device, Json, require
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
-from entrain.cli.training_results import divergence, draw, show
+from entrain.cli.training_results import divergence, draw, options_of, show
 
 if TYPE_CHECKING:
     import torch
@@ -203,8 +203,7 @@ def command(
         try:
             results, trained = _train(folder, data, place)
         except DivergedError as error:
-            option = " (--path-learning-rate)" if str(error).startswith("PATH:") else ""
-            raise InputError(f"{error}{option}") from error
+            raise InputError(f"{error}{options_of(folder.recipe, error)}") from error
         except (KeyboardInterrupt, OSError):
             err.print(f"stopped; go on with: {resume_command(folder.path)}", soft_wrap=True)
             raise

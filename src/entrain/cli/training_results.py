@@ -9,7 +9,7 @@ from entrain.cli.console import number, out, table
 
 if TYPE_CHECKING:
     from entrain.data import Dataset
-    from entrain.learning import Recipe, Trained
+    from entrain.learning import DivergedError, Recipe, Trained
     from entrain.rules import Rule
 
 MOST_PANELS = 25  # of the figure
@@ -89,16 +89,34 @@ def divergence(recipe: Recipe, trained: Trained) -> list[str]:
             kept = f"its best checkpoint, of epoch {epoch}," if epoch else "only its starting point"
             found.append(
                 f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; {kept} "
-                f"is kept. {_what_to_lower(protocols.get(stage), run)}"
+                f"is kept. {_advice(recipe, protocols.get(stage), run)}"
             )
     return found
 
 
-def _what_to_lower(protocol: Rule | None, run: int) -> str:
+TIME_OPTIONS = " (--observation-time, --steps)"
+
+
+def options_of(recipe: Recipe, error: DivergedError) -> str:
+    """The options that an error of the first stage is about."""
+    from entrain.learning import time_advice
+
+    advice = time_advice(recipe.spec.dynamics)
+    if advice is not None and advice in str(error):
+        return TIME_OPTIONS
+    return " (--path-learning-rate)" if str(error).startswith("PATH:") else ""
+
+
+def _advice(recipe: Recipe, protocol: Rule | None, run: int) -> str:
+    from entrain.learning import time_advice
     from entrain.rules import Protocol
 
-    if not isinstance(protocol, Protocol):
+    if protocol is None:
         return "Lower its learning rate"
+    if (advice := time_advice(recipe.spec.dynamics)) is not None:
+        return advice[0].upper() + advice[1:] + TIME_OPTIONS
+    if not isinstance(protocol, Protocol):
+        return f"Lower its rates (--set {protocol.name}.input_rate=..., .coupling_rate=...)"
     option = "path" if protocol.name == "PATH" else "endpoint"
     rate = protocol.learning_rate
     used = rate[run] if isinstance(rate, tuple) else rate

@@ -4,7 +4,14 @@ from entrain.learning.checkpoint import pack_state, read_state, unpack_state
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, run_pipeline, stages_of
 from entrain.learning.recipe import Recipe
-from entrain.learning.stages import DivergedError, Stage, digest, teacher_stage, train_stage
+from entrain.learning.stages import (
+    DivergedError,
+    Stage,
+    digest,
+    teacher_stage,
+    time_advice,
+    train_stage,
+)
 from entrain.learning.trainer import TrainingState, best_lane, train
 
 __all__ = [
@@ -23,6 +30,7 @@ __all__ = [
     "stages_of",
     "teacher_stage",
     "test_results",
+    "time_advice",
     "train",
     "train_stage",
     "unpack_state",
