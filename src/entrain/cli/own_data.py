@@ -37,17 +37,21 @@ def own_data(dataset: str, label: str | None, image_size: int) -> dict[str, Any]
 
 def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> Dataset:
     from entrain.cli.progress import fraction_bar
-    from entrain.data import balance, load_dataset, load_own
+    from entrain.data import LabelColumnError, balance, load_dataset, load_own
+    from entrain.errors import InputError
 
     if own is None:
         return load_dataset(dataset, data_dir)
     with fraction_bar(f"reading {own['path']}") as on_progress:
-        data = load_own(
-            Path(own["path"]),
-            label=own["label"],
-            image_size=own["image_size"],
-            on_progress=on_progress,
-        )
+        try:
+            data = load_own(
+                Path(own["path"]),
+                label=own["label"],
+                image_size=own["image_size"],
+                on_progress=on_progress,
+            )
+        except LabelColumnError as error:
+            raise InputError(f"{error}. Choose the label column with --label NAME") from error
     found = balance(data)
     err.print(
         f"{data.name}: {data.preprocessing.inputs} inputs, {len(data.class_names)} classes, "

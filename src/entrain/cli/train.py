@@ -252,7 +252,7 @@ def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     from entrain.data import DATASETS
     from entrain.errors import InputError
 
-    name, own = folder.recipe.dataset, folder.settings.get("own")
+    name, own = folder.recipe.dataset, folder.own
     if own is None and name not in DATASETS:
         raise InputError(
             f"{folder.path}: was begun in Python with data of its own ({name}); go on there, with "
