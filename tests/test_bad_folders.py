@@ -298,6 +298,23 @@ def test_a_first_stage_that_diverges_at_once_leaves_nothing_to_go_on_from(
     assert not (tmp_path / "run" / "results.json").exists()
 
 
+@pytest.mark.parametrize("protocol", ["PATH", "TWO-STAGE-END", "DIRECT"])
+def test_a_time_that_is_too_long_gets_advice_about_time(
+    invoke: Invoke, tmp_path: Path, protocol: str
+) -> None:
+    kept = [option for option in QUICK if "learning-rate" not in option]
+    if protocol == "TWO-STAGE-END":  # from the exact minimum, which exists at any time
+        kept = [option for option in kept if "path" not in option]
+    options = [*kept, "--direct-epochs=1", "--protocol", protocol, "--observation-time=1e9"]
+    result = invoke("train", *options, "--out", tmp_path / "run")
+    assert result.exit_code == 2
+    message = " ".join(result.stderr.split())
+    assert f"{protocol}" in message
+    assert "Euler step is 5e+07 (observation time 1e+09 in 20 steps)" in message
+    assert "shorter observation time or more steps (--observation-time, --steps)" in message
+    assert "learning" not in message
+
+
 def test_a_second_stage_that_diverges_at_once_keeps_what_the_first_gave(
     invoke: Invoke, tmp_path: Path
 ) -> None:

@@ -65,7 +65,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show_warning
     sys.excepthook = _show_bug
-    app()
+    typer.main.get_command(app)()  # app() would put Typer's own hook in place of ours
 
 
 # Python would send both to the terminal as they are, with what they quote from a file.
