@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import entrain
-from conftest import QUICK, TINY, Invoke, Refuse, Run, cli
+from conftest import QUICK, TINY, Invoke, Refuse, Run, cli, strict
 from entrain.errors import InputError
 from entrain.files import held, write_atomically
 from entrain.model import read_model
@@ -122,9 +122,11 @@ def test_a_full_disk_names_the_file_and_the_run_goes_on_later(
         "--json",
         limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
     )
-    assert (done.returncode, done.stdout) == (2, "")
+    message = f"{folder / 'state' / 'path.safetensors'}: File too large"
+    assert done.returncode == 2
+    assert strict(done.stdout) == {"error": message, "code": 2}
     assert "Traceback" not in done.stderr
-    assert f"error: {folder / 'state' / 'path.safetensors'}: File too large" in done.stderr
+    assert f"error: {message}" in done.stderr
     assert f"go on with: entrain train --resume {folder}" in done.stderr
     assert set(contents(folder)) == {"run.json", "state/teacher.safetensors"}
     assert invoke("train", "--resume", folder).exit_code == 0

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
-from entrain.cli.console import BAD_INPUT, complain, err, print_json
+from entrain.cli.console import BAD_INPUT, INTERRUPTED, complain, err, print_json
 
 
 class Command(TyperCommand):
@@ -35,6 +36,8 @@ class Commands(TyperGroup):
         options |= {"prog_name": "entrain", "standalone_mode": False}
         try:
             code = super().main(given, **options)
+        except typer.Abort:
+            code = INTERRUPTED
         except Exception as error:
             # Click's errors have this method, and so have those of the copy of it within Typer.
             if not hasattr(error, "format_message"):
