@@ -311,7 +311,7 @@ def test_a_time_that_is_too_long_gets_advice_about_time(
     result = invoke("train", *options, "--out", tmp_path / "run")
     assert result.exit_code == 2
     message = " ".join(result.stderr.split())
-    assert f"{protocol}" in message
+    assert protocol in message
     assert "Euler step is 5e+07 (observation time 1e+09 in 20 steps)" in message
     assert "shorter observation time or more steps (--observation-time, --steps)" in message
     assert "learning" not in message
