@@ -108,8 +108,8 @@ def test_a_search_that_was_stopped_ends_with_the_same_trials(digits, tmp_path: P
     [
         '{"op_code":0}\n{"op_code":1}\n',
         "[]",
-        '{"digits x": [{"top1": 1}]}',
-        '{"digits x": [{"top1": NaN, "settings": {}}]}',
+        '{"searches": {"digits x": [{"top1": 1}]}}',
+        '{"searches": {"digits x": [{"top1": NaN, "settings": {}}]}}',
     ],
 )
 def test_what_is_no_journal_is_refused_and_kept(digits, tmp_path: Path, content: str) -> None:

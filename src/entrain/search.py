@@ -113,8 +113,8 @@ def search(
 class _Journal:
     """The finished trials of one search, kept in a file that may hold other searches too.
 
-    JSON: title of a search -> its trials. It is replaced as a whole, so that a kill leaves all
-    trials that were trained side by side, or none of them.
+    JSON: {"searches": {title: trials}}. It is replaced as a whole, so that a kill leaves all trials
+    that were trained side by side, or none of them.
     """
 
     def __init__(self, path: Path | None, title: str) -> None:
@@ -122,9 +122,10 @@ class _Journal:
         self._searches: dict[str, list[dict[str, Any]]] = {}
         if path is not None and path.exists():
             try:
+                found = json.loads(path.read_text(encoding="utf-8"))["searches"]
                 self._searches = {
                     name: [_plain(_trial(each)) for each in trials]
-                    for name, trials in json.loads(path.read_text(encoding="utf-8")).items()
+                    for name, trials in found.items()
                 }
             except _UNREADABLE as error:
                 raise InputError(
@@ -142,7 +143,7 @@ class _Journal:
         self._trials += trials
         self._searches[self._title] = [_plain(each) for each in self._trials]
         if self._path is not None:
-            write_atomically(self._path, strict_json(self._searches, 1).encode())
+            write_atomically(self._path, strict_json({"searches": self._searches}, 1).encode())
 
 
 @contextlib.contextmanager
