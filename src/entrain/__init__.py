@@ -4,6 +4,7 @@
 
     trained = entrain.train("digits")   # teacher, Stage I, Stage II
     model = trained.model               # 74 oscillators that read raw pixels
+    model = entrain.train(X, y).model   # your own arrays, data frames or files
 
 The names below are the public interface; each is loaded when it is first used, so that
 `entrain --help` does not wait for PyTorch.
@@ -11,6 +12,8 @@ The names below are the public interface; each is loaded when it is first used, 
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+from entrain.threads import settle
 
 if TYPE_CHECKING:
     from entrain.api import train
@@ -92,6 +95,9 @@ __all__ = [
     "load_test_split",
     "train",
 ]
+
+
+settle()  # before PyTorch is loaded
 
 
 def __getattr__(name: str) -> Any:

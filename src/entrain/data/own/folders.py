@@ -8,12 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from entrain.data.datasets import ImageDataset
-from entrain.data.own.examples import (
-    classes_of,
-    image_dataset,
-    refuse_size,
-    whole_split,
-)
+from entrain.data.own.examples import classes_of, refuse_size, safe_name, whole_split
 from entrain.data.pictures import read_picture
 from entrain.errors import InputError, positive_int
 
@@ -26,11 +21,11 @@ def from_folder(
 ) -> ImageDataset:
     side = positive_int("image_size", image_size)
     files = _pictures(path)
-    refuse_size(len(files), side * side, 4)
+    refuse_size(len(files), side * side, 1)
     names, codes = classes_of([file.parent.name.strip() for file in files], "folders", 3)
-    pixels = np.empty((len(files), side * side), dtype=np.float32)
+    pixels = np.empty((len(files), side * side), dtype=np.uint8)
     for i, file in enumerate(files):
-        pixels[i] = read_picture(file, (side, side), 255.0).reshape(-1)
+        pixels[i] = np.rint(read_picture(file, (side, side), 255.0)).reshape(-1)
         if pixels[i].min() == pixels[i].max():
             raise InputError(
                 f"{file}: constant when made {side} x {side} pixels: it has no content to "
@@ -38,7 +33,8 @@ def from_folder(
             )
         if on_progress is not None:
             on_progress((i + 1) / len(files))
-    return image_dataset(path, whole_split(pixels, codes, seed), names, (side, side))
+    splits = whole_split(pixels, codes, seed)
+    return ImageDataset(safe_name(path), *splits, (side, side), 255.0, names)
 
 
 def _pictures(path: Path) -> list[Path]:
