@@ -1,6 +1,6 @@
 # make demo   train 74 oscillators on the bundled digits
 # make test   linters, types, import rules and tests
-# make soak   commands killed 100 times at random moments, resumed, compared: 30 minutes
+# make soak   commands killed 100 times at random moments, resumed, compared: 20 minutes
 # make test-all   all of these but what needs a GPU
 # make gpu-test   kernels, every protocol, resume and evaluation on a GPU: 1.5 minutes
 PYTHON ?= python3
