@@ -1,8 +1,9 @@
 """What a picture shows, without its paper: uneven light, noise, ruled lines and specks removed.
 
-All works on whole grey levels (rows, columns) from 0 to 255. The background B is the simplest of
-three that leaves the picture's border free of content: the border's median, a quadratic surface, or
-a morphological closing, which follows the edges of shadows. The strength of the content is
+All works on whole grey levels g (rows, columns) from 0 to 255. Where the light is even, the
+background B is the border's median; else it is that of two which leaves less content at the border:
+a quadratic surface, or a morphological closing, which follows the edges of shadows. The strength of
+content is
 
     d = +-(g - B) max(B) / B
 
@@ -12,16 +13,24 @@ the quotient undoes it. The playground does the same (`core/content.ts`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import ndimage
 
 _TILES = 16  # a side, of the grid that the quadratic surface is fitted to
 _FITS = 4  # of the surface, each without the tiles that were far from the last
 _NEAR = 12.0  # levels: a tile this far from the surface is not background
-_FREE = 0.05  # of the border: content may take as much, as ruled lines do
+_EVEN = 6.0  # levels: in even light, so near to the border's median is
+_EVEN_SHARE = 0.35  # of all pixels at least,
+_ONE_SIDED = 0.9  # and what differs does so in one direction
 _LOW, _HIGH = 0.25, 0.5  # of the largest strength: content exceeds the one, and somewhere the other
+_USUAL = 0.75  # quantile of the strong content's strength that counts as full
 _SPECK = 0.04  # of the largest piece of content: smaller pieces are specks
-_THIN = 0.4  # of the thickest stroke: what is thinner and runs off the picture is ruling
+_LOOSE = 0.2  # of the largest piece: one this large that stands free is what the picture shows
+_SHADOW = 8  # what is thicker than this part of the picture and takes a corner is a shadow
+_FREED = 0.1  # of the border's pixels that were taken, when ruling is removed
+_THIN = 0.6  # of the thickest stroke: thinner ones that run off the picture may be ruling
 _MOST_GAIN = 4.0
 _EIGHT = np.ones((3, 3), dtype=np.int64)  # neighbours, also across corners
 
@@ -29,30 +38,46 @@ _EIGHT = np.ones((3, 3), dtype=np.int64)  # neighbours, also across corners
 def find_content(grey: np.ndarray, light: bool | None = None) -> np.ndarray:
     """Content as levels from 0 to 1 (rows, columns), zero around it and where there is none.
 
-    `light` says whether content is lighter than its background; None finds out: by the sign of
-    sum (g - B)^3 for the quadratic surface, since content is rare and differs the most.
+    `light` says whether content is lighter than its background; None finds out.
     """
     levels = _smoothed(grey.astype(np.int64))
-    surface = _surface(levels)
-    if light is None:
-        light = float(((levels - surface) ** 3).sum()) > 0
-    best, least = np.zeros(levels.shape), np.inf
-    for find in (_border_median, lambda _: surface, _closing if not light else _opening):
-        strength = _strength(levels, find(levels), light)
-        mask = _mask(strength)
-        taken = float(_border(mask).mean())
-        if taken < least:
-            best, least = np.where(mask, strength, 0.0), taken
-        if least <= _FREE:
-            break
-    mask = best > 0
-    if least > 0:
-        mask = _without_thin(mask)
-    mask = _without_specks(mask)
-    if not mask.any():
-        return np.zeros(levels.shape)
-    usual = float(np.median(best[mask & (best > _HIGH * best.max())]))
-    return np.where(mask, np.minimum(best / usual, 1.0), 0.0)
+    best = min(_candidates(levels, light), key=lambda strength: float(_border(strength > 0).mean()))
+    best = np.where(_without_specks(best > 0), best, 0.0)
+    if not best.any():
+        return best
+    usual = float(np.quantile(best[best > _HIGH * best.max()], _USUAL))
+    return np.minimum(best / usual, 1.0)
+
+
+def _candidates(levels: np.ndarray, light: bool | None) -> Iterator[np.ndarray]:
+    """The strength of content over each background that may be right, zero where it has none."""
+    above = levels - np.median(_border(levels))
+    flat = _one_level(above)
+    if light is None:  # light that falls off lies on both sides of a local mean, strokes on one
+        near = above if flat else levels - _box_mean(levels, min(levels.shape) // 4)
+        light = _skewness(near) > 0
+    if flat:
+        yield _strength(above, levels - above, light)
+        return
+    for background in (_surface(levels), _closing(levels, light)):
+        yield _strength(levels - background, background, light)
+
+
+def _one_level(above: np.ndarray) -> bool:
+    """Whether the light is even: many pixels are near the border's median, what differs does so in
+    one direction, and nothing as thick as a shadow takes a corner."""
+    if (np.abs(above) <= _EVEN).mean() < _EVEN_SHARE or abs(_skewness(above)) < _ONE_SIDED:
+        return False
+    strength = np.abs(above)
+    pieces, _ = ndimage.label(strength > _LOW * strength.max(), _EIGHT)
+    corners = np.isin(pieces, pieces[[0, 0, -1, -1], [0, -1, 0, -1]]) & (pieces > 0)
+    return bool(_depth(corners).max() < max(above.shape) / _SHADOW)
+
+
+def _skewness(above: np.ndarray) -> float:
+    """sum x^3 / sum |x|^3, from -1 to 1: the side on which what is rare and differs most lies."""
+    cubes = np.asarray(above, dtype=np.float64) ** 3
+    return float(cubes.sum() / max(np.abs(cubes).sum(), 1.0))
 
 
 def _smoothed(levels: np.ndarray) -> np.ndarray:
@@ -86,10 +111,6 @@ def _box_sum(levels: np.ndarray, radius: int, axis: int) -> np.ndarray:
 
 def _border(levels: np.ndarray) -> np.ndarray:
     return np.concatenate([levels[0], levels[-1], levels[:, 0], levels[:, -1]])
-
-
-def _border_median(levels: np.ndarray) -> np.ndarray:
-    return np.full(levels.shape, np.median(_border(levels)))
 
 
 def _surface(levels: np.ndarray) -> np.ndarray:
@@ -130,46 +151,52 @@ def _least_squares(terms: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.solve(terms @ terms.T + ridge, terms @ values))
 
 
-def _closing(levels: np.ndarray) -> np.ndarray:
-    """The least of the largest levels around: what is darker and narrower than a quarter of the
-    picture is filled with its surroundings."""
+def _closing(levels: np.ndarray, light: bool) -> np.ndarray:
+    """The least of the largest levels around, which fills what is darker and narrower than a
+    quarter of the picture; where content is light, the largest of the least."""
     width = 2 * (min(levels.shape) // 8) + 1
-    return np.asarray(ndimage.grey_closing(levels, (width, width), mode="nearest"))
+    fill = ndimage.grey_opening if light else ndimage.grey_closing
+    return np.asarray(fill(levels, (width, width), mode="nearest"), dtype=np.float64)
 
 
-def _opening(levels: np.ndarray) -> np.ndarray:
-    return 255 - _closing(255 - levels)
-
-
-def _strength(levels: np.ndarray, background: np.ndarray, light: bool) -> np.ndarray:
+def _strength(above: np.ndarray, background: np.ndarray, light: bool) -> np.ndarray:
+    """d of levels `above` their background: of pieces that exceed the low threshold, and somewhere
+    the high one; without ruling."""
     gain = np.minimum(background.max() / np.maximum(background, 1.0), _MOST_GAIN)
-    strength = (levels - background if light else background - levels) * gain
-    return np.maximum(strength, 0.0)
-
-
-def _mask(strength: np.ndarray) -> np.ndarray:
-    """What exceeds the low threshold in pieces that somewhere exceed the high one."""
+    strength = np.maximum((above if light else -above) * gain, 0.0)
     most = float(strength.max())
-    if most == 0:
-        return np.zeros(strength.shape, dtype=bool)
     pieces, count = ndimage.label(strength > _LOW * most, _EIGHT)
     strong = np.zeros(count + 1, dtype=bool)
     strong[pieces[strength > _HIGH * most]] = True
-    return strong[pieces]
+    mask = strong[pieces]
+    return np.where(_without_ruling(mask), strength, 0.0)
 
 
-def _without_thin(mask: np.ndarray) -> np.ndarray:
-    """Without strokes much thinner than the thickest: opened by a square."""
-    depth = ndimage.distance_transform_cdt(np.pad(mask, 1), "chessboard")[1:-1, 1:-1]
-    radius = int(_THIN * depth.max())
-    if radius == 0:
-        return mask
-    kept = ndimage.maximum_filter(depth > radius, 2 * radius + 3, mode="constant")
-    return np.asarray(mask & kept)
+def _without_ruling(mask: np.ndarray) -> np.ndarray:
+    """Opened by the smallest square that frees the border, if that is thinner than strokes are."""
+    depth = _depth(mask)
+    taken = float(_border(mask).mean())
+    for radius in range(1, int(_THIN * depth.max()) + 1 if taken > 0 else 0):
+        wide = ndimage.maximum_filter(depth > radius, 2 * radius + 3, mode="constant")
+        opened = np.asarray(mask & wide)
+        if _border(opened).mean() <= _FREED * taken:
+            return opened
+    return mask
+
+
+def _depth(mask: np.ndarray) -> np.ndarray:
+    """How many pixels, straight or diagonal, each is from the nearest outside the mask."""
+    found = ndimage.distance_transform_cdt(np.pad(mask, 1), "chessboard")
+    return np.asarray(found[1:-1, 1:-1])
 
 
 def _without_specks(mask: np.ndarray) -> np.ndarray:
+    """Without small pieces, and without those that run off the picture beside a free one."""
     pieces, count = ndimage.label(mask, _EIGHT)
     sizes = np.bincount(pieces.ravel(), minlength=count + 1)
     sizes[0] = 0
+    free = sizes.copy()
+    free[_border(pieces)] = 0
+    if free.max() >= _LOOSE * sizes.max():
+        sizes = free
     return np.asarray((sizes >= max(1.0, _SPECK * sizes.max()))[pieces])
