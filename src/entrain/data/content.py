@@ -22,7 +22,7 @@ _TILES = 16  # a side, of the grid that the quadratic surface is fitted to
 _FITS = 4  # of the surface, each without the tiles that were far from the last
 _NEAR = 12.0  # levels: a tile this far from the surface is not background
 _EVEN = 6.0  # levels: in even light, so near to the border's median is
-_EVEN_SHARE = 0.35  # of all pixels at least,
+_EVEN_SHARE = 0.5  # of the border at least,
 _ONE_SIDED = 0.9  # and what differs does so in one direction
 _LOW, _HIGH = 0.25, 0.5  # of the largest strength: content exceeds the one, and somewhere the other
 _USUAL = 0.75  # quantile of the strong content's strength that counts as full
@@ -64,9 +64,10 @@ def _candidates(levels: np.ndarray, light: bool | None) -> Iterator[np.ndarray]:
 
 
 def _one_level(above: np.ndarray) -> bool:
-    """Whether the light is even: many pixels are near the border's median, what differs does so in
+    """Whether the light is even: the border is near its median, what differs does so in
     one direction, and nothing as thick as a shadow takes a corner."""
-    if (np.abs(above) <= _EVEN).mean() < _EVEN_SHARE or abs(_skewness(above)) < _ONE_SIDED:
+    near = (np.abs(_border(above)) <= _EVEN).mean()
+    if near < _EVEN_SHARE or abs(_skewness(above)) < _ONE_SIDED:
         return False
     strength = np.abs(above)
     pieces, _ = ndimage.label(strength > _LOW * strength.max(), _EIGHT)
