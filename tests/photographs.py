@@ -19,6 +19,7 @@ from entrain.data import load_test_split
 Points = list[tuple[float, float]]
 
 PER_KIND = 30
+HANDS = ("pen", "mnist", "pen", "mnist", "type")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def photographs(seed: int = 0, per_kind: int = PER_KIND) -> Iterator[Photograph]
         for index in range(per_kind):
             rng = np.random.default_rng((seed, number, index))
             digit = index % 10
-            hand = ("pen", "mnist", "pen", "type")[(index // 10 + number + digit) % 4]
+            hand = HANDS[(index // 10 + number + digit) % len(HANDS)]
             ink = _ink(rng, hand, digit, test.features, test.labels)
             yield Photograph(take(rng, ink), digit, kind, hand)
 

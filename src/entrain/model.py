@@ -115,7 +115,8 @@ class Model:
         inputs = self.preprocessing(pixels).double()
         if isinstance(self.preprocessing, FeatureScaling):
             return inputs / self.preprocessing.factor
-        return inputs / torch.linalg.vector_norm(inputs, dim=-1, keepdim=True)
+        length: Tensor = torch.linalg.vector_norm(inputs, dim=-1, keepdim=True)
+        return inputs / length
 
     def with_reject_option(self, train: np.ndarray, validation: Split) -> Model:
         """This model with a reject option of training pixels (or rows) and labelled validation
@@ -221,10 +222,13 @@ def _reject(
     values = header.get("reject")
     if values is None:
         return None
-    numbers = {name: values[name] for name in ("margin", "distance", "rest")}
     option = RejectOption(
-        **numbers,
-        **{name: tensors[_REJECT + name] for name in _REJECT_TENSORS},
+        margin=values["margin"],
+        distance=values["distance"],
+        mean=tensors[_REJECT + "mean"],
+        directions=tensors[_REJECT + "directions"],
+        variances=tensors[_REJECT + "variances"],
+        rest=values["rest"],
         measured=dict(values["measured"]),
     )
     if len(option.mean) != network.inputs:

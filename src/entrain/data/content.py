@@ -1,9 +1,8 @@
 """What a picture shows, without its paper: uneven light, noise, ruled lines and specks removed.
 
 All works on whole grey levels g (rows, columns) from 0 to 255. Where the light is even, the
-background B is the border's median; else it is that of two which leaves less content at the border:
-a quadratic surface, or a morphological closing, which follows the edges of shadows. The strength of
-content is
+background B is the border's median; else it is the better of two: a quadratic surface, or a
+morphological closing, which follows the edges of shadows. The strength of content is
 
     d = +-(g - B) max(B) / B
 
@@ -41,7 +40,7 @@ def find_content(grey: np.ndarray, light: bool | None = None) -> np.ndarray:
     `light` says whether content is lighter than its background; None finds out.
     """
     levels = _smoothed(grey.astype(np.int64))
-    best = min(_candidates(levels, light), key=lambda strength: float(_border(strength > 0).mean()))
+    best = min(_candidates(levels, light), key=_blemishes)
     best = np.where(_without_specks(best > 0), best, 0.0)
     if not best.any():
         return best
@@ -75,6 +74,14 @@ def _one_level(above: np.ndarray) -> bool:
     return bool(_depth(corners).max() < max(above.shape) / _SHADOW)
 
 
+def _blemishes(strength: np.ndarray) -> float:
+    """What the wrong background leaves: the share of the border that content takes, and the share
+    of content that is pale."""
+    content = int((strength > 0).sum())
+    pale = content - int((strength > _HIGH * strength.max()).sum())
+    return float(_border(strength > 0).mean()) + pale / max(content, 1)
+
+
 def _skewness(above: np.ndarray) -> float:
     """sum x^3 / sum |x|^3, from -1 to 1: the side on which what is rare and differs most lies."""
     cubes = np.asarray(above, dtype=np.float64) ** 3
@@ -105,9 +112,9 @@ def _box_sum(levels: np.ndarray, radius: int, axis: int) -> np.ndarray:
     padding[axis] = (radius + 1, radius)
     total = np.pad(levels, padding).cumsum(axis)
     width = 2 * radius + 1
-    if axis == 0:
-        return total[width:] - total[:-width]
-    return total[:, width:] - total[:, :-width]
+    ends, starts = (total, total) if axis == 0 else (total.T, total.T)
+    found = ends[width:] - starts[:-width]
+    return np.asarray(found if axis == 0 else found.T)
 
 
 def _border(levels: np.ndarray) -> np.ndarray:
