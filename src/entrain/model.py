@@ -87,7 +87,10 @@ class Model:
         Without a gain, (1 + cos theta_out) / 2 over its sum, since the outputs were trained to be
         signed probabilities.
         """
-        scores = self.scores(pixels)
+        return self.probabilities_of(self.scores(pixels))
+
+    def probabilities_of(self, scores: Tensor) -> Tensor:
+        """The probabilities (n, O) that belong to `scores`."""
         if self.gain is not None:
             return torch.softmax(self.gain * scores, dim=-1)
         positive = 1.0 + scores

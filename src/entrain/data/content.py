@@ -124,8 +124,10 @@ def _border(levels: np.ndarray) -> np.ndarray:
 def _surface(levels: np.ndarray) -> np.ndarray:
     """The quadratic surface through the tiles' medians, first of those at the border."""
     rows, columns = (min(_TILES, side) for side in levels.shape)
-    edges = [[side * i // count for i in range(count + 1)] for side, count in
-             zip(levels.shape, (rows, columns), strict=True)]
+    edges = [
+        [side * i // count for i in range(count + 1)]
+        for side, count in zip(levels.shape, (rows, columns), strict=True)
+    ]
     tiles = np.array(
         [
             [

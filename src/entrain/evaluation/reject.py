@@ -75,9 +75,7 @@ class RejectOption:
         ]
 
     @classmethod
-    def fit(
-        cls, train: Tensor, validation: Tensor, scores: Tensor, labels: Tensor
-    ) -> RejectOption:
+    def fit(cls, train: Tensor, validation: Tensor, scores: Tensor, labels: Tensor) -> RejectOption:
         """Directions from the training inputs (n, D), thresholds from validation inputs (m, D),
         their `scores` (m, O) and `labels` (m,)."""
         mean, directions, variances, rest = _principal(train[:MOST_ROWS].double().cpu())

@@ -75,7 +75,7 @@ def _check_header(header: list[str]) -> None:
             raise InputError(
                 f"line 1: column {i + 1} has no name; {expected}. A column of row numbers must go"
             )
-        if _is_number(name) and not re.fullmatch("[0-9]+", name):
+        if is_number(name) and not re.fullmatch("[0-9]+", name):
             raise InputError(f"line 1: column {i + 1} is called {shown(name)}; {expected}")
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
@@ -153,7 +153,7 @@ def _row_numbers(
         pass
     names = [name for i, name in enumerate(header) if i != column]
     name, cell = next(
-        (name, cell) for name, cell in zip(names, cells, strict=True) if not _is_number(cell)
+        (name, cell) for name, cell in zip(names, cells, strict=True) if not is_number(cell)
     )
     found = shown(cell.strip()) if cell.strip() else "nothing"
     way_out = "fill in missing values, remove the row or the column"
@@ -165,7 +165,7 @@ def _row_numbers(
     )
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     try:
         return math.isfinite(float(cell)) and "_" not in cell
     except ValueError:
