@@ -197,15 +197,15 @@ export class App {
       const outcome = outcomes[i];
       panel.hidden = this.verdicts[i].hidden = outcome === undefined;
       if (outcome === undefined) return;
-      const { model, rollout, winner } = outcome;
+      const { model, rollout, winner, doubt } = outcome;
       const title = protocolTitle(outcome.protocol);
       panel.show(outcomes.length > 1 ? title : null, rollout, model, winner);
-      this.verdicts[i].show(title, rollout, model.classNames, winner, input.truth);
+      this.verdicts[i].show(title, rollout, model.classNames, winner, input.truth, doubt);
     });
-    const [{ model, winner, rollout }] = outcomes;
+    const [{ model, winner, rollout, doubt }] = outcomes;
     this.oscillators.show(state, outcomes[0]);
     this.timeline.setSteps(rollout.steps);
-    speakLater(`Read as ${model.classNames[winner]}.`);
+    speakLater(`Read as ${model.classNames[winner]}${doubt === null ? "" : `, unsure: ${doubt}`}.`);
   }
 
   private showTime(fraction: number, at: number, still: boolean): void {

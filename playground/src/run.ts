@@ -1,8 +1,10 @@
 /** From the state to the rollouts that are shown. */
 
 import {
+  doubtOf,
   fieldsOf,
   inputsOf,
+  scoresOf,
   simulate,
   winnerAt,
   type Gallery,
@@ -18,6 +20,7 @@ export interface Outcome {
   fields: Float64Array;
   rollout: Rollout;
   winner: number; // class that is read at the end
+  doubt: string | null; // why it is unsure
 }
 
 export interface Input {
@@ -47,13 +50,15 @@ export function inputOf(state: AppState, gallery: Gallery): Input {
 export function runAll(state: AppState, models: Model[], input: Input): Outcome[] {
   return protocolsOf(state).map((protocol, i) => {
     const model = models[i];
-    const fields = fieldsOf(model, inputsOf(model, input.pixels));
+    const inputs = inputsOf(model, input.pixels);
+    const fields = fieldsOf(model, inputs);
     const rollout = simulate(model, fields, state.physics, {
       replicates: state.ensemble && state.physics.temperature > 0 ? ENSEMBLE : 1,
       sample: input.sample,
       shown: 0,
     });
     const winner = winnerAt(rollout.activations, model.outputs, rollout.steps);
-    return { protocol, model, fields, rollout, winner };
+    const doubt = doubtOf(model, inputs, scoresOf(rollout));
+    return { protocol, model, fields, rollout, winner, doubt };
   });
 }

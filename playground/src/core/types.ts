@@ -1,6 +1,8 @@
 /** What the core computes with. Phases are radians, activations cos(theta), times in units of the
  * network's own clock; hidden oscillators come first, then the outputs. */
 
+import type { RejectOption } from "./reject";
+
 /** Everything that decides how a network answers, apart from its dynamics. What is null is absent:
  * no natural frequencies, no injection, no lag, and a start at pi/2. */
 export interface NetworkParameters {
@@ -27,6 +29,7 @@ export interface Model extends NetworkParameters {
   observationTime: number;
   steps: number;
   preprocessing: Preprocessing;
+  reject: RejectOption | null;
 }
 
 /** p = pixel / pixelMax, z = (p - mean) / sd, u = testNorm z / |z|. */

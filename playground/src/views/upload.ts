@@ -1,11 +1,12 @@
 /** A picture of the visitor's own: chosen or dropped, decoded, made small, prepared. */
 
-import { fromRgba, normalisePolarity, prepare, type Pixels } from "../core";
+import { fromRgba, preparePicture, type Pixels } from "../core";
 import { context, hook, make } from "../dom";
 import { say } from "./announce";
 
 const MOST_BYTES = 60e6;
-const LONGEST_SIDE = 1024; // larger pictures are scaled down before their pixels are read
+const LONGEST_SIDE = 512; // larger pictures are scaled down before their pixels are read
+const MOST_PIXELS = 50e6; // as the package has it
 
 export function createUpload(onPicture: (pixels: Pixels) => void): void {
   const input = hook<HTMLInputElement>("upload");
@@ -54,12 +55,12 @@ async function readPicture(file: File): Promise<Pixels> {
   const bitmap = await createImageBitmap(file).catch(() => {
     throw new Unreadable("This file could not be read as a picture: it may be broken.");
   });
+  if (bitmap.width * bitmap.height > MOST_PIXELS) {
+    bitmap.close();
+    throw new Unreadable("This picture has more than 50 million pixels. Please make it smaller.");
+  }
   const { data, width, height } = pixelsOf(bitmap);
-  const pixels = prepare(
-    normalisePolarity(fromRgba(data, width, height), height, width),
-    height,
-    width,
-  );
+  const pixels = preparePicture(fromRgba(data, width, height), height, width);
   if (pixels === null || pixels.every((value) => value === pixels[0])) {
     throw new Unreadable("This picture has one colour only: there is nothing to read.");
   }

@@ -17,6 +17,7 @@ from entrain.data.own.tables import LABEL_COLUMNS, is_number
 from entrain.errors import InputError
 
 TABLES = (".csv", ".tsv", ".npz")
+_COUNTED = 10  # columns at least, for a first line 0, 1, 2, ... to be their names
 
 
 @dataclass(frozen=True)
@@ -80,17 +81,16 @@ def table_rows(file: IO[str], width: int, classes: tuple[str, ...]) -> list[Row]
 
 
 def _header(cells: list[list[str]], width: int, classes: tuple[str, ...]) -> list[str] | None:
+    """The first line, where it holds names: no row of numbers may get lost as one."""
     first = cells[0]
-    numbers = sum(map(is_number, first))
-    if numbers == len(first):
-        # Columns that are just counted, "0", "1", ..., above numbers are a header as well.
-        counted = first[:width] == [str(int(float(first[0])) + i) for i in range(width)]
-        return first if counted and width > 1 and len(cells) > 1 else None
-    if numbers >= width and len(first) == width + 1 and set(first) & set(classes):
-        return None  # a row of numbers with the name of a class
-    if numbers == 0 or len(first) - numbers > 1:
-        return first
-    return None
+    words = [cell for cell in first if not is_number(cell)]
+    if not words:  # columns that are just counted, as where a table had no names of its own
+        counted = [[str(start + i) for i in range(width)] for start in (0, 1)]
+        return first if width >= _COUNTED and first[:width] in counted else None
+    if len(words) == 1 and len(first) > 1:
+        names_labels = words[0].lower() in LABEL_COLUMNS and words[0] not in classes
+        return first if names_labels else None
+    return first if 2 * len(words) > len(first) else None
 
 
 def _label_column(
