@@ -29,8 +29,9 @@ _FRAME = 20 / 28  # the share of the frame MNIST's digits fill
 MOST_PIXELS = 50_000_000
 LONGEST_SIDE = 10_000
 WORKING_SIDE = 512  # larger pictures are made at most this large before anything is computed
-_STRIP = 2_000_000  # pixels converted at a time
-_MOST_OF_FORMAT = {"WEBP": 16_000_000}  # its decoder keeps four copies
+_STRIP = 500_000  # pixels converted at a time
+# Decoders that keep several copies: a picture takes 12 to 16 bytes a pixel, others 1 to 4.
+_MOST_PROGRESSIVE, _MOST_OF_FORMAT = 25_000_000, {"WEBP": 12_000_000}
 _ORIENTATION = 0x0112  # the tag of EXIF
 
 
@@ -102,6 +103,8 @@ def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
 def _refuse_size(name: str, picture: Image.Image) -> None:
     """Before a pixel is decoded: a small file can hold a picture that fills the memory."""
     most = _MOST_OF_FORMAT.get(picture.format or "", MOST_PIXELS)
+    if picture.info.get("progressive"):
+        most = _MOST_PROGRESSIVE
     if picture.width * picture.height > most or max(picture.size) > LONGEST_SIDE:
         raise InputError(
             f"{name}: {picture.width} x {picture.height} pixels are too many; at most {most:,}, "
