@@ -5,8 +5,9 @@
 Writes playground/public/gallery.safetensors, three official test images of each class of MNIST and
 Fashion-MNIST, and tests/vectors/playground.json, numbers of the package that the page's own
 implementation must give as well, and tests/vectors/terms.json, those of a small network with every
-optional term of the phase model: float64, from the reference kernels. tests/vectors/photographs.json
-holds pictures under uneven light and on ruled paper, and what is made of them.
+optional term of the phase model: float64, from the reference kernels.
+tests/vectors/photographs.json holds pictures under uneven light and on ruled paper, and what is
+made of them.
 """
 
 from __future__ import annotations
