@@ -49,7 +49,9 @@ def main() -> None:
             "validation": _chosen(model, own.validation),
             "test": _chosen(model, own.test),
             "unsure": {
-                other[model.dataset]: _unsure(model, data[other[model.dataset]].validation.features),
+                other[model.dataset]: _unsure(
+                    model, data[other[model.dataset]].validation.features
+                ),
                 "noise": _unsure(model, noise),
             },
         }
