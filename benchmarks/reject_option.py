@@ -5,7 +5,7 @@
 Writes results/reject-option.json: for each model the accuracy among the sure validation images at
 several coverages, by margin; the thresholds chosen and what they give on validation and, once, on
 the test images; the share that is unsure of pictures that are none of the classes; and, for MNIST,
-the drawn and photograph-like digits of tests/photographs.py, with a seed that no choice was made by.
+the drawn and photograph-like digits of tests/photographs.py, of a seed that no choice was made by.
 """
 
 from __future__ import annotations
