@@ -156,6 +156,6 @@ def _models(
                 "recipe": recipe.to_json(),
             },
             gain=stage.rule.gain_of(run),
-        )
+        ).with_reject_option(data.train.features, data.validation)
         for run, network in enumerate(stage.networks(state, device))
     )
