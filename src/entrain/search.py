@@ -6,7 +6,7 @@ accelerator several cost little more than one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import torch
 
 from entrain.data import Dataset, fingerprint
 from entrain.errors import InputError, positive_int, seed_number
+from entrain.files import sealed, unsealed
 from entrain.learning import Stage, digest, train_stage
 from entrain.physics import NetworkSpec
 from entrain.rules import DirectProtocol
@@ -29,6 +30,15 @@ SPACE: dict[str, tuple[float, float]] = {
     "initial_couplings": (0.05, 2.0),
     "initial_weights": (0.05, 3.0),
 }
+
+
+# Entries of the lines of Optuna's journal, as they were before each had a digest.
+_LINE = frozenset(
+    {"op_code", "worker_id", "study_id", "study_name", "directions", "trial_id", "state", "values"}
+    | {"datetime_start", "datetime_complete", "distribution", "distributions", "params"}
+    | {"param_name", "param_value_internal", "user_attr", "user_attrs", "system_attr"}
+    | {"system_attrs", "intermediate_values", "step", "intermediate_value"}
+)
 
 
 @dataclass(frozen=True)
@@ -111,11 +121,31 @@ def _storage(optuna: Any, journal: Path | None) -> Any:
     if journal is None:
         return None
     journal.parent.mkdir(parents=True, exist_ok=True)
-    backend = optuna.storages.journal.JournalFileBackend(str(journal))
     try:
-        return optuna.storages.JournalStorage(backend)
+        return optuna.storages.JournalStorage(_SealedJournal(optuna, journal))
+    except InputError:
+        raise
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{journal}: not a journal of a search ({error!r})") from error
+
+
+class _SealedJournal:
+    """Optuna's journal, a JSON object a line, with a digest in each; a damaged one is refused."""
+
+    def __init__(self, optuna: Any, path: Path) -> None:
+        self._path = path
+        self._lines = optuna.storages.journal.JournalFileBackend(str(path))
+
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+        try:
+            for line in self._lines.read_logs(log_number_from):
+                yield unsealed(line, _LINE, "a journal of a search")
+        except (AttributeError, TypeError, ValueError, RecursionError) as error:
+            reason = error if isinstance(error, InputError) else f"not a journal ({error!r})"
+            raise InputError(f"{self._path}: {reason}") from error
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        self._lines.append_logs([sealed(line) for line in logs])
 
 
 def _optuna() -> Any:
