@@ -18,9 +18,10 @@ def rewritten(
     target: Path,
     tensors: dict[str, Tensor | None] | None = None,
     header: dict[str, Any] | None = None,
+    digest: bool = True,
 ) -> Path:
-    """`source` with tensors (None: left out) and header entries (...: left out) replaced, and the
-    digest that belongs to them."""
+    """`source` with tensors (None: left out) and header entries (...: left out) replaced, and
+    the `digest` that belongs to them."""
     with safe_open(source, framework="pt") as file:
         found = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         text = json.loads(file.metadata()["entrain"])
@@ -28,5 +29,6 @@ def rewritten(
     text |= header or {}
     kept = {name: tensor for name, tensor in found.items() if tensor is not None}
     text = {name: value for name, value in text.items() if value is not ... and name != "digest"}
-    save_file(kept, target, {"entrain": with_digest(json.dumps(text), kept)})
+    new = json.dumps(text)
+    save_file(kept, target, {"entrain": with_digest(new, kept) if digest else new})
     return target

@@ -1,6 +1,6 @@
 /** The networks and the gallery, fetched beside the page when first needed and then kept. */
 
-import { readGallery, readModel, type Gallery, type Model } from "./core";
+import { checkDigest, readGallery, readModel, type Gallery, type Model } from "./core";
 import { DATASETS, GALLERY_SIZE } from "./state";
 
 export class Models {
@@ -16,8 +16,9 @@ export class Models {
   load(name: string): Promise<Model> {
     let model = this.coming.get(name);
     if (model === undefined) {
-      model = fetchBytes(`models/${name}.safetensors`).then((bytes) => {
+      model = fetchBytes(`models/${name}.safetensors`).then(async (bytes) => {
         const read = readModel(name, bytes);
+        await checkDigest(name, bytes);
         this.ready.set(name, read);
         return read;
       });
@@ -29,7 +30,9 @@ export class Models {
 }
 
 export async function loadGallery(): Promise<Gallery> {
-  const gallery = readGallery(await fetchBytes("gallery.safetensors"));
+  const bytes = await fetchBytes("gallery.safetensors");
+  const gallery = readGallery(bytes);
+  await checkDigest("gallery", bytes);
   for (const dataset of DATASETS) {
     if (gallery.get(dataset)?.length !== GALLERY_SIZE)
       throw new Error(`the gallery lacks ${dataset}`);

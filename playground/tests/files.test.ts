@@ -1,7 +1,7 @@
 /** Files: what is read, and what is refused with a reason. */
 
 import { describe, expect, test } from "vitest";
-import { parseSafetensors, prepare, normalisePolarity, readModel } from "../src/core";
+import { checkDigest, parseSafetensors, prepare, normalisePolarity, readModel } from "../src/core";
 import { bytesOf, gallery, shipped } from "./world";
 
 /** A safetensors file of a header (JSON, or a text as it is) and `size` bytes of data. */
@@ -116,11 +116,31 @@ describe("models", () => {
     ["no header", file({}, 0), /without Entrain's header/],
     ["a bad header", headed("{"), /not valid JSON/],
     ["another kind", headed({ kind: "gallery", version: 1 }), /holds a gallery/],
-    ["another version", headed({ kind: "model", version: 2 }), /format version 2/],
+    ["another version", headed({ kind: "model", version: 3 }), /format version 3; this page reads 1 and 2/],
     ["no tensors", headed({ kind: "model", version: 1 }), /input_weights is missing/],
     ["the gallery", bytesOf("playground/public/gallery.safetensors"), /holds a gallery/],
   ])("%s is refused", (_, buffer, reason) => {
     expect(() => readModel("mine", buffer)).toThrow(reason);
+  });
+});
+
+describe("digests", () => {
+  const model = "src/entrain/models/mnist-74.safetensors";
+
+  test("files of the package match theirs", async () => {
+    await checkDigest("mnist-74", bytesOf(model));
+    await checkDigest("gallery", bytesOf("playground/public/gallery.safetensors"));
+  });
+
+  test("a file of the first version has none", async () => {
+    const entrain = JSON.stringify({ kind: "model", version: 1 });
+    await checkDigest("old", file({ __metadata__: { entrain } }, 0));
+  });
+
+  test.each([1000, 5000, 300_000])("a bit flipped in byte %i is noticed", async (place) => {
+    const damaged = bytesOf(model);
+    new Uint8Array(damaged)[place]! ^= 1;
+    await expect(checkDigest("mnist-74", damaged)).rejects.toThrow(/mnist-74: does not match/);
   });
 });
 

@@ -1,5 +1,6 @@
 /** The computing core of the playground: everything that is not the page itself. */
 export type { Model, NetworkParameters, Physics, Pixels, Rollout } from "./types";
+export { checkDigest } from "./digest";
 export { readGallery } from "./gallery";
 export type { Gallery, GalleryImage } from "./gallery";
 export { effectiveCouplings, effectiveFields } from "./hardware";

@@ -7,7 +7,7 @@ import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
 import { pairwiseSum } from "./sums";
 import type { Model, NetworkParameters, Pixels, Preprocessing } from "./types";
 
-const FORMAT_VERSION = 1;
+const FORMAT_VERSIONS: unknown[] = [1, 2]; // the first had no digest
 const KNOWN_TENSORS = new Set([
   "input_weights",
   "biases",
@@ -110,9 +110,9 @@ function headerOf(metadata: Record<string, string>): Record<string, unknown> {
   if (header["kind"] !== "model") {
     throw new Error(`the file holds a ${String(header["kind"])}, expected a model`);
   }
-  if (header["version"] !== FORMAT_VERSION) {
+  if (!FORMAT_VERSIONS.includes(header["version"])) {
     throw new Error(
-      `format version ${String(header["version"])}; this page reads version ${FORMAT_VERSION}`,
+      `format version ${String(header["version"])}; this page reads ${FORMAT_VERSIONS.join(" and ")}`,
     );
   }
   return header;
