@@ -1,18 +1,22 @@
 # make demo   train 74 oscillators on the bundled digits
 # make test   linters, types, import rules and tests
+# make fuzz   12,000 damaged and hostile files, which must be read or refused: results/fuzz.json
 # make gpu-test   kernels, every protocol, resume and evaluation on a GPU: 1.5 minutes
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test gpu-test lint page page-tests browser clean
+.PHONY: demo test fuzz gpu-test lint page page-tests browser clean
 
 demo: $(VENV)/installed
 	$(BIN)/entrain train digits
 
 test: $(VENV)/installed-dev lint page-tests browser
 	$(BIN)/python -m pytest
+
+fuzz: $(VENV)/installed-dev
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --mutants 12000 --out results/fuzz.json
 
 # On a machine with a GPU, with the PyTorch that is there: nothing is installed.
 gpu-test:
