@@ -213,8 +213,14 @@ def test_a_damaged_picture_is_read_or_refused(
         (np.full((2, 64), 3.0), "image 0 is constant"),
         (np.where(np.arange(64) == 5, np.nan, 1.0), "NaN or infinite"),
         (np.where(np.arange(64) == 5, np.inf, 1.0), "NaN or infinite"),
-        (np.arange(64.0), "from 0 to 16, got 0 to 63"),
-        (-np.arange(64.0) / 8, "from 0 to 16, got -7.875"),
+        (
+            np.arange(64.0),
+            "whole numbers from 0 to 16 or fractions from 0 to 1, got numbers from 0 to 63",
+        ),
+        (np.arange(64.0) / 5, "from 0 to 16 or fractions from 0 to 1, got numbers from 0 to 12.6"),
+        (np.arange(64), "got whole numbers from 0 to 63"),
+        (np.arange(64).astype(str), "must be numbers, got an array of <U"),
+        (-np.arange(64.0) / 8, "got numbers from -7.875 to -0"),
     ],
 )
 def test_arrays_a_model_cannot_read(tiny_run: Run, pixels: np.ndarray, message: str) -> None:

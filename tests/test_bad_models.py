@@ -21,6 +21,12 @@ from entrain.model import read_model
 from model_files import rewritten
 
 
+def constants(**changes: object) -> dict[str, Any]:
+    """The preprocessing of 8 x 8 digits, changed."""
+    right = {"pixel_max": 16.0, "mean": 0.3, "sd": 0.4, "norm": 9.0, "test_norm": 9.0}
+    return {"image_shape": [8, 8], **right, **changes}
+
+
 @pytest.mark.parametrize("command", ["show", "evaluate", "predict"])
 def test_model_files_that_are_none(refuse: Refuse, tmp_path: Path, command: str) -> None:
     more = [tmp_path / "x.png"] if command == "predict" else []
@@ -120,6 +126,19 @@ def test_a_model_file_with_wrong_tensors(
         ({"teacher_widths": None}, "foreign tensors teacher.bias0"),
         ({"teacher_widths": [4, 3, 4]}, "teacher layer 2 must be 4 x 3 with 4 biases"),
         ({"details": 5}, "not a complete model file"),
+        ({"dynamics": {"steps": 10**9}}, "steps must be a whole number up to 1,000,000"),
+        ({"dynamics": {"steps": 10**400}}, "steps must be a whole number up to 1,000,000"),
+        ({"dynamics": {"mobility": 10**400}}, "mobility must be finite and above 0"),
+        ({"dynamics": {"observation_time": 1e300}}, "observation_time must be from 1e-12 to 1e+12"),
+        ({"gain": 1e-320}, "gain must be from 1e-06 to 1e+06"),
+        ({"preprocessing": constants(sd=1e-320)}, "sd must be from 1e-09 to 1e+09"),
+        ({"preprocessing": constants(mean=10**400)}, "mean must be finite"),
+        ({"preprocessing": constants(norm=1e300)}, "norm must be from 1e-09 to 1e+09"),
+        ({"preprocessing": constants(image_shape=[10**400, 8])}, "image_shape must be a whole"),
+        (
+            {"preprocessing": {"mean": [0.0] * 64, "sd": [1e-320] * 64, "factor": 1.0}},
+            "sd of feature 0 must be from",
+        ),
     ],
 )
 def test_a_model_file_with_a_wrong_header(

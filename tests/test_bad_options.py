@@ -143,7 +143,7 @@ def test_hidden_widths_out_of_range(refuse: Refuse, tmp_path: Path, hidden: str)
 
 def test_more_than_fits_into_memory(refuse: Refuse, tiny_run: Run, tmp_path: Path) -> None:
     message = refuse("evaluate", tiny_run.model, "--refine", 10**15, "--json")
-    assert "not enough memory" in message
+    assert "steps must be a whole number up to 1,000,000" in message
     message = refuse("train", *QUICK, "--runs", 10**14, "--out", tmp_path / "run", "--json")
     assert "not enough memory" in message
 

@@ -24,8 +24,9 @@ def test_the_examples_of_own_networks_run(tmp_path: Path) -> None:
         timeout=240,
     )
     assert done.returncode == 0, done.stderr
-    couplers, gradient, accuracy, *_ = done.stdout.splitlines()
+    couplers, gradient, learned, accuracy, *_ = done.stdout.splitlines()
     assert (couplers, gradient) == ("100", "torch.Size([24])")
+    assert float(learned) > 0.95
     assert float(accuracy) > 85
     assert (tmp_path / "with-frequencies.safetensors").exists()
 

@@ -12,6 +12,8 @@ The names below are the public interface; each is loaded when it is first used, 
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from entrain.threads import settle
+
 if TYPE_CHECKING:
     from entrain.api import train
     from entrain.data import (
@@ -92,6 +94,9 @@ __all__ = [
     "load_test_split",
     "train",
 ]
+
+
+settle()  # before PyTorch is loaded
 
 
 def __getattr__(name: str) -> Any:

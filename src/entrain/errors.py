@@ -6,6 +6,8 @@ import difflib
 import math
 from collections.abc import Iterable
 
+_LONGEST = 60  # characters of a value in an error
+
 
 class InputError(ValueError):
     """Something given to Entrain cannot be used.
@@ -25,29 +27,61 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} {name!r}; {hint}choose from {choices}")
 
 
-def positive_int(name: str, value: object) -> int:
-    """`value` as a whole number of at least one, or an `InputError` that names it."""
+def positive_int(name: str, value: object, *, most: int | None = None) -> int:
+    """`value` as a whole number from one on, or an `InputError` that names it."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+        raise InputError(f"{name} must be a whole number of at least 1, got {shown(value)}")
+    if most is not None and value > most:
+        raise InputError(f"{name} must be a whole number up to {most:,}, got {shown(value)}")
     return value
 
 
 def seed_number(name: str, value: object) -> int:
     """`value` as a whole number of 32 bits, or an `InputError` that names it."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**32:
-        raise InputError(f"{name} must be a whole number from 0 to {2**32 - 1}, got {value!r}")
+        raise InputError(f"{name} must be a whole number from 0 to {2**32 - 1}, got {shown(value)}")
     return value
 
 
-def positive_float(name: str, value: object, *, zero: bool = False) -> float:
+def positive_float(
+    name: str, value: object, *, zero: bool = False, least: float = 0.0, most: float = math.inf
+) -> float:
     """`value` as a finite number above (or at least) zero, or an `InputError` that names it."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{name} must be a number, got {value!r}")
-    number = float(value)
-    if not (0.0 <= number < float("inf")) or (number == 0.0 and not zero):
+    number = _real(name, value)
+    if not (0.0 <= number < math.inf) or (number == 0.0 and not zero):
         bound = "at least 0" if zero else "above 0"
-        raise InputError(f"{name} must be finite and {bound}, got {value!r}")
+        raise InputError(f"{name} must be finite and {bound}, got {shown(value)}")
+    return finite_float(name, number, least=least, most=most)
+
+
+def finite_float(
+    name: str, value: object, *, least: float = -math.inf, most: float = math.inf
+) -> float:
+    """`value` as a finite number within these bounds, or an `InputError` that names it."""
+    number = _real(name, value)
+    if not math.isfinite(number):
+        raise InputError(f"{name} must be finite, got {shown(value)}")
+    if not least <= number <= most:
+        raise InputError(f"{name} must be from {least:g} to {most:g}, got {shown(value)}")
     return number
+
+
+def _real(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{name} must be a number, got {shown(value)}")
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of several hundred digits
+        return math.inf
+
+
+def shown(value: object) -> str:
+    """`value` as an error shows it: a long one is cut."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        return "a number of too many digits"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.errors import InputError, positive_float
-from entrain.evaluation import evaluate, scores_of
+from entrain.evaluation import evaluate, refuse_without_answer, scores_of
 from entrain.network import KuramotoNetwork
 from entrain.physics import TERMS, TRAINED, layered_graph
 from entrain.teacher import Teacher, layer_sizes
@@ -71,8 +71,14 @@ class Model:
 
     def scores(self, pixels: np.ndarray) -> Tensor:
         """Output activations (n, O) of raw pixels (n, D), (n, rows, columns) or one image,
-        or of rows of features."""
-        return scores_of(self.network, self.inputs(pixels))
+        or of rows of features.
+
+        Where a phase has left the range of numbers there is no answer: an `InputError`.
+        """
+        inputs = self.inputs(pixels)
+        scores = scores_of(self.network, inputs)
+        refuse_without_answer(scores, inputs)
+        return scores
 
     def predict(self, pixels: np.ndarray) -> np.ndarray:
         """Predicted class indices (n,)."""
@@ -161,7 +167,7 @@ def read_model(path: Path | str) -> Model:
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a complete model file ({error!r})") from error
 
 
@@ -178,7 +184,7 @@ def _gain(header: dict[str, Any]) -> float | None:
         gain = found[0].get("gain") if found else None
         if isinstance(gain, list):
             gain = gain[int(header["details"]["run"])]
-    return None if gain is None else positive_float("gain", gain)
+    return None if gain is None else positive_float("gain", gain, least=1e-6, most=1e6)
 
 
 def _preprocessing(values: dict[str, Any]) -> Preprocessing | FeatureScaling:

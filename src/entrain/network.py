@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from entrain import kernels
-from entrain.errors import InputError, positive_float, positive_int
+from entrain.errors import InputError, positive_float, positive_int, seed_number, unknown_name
 from entrain.kernels.autograd import differentiable_rollout
 from entrain.network_arrays import (
     check_couplings,
@@ -30,8 +30,11 @@ from entrain.physics import (
     drift,
     energy,
     readout,
+    small_random,
     trainable_terms,
 )
+
+Init = Literal["random", "zero"]
 
 
 class KuramotoNetwork(nn.Module):
@@ -45,10 +48,12 @@ class KuramotoNetwork(nn.Module):
 
     Without lag a this is the gradient flow -mu grad E of `energy`. Trainable: `input_weights`
     W (H, D), `biases` c (N,) and `coupler_strengths` (E,), the J_ij of the E couplers i < j of the
-    `graph`, row by row; all start at exact zero. J is symmetric, and zero where there is no
-    coupler. `graph` is a symmetric (N, N) boolean array; by default any two oscillators are
-    coupled that are not both outputs. `frequencies` w, `start_phases` and `injection` s are N
-    numbers each and `lag` is one; `trainable` names those of them that are parameters too.
+    `graph`, row by row. J is symmetric, and zero where there is no coupler. They start small and
+    random (`init`, by `seed`; each of several runs differently), or at exact "zero", which is a
+    saddle: there no gradient reaches W. `graph` is a symmetric (N, N) boolean array; by default
+    any two oscillators are coupled that are not both outputs. `frequencies` w, `start_phases` and
+    `injection` s are N numbers each and `lag` is one; `trainable` names those of them that are
+    parameters too.
     The network runs for `observation_time` in `steps` explicit Euler steps; `mobility` mu sets
     the time scale. With `runs` = R, R independent networks are held side by side: every tensor
     and every result has a leading axis of runs.
@@ -74,6 +79,8 @@ class KuramotoNetwork(nn.Module):
         lag: float | Tensor = 0.0,
         injection: ArrayLike | Tensor | None = None,
         trainable: Collection[str] = (),
+        init: Init = "random",
+        seed: int = 0,
         runs: int | None = None,
         mobility: float = 1.0,
         observation_time: float = 0.2,
@@ -95,6 +102,23 @@ class KuramotoNetwork(nn.Module):
         self.biases = nn.Parameter(torch.zeros(*axes, self.oscillators, dtype=dtype))
         self.coupler_strengths = nn.Parameter(torch.zeros(*axes, len(first), dtype=dtype))
         self._add_terms(axes, (frequencies, start_phases, injection, lag), trainable)
+        self._initialise(init, seed_number("seed", seed))
+
+    @torch.no_grad()
+    def _initialise(self, init: Init, seed: int) -> None:
+        """Small random numbers for W and J, run by run, or none."""
+        if init not in get_args(Init):
+            raise unknown_name("init", str(init), get_args(Init))
+        if init == "zero":
+            return
+        drawn = [
+            small_random(self.inputs, self.hidden, self.graph, seed=seed, run=run)
+            for run in range(self.runs or 1)
+        ]
+        strengths = [each["couplings"][self._first, self._second] for each in drawn]
+        weights = torch.stack([each["input_weights"] for each in drawn])
+        self.input_weights.copy_(weights.reshape(self.input_weights.shape))
+        self.coupler_strengths.copy_(torch.stack(strengths).reshape(self.coupler_strengths.shape))
 
     def _add_terms(
         self, axes: tuple[int, ...], values: Sequence[Any], trainable: Collection[str]
@@ -166,6 +190,7 @@ class KuramotoNetwork(nn.Module):
             lag=lag,
             injection=injection,
             trainable=trainable,
+            init="zero",
             runs=axes[0] if axes else None,
             mobility=mobility,
             observation_time=observation_time,

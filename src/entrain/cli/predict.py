@@ -43,10 +43,7 @@ def command(
             "entrain.load(...).predict(rows) in Python"
         )
     pixels = np.stack(
-        [
-            read_picture(image, constants.image_shape, constants.pixel_max, polarity)
-            for image in images
-        ]
+        [read_picture(image, constants.image_shape, 1.0, polarity) for image in images]
     )
     scores = loaded.scores(pixels)
     predictions: list[dict[str, Any]] = [

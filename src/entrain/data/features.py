@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float
+from entrain.errors import InputError, finite_float, positive_float
 
 NORM = 48.9
 """The mean length of the training inputs, that of MNIST's: learning rates are made for it."""
@@ -39,11 +40,10 @@ class FeatureScaling:
             raise InputError(
                 f"mean and sd must be equally long, got {len(self.mean)} and {len(self.sd)} numbers"
             )
-        positive_float("factor", self.factor)
+        positive_float("factor", self.factor, least=1e-12, most=1e12)
         for i, (mean, sd) in enumerate(zip(self.mean, self.sd, strict=True)):
-            if not math.isfinite(mean):
-                raise InputError(f"mean of feature {i} must be finite, got {mean!r}")
-            positive_float(f"sd of feature {i}", sd)
+            finite_float(f"mean of feature {i}", mean)
+            positive_float(f"sd of feature {i}", sd, least=sys.float_info.min)
 
     @property
     def inputs(self) -> int:
@@ -93,7 +93,7 @@ class FeatureScaling:
         return cls(
             _numbers("mean", values["mean"]),
             _numbers("sd", values["sd"]),
-            _number("factor", values["factor"]),
+            finite_float("factor", values["factor"]),
         )
 
     def __call__(self, features: np.ndarray, *, unseen: bool = True) -> Tensor:
@@ -178,13 +178,4 @@ def _refuse_unbounded(reach: np.ndarray) -> None:
 def _numbers(name: str, values: object) -> tuple[float, ...]:
     if not isinstance(values, list | tuple):
         raise InputError(f"{name} must be a list of numbers, got {type(values).__name__}")
-    return tuple(_number(f"{name} of feature {i}", value) for i, value in enumerate(values))
-
-
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{name} must be a number, got {type(value).__name__}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise InputError(f"{name} must be finite, got a number of too many digits") from None
+    return tuple(finite_float(f"{name} of feature {i}", value) for i, value in enumerate(values))

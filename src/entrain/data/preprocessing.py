@@ -9,9 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float, positive_int
+from entrain.errors import InputError, finite_float, positive_float, positive_int
 
 _CHUNK = 4096  # images at a time in float64
+_LARGE = 1e9  # no constant of real pictures is as large, or as small as its inverse
+_MOST_PIXELS = 2**16  # a side
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,10 @@ class Preprocessing:
         if len(self.image_shape) != 2:
             raise InputError(f"image_shape must be (rows, columns), got {self.image_shape!r}")
         for side in self.image_shape:
-            positive_int("image_shape", side)
+            positive_int("image_shape", side, most=_MOST_PIXELS)
         for name in ("pixel_max", "sd", "norm", "test_norm"):
-            positive_float(name, getattr(self, name))
-        if not math.isfinite(self.mean):
-            raise InputError(f"mean must be finite, got {self.mean!r}")
+            positive_float(name, getattr(self, name), least=1 / _LARGE, most=_LARGE)
+        finite_float("mean", self.mean, least=-_LARGE, most=_LARGE)
 
     @property
     def inputs(self) -> int:
@@ -56,6 +57,8 @@ class Preprocessing:
         test: np.ndarray | None = None,
     ) -> Preprocessing:
         """Constants of the training pixels (n, D); with `test` (m, D), its own norm for unseen."""
+        train = grey_levels(train, pixel_max)
+        test = None if test is None else grey_levels(test, pixel_max)
         total = math.fsum(float(chunk.sum(dtype=np.float64)) for chunk in _chunks(train))
         mean = total / train.size / pixel_max
         squares = math.fsum(
@@ -68,7 +71,10 @@ class Preprocessing:
         return cls(image_shape, pixel_max, mean, sd, norm, test_norm)
 
     def __call__(self, pixels: np.ndarray, *, unseen: bool = True) -> Tensor:
-        """Inputs (n, D), float32, of raw pixels (n, D), (n, rows, columns) or one image."""
+        """Inputs (n, D), float32, of raw pixels (n, D), (n, rows, columns) or one image.
+
+        Pixels are whole numbers from 0 to `pixel_max`, or fractions of it from 0 to 1.
+        """
         flat = self._checked(np.asarray(pixels))
         norm = self.test_norm if unseen else self.norm
         rows = []
@@ -94,6 +100,7 @@ class Preprocessing:
         )
 
     def _checked(self, pixels: np.ndarray) -> np.ndarray:
+        _require_numbers(pixels)
         shape = pixels.shape
         rows, columns = self.image_shape
         if shape[-2:] != (rows, columns) and shape[-1:] != (self.inputs,):
@@ -114,12 +121,36 @@ class Preprocessing:
                 f"image {bad} is constant (every pixel {pixels[bad, 0]}): "
                 "it has no content to classify"
             )
-        low, high = float(pixels.min()), float(pixels.max())
-        if low < 0 or high > self.pixel_max:
-            raise InputError(
-                f"pixels must lie from 0 to {self.pixel_max:g}, got {low:g} to {high:g}"
-            )
+        return grey_levels(pixels, self.pixel_max)
+
+
+def grey_levels(pixels: np.ndarray, pixel_max: float) -> np.ndarray:
+    """Pixels as grey levels from 0 to `pixel_max`.
+
+    Whole numbers in that range, of any type, are levels already. Fractions from 0 to 1 (numbers
+    of a floating type, none above 1) are multiplied by `pixel_max`. Anything else is refused, as
+    nobody can tell what it means.
+    """
+    _require_numbers(pixels)
+    kind = pixels.dtype.kind
+    low, high = (float(pixels.min()), float(pixels.max())) if pixels.size else (0.0, 0.0)
+    if kind in "bf" and low >= 0 and high <= 1:
+        return pixels.astype(np.float64) * pixel_max
+    if low >= 0 and high <= pixel_max and (kind in "ui" or _all_whole(pixels)):
         return pixels
+    raise InputError(
+        f"pixels must be whole numbers from 0 to {pixel_max:g} or fractions from 0 to 1, got "
+        f"{'whole numbers' if kind in 'ui' else 'numbers'} from {low:g} to {high:g}"
+    )
+
+
+def _require_numbers(pixels: np.ndarray) -> None:
+    if pixels.dtype.kind not in "buif":
+        raise InputError(f"pixels must be numbers, got an array of {pixels.dtype}")
+
+
+def _all_whole(pixels: np.ndarray) -> bool:
+    return all(bool((chunk == np.rint(chunk)).all()) for chunk in _chunks(pixels))
 
 
 def _chunks(pixels: np.ndarray) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from entrain.errors import positive_int
+from entrain.errors import InputError, positive_int
 from entrain.evaluation import metrics
 from entrain.network import KuramotoNetwork
 from entrain.physics import Guide
@@ -21,6 +21,20 @@ def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = N
     """Output activations cos(theta_out(t_f)) of inputs (M, D): (M, O)."""
     return torch.cat(
         [network.readout(network.simulate(chunk, steps=steps)) for _, chunk in chunks(inputs)]
+    )
+
+
+def refuse_without_answer(scores: Tensor, inputs: Tensor) -> None:
+    """An `InputError` that names the first example whose scores (M, O) are not all finite."""
+    finite = scores.isfinite().all(-1)
+    if bool(finite.all()):
+        return
+    row, count = int((~finite).nonzero()[0]), int((~finite).sum())
+    raise InputError(
+        f"example {row} (from 0) has no answer: a phase became infinite or NaN, its inputs reach "
+        f"{float(inputs[row].abs().max()):.3g}"
+        + (f"; so have {count - 1} others" if count > 1 else "")
+        + "; leave it out, or use a network with smaller weights or more steps"
     )
 
 

@@ -6,7 +6,13 @@ Pure functions of tensors.
 from entrain.physics.guide import Guide, path_coefficients
 from entrain.physics.network_spec import TERMS, TRAINED, NetworkSpec, trainable_terms
 from entrain.physics.noise import Noise
-from entrain.physics.parameters import Parameters, graph_of, layered_graph, local_fields
+from entrain.physics.parameters import (
+    Parameters,
+    graph_of,
+    layered_graph,
+    local_fields,
+    small_random,
+)
 from entrain.physics.phase_model import (
     INITIAL_PHASE,
     Dynamics,
@@ -37,6 +43,7 @@ __all__ = [
     "path_coefficients",
     "readout",
     "readout_with_pullback",
+    "small_random",
     "torque",
     "trainable_terms",
     "wrap",

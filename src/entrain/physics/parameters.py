@@ -10,6 +10,7 @@ D inputs, B samples; R independent networks side by side where there is a run ax
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -108,6 +109,33 @@ def layered_graph(hidden: int, outputs: int, device: torch.device | None = None)
     graph = ~torch.eye(n, dtype=torch.bool, device=device)
     graph[hidden:, hidden:] = False
     return graph
+
+
+def small_random(
+    inputs: int,
+    hidden: int,
+    graph: Tensor,
+    *,
+    seed: int,
+    run: int = 0,
+    weights: float = 0.3,
+    couplings: float = 0.3,
+) -> dict[str, Tensor]:
+    """Small normal input weights (H, D) and couplings (N, N) on `graph`, and biases of zero.
+
+    Their standard deviations are `weights` / sqrt(D) and `couplings`. Exact zero is a saddle:
+    without couplings no gradient reaches the input weights. Drawn on the CPU in float32, so that
+    every device starts from the same numbers.
+    """
+    generator = torch.Generator().manual_seed(seed * 1_000_003 + run)
+    n = len(graph)
+    upper = torch.randn(n, n, generator=generator).triu(1) * couplings
+    return {
+        "input_weights": torch.randn(hidden, inputs, generator=generator)
+        * (weights / math.sqrt(inputs)),
+        "biases": torch.zeros(n),
+        "couplings": (upper + upper.T) * graph.cpu(),
+    }
 
 
 def graph_of(array: Any) -> Tensor:

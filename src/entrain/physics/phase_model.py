@@ -39,6 +39,9 @@ Term = Callable[[Tensor], Tensor]
 INITIAL_PHASE = math.pi / 2  # where an oscillator starts unless told otherwise: cos(theta) = 0
 
 
+MOST_STEPS = 1_000_000  # of a rollout: more is a slip, and would run for days
+
+
 @dataclass(frozen=True)
 class Dynamics:
     """How long and how finely a network evolves: mobility mu, observation time t_f, K steps."""
@@ -48,9 +51,9 @@ class Dynamics:
     steps: int = 200
 
     def __post_init__(self) -> None:
-        positive_float("mobility", self.mobility)
-        positive_float("observation_time", self.observation_time)
-        positive_int("steps", self.steps)
+        for name in ("mobility", "observation_time"):
+            positive_float(name, getattr(self, name), least=1e-12, most=1e12)
+        positive_int("steps", self.steps, most=MOST_STEPS)
 
     @property
     def time_step(self) -> float:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.evaluation import metrics
-from entrain.physics import Dynamics, NetworkSpec, readout_with_pullback
+from entrain.physics import Dynamics, NetworkSpec, readout_with_pullback, small_random
 from entrain.rules.direct import DirectProtocol
 from entrain.rules.interface import Tensors, per_run, shuffled
 from entrain.rules.repeated_step import RepeatedSteps
@@ -88,17 +88,16 @@ class DirectTask:
                 "biases": torch.zeros(n),
                 "couplings": torch.zeros(n, n),
             }
-        generator = torch.Generator().manual_seed(self._seed * 1_000_003 + self.runs[lane])
         lanes = len(self.runs)
-        weights = per_run("initial_weights", self.protocol.initial_weights, lanes)[lane]
-        couplings = per_run("initial_couplings", self.protocol.initial_couplings, lanes)[lane]
-        upper = torch.randn(n, n, generator=generator).triu(1) * couplings
-        return {
-            "input_weights": torch.randn(hidden, inputs, generator=generator)
-            * (weights / math.sqrt(inputs)),
-            "biases": torch.zeros(n),
-            "couplings": (upper + upper.T) * self._spec.graph.cpu(),
-        }
+        return small_random(
+            inputs,
+            hidden,
+            self._spec.graph,
+            seed=self._seed,
+            run=self.runs[lane],
+            weights=per_run("initial_weights", self.protocol.initial_weights, lanes)[lane],
+            couplings=per_run("initial_couplings", self.protocol.initial_couplings, lanes)[lane],
+        )
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         protocol, count = self.protocol, len(self.train.labels)

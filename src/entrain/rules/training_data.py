@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from entrain.data import Dataset, Preprocessing, Split
+from entrain.data.preprocessing import grey_levels
 from entrain.errors import InputError
 from entrain.physics import path_coefficients
 from entrain.teacher import Teacher
@@ -110,7 +111,8 @@ class TrainingData:
         constants = self.data.preprocessing
         if not isinstance(constants, Preprocessing):
             raise InputError("rows of features cannot be distorted as images can")
-        levels = torch.from_numpy(split.features.reshape(-1, *constants.image_shape))
+        grey = grey_levels(split.features, constants.pixel_max)
+        levels = torch.from_numpy(grey.reshape(-1, *constants.image_shape))
         return Examples(
             labels=torch.from_numpy(split.labels).to(self.device),
             images=levels.to(self.device, torch.float32) / constants.pixel_max,

@@ -26,11 +26,11 @@ def from_folder(
 ) -> ImageDataset:
     side = positive_int("image_size", image_size)
     files = _pictures(path)
-    refuse_size(len(files), side * side, 4)
+    refuse_size(len(files), side * side, 1)
     names, codes = classes_of([file.parent.name.strip() for file in files], "folders", 3)
-    pixels = np.empty((len(files), side * side), dtype=np.float32)
+    pixels = np.empty((len(files), side * side), dtype=np.uint8)
     for i, file in enumerate(files):
-        pixels[i] = read_picture(file, (side, side), 255.0).reshape(-1)
+        pixels[i] = np.rint(read_picture(file, (side, side), 255.0)).reshape(-1)
         if pixels[i].min() == pixels[i].max():
             raise InputError(
                 f"{file}: constant when made {side} x {side} pixels: it has no content to "

@@ -1,0 +1,101 @@
+"""Threads leave a busy machine to others: they sleep while they wait, and keep to their share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from entrain.threads import cpu_share
+
+# 400 parallel operations with a pause after each; CPU seconds of all threads of the process.
+_PAUSES = """
+import time, torch
+numbers = torch.zeros(2**17)
+numbers.exp()
+began = time.process_time()
+for _ in range(400):
+    numbers.exp()
+    time.sleep(0.002)
+print(time.process_time() - began)
+"""
+_CHOICES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "OMP_NUM_THREADS")
+
+
+def python(code: str, **environment: str) -> str:
+    """What `code` prints in a process of its own, where nobody has chosen how threads wait."""
+    kept = {name: value for name, value in os.environ.items() if name not in _CHOICES}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=kept | environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+several_cores = pytest.mark.skipif(
+    sys.platform != "linux" or cpu_share() < 2, reason="needs Linux and two cores"
+)
+
+
+@several_cores
+@pytest.mark.parametrize("imports", ["import entrain", "import torch, entrain"])
+def test_threads_that_wait_sleep_whichever_is_imported_first(imports: str) -> None:
+    spinning = float(python(_PAUSES, OMP_WAIT_POLICY="active"))
+    quiet = float(python(f"{imports}\n{_PAUSES}"))
+    assert quiet < spinning / 2
+
+
+@several_cores
+def test_one_python_thread_sleeps_beside_a_pytorch_that_was_there_before() -> None:
+    count = "import threading; print([t.name for t in threading.enumerate()])"
+    assert "entrain-quiet" in python(f"import torch, entrain; {count}")
+    assert "entrain-quiet" not in python(f"import entrain, torch; {count}")
+
+
+@pytest.mark.parametrize("name", ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT"])
+def test_what_a_user_has_chosen_stays(name: str) -> None:
+    code = f"import entrain, os; print(os.environ.get({name!r}), os.environ['OMP_WAIT_POLICY'])"
+    chosen = {"OMP_WAIT_POLICY": "active"} | {name: "active" if "POLICY" in name else "7"}
+    assert python(code, **chosen) == f"{chosen[name]} active"
+
+
+@several_cores
+def test_affinity_limits_the_threads() -> None:
+    code = (
+        "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); import entrain, torch;"
+        "from entrain.threads import cpu_share; print(cpu_share(), torch.get_num_threads())"
+    )
+    assert python(code) == "1 1"
+
+
+def groups(folder: Path, line: str, **files: str) -> tuple[Path, Path]:
+    """A made-up tree of control groups, and the file that says which one is ours."""
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_DOT_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "self").write_text(line)
+    return folder, folder / "self"
+
+
+@pytest.mark.skipif(cpu_share() < 2, reason="needs two cores")
+def test_quotas_of_control_groups_limit_the_threads(tmp_path: Path) -> None:
+    def share(name: str, line: str, **files: str) -> int:
+        return cpu_share(*groups(tmp_path / name, line, **files))
+
+    unlimited = cpu_share(tmp_path, tmp_path / "none")
+    assert unlimited == len(os.sched_getaffinity(0))
+    assert share("one", "0::/\n", cpu_DOT_max="100000 100000\n") == 1
+    assert share("half", "0::/\n", cpu_DOT_max="50000 100000\n") == 1
+    assert share("more", "0::/\n", cpu_DOT_max="150000 100000\n") == 2
+    assert share("none", "0::/\n", cpu_DOT_max="max 100000\n") == unlimited
+    assert share("odd", "0::/\n", cpu_DOT_max="lots\n") == unlimited
+    assert share("parent", "0::/a/b\n", a__cpu_DOT_max="100000 100000\n") == 1
+    assert share("sibling", "0::/a/b\n", c__cpu_DOT_max="100000 100000\n") == unlimited
+    version1 = {"cpu__cpu_DOT_cfs_quota_us": "100000\n", "cpu__cpu_DOT_cfs_period_us": "100000\n"}
+    assert share("first", "4:memory:/\n1:cpu:/\n", **version1) == 1
+    off = version1 | {"cpu__cpu_DOT_cfs_quota_us": "-1\n"}
+    assert share("off", "1:cpu:/\n", **off) == unlimited
