@@ -82,7 +82,7 @@ def spin(_: Path) -> None:
 def test_a_foreign_exception_a_hang_and_a_large_allocation_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "SECONDS", 2.0)
+    monkeypatch.setattr(worker, "SECONDS", 1.0)
     monkeypatch.setattr(worker, "MIB", 100.0)
     before = worker.signal.signal(worker.signal.SIGPROF, worker.alarm)
     kept: list[Any] = []

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 
 _LONGEST = 60  # characters of a value in an error
+_LONGEST_REASON = 500
 
 
 class InputError(ValueError):
@@ -96,3 +97,10 @@ def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
         if not math.isfinite(number):
             raise InputError(f"{name} must be finite, got {number!r}")
     return numbers
+
+
+def reason(error: Exception) -> str:
+    """What an error about a file's content says, cut short: some repeat the whole content."""
+    plain = isinstance(error, InputError | UnicodeError)  # the repr of the latter has all bytes
+    text = str(error) if plain else repr(error)
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."

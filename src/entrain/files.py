@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from entrain.errors import InputError
+from entrain.errors import InputError, reason
 
 _LEFTOVER = ".tmp"
 
@@ -100,7 +100,7 @@ def read_sealed(path: Path, known: Collection[str], what: str) -> dict[str, Any]
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not {what} ({error!r}); move it away") from error
+        raise InputError(f"{path}: not {what} ({reason(error)}); move it away") from error
 
 
 def _digest(values: dict[str, Any]) -> str:

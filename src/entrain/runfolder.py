@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from entrain.data import Dataset, fingerprint
-from entrain.errors import InputError
+from entrain.errors import InputError, reason
 from entrain.files import (
     held,
     read_sealed,
@@ -86,9 +86,9 @@ class RunFolder:
             folder._mark = _mark(content["recipe"])
             given = folder.recipe.dataset, settings["device"], settings["data_dir"] or ""
         except InputError as error:
-            raise InputError(f"{file}: {error}") from error
+            raise InputError(f"{file}: {reason(error)}") from error
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"{file}: not readable as a run ({error!r})") from error
+            raise InputError(f"{file}: not readable as a run ({reason(error)})") from error
         for name, value in zip(("dataset", "device", "data_dir"), given, strict=True):
             if not isinstance(value, str):
                 raise InputError(f"{file}: {name} must be text, got {value!r}")

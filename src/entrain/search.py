@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from entrain.data import Dataset, fingerprint
-from entrain.errors import InputError, positive_int, seed_number
+from entrain.errors import InputError, positive_int, reason, seed_number
 from entrain.files import sealed, unsealed
 from entrain.learning import Stage, digest, train_stage
 from entrain.physics import NetworkSpec
@@ -126,7 +126,7 @@ def _storage(optuna: Any, journal: Path | None) -> Any:
     except InputError:
         raise
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{journal}: not a journal of a search ({error!r})") from error
+        raise InputError(f"{journal}: not a journal of a search ({reason(error)})") from error
 
 
 class _SealedJournal:
@@ -141,8 +141,9 @@ class _SealedJournal:
             for line in self._lines.read_logs(log_number_from):
                 yield unsealed(line, _LINE, "a journal of a search")
         except (AttributeError, TypeError, ValueError, RecursionError) as error:
-            reason = error if isinstance(error, InputError) else f"not a journal ({error!r})"
-            raise InputError(f"{self._path}: {reason}") from error
+            raise InputError(
+                f"{self._path}: not a journal to go on from ({reason(error)})"
+            ) from error
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         self._lines.append_logs([sealed(line) for line in logs])

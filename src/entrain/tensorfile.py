@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 from torch import Tensor
 
-from entrain.errors import InputError
+from entrain.errors import InputError, shown
 from entrain.files import strict_json, write_atomically
 
 FORMAT_VERSION = 2
@@ -120,10 +120,11 @@ def _header(origin: str, kind: str, metadata: dict[str, str]) -> dict[str, Any]:
             f"{origin}: a safetensors file without Entrain's header; expected an Entrain {kind}"
         ) from error
     if found != kind:
-        raise InputError(f"{origin}: holds a {found!s}, expected a {kind}")
+        known = found if found in ("model", "checkpoint", "gallery") else shown(found)
+        raise InputError(f"{origin}: holds a {known}, expected a {kind}")
     if version not in (_WITHOUT_DIGEST, FORMAT_VERSION):
         raise InputError(
-            f"{origin}: format version {version!r}; this release of Entrain reads versions "
+            f"{origin}: format version {shown(version)}; this release of Entrain reads versions "
             f"{_WITHOUT_DIGEST} and {FORMAT_VERSION}. Upgrade entrain to read newer files"
         )
     assert isinstance(header, dict)

@@ -2,9 +2,9 @@
 
     python -m fuzzing.worker SEED < lines of "TARGET NUMBER"
 
-Each line is answered by a line of JSON: `outcome` (value, refused, exception, hang or memory),
-`seconds` of CPU (a busy machine must not make a hang), `mib` (the peak above what was in use
-before) and `detail`.
+Each line is answered by a line of JSON: `outcome` (value, refused, exception, hang, memory, or
+flood: a message that repeats the file), `seconds` of CPU (a busy machine must not make a hang),
+`mib` (the peak above what was in use before) and `detail`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from fuzzing.targets import TARGETS, Mutants
 
 SECONDS = 5.0
 MIB = 1024.0
+CHARACTERS = 2000  # of a message, which must not repeat the file
 _STATUS = Path("/proc/self/status")
 
 
@@ -52,7 +53,8 @@ def attempt(mutants: Mutants, target: str, number: int, folder: Path) -> dict[st
         TARGETS[target].use(place)
         outcome = "value"
     except InputError as error:
-        outcome, detail = "refused", str(error)
+        detail = str(error)
+        outcome = "refused" if len(detail) <= CHARACTERS else "flood"
     except Hang:
         outcome, detail = "hang", traceback.format_exc()
     except Exception as error:

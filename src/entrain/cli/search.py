@@ -104,7 +104,7 @@ def command(
 
 def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
     """The best settings in a file that `entrain search` wrote, for protocols from labels."""
-    from entrain.errors import InputError
+    from entrain.errors import InputError, reason
     from entrain.files import read_sealed
     from entrain.search import SPACE
 
@@ -123,5 +123,5 @@ def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{path}: not a file of entrain search ({error!r})") from error
+        raise InputError(f"{path}: not a file of entrain search ({reason(error)})") from error
     return values

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
+from entrain.errors import InputError, reason, shown
 from entrain.learning.trainer import TrainingState
 from entrain.tensorfile import pack_tensors, read_tensors, unpack_tensors
 
@@ -53,15 +53,15 @@ def _state(tensors: dict[str, Tensor], header: dict[str, Any], origin: str) -> T
             history={name: rows.tolist() for name, rows in group("history.").items()},
         )
     except InputError as error:
-        raise InputError(f"{origin}: not a complete checkpoint: {error}") from error
+        raise InputError(f"{origin}: not a complete checkpoint: {reason(error)}") from error
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{origin}: not a complete checkpoint ({error!r})") from error
+        raise InputError(f"{origin}: not a complete checkpoint ({reason(error)})") from error
 
 
 def _check(tensors: dict[str, Tensor], epoch: object) -> None:
     """Refuse tensors that are not those of as many lanes R as `selected` has, in `epoch` epochs."""
     if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-        raise InputError(f"epoch must be a whole number of at least 0, got {epoch!r}")
+        raise InputError(f"epoch must be a whole number of at least 0, got {shown(epoch)}")
     selected, lanes = tensors["selected"], tensors["selected"].numel()
     for name in ("selected", "diverged"):
         tensor = tensors[name]
