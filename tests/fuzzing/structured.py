@@ -11,7 +11,7 @@ import random
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -184,7 +184,7 @@ def _array_changed(array: bytes, dice: random.Random) -> bytes:
             found = np.lib.format.read_array(io.BytesIO(array))
             file = io.BytesIO()
             if found.dtype.kind == "f":
-                found = found * dice.choice((np.nan, np.inf, 1e308, 1e-308, 0.0))
+                found = found.astype(np.float64) * dice.choice((np.nan, np.inf, 1e308, 1e-308, 0.0))
                 if dice.random() < 0.5:
                     found = found.astype(dice.choice((np.float16, np.longdouble, np.complex128)))
             np.save(file, found)
@@ -222,8 +222,30 @@ def table_file(content: bytes, others: list[bytes], dice: random.Random) -> byte
     return text.encode(encoding, "replace")[:HUGE]
 
 
+def _large_png(dice: random.Random) -> bytes:
+    """A whole picture of up to 60 million pixels in little space: black but for a corner."""
+    width, height = dice.choice(((6000, 7000), (7000, 7000), (8000, 8000), (30_000, 1600)))
+    depth, kind, channels = dice.choice(((8, 0, 1), (8, 6, 4), (16, 0, 2)))
+    row = bytes(width * channels + 1)
+    packer = zlib.compressobj(1)
+    parts = [packer.compress(b"\x00" + b"\xff" * (width * channels))]
+    parts += [packer.compress(row * 50) for _ in range((height - 1) // 50)]
+    parts += [packer.compress(row * ((height - 1) % 50)), packer.flush()]
+    head = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0)
+    return _png([(b"IHDR", head), (b"IDAT", b"".join(parts)), (b"IEND", b"")])
+
+
+def _png(chunks: Iterable[Sequence[bytes]]) -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks
+    )
+
+
 def picture_file(content: bytes, others: list[bytes], dice: random.Random) -> bytes:
     """A PNG whose checksums fit a size or a chunk it has not; other formats: their bytes."""
+    if dice.random() < 0.03:
+        return _large_png(dice)
     if not content.startswith(b"\x89PNG"):
         return mutated(content, others, dice)
     chunks = []
@@ -247,7 +269,4 @@ def picture_file(content: bytes, others: list[bytes], dice: random.Random) -> by
         if dice.random() < 0.2:
             text = b"Comment\x00\x00" + zlib.compress(bytes(dice.choice((100, 50_000_000))), 1)
             chunks.insert(1, [b"zTXt", text])
-    return content[:8] + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in chunks
-    )
+    return _png(chunks)
