@@ -154,7 +154,7 @@ def added_later(**default: Any) -> Any:
     return field(**default, metadata={ADDED_LATER: True})
 
 
-def one_of(name: str, value: str, allowed: object) -> None:
+def one_of(name: str, value: object, allowed: object) -> None:
     """Refuse a value that is not one of a `Literal`."""
     if value not in get_args(allowed):
         raise unknown_name(name, value, get_args(allowed))
