@@ -91,11 +91,11 @@ def shown(value: object) -> str:
 def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
     """`values` as finite numbers, or an `InputError` that names them."""
     if isinstance(values, str | bytes):
-        raise InputError(f"{name} must be numbers, got {values!r}")
+        raise InputError(f"{name} must be numbers, got {shown(values)}")
     try:
         numbers = tuple(float(value) for value in values)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, got {values!r}") from error
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, got {shown(values)}") from error
     for number in numbers:
         if not math.isfinite(number):
             raise InputError(f"{name} must be finite, got {number!r}")

@@ -58,7 +58,9 @@ def _change(values: Any, dice: random.Random) -> None:
         case 2:
             holder[key] = copy.deepcopy(dice.choice(holders))
         case 3 if isinstance(holder[key], int | float):
-            holder[key] = holder[key] * dice.choice((-1, 0, 0.5, 2, 1e6, 1e-200, 10**30))
+            holder[key] *= dice.choice((-1, 0, 2, 10**6, 10**30))
+        case 4 if isinstance(holder[key], float):
+            holder[key] *= dice.choice((0.5, 1e6, 1e-200))
         case _:
             holder[key] = copy.deepcopy(dice.choice(STRANGE))
 
@@ -184,9 +186,10 @@ def _array_changed(array: bytes, dice: random.Random) -> bytes:
             found = np.lib.format.read_array(io.BytesIO(array))
             file = io.BytesIO()
             if found.dtype.kind == "f":
-                found = found.astype(np.float64) * dice.choice((np.nan, np.inf, 1e308, 1e-308, 0.0))
-                if dice.random() < 0.5:
-                    found = found.astype(dice.choice((np.float16, np.longdouble, np.complex128)))
+                kind = dice.choice((np.float64, np.float16, np.longdouble, np.complex128))
+                with np.errstate(all="ignore"):
+                    found = found * dice.choice((np.nan, np.inf, 1e308, 1e-308, 0.0))
+                    found = found.astype(kind)
             np.save(file, found)
             return file.getvalue()
 
