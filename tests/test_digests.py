@@ -181,7 +181,9 @@ def test_the_committed_files_have_their_digests() -> None:
         unpack_tensors(content[:-1] + bytes([content[-1] ^ 1]), "model", "mnist-74")
 
 
-def test_flipped_bits_in_the_journal_of_a_search_are_refused(tmp_path: Path) -> None:
+def test_flipped_bits_in_the_journal_of_a_search_are_refused_or_change_nothing(
+    tmp_path: Path,
+) -> None:
     pytest.importorskip("optuna", reason="optuna is not installed")
     digits, journal = load_dataset("digits"), tmp_path / "s.journal"
     protocol = DirectProtocol(epochs=1, batch_size=128, coarse_steps=10, fine_epochs=0)
@@ -192,14 +194,16 @@ def test_flipped_bits_in_the_journal_of_a_search_are_refused(tmp_path: Path) -> 
         )
 
     first, source = goes_on(), journal.read_bytes()
-    dice = random.Random(3)
+    dice, refused = random.Random(3), 0
     for _ in range(40):
         journal.write_bytes(flipped(source, 1, dice))
-        with pytest.raises(InputError, match=r"s\.journal: "):
-            goes_on()
-    old = b"".join(
-        json.dumps({k: v for k, v in json.loads(line).items() if k != "digest"}).encode() + b"\n"
-        for line in source.splitlines()
-    )
-    journal.write_bytes(old)
+        try:
+            assert goes_on() == first
+        except InputError as error:
+            assert str(error).startswith(f"{journal}: ")  # noqa: PT017 (either way is right)
+            refused += 1
+    assert refused > 35
+    earlier = json.loads(source)
+    del earlier["digest"]
+    journal.write_text(json.dumps(earlier))
     assert goes_on() == first

@@ -22,6 +22,7 @@ from entrain.data import Dataset, fingerprint
 from entrain.errors import InputError, reason
 from entrain.files import (
     held,
+    leftovers,
     read_sealed,
     remove_leftovers,
     sealed,
@@ -37,6 +38,7 @@ _RESULTS = frozenset(
     {"dataset", "split", "examples", "seed", "teacher", "results"}
     | {"folder", "model", "figure", "device", "seconds"}
 )
+_LOCK = "run.lock"
 
 
 class ResumableError(InputError):
@@ -64,20 +66,16 @@ class RunFolder:
         folder = cls(path, recipe, settings)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file, expected a folder for the run")
-        if path.is_dir() and any(path.iterdir()):
+        if path.is_dir() and _holds_something(path):
             raise _taken(path)
         path.mkdir(parents=True, exist_ok=True)
-        file = path / "run.json"
-        try:
-            file.touch(exist_ok=False)  # whoever makes the file has the folder
-        except FileExistsError:
-            raise _taken(path) from None
         text = json.dumps({"recipe": recipe.to_json(), "settings": settings}, indent=2)
-        try:
-            write_atomically(file, text.encode())
-        except BaseException:
-            file.unlink(missing_ok=True)
-            raise
+        with held(path / _LOCK) as ours:
+            if not ours:
+                raise _busy(path)
+            if _holds_something(path):
+                raise _taken(path)
+            write_atomically(path / "run.json", text.encode())
         return folder
 
     @classmethod
@@ -99,21 +97,34 @@ class RunFolder:
         for name, value in zip(("dataset", "device", "data_dir"), given, strict=True):
             if not isinstance(value, str):
                 raise InputError(f"{file}: {name} must be text, got {value!r}")
+        _check_own(file, folder.own)
         return folder
+
+    @property
+    def own(self) -> dict[str, Any] | None:
+        """The user's own data that it was begun with on the command line: path, label, image_size;
+        None for a dataset by name, and where it was begun in Python."""
+        found: dict[str, Any] | None = self.settings.get("own")
+        return found
+
+    def has(self, data: Dataset) -> bool:
+        """Whether it was begun with these examples (version 0.1 kept no hash)."""
+        found = fingerprint(data)
+        return bool(self.settings.get("examples", found) == found)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder, so that two processes never train into it at once."""
-        with held(self.path / "run.lock") as ours:
+        with held(self.path / _LOCK) as ours:
             if not ours:
-                raise InputError(f"{self.path}: another process is training this run")
+                raise _busy(self.path)
             for folder in (self.path, self.path / "state"):
                 remove_leftovers(folder)
             yield
 
     def require(self, data: Dataset) -> None:
-        """Refuse other examples than those the run was begun with (version 0.1 kept no hash)."""
-        if self.settings.get("examples", found := fingerprint(data)) != found:
+        """Refuse other examples than those the run was begun with."""
+        if not self.has(data):
             raise InputError(
                 f"{self.path}: was begun with other examples than {data.name} has now; choose "
                 "another folder"
@@ -182,6 +193,16 @@ def new_folder(parent: Path, name: str) -> Path:
             number += 1
 
 
+def _holds_something(path: Path) -> bool:
+    """Whether there is more than a process leaves that was killed before it wrote run.json."""
+    left = {path / _LOCK, *leftovers(path, "run.json")}
+    return any(each not in left for each in path.iterdir())
+
+
+def _busy(path: Path) -> InputError:
+    return InputError(f"{path}: another process is training this run")
+
+
 def _taken(path: Path) -> InputError:
     kept = "nothing is ever overwritten; choose another folder"
     if (path / "run.json").exists():
@@ -189,6 +210,16 @@ def _taken(path: Path) -> InputError:
             f"{path}: already holds another run and {kept}, or go on with it", path
         )
     return InputError(f"{path}: already holds other files and {kept}")
+
+
+def _check_own(file: Path, own: Any) -> None:
+    expected = {"path": str, "label": str | None, "image_size": int}
+    if own is not None and not (
+        isinstance(own, dict)
+        and own.keys() == expected.keys()
+        and all(isinstance(own[name], kind) for name, kind in expected.items())
+    ):
+        raise InputError(f"{file}: own must have path, label and image_size, got {own!r}")
 
 
 def _mark(recipe: dict[str, Any]) -> str:

@@ -63,8 +63,9 @@ def attempt(mutants: Mutants, target: str, number: int, folder: Path) -> dict[st
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     took, peak = time.process_time() - began, _memory("VmHWM") - before
-    if outcome in ("value", "refused"):
-        outcome = "hang" if took > SECONDS else "memory" if peak > MIB else outcome
+    if outcome in ("value", "refused") and (took > SECONDS or peak > MIB):
+        outcome = "hang" if took > SECONDS else "memory"
+        detail = f"{outcome}: {took:.1f} s, {peak:.0f} MiB"
     return {"outcome": outcome, "seconds": took, "mib": peak, "detail": detail[-4000:]}
 
 
