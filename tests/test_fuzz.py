@@ -62,6 +62,27 @@ def test_a_case_is_decided_by_its_seed_target_and_number() -> None:
         assert made != [other.make(target, n) for n in range(8)]
 
 
+def test_mutants_start_from_files_that_are_read(tmp_path: Path) -> None:
+    mutants = Mutants(0)
+    for target, contents in mutants.seeds.items():
+        place = tmp_path / target
+        place.mkdir()
+        mutants.prepare(place)
+        for content in contents:
+            (place / TARGETS[target].name).write_bytes(content)
+            if target in ("csv", "tsv") and not is_utf8(content):
+                continue
+            TARGETS[target].use(place)
+
+
+def is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 class Trap:
     """A target that misbehaves as the test says."""
 
@@ -87,10 +108,10 @@ def test_a_foreign_exception_a_hang_and_a_large_allocation_are_told(
     before = worker.signal.signal(worker.signal.SIGPROF, worker.alarm)
     kept: list[Any] = []
     misbehaviours = {
+        "value": lambda _: 5,  # at first: seeds are read before a target's first case
         "exception": lambda _: {}["key"],
         "hang": spin,
         "memory": lambda _: kept.append(np.ones(40_000_000)),  # 305 MiB
-        "value": lambda _: 5,
     }
     try:
         for outcome, use in misbehaviours.items():

@@ -82,11 +82,11 @@ class Mutants:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._seeds = seeds()
+        self.seeds = seeds()
 
     def make(self, target: str, number: int) -> bytes:
         dice = random.Random(f"{self.seed} {target} {number}")
-        others = self._seeds[target]
+        others = self.seeds[target]
         content = dice.choice(others)
         if dice.random() < TARGETS[target].share:
             return TARGETS[target].structured(content, others, dice)
@@ -94,7 +94,7 @@ class Mutants:
 
     def prepare(self, folder: Path) -> None:
         """What the targets find beside the mutant."""
-        (folder / "run.json").write_bytes(self._seeds["run"][0])
+        (folder / "run.json").write_bytes(self.seeds["run"][0])
         for name in ("a", "b"):
             (folder / "data" / name).mkdir(parents=True)
             for i in range(1, 7):
