@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
-from entrain.errors import InputError, positive_float
+from entrain.errors import InputError, positive_float, reason
 from entrain.evaluation import RejectOption, evaluate, refuse_without_answer, scores_of
 from entrain.evaluation.reject import MOST_ROWS
 from entrain.network import KuramotoNetwork
@@ -215,9 +215,9 @@ def read_model(path: Path | str) -> Model:
             reject=_reject(tensors, header, network),
         )
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{path}: {reason(error)}") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: not a complete model file ({error!r})") from error
+        raise InputError(f"{path}: not a complete model file ({reason(error)})") from error
 
 
 _KINDS = ("weight", "bias")

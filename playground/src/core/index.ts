@@ -9,6 +9,7 @@ export type {
   Rollout,
   Shape,
 } from "./types";
+export { checkDigest } from "./digest";
 export { readGallery, testImages } from "./gallery";
 export type { Gallery, GalleryImage } from "./gallery";
 export { effectiveCouplings, effectiveFields } from "./hardware";

@@ -18,7 +18,7 @@ function mostSteps(n: number): number {
 }
 
 const LONGEST_NAME = 200;
-const FORMAT_VERSIONS: unknown[] = [1, 2];
+const FORMAT_VERSIONS: unknown[] = [1, 2]; // the first had no digest
 const KNOWN_TENSORS = new Set([
   "input_weights",
   "biases",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import BAD_INPUT, complain, err, number, out, print_json, table
+from entrain.cli.console import complain, err, number, out, print_json, table
 from entrain.cli.options import Json, ModelArgument
 from entrain.cli.progress import fraction_bar
 
@@ -64,17 +64,18 @@ def command(
             results += _classified(loaded, items[start : start + _CHUNK], polarity)
             on_progress(len(results) / len(items))
     failed = [found["error"] for found in results if "error" in found]
-    if len(failed) < len(results):
-        if json:
-            print_json({"model": str(path), "predictions": results})
-        elif as_csv:
-            _print_csv(loaded, results)
-        else:
-            _print_table(loaded, results)
+    if len(failed) == len(results):
+        raise InputError("\n".join(failed))
+    if json:
+        print_json({"model": str(path), "predictions": results})
+    elif as_csv:
+        _print_csv(loaded, results)
+    else:
+        _print_table(loaded, results)
     for message in failed:
         complain(message)
     if failed:
-        raise typer.Exit(SOME_FAILED if len(failed) < len(results) else BAD_INPUT)
+        raise typer.Exit(SOME_FAILED)
 
 
 def _classified(model: Model, items: list[Item], polarity: str) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ the middle of a dark frame.
 
 from __future__ import annotations
 
+import io
 import math
 import warnings
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
 _FRAME = 20 / 28  # the share of the frame MNIST's digits fill
 MOST_PIXELS = 50_000_000
 LONGEST_SIDE = 10_000
+_MOST_BYTES = 100_000_000
 WORKING_SIDE = 512  # larger pictures are made at most this large before anything is computed
 _STRIP = 500_000  # pixels converted at a time
 # Decoders that keep several copies: a picture takes 12 to 16 bytes a pixel, others 1 to 4.
@@ -42,7 +44,11 @@ def read_picture(
     if not path.is_file():
         raise InputError(f"{path}: no such picture")
     with open(path, "rb") as file:
-        return decode_picture(file, str(path), shape, pixel_max, polarity)
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise InputError(f"{path}: more than {_MOST_BYTES // 10**6} MB, too large for a picture")
+    # From memory, since a decoder may believe a length that the file does not have.
+    return decode_picture(io.BytesIO(content), str(path), shape, pixel_max, polarity)
 
 
 def decode_picture(

@@ -188,7 +188,7 @@ def _zip_errors(what: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.filename:
             raise
         raise InputError(
-            f"{what} ({error}); expected one written by numpy.savez: write it again"
+            f"{what} ({str(error)[:300]}); expected one written by numpy.savez: write it again"
         ) from error
 
 
