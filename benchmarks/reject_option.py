@@ -93,7 +93,7 @@ def _photographs(model: Model) -> dict[str, dict[str, float]]:
     from photographs import photographs
 
     made = list(photographs(SEED))
-    pixels = np.stack([255 * framed(_small(each.levels), (28, 28)) for each in made])
+    pixels = np.stack([framed(_small(each.levels), (28, 28)) for each in made])
     right = model.predict(pixels) == [each.digit for each in made]
     unsure = model.unsure(pixels)
     groups = {each.kind: [one.kind == each.kind for one in made] for each in made}

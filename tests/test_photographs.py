@@ -31,7 +31,7 @@ def small(levels: np.ndarray) -> np.ndarray:
 def test_photographs_are_read_or_marked_as_unsure(pictures: list[Photograph]) -> None:
     model = entrain.load("mnist-74")
     assert len(pictures) >= 300
-    pixels = np.stack([255 * framed(small(each.levels), (28, 28)) for each in pictures])
+    pixels = np.stack([framed(small(each.levels), (28, 28)) for each in pictures])
     right = model.predict(pixels) == [each.digit for each in pictures]
     unsure = model.unsure(pixels)
     shares = {"right or unsure": right | unsure, "right and sure": right & ~unsure}
@@ -101,5 +101,5 @@ def test_enlarged_digits_are_read_as_the_digits_are() -> None:
     digits = test.features[:40].reshape(-1, 28, 28)
     large = [np.asarray(Image.fromarray(each).resize((280, 280))) for each in digits]
     for turn in (lambda x: x, lambda x: 255 - x):
-        pixels = np.stack([255 * framed(turn(each), (28, 28)) for each in large])
+        pixels = np.stack([framed(turn(each), (28, 28)) for each in large])
         assert (model.predict(pixels) == model.predict(digits)).mean() >= 0.95

@@ -1,6 +1,7 @@
 /** The digest that a file of the package has at the end of its header, since format version 2:
  * SHA-256 of the header without it and of every tensor, by name (see tensorfile.py). */
 
+import { UnfitModel } from "./model";
 import { parseSafetensors, type Dtype, type TensorEntry } from "./safetensors";
 
 const SEAL = /, "digest": "([0-9a-f]{64})"\}$/;
@@ -23,7 +24,7 @@ export async function checkDigest(name: string, buffer: ArrayBuffer): Promise<vo
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
   if (found?.[1] !== hex) {
-    throw new Error(`${name}: does not match its digest: the file was damaged; copy it again`);
+    throw new UnfitModel(`${name}: does not match its digest: the file was damaged; copy it again`);
   }
 }
 
