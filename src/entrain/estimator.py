@@ -220,7 +220,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def to_model(self, dataset: str = "data") -> Model:
         """The trained network as an `entrain.Model` that takes the rows of X: to save, to simulate,
-        to evaluate. `dataset` is what the data are called in it."""
+        to evaluate, to play. `dataset` is what the data are called in it."""
         check_is_fitted(self)
         if not isinstance(dataset, str) or not dataset:
             raise TypeError(f"dataset must be a name for the data, got {dataset!r}")
@@ -234,9 +234,15 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "run": 0,
                 "epoch": self.best_epoch_,
                 "validation": {"top1": 100.0 * self.validation_score_},
+                **self._names(),
             },
             gain=self.gain_,
         )
+
+    def _names(self) -> dict[str, list[str]]:
+        """The features' names, where X had some."""
+        names = getattr(self, "feature_names_in_", None)
+        return {} if names is None else {"feature_names": [str(name) for name in names]}
 
     def _scaling(self) -> FeatureScaling:
         return FeatureScaling(

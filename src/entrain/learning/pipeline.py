@@ -154,8 +154,15 @@ def _models(
                 "diverged": int(state.diverged[run]),
                 "validation": {metric: state.selected(metric, run) for metric in measured},
                 "recipe": recipe.to_json(),
+                **_feature_names(data),
             },
             gain=stage.rule.gain_of(run),
         ).with_reject_option(data.train.features, data.validation)
         for run, network in enumerate(stage.networks(state, device))
     )
+
+
+def _feature_names(data: Dataset) -> dict[str, list[str]]:
+    """What the columns of a table are called; pictures have none."""
+    names = getattr(data, "feature_names", None)
+    return {} if names is None else {"feature_names": list(names)}
