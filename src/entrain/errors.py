@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from typing import get_args
 
 _LONGEST = 60  # characters of a value in an error
 
@@ -25,6 +26,12 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     hint = f"did you mean {lower[near[0]]!r}? " if near else ""
     choices = ", ".join(names) or "(none)"
     return InputError(f"unknown {kind} {name!r}; {hint}choose from {choices}")
+
+
+def one_of(name: str, value: object, allowed: object) -> None:
+    """Refuse a value that is not one of a `Literal`."""
+    if value not in get_args(allowed):
+        raise unknown_name(name, str(value), get_args(allowed))
 
 
 def positive_int(name: str, value: object, *, most: int | None = None) -> int:
