@@ -111,7 +111,7 @@ def every_protocol(device: torch.device) -> str:
 
 
 def terms_are_trained(device: torch.device) -> str:
-    """DIRECT on a sparse graph with trained frequencies, injection, lag and start phases."""
+    """DIRECT with class weights on a sparse graph, training frequencies, injection, lag, starts."""
     import entrain
     from entrain.learning import Recipe, run_pipeline
     from entrain.physics import NetworkSpec, layered_graph
@@ -129,7 +129,8 @@ def terms_are_trained(device: torch.device) -> str:
         lag=0.05,
         trainable=names,
     )
-    protocol = entrain.DirectProtocol(epochs=8, batch_size=32, fine_epochs=1)
+    weights = (1.0, 2.0) * 5
+    protocol = entrain.DirectProtocol(epochs=8, batch_size=32, fine_epochs=1, class_weights=weights)
     recipe = Recipe("digits", protocols=(protocol,), network=network)
     model = run_pipeline(recipe, data, device=device).model
     assert not bool(model.network.couplings[~graph.to(device)].any())

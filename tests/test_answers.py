@@ -64,6 +64,15 @@ def test_a_phase_that_runs_away_is_no_answer(size: float) -> None:
             ask(rows)
 
 
+def test_an_estimator_gives_no_answer_from_a_runaway_phase() -> None:
+    rows, labels = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    classifier = entrain.KuramotoClassifier(hidden=4, epochs=2, random_state=0).fit(rows, labels)
+    with torch.no_grad():
+        classifier.network_.input_weights *= 1e20
+    with pytest.raises(ValueError, match=r"example 1 \(from 0\) has no answer"):
+        classifier.predict(np.array([[0.0, 0.0, 0.0], [1e25, 0.0, 0.0]]))
+
+
 def test_float64_weights_work_throughout(digits: tuple[Model, Split], tmp_path: Path) -> None:
     model, split = digits
     double = read_model(Path(entrain.models.find("mnist-74")))

@@ -25,6 +25,7 @@ from direct_tasks import (
     task,
 )
 from entrain import KuramotoNetwork
+from entrain.errors import InputError
 from entrain.learning import train
 from entrain.rules import DirectProtocol
 from entrain.rules.interface import shuffled
@@ -54,17 +55,23 @@ def by_torch(network: KuramotoNetwork, protocol: DirectProtocol, lane: int, run:
         optimiser, lambda k: rise_and_fall(k / batches / protocol.epochs, protocol.warm_up)
     )
     data = examples()
+    weights = torch.tensor(protocol.class_weights or (1.0, 1.0, 1.0))[data.labels]
+    weights = weights / weights.mean()
     for epoch in range(protocol.epochs):
         order = shuffled("direct", SEED, (run,), epoch, COUNT)[0]
         for rows in order.split(protocol.batch_size):
             optimiser.zero_grad()
             outputs = network(data.inputs[rows].to(network.input_weights.dtype))
             entropy = functional.cross_entropy(
-                own("gain") * outputs, data.labels[rows], label_smoothing=own("smoothing")
+                own("gain") * outputs,
+                data.labels[rows],
+                label_smoothing=own("smoothing"),
+                reduction="none",
             )
             taught = signed_outputs(data.inputs[rows]).to(outputs.dtype)
-            apart = functional.mse_loss(outputs, taught)
-            ((1 - protocol.distillation) * entropy + protocol.distillation * apart).backward()
+            apart = functional.mse_loss(outputs, taught, reduction="none").mean(1)
+            each = (1 - protocol.distillation) * entropy + protocol.distillation * apart
+            (weights[rows] * each).mean().backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), protocol.clip)
             optimiser.step()
             schedule.step()
@@ -91,10 +98,13 @@ def distance_from_torch(**changes: Any) -> float:
 
 @pytest.mark.parametrize("distillation", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("steps", [1, 12])
-def test_a_step_is_adamw_on_the_autograd_gradient(steps: int, distillation: float) -> None:
-    changes: dict[str, Any] = {"epochs": 4}
+@pytest.mark.parametrize("class_weights", [None, (0.5, 0.0, 4.0)])
+def test_a_step_is_adamw_on_the_autograd_gradient(
+    steps: int, distillation: float, class_weights: tuple[float, ...] | None
+) -> None:
+    changes: dict[str, Any] = {"epochs": 4, "class_weights": class_weights}
     if steps == 1:
-        changes = {"epochs": 1, "batch_size": COUNT, "warm_up": 1e-3}  # half way up the line
+        changes |= {"epochs": 1, "batch_size": COUNT, "warm_up": 1e-3}  # half way up the line
     assert distance_from_torch(clip=1e9, distillation=distillation, **changes) < 1e-5
 
 
@@ -214,3 +224,35 @@ def test_from_exact_zero_only_the_output_biases_move_at_first() -> None:
     assert not parameters["raw.input_weights"].any()
     assert not parameters["raw.biases"][:, :H].any()
     assert parameters["raw.biases"][:, H:].all()
+
+
+def test_equal_class_weights_are_none() -> None:
+    plain, weighted = train(task((0, 3))), train(task((0, 3), class_weights=(3.0, 3.0, 3.0)))
+    assert all(torch.equal(plain.best[name], weighted.best[name]) for name in plain.best)
+    assert plain.history["loss"] == weighted.history["loss"]
+    assert weighted.history["weighted_top1"] == plain.history["top1"]
+
+
+def test_class_weights_turn_the_network_to_a_class() -> None:
+    """A class of weight 0 is as good as absent; one of great weight is never missed."""
+    data = examples(40, 2)
+    for weights, wanted in (((1.0, 1e4, 1.0), 1.0), ((1.0, 0.0, 1.0), 0.0)):
+        best = train(task(epochs=20, coupling_rate=0.1, class_weights=weights)).best
+        found = network_of(best, 0)(data.inputs).argmax(-1)
+        assert float((found[data.labels == 1] == 1).double().mean()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ((1.0, 2.0), "class_weights must be 3 numbers, one for each class, got 2"),
+        ((0.0, 0.0, 0.0), "must not all be 0"),
+        ((1.0, -1.0, 1.0), "class_weights must be finite and at least 0"),
+        ((), "must be numbers, one for each class"),
+        (3.0, "must be numbers, one for each class"),
+        (("a", "b", "c"), "class_weights must be a number"),
+    ],
+)
+def test_class_weights_that_cannot_be_used(weights: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        task(class_weights=weights)

@@ -13,22 +13,40 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "results" / "README.md"])
 
 
-def test_the_examples_of_own_networks_run(tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/networks.md").read_text(), re.DOTALL)
+def printed(page: str, folder: Path) -> list[str]:
+    """What the examples of a page print, run one after the other in `folder`."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
     done = subprocess.run(
         [sys.executable, "-c", "".join(blocks)],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=240,
     )
     assert done.returncode == 0, done.stderr
-    couplers, gradient, learned, accuracy, *_ = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+def test_the_examples_of_own_networks_run(tmp_path: Path) -> None:
+    couplers, gradient, learned, accuracy, *_ = printed("networks.md", tmp_path)
     assert (couplers, gradient) == ("100", "torch.Size([24])")
     assert float(learned) > 0.95
     assert float(accuracy) > 85
     assert (tmp_path / "with-frequencies.safetensors").exists()
+
+
+def test_the_examples_of_training_in_one_call_run(tmp_path: Path) -> None:
+    accuracy, same = printed("training.md", tmp_path)
+    assert float(accuracy) > 0.95
+    assert same == "True"
+
+
+def test_the_examples_of_the_estimator_run(tmp_path: Path) -> None:
+    accuracy, *_, same, shape = printed("estimator.md", tmp_path)
+    assert float(accuracy) > 0.96
+    assert (same, shape) == ("True", "torch.Size([201, 5, 74])")
+    assert (tmp_path / "digits-table.safetensors").exists()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import itertools
+import math
 import pickle
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from entrain import estimator
+from entrain import Split, estimator, load
 from entrain.estimator import KuramotoClassifier
 from entrain.network import KuramotoNetwork
 
@@ -197,13 +201,61 @@ def test_divergence_is_said() -> None:
         small(input_rate=1e30, weight_decay=1e30, epochs=3).fit(*IRIS)
 
 
-def test_silent_unless_asked(capfd: pytest.CaptureFixture[str]) -> None:
+def test_silent_unless_asked(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     small(epochs=2).fit(*IRIS)
     assert capfd.readouterr() == ("", "")
-    small(epochs=2, verbose=1).fit(*IRIS)
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert [line.split(":")[0] for line in err.splitlines()] == ["epoch 1", "epoch 2"]
+    for verbose, told in ((1, [1, 4, 7, 8]), (2, range(1, 9))):
+        clock = itertools.count(0.0, 0.4)  # seconds, an epoch after the other
+        monkeypatch.setattr(estimator, "time", SimpleNamespace(monotonic=lambda c=clock: next(c)))
+        small(epochs=8, verbose=verbose).fit(*IRIS)
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert [line.split(":")[0] for line in err.splitlines()] == [f"epoch {n}" for n in told]
+
+
+def test_as_a_model_it_is_saved_and_gives_the_same_classes(tmp_path: Path) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    names = np.array(["malignant", "benign"])[y]
+    fitted = small().fit(X, names)
+    fitted.to_model("tumours").save(tmp_path / "tumours.safetensors")
+    model = load(tmp_path / "tumours.safetensors")
+    assert (model.dataset, model.protocol) == ("tumours", "DIRECT")
+    assert model.class_names == ("benign", "malignant")
+    assert [model.class_names[i] for i in model.predict(X)] == fitted.predict(X).tolist()
+    likely = fitted.predict_proba(X)
+    np.testing.assert_allclose(model.probabilities(X), likely, atol=1e-5)
+    top1 = model.evaluate(Split(X, (names == "malignant").astype(int)))["top1"]
+    assert top1 == pytest.approx(100 * fitted.score(X, names))
+    with pytest.raises(NotFittedError):
+        small().to_model()
+    with pytest.raises(TypeError, match="dataset must be a name"):
+        fitted.to_model(3)
+
+
+def test_class_weights_favour_the_rare_class() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(["common", "rare"], [570, 30])
+    X = rng.normal(size=(600, 2)) + 1.5 * (y == "rare")[:, None]
+
+    def found(weight: Any) -> float:
+        fitted = small(class_weight=weight).fit(X, y)
+        return float((fitted.predict(X) == "rare")[y == "rare"].mean())
+
+    assert found("balanced") > found(None) + 0.2
+    assert found("balanced") == found({"common": 600 / 1140, "rare": 10.0})
+    assert found({"rare": 0.0}) == 0.0
+    plain, equal = (
+        small(class_weight=weight).fit(X, y) for weight in (None, {"common": 5.0, "rare": 5.0})
+    )
+    np.testing.assert_array_equal(plain.predict_proba(X), equal.predict_proba(X))
+
+
+@pytest.mark.parametrize("weight", ["even", 3, {"common": -1.0}, {0: math.nan}, {9: 1.0}, {0: "x"}])
+def test_class_weights_that_cannot_be_used(weight: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"class"):
+        small(class_weight=weight).fit(*IRIS)
 
 
 def test_accuracy() -> None:

@@ -44,7 +44,19 @@ def test_what_an_object_starts_from_is_added_as_if_named() -> None:
     path, same = Recipe.for_dataset("digits", [end]).protocols
     assert (path.name, path.solver, path.batch_size) == ("PATH", "exact", 32)
     assert same is end
-    assert Recipe("digits", protocols=(end,)).protocols == (PAPER_PROTOCOLS["PATH"], end)
+    assert Recipe("digits", protocols=(end,)).protocols == (path, end)
+    direct = DirectProtocol("MINE", start="PATH")
+    assert Recipe("mnist", protocols=(direct,)).protocols[0].solver == "exact"
+
+
+def test_a_field_cannot_lead_to_a_protocol_that_is_not_trained() -> None:
+    with pytest.raises(InputError, match="DIRECT would start from PATH, which is not trained"):
+        Recipe.for_dataset("digits", "DIRECT").with_field("DIRECT", "start", "PATH")
+    both = Recipe.for_dataset("digits", ["PATH", "DIRECT"]).with_field("direct", "start", "PATH")
+    assert [(rule.name, rule.start) for rule in both.protocols] == [
+        ("PATH", "zero"),
+        ("DIRECT", "PATH"),
+    ]
 
 
 def test_dynamics_and_the_size_of_the_network() -> None:
@@ -60,12 +72,10 @@ def test_dynamics_and_the_size_of_the_network() -> None:
 
 def test_unknown_settings_are_refused() -> None:
     recipe = Recipe.for_dataset("digits", "DIRECT")
-    with pytest.raises(InputError, match=r"a recipe or settings of one, not both; .* nonsense"):
-        entrain.train("digits", recipe, nonsense=1)
     with pytest.raises(InputError, match="got a recipe and runs"):
         entrain.train("digits", recipe, runs=2)
-    with pytest.raises(InputError, match="unknown setting 'nonsense'; choose from"):
-        entrain.train("digits", nonsense=1)
+    with pytest.raises(TypeError, match="unknown keyword of train 'epoch'; did you mean 'epochs'"):
+        entrain.train("digits", recipe, epoch=1)
     with pytest.raises(InputError, match="unknown setting 'rnus'; did you mean 'runs'"):
         Recipe.for_dataset("digits", rnus=2)
 

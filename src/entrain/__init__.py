@@ -4,6 +4,7 @@
 
     trained = entrain.train("digits")   # teacher, Stage I, Stage II
     model = trained.model               # 74 oscillators that read raw pixels
+    model = entrain.train(X, y).model   # your own arrays, data frames or files
 
 The names below are the public interface; each is loaded when it is first used, so that
 `entrain --help` does not wait for PyTorch.

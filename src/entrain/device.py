@@ -7,8 +7,12 @@ import torch
 from entrain.errors import InputError
 
 
-def choose_device(name: str = "auto") -> torch.device:
+def choose_device(name: str | torch.device = "auto") -> torch.device:
     """`auto` (a CUDA device where there is one), `cpu`, `cuda` or `cuda:INDEX`."""
+    if isinstance(name, torch.device):
+        name = str(name)
+    if not isinstance(name, str):
+        raise TypeError(f"device must be 'cpu', 'cuda', 'cuda:INDEX' or 'auto', got {name!r}")
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

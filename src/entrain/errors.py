@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
-from typing import get_args
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any, get_args
 
 _LONGEST = 60  # characters of a value in an error
 
@@ -18,11 +20,11 @@ class InputError(ValueError):
     """
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     """An `InputError` for a name that is not in `known`, suggesting the nearest one."""
     names = sorted(known)
     lower = {candidate.lower(): candidate for candidate in names}
-    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    near = difflib.get_close_matches(str(name).lower(), lower, n=1)
     hint = f"did you mean {lower[near[0]]!r}? " if near else ""
     choices = ", ".join(names) or "(none)"
     return InputError(f"unknown {kind} {name!r}; {hint}choose from {choices}")
@@ -36,18 +38,18 @@ def one_of(name: str, value: object, allowed: object) -> None:
 
 def positive_int(name: str, value: object, *, most: int | None = None) -> int:
     """`value` as a whole number from one on, or an `InputError` that names it."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InputError(f"{name} must be a whole number of at least 1, got {shown(value)}")
-    if most is not None and value > most:
+    if most is not None and int(value) > most:
         raise InputError(f"{name} must be a whole number up to {most:,}, got {shown(value)}")
-    return value
+    return int(value)
 
 
 def seed_number(name: str, value: object) -> int:
     """`value` as a whole number of 32 bits, or an `InputError` that names it."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**32:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) < 2**32:
         raise InputError(f"{name} must be a whole number from 0 to {2**32 - 1}, got {shown(value)}")
-    return value
+    return int(value)
 
 
 def positive_float(
@@ -74,7 +76,7 @@ def finite_float(
 
 
 def _real(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} must be a number, got {shown(value)}")
     try:
         return float(value)
@@ -103,3 +105,18 @@ def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
         if not math.isfinite(number):
             raise InputError(f"{name} must be finite, got {number!r}")
     return numbers
+
+
+def store_plain_numbers(instance: Any) -> None:
+    """In the fields of a frozen dataclass, Python's numbers in the place of NumPy's, which JSON
+    cannot hold; all else stays as it is."""
+    for each in fields(instance):
+        value = getattr(instance, each.name)
+        found = tuple(map(_plain, value)) if isinstance(value, tuple) else _plain(value)
+        object.__setattr__(instance, each.name, found)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, int | float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
@@ -16,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,8 +26,9 @@ from entrain import kernels
 from entrain.data import FeatureScaling
 from entrain.device import choose_device
 from entrain.errors import InputError
-from entrain.evaluation.measure import chunks
+from entrain.evaluation.measure import chunks, refuse_without_answer
 from entrain.learning import TrainingState, train
+from entrain.model import Model
 from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules import DirectProtocol
@@ -72,12 +76,16 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Part of the data, stratified, by whose accuracy the epoch is chosen that is kept. The
         training data serve for that if it is 0, if there are fewer than 20 examples, or if a class
         has but one.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the loss, and in the choice of the epoch: by class, 1 where it is
+        not named, or n_samples / (n_classes * examples of the class).
     random_state : int, RandomState instance or None, default=None
         Decides split, first weights and order of the examples.
     device : str, default="cpu"
         "cpu", "cuda", "cuda:INDEX", or "auto": a CUDA device where there is one.
     verbose : int, default=0
-        Above 0: a line for each epoch on the standard error.
+        1: a line a second at most on the standard error, and the first and the last epoch; 2: a
+        line for each epoch.
 
     Attributes
     ----------
@@ -129,6 +137,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gain: float = 6.0,
         weight_decay: float = 10.0,
         validation_fraction: float = 0.1,
+        class_weight: dict[Any, float] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         device: str = "cpu",
         verbose: int = 0,
@@ -143,6 +152,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.gain = gain
         self.weight_decay = weight_decay
         self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
         self.random_state = random_state
         self.device = device
         self.verbose = verbose
@@ -158,21 +168,23 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.mean_, self.scale_ = np.array(scaling.mean), np.array(scaling.sd)
         self.factor_, self.gain_ = scaling.factor, settings.gain
 
+        weights = _class_weights(self.class_weight, self.classes_, np.asarray(y))
         learned, held_out = _split(labels, settings.validation_fraction, random)
         inputs = scaling(data).to(settings.device)
         targets = torch.from_numpy(labels.astype(np.int64)).to(settings.device)
         network = NetworkSpec(
             settings.hidden, Dynamics(1.0, settings.observation_time, settings.steps)
         )
+        protocol = settings.protocol(len(learned), len(self.classes_))
         task = DirectTask(
-            settings.protocol(len(learned), len(self.classes_)),
+            replace(protocol, class_weights=weights),
             Examples(targets[learned], inputs[learned]),
             Examples(targets[held_out], inputs[held_out]),
             network,
             len(self.classes_),
             seed=int(random.randint(2**31 - 1)),
         )
-        state = train(task, on_epoch=_say if settings.verbose else None)
+        state = train(task, on_epoch=_Lines(protocol.epochs, settings.verbose))
         if int(state.diverged[0]):
             warnings.warn(
                 f"training diverged in epoch {int(state.diverged[0])}, epoch "
@@ -205,6 +217,31 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         likely: NDArray[np.float64] = torch.softmax(self.gain_ * scores, dim=1).numpy()
         return likely
 
+    def to_model(self, dataset: str = "data") -> Model:
+        """The trained network as an `entrain.Model` that takes the rows of X: to save, to simulate,
+        to evaluate. `dataset` is what the data are called in it."""
+        check_is_fitted(self)
+        if not isinstance(dataset, str) or not dataset:
+            raise TypeError(f"dataset must be a name for the data, got {dataset!r}")
+        return Model(
+            network=self.network_,
+            preprocessing=self._scaling(),
+            class_names=tuple(str(name) for name in self.classes_.tolist()),
+            dataset=dataset,
+            protocol="DIRECT",
+            details={
+                "run": 0,
+                "epoch": self.best_epoch_,
+                "validation": {"top1": 100.0 * self.validation_score_},
+            },
+            gain=self.gain_,
+        )
+
+    def _scaling(self) -> FeatureScaling:
+        return FeatureScaling(
+            tuple(self.mean_.tolist()), tuple(self.scale_.tolist()), float(self.factor_)
+        )
+
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """Cosines of the outputs, (n, n_classes).
 
@@ -215,12 +252,14 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         device, network = choose_device(self.device), self.network_
         parameters = network.as_parameters().map(lambda tensor: tensor.detach().to(device).double())
         scores = []
-        scaling = FeatureScaling(tuple(self.mean_), tuple(self.scale_), self.factor_)
-        for _, inputs in chunks(scaling(data).to(device)):
+        scaled = self._scaling()(data).to(device)
+        for _, inputs in chunks(scaled):
             model = parameters.phase_model(inputs.double()).map(lambda tensor: tensor.float()[None])
             phases = kernels.rollout(model, network.dynamics)[0]
             scores.append(readout(phases.double(), network.outputs))
-        found: NDArray[np.float64] = torch.cat(scores).cpu().numpy()
+        together = torch.cat(scores)
+        refuse_without_answer(together, scaled)
+        found: NDArray[np.float64] = together.cpu().numpy()
         return found
 
 
@@ -243,10 +282,6 @@ class _Settings:
 
     @classmethod
     def of(cls, given: KuramotoClassifier) -> Self:
-        if not isinstance(given.device, str):
-            raise TypeError(
-                f"device must be 'cpu', 'cuda', 'cuda:INDEX' or 'auto', got {given.device!r}"
-            )
         return cls(
             hidden=_whole("hidden", given.hidden),
             observation_time=_number("observation_time", given.observation_time),
@@ -323,6 +358,29 @@ def _split(
     return learned, validated
 
 
-def _say(state: TrainingState) -> None:
-    loss, accuracy = (state.history[name][-1][0] for name in ("loss", "top1"))
-    sys.stderr.write(f"epoch {state.epoch}: loss {loss:.4f}, validation {accuracy:.2f} %\n")
+class _Lines:
+    """Epochs on the standard error: every one, or one a second with the first and the last."""
+
+    def __init__(self, epochs: int, verbose: int) -> None:
+        self._epochs, self._verbose, self._last = epochs, verbose, -math.inf
+
+    def __call__(self, state: TrainingState) -> None:
+        now = time.monotonic()
+        due = self._verbose > 1 or now - self._last >= 1.0 or state.epoch == self._epochs
+        if self._verbose and due:
+            self._last = now
+            loss, accuracy = (state.history[name][-1][0] for name in ("loss", "top1"))
+            sys.stderr.write(f"epoch {state.epoch}: loss {loss:.4f}, validation {accuracy:.2f} %\n")
+
+
+def _class_weights(
+    given: object, classes: NDArray[Any], y: NDArray[Any]
+) -> tuple[float, ...] | None:
+    """The weights of the classes, (n_classes,); None where all are alike."""
+    if given is None:
+        return None
+    if not (isinstance(given, Mapping) or given == "balanced"):
+        raise InputError(f"class_weight must be a dict, 'balanced' or None, got {given!r}")
+    for weight in given.values() if isinstance(given, Mapping) else ():
+        _number("class_weight", weight, zero=True)
+    return tuple(compute_class_weight(given, classes=classes, y=y).tolist())

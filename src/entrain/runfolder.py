@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import json
 import re
-import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +26,14 @@ from entrain.model import Model
 
 SECONDS_BETWEEN_SAVES = 1.0
 _TRAIN_AGAIN = "Delete it to train its stage again"
+
+
+class ResumableError(InputError):
+    """A run in `folder` is in the way, or not finished: it can be gone on with."""
+
+    def __init__(self, message: str, folder: Path) -> None:
+        super().__init__(message)
+        self.folder = folder
 
 
 class RunFolder:
@@ -158,18 +165,13 @@ def new_folder(parent: Path, name: str) -> Path:
             number += 1
 
 
-def resume_command(folder: Path) -> str:
-    """What to type to go on with the run in `folder`."""
-    return f"entrain train --resume {shlex.quote(str(folder))}"
-
-
 def _taken(path: Path) -> InputError:
-    run = (path / "run.json").exists()
-    return InputError(
-        f"{path}: already holds {'another run' if run else 'other files'} and nothing is ever "
-        f"overwritten; choose another folder"
-        + (f", or go on with it: {resume_command(path)}" if run else "")
-    )
+    kept = "nothing is ever overwritten; choose another folder"
+    if (path / "run.json").exists():
+        return ResumableError(
+            f"{path}: already holds another run and {kept}, or go on with it", path
+        )
+    return InputError(f"{path}: already holds other files and {kept}")
 
 
 def _mark(recipe: dict[str, Any]) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import math
 import re
+import shlex
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import typer
@@ -33,7 +35,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **kwargs)
         except InputError as error:
-            fail(str(error))
+            folder = getattr(error, "folder", None)  # of a run that can be gone on with
+            fail(str(error) if folder is None else f"{error}: {resume_command(folder)}")
         except BrokenPipeError:
             raise  # whoever read the output has left: no error to tell
         except OSError as error:
@@ -49,6 +52,11 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+def resume_command(folder: Path) -> str:
+    """What to type to go on with the run in `folder`."""
+    return f"entrain train --resume {shlex.quote(str(folder))}"
 
 
 def complain(message: str) -> None:

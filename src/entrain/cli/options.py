@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -24,3 +26,17 @@ def require(check: Callable[[str, object], object], **options: object) -> None:
     for name, value in options.items():
         if value is not None:
             check("--" + name.replace("_", "-"), value)
+
+
+@contextlib.contextmanager
+def as_typed(*names: str) -> Iterator[None]:
+    """Errors within that name these arguments name them as they are typed: --batch-size."""
+    from entrain.errors import InputError
+
+    long = [name for name in names if "_" in name] or ["$^"]
+    named = re.compile(rf"^({'|'.join(names)})\b|\b({'|'.join(long)})\b")
+    try:
+        yield
+    except InputError as error:
+        spelled = named.sub(lambda found: "--" + found[0].replace("_", "-"), str(error))
+        raise InputError(spelled) from error

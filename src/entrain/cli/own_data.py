@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entrain.cli.console import err
+from entrain.cli.options import as_typed
 
 if TYPE_CHECKING:
     from entrain.data import Dataset
@@ -17,37 +18,21 @@ SHOWN = 10  # classes
 
 def own_data(dataset: str, label: str | None, image_size: int) -> dict[str, Any] | None:
     """What the user's own data are, or None for a dataset by name."""
-    from entrain.data import DATASETS
-    from entrain.errors import InputError, unknown_name
+    from entrain.data.given import own_source
 
-    if dataset in DATASETS:
-        if label is not None:
-            raise InputError(f"--label belongs to your own tables, not to {dataset}")
-        return None
-    path = Path(dataset).expanduser()
-    if not path.exists():
-        if path.suffix or len(path.parts) > 1:
-            raise InputError(f"{path}: no such file or folder")
-        raise InputError(
-            f"{unknown_name('dataset', dataset, DATASETS)}; or give an .npz, .csv or .tsv file, or "
-            "a folder of pictures in a folder for each class"
-        )
-    return {"path": str(path.absolute()), "label": label, "image_size": image_size}
+    with as_typed("label", "image_size"):
+        return own_source(dataset, label, image_size)
 
 
 def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> Dataset:
     from entrain.cli.progress import fraction_bar
-    from entrain.data import balance, load_dataset, load_own
+    from entrain.data import balance
+    from entrain.data.given import read_source
 
     if own is None:
-        return load_dataset(dataset, data_dir)
+        return read_source(dataset, None, data_dir)
     with fraction_bar(f"reading {own['path']}") as on_progress:
-        data = load_own(
-            Path(own["path"]),
-            label=own["label"],
-            image_size=own["image_size"],
-            on_progress=on_progress,
-        )
+        data = read_source(dataset, own, on_progress=on_progress)
     found = balance(data)
     err.print(
         f"{data.name}: {data.preprocessing.inputs} inputs, {len(data.class_names)} classes, "

@@ -110,7 +110,7 @@ def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
 
     if path is None:
         return {}
-    if not any(name.startswith("DIRECT") for name in protocols):
+    if not any(name.upper().startswith("DIRECT") for name in protocols):
         raise InputError(
             f"--settings {path} are of DIRECT, and none of {', '.join(protocols)} would follow "
             "them; add --protocol DIRECT"

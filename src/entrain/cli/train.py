@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import err, print_json
-from entrain.cli.options import DataDir, Device, Json, require
+from entrain.cli.console import err, print_json, resume_command
+from entrain.cli.options import DataDir, Device, Json, as_typed
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
 from entrain.cli.training_results import draw, report_divergence, show
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from entrain.data import Dataset
     from entrain.learning import Trained
-    from entrain.rules import Solver
     from entrain.runfolder import RunFolder
 
 
@@ -57,6 +56,10 @@ def command(
             help="Teacher widths; their sum is the hidden oscillators.", show_default="32,16,16"
         ),
     ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(help="Of the protocols named, not of the teacher or of their starts."),
+    ] = None,
     initialisations: Annotated[
         int | None, typer.Option(help="Teacher starts, the best on validation is kept.")
     ] = None,
@@ -83,6 +86,9 @@ def command(
     direct_epochs: Annotated[
         int | None, typer.Option(help="From labels.", show_default="by the data, 20 to 200")
     ] = None,
+    class_weight: Annotated[
+        str | None, typer.Option(help="Of DIRECT: balanced weighs rare classes more.")
+    ] = None,
     fields: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,8 +110,8 @@ def command(
     image_size: Annotated[int, typer.Option(help="Side in pixels of your own pictures.")] = (
         IMAGE_SIZE
     ),
-    observation_time: Annotated[float, typer.Option(help="t_f.")] = 0.2,
-    steps: Annotated[int, typer.Option(help="Euler steps K.")] = 200,
+    observation_time: Annotated[float | None, typer.Option(help="t_f.", show_default="0.2")] = None,
+    steps: Annotated[int | None, typer.Option(help="Euler steps K.", show_default="200")] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
@@ -118,10 +124,9 @@ def command(
     """
     from entrain.data import fingerprint
     from entrain.device import choose_device
-    from entrain.errors import InputError, positive_float, positive_int, seed_number
-    from entrain.learning import DivergedError, Recipe
-    from entrain.physics import Dynamics
-    from entrain.runfolder import RunFolder, new_folder, resume_command
+    from entrain.errors import InputError
+    from entrain.learning import DivergedError, Options
+    from entrain.runfolder import RunFolder, new_folder
 
     if resume is not None:
         _refuse_with_resume(context)
@@ -134,62 +139,18 @@ def command(
         folder.require(data)
     else:
         own = own_data(dataset, label, image_size)
-        require(
-            positive_int,
-            runs=runs,
-            initialisations=initialisations,
-            teacher_epochs=teacher_epochs,
-            path_epochs=path_epochs,
-            endpoint_epochs=endpoint_epochs,
-            direct_epochs=direct_epochs,
-            batch_size=batch_size,
-            steps=steps,
-        )
-        require(seed_number, seed=seed)
-        require(
-            positive_float,
-            path_learning_rate=path_learning_rate,
-            endpoint_learning_rate=endpoint_learning_rate,
-            observation_time=observation_time,
-        )
-        require(partial(positive_float, zero=True), endpoint_weight=endpoint_weight, ridge=ridge)
+        names = [each.name for each in dataclasses.fields(Options)]
+        protocols = protocol or ["TWO-STAGE-END" if own is None else "DIRECT"]
+        with as_typed(*names):
+            options = Options(
+                protocols=protocols,
+                settings=_settings(settings_file, protocols) | dict(map(_field, fields or ())),
+                **{name: context.params[name] for name in names if name in context.params},
+            )
         place = choose_device(device)
         data = read(dataset, data_dir, own)
-        protocols = protocol or ["TWO-STAGE-END" if own is None else "DIRECT"]
-        recipe = Recipe.for_dataset(
-            data.name,
-            protocols,
-            path_solver=_solver(
-                path_solver, path_epochs is not None or path_learning_rate is not None
-            ),
-            examples=len(data.train),
-            runs=runs,
-            seed=seed,
-            dynamics=Dynamics(observation_time=observation_time, steps=steps),
-        ).adjusted(
-            teacher=_given(
-                widths=None if hidden is None else _widths(hidden),
-                initialisations=initialisations,
-                epochs=teacher_epochs,
-                batch_size=batch_size,
-            ),
-            path=_given(
-                epochs=path_epochs,
-                learning_rate=path_learning_rate,
-                batch_size=batch_size,
-                ridge=ridge,
-            ),
-            endpoint=_given(
-                epochs=endpoint_epochs,
-                learning_rate=endpoint_learning_rate,
-                endpoint_weight=endpoint_weight,
-                batch_size=batch_size,
-            ),
-            direct=settings_of(settings_file, protocols)
-            | _given(epochs=direct_epochs, batch_size=batch_size),
-        )
-        for field in fields or ():
-            recipe = recipe.with_field(*_field(field))
+        with as_typed("class_weight"):
+            recipe = options.recipe(data)
         settings = {
             "device": device,
             "data_dir": str(data_dir.expanduser().absolute()) if data_dir else None,
@@ -218,12 +179,12 @@ def command(
 def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:
     """Train, then write models, figure and results."""
     from entrain import kernels
-    from entrain.cli.progress import TrainingProgress
     from entrain.learning import run_pipeline, test_results
+    from entrain.progress import TrainingProgress
 
     began = time.monotonic()
     kernels.prepare(place, err.print)
-    with TrainingProgress() as progress:
+    with TrainingProgress(err) as progress:
         trained = run_pipeline(folder.recipe, data, device=place, store=folder, progress=progress)
     folder.save_models(trained.models)
     figure = folder.path / "trajectories.png"
@@ -257,12 +218,14 @@ def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     return read(name, data_dir, own)
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    """The options that were given on the command line."""
-    return {name: value for name, value in options.items() if value is not None}
+def _settings(path: Path | None, protocols: list[str]) -> dict[str, Any]:
+    """What `entrain search` found, for each protocol that learns from labels."""
+    found = settings_of(path, protocols)
+    direct = [name for name in protocols if name.upper().startswith("DIRECT")]
+    return {f"{name}.{field}": value for name in direct for field, value in found.items()}
 
 
-def _field(text: str) -> tuple[str, str, object]:
+def _field(text: str) -> tuple[str, object]:
     """PROTOCOL.FIELD=VALUE: a number, true, false, null, a list of numbers, or else text."""
     import json
 
@@ -273,34 +236,9 @@ def _field(text: str) -> tuple[str, str, object]:
     if not (equals and dot and protocol and field):
         raise InputError(f"--set must be PROTOCOL.FIELD=VALUE such as DIRECT.gain=8, got {text!r}")
     try:
-        return protocol, field, json.loads(value)
+        return name, json.loads(value)
     except (ValueError, RecursionError):
-        return protocol, field, value
-
-
-def _solver(name: str | None, sgd_options: bool) -> Solver:
-    """The Stage I solver: exact, unless SGD or one of its options was asked for."""
-    from entrain.errors import InputError, unknown_name
-
-    if name is None:
-        return "sgd" if sgd_options else "exact"
-    if name not in ("sgd", "exact"):
-        raise unknown_name("path solver", name, ("sgd", "exact"))
-    if name == "exact" and sgd_options:
-        raise InputError(
-            "--path-epochs and --path-learning-rate belong to --path-solver sgd; "
-            "the exact solver has neither"
-        )
-    return cast("Solver", name)
-
-
-def _widths(text: str) -> tuple[int, ...]:
-    from entrain.errors import InputError
-
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"--hidden must be widths such as 32,16,16, got {text!r}") from None
+        return name, value
 
 
 def _refuse_with_resume(context: typer.Context) -> None:

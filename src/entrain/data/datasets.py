@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from entrain.data import sources
+from entrain.data.features import checked_rows
 from entrain.data.preprocessing import Preprocessing
-from entrain.errors import unknown_name
+from entrain.errors import InputError, positive_float, unknown_name
 
 # One fixed split for every dataset. This seed's split has the preprocessing constants printed in
 # the paper's table, to every printed digit, on MNIST and on Fashion-MNIST.
@@ -41,10 +43,37 @@ DATASETS = tuple(CLASS_NAMES)
 
 @dataclass(frozen=True)
 class Split:
-    """Features (n, D), of images their raw pixels, and labels (n,), row by row."""
+    """Features (n, D), of images their raw pixels, and labels (n,), row by row.
+
+    Features are finite real numbers, labels whole numbers from 0 on; there is at least one row.
+    """
 
     features: np.ndarray
     labels: np.ndarray
+
+    def __post_init__(self) -> None:
+        features, labels = np.asarray(self.features), np.asarray(self.labels)
+        if features.dtype.kind == "f":  # whole numbers are finite
+            checked_rows(features)
+        elif features.dtype.kind not in "bui" or features.ndim != 2 or 0 in features.shape:
+            raise InputError(
+                f"features must be numbers of shape (n, D), got {features.dtype} of shape "
+                f"{features.shape}"
+            )
+        if labels.dtype.kind not in "ui" or labels.ndim != 1:
+            raise InputError(
+                f"labels must be whole numbers of shape (n,), got {labels.dtype} of shape "
+                f"{labels.shape}"
+            )
+        if len(features) != len(labels):
+            raise InputError(
+                f"there must be as many labels as rows of features, got {len(labels)} labels and "
+                f"{len(features)} rows"
+            )
+        if int(labels.min()) < 0:
+            raise InputError(f"labels must be whole numbers from 0 on, got {labels.min()}")
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "labels", labels.astype(np.int64, copy=False))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -63,11 +92,33 @@ class ImageDataset:
     class_names: tuple[str, ...]
     test_has_own_norm: bool = False
 
+    def __post_init__(self) -> None:
+        rows, columns = self.image_shape
+        check_parts(self, rows * columns, f"{rows} x {columns} pixels")
+        positive_float("pixel_max", self.pixel_max)
+
     @cached_property
     def preprocessing(self) -> Preprocessing:
         """The constants of the training images."""
         test = self.test.features if self.test_has_own_norm else None
         return Preprocessing.fit(self.train.features, self.image_shape, self.pixel_max, test)
+
+
+def check_parts(data: Any, width: int, expected: str) -> None:
+    """Refuse splits of other than `width` numbers an example, or labels that have no class name."""
+    for part in ("train", "validation", "test"):
+        split = getattr(data, part)
+        if not isinstance(split, Split):
+            raise InputError(f"{part} must be a Split, got {type(split).__name__}")
+        if split.features.shape[1] != width:
+            raise InputError(
+                f"{part} has {split.features.shape[1]} features an example; expected {expected}"
+            )
+        if int(split.labels.max()) >= len(data.class_names):
+            raise InputError(
+                f"{part} has the label {split.labels.max()}; expected labels below "
+                f"{len(data.class_names)}, as there are so many class names"
+            )
 
 
 def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:

@@ -1,6 +1,7 @@
 """Training: recipes, stages, and the one loop that runs any rule."""
 
 from entrain.learning.checkpoint import pack_state, read_state, unpack_state
+from entrain.learning.options import Options
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, run_pipeline, stages_of
 from entrain.learning.recipe import Recipe
@@ -9,6 +10,7 @@ from entrain.learning.trainer import TrainingState, best_lane, train
 
 __all__ = [
     "DivergedError",
+    "Options",
     "Progress",
     "Recipe",
     "Stage",

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from entrain.errors import InputError, positive_int, seed_number, unknown_name
+from entrain.errors import (
+    InputError,
+    positive_int,
+    seed_number,
+    store_plain_numbers,
+    unknown_name,
+)
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import (
     PAPER_PROTOCOLS,
@@ -27,8 +33,9 @@ class Recipe:
     """A dataset, a network, a teacher, and the protocols by which networks are trained.
 
     `runs` training orders of each protocol are trained side by side. A protocol that another one
-    starts from is added in front. The teacher is trained only if a protocol learns from one; a
-    network that is not given has a hidden oscillator for each of its hidden units.
+    starts from is added in front, as `for_dataset` has it. The teacher is trained only if a
+    protocol learns from one; a network that is not given has a hidden oscillator for each of its
+    hidden units.
     """
 
     dataset: str
@@ -39,6 +46,10 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        store_plain_numbers(self)
+        if not isinstance(self.dataset, str):
+            raise TypeError(f"dataset must be the name of one, got {self.dataset!r}")
+        object.__setattr__(self, "protocols", protocols_of(self.protocols))
         positive_int("runs", self.runs)
         seed_number("seed", self.seed)
         for protocol in self.protocols:
@@ -56,7 +67,7 @@ class Recipe:
         _refuse_repeated([protocol.name for protocol in self.protocols])
         if self.network is None:
             object.__setattr__(self, "network", NetworkSpec(hidden=self.teacher.hidden))
-        complete = _with_starts(self.protocols, protocol_named)
+        complete = _with_starts(self.protocols, _suited(self.dataset))
         object.__setattr__(self, "protocols", complete)
         for protocol in complete:
             teachers = [self.teacher] if protocol.uses_teacher else []
@@ -93,12 +104,13 @@ class Recipe:
         network, and `changes` other fields.
         """
 
-        def named(name: str) -> Rule:
-            return protocol_named(name).solved(path_solver).suited(dataset, examples)
-
         one_of("path_solver", path_solver, Solver)
-        given = [protocols] if isinstance(protocols, str | Rule) else protocols
-        chosen = tuple(named(each) if isinstance(each, str) else each for each in given)
+        if not isinstance(dataset, str):
+            raise TypeError(f"dataset must be the name of one, got {dataset!r}")
+        named = _suited(dataset, path_solver, examples)
+        chosen = tuple(
+            named(each) if isinstance(each, str) else each for each in protocols_of(protocols)
+        )
         _refuse_repeated([rule.name for rule in chosen])
         if "teacher" not in changes and dataset.removesuffix("-small") == "fashion-mnist":
             changes["teacher"] = TeacherSpec(initialisations=1, selection="cross-entropy")
@@ -159,7 +171,12 @@ class Recipe:
         if field == "name" or field not in rule.settings():
             known = [name for name in rule.settings() if name != "name"]
             raise unknown_name(f"field of {rule.name}", field, known)
-        chosen[rule.name] = from_json(rule.to_json() | {field: value})
+        changed = chosen[rule.name] = from_json(rule.to_json() | {field: value})
+        if changed.goes_on and changed.start not in chosen:
+            raise InputError(
+                f"{rule.name} would start from {changed.start}, which is not trained: name both as "
+                "protocols"
+            )
         return replace(self, protocols=tuple(chosen.values()))
 
     def to_json(self) -> dict[str, Any]:
@@ -188,6 +205,29 @@ class Recipe:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"not a complete recipe: {error!r}") from error
+
+
+def protocols_of(given: object) -> tuple[Rule | str, ...]:
+    """One protocol, or several: names, in upper or lower case, or rules."""
+    if isinstance(given, str | Rule):
+        return (given,)
+    several = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(each, str | Rule) for each in several):
+        raise InputError(
+            f"protocols must be a name such as 'DIRECT', a rule, or a list of these, got {given!r}"
+        )
+    return several
+
+
+def _suited(
+    dataset: str, path_solver: Solver = "exact", examples: int = 1000
+) -> Callable[[str], Rule]:
+    """The protocols by name, with the settings that suit a dataset."""
+
+    def named(name: str) -> Rule:
+        return protocol_named(name).solved(path_solver).suited(dataset, examples)
+
+    return named
 
 
 def _refuse_repeated(names: list[str]) -> None:

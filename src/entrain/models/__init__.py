@@ -6,7 +6,7 @@ from pathlib import Path
 
 from entrain.errors import InputError, unknown_name
 from entrain.model import Model, read_model
-from entrain.runfolder import RunFolder, resume_command
+from entrain.runfolder import ResumableError, RunFolder
 
 _FOLDER = Path(__file__).parent
 
@@ -29,9 +29,7 @@ def find(model: Path | str) -> Path:
     if path.is_dir():
         found = RunFolder.open(path).main_model_path
         if not found.exists():
-            raise InputError(
-                f"{path}: this run is not finished; go on with it: {resume_command(path)}"
-            )
+            raise ResumableError(f"{path}: this run is not finished; go on with it", path)
         return found
     if path.is_file():
         return path

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field, fields
+from numbers import Integral
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, finite_numbers, positive_int, unknown_name
+from entrain.errors import (
+    InputError,
+    finite_numbers,
+    positive_int,
+    store_plain_numbers,
+    unknown_name,
+)
 from entrain.physics.parameters import Parameters, graph_of, layered_graph
 from entrain.physics.phase_model import Dynamics
 
@@ -37,7 +44,10 @@ class NetworkSpec:
     trainable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        store_plain_numbers(self)
         positive_int("hidden", self.hidden)
+        if not isinstance(self.dynamics, Dynamics):
+            raise InputError(f"dynamics must be a Dynamics, got {self.dynamics!r}")
         for name in ("frequencies", "start_phases", "injection"):
             if (values := getattr(self, name)) is not None:
                 object.__setattr__(self, name, finite_numbers(name, values))
@@ -160,11 +170,11 @@ def _pairs(graph: Iterable[Iterable[int]]) -> tuple[tuple[int, int], ...]:
     found = []
     for pair in graph:
         ends = tuple(pair)
-        if len(ends) != 2 or not all(isinstance(end, int) for end in ends):
+        if len(ends) != 2 or not all(isinstance(end, Integral) for end in ends):
             raise InputError(
                 f"graph must list couplers (i, j), got {pair!r}; from_graph takes an array"
             )
-        i, j = ends
+        i, j = map(int, ends)
         if not 0 <= i < j:
             raise InputError(f"graph must list couplers (i, j) with 0 <= i < j, got ({i}, {j})")
         found.append((i, j))

@@ -31,7 +31,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.errors import positive_float, positive_int
+from entrain.errors import positive_float, positive_int, store_plain_numbers
 
 # A further torque: phases (..., B, N) -> what it adds to the bracket of the phase model.
 Term = Callable[[Tensor], Tensor]
@@ -51,6 +51,7 @@ class Dynamics:
     steps: int = 200
 
     def __post_init__(self) -> None:
+        store_plain_numbers(self)
         for name in ("mobility", "observation_time"):
             positive_float(name, getattr(self, name), least=1e-12, most=1e12)
         positive_int("steps", self.steps, most=MOST_STEPS)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from entrain.data import DATASETS
-from entrain.errors import InputError, positive_float, positive_int
+from entrain.errors import (
+    InputError,
+    positive_float,
+    positive_int,
+    store_plain_numbers,
+    unknown_name,
+)
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.interface import (
@@ -15,6 +23,7 @@ from entrain.rules.interface import (
     PerRun,
     Rule,
     Task,
+    added_later,
     check_per_run,
     each_value,
     one_of,
@@ -37,7 +46,9 @@ class DirectProtocol(Rule):
     deviations, the latter over the root of the inputs' number), exact zero, or another protocol's
     network. `distillation` is the share of the squared distance of cos theta_out from a teacher's
     signed outputs in the loss, the rest being the cross-entropy; 1 is the endpoint loss alone.
-    Rates, gain and the like may differ per run.
+    Rates, gain and the like may differ per run. With `class_weights` w, one for each class, the
+    loss is the mean of w_y l over the examples, over the mean of w_y; the epoch is then chosen by
+    the share of weight that is classified correctly.
     """
 
     kind: ClassVar[str] = "direct"
@@ -61,8 +72,10 @@ class DirectProtocol(Rule):
     augmentation: Augmentation = field(default_factory=Augmentation)
     unaugmented_epochs: int = 0  # at the end; mirroring goes on
     distillation: float = 0.0
+    class_weights: tuple[float, ...] | None = added_later(default=None)
 
     def __post_init__(self) -> None:
+        store_plain_numbers(self)
         one_of("start", self.start, DirectStart)
         for name in ("epochs", "batch_size", "coarse_steps"):
             positive_int(name, getattr(self, name))
@@ -82,6 +95,8 @@ class DirectProtocol(Rule):
                 raise InputError(f"smoothing must be from 0 to 1, got {value!r}")
         if not 0 <= positive_float("distillation", self.distillation, zero=True) <= 1:
             raise InputError(f"distillation must be from 0 to 1, got {self.distillation!r}")
+        if not isinstance(self.augmentation, Augmentation):
+            raise InputError(f"augmentation must be an Augmentation, got {self.augmentation!r}")
         if self.distillation and not self.augmentation.is_nothing:
             raise InputError(
                 "a teacher's targets belong to undistorted images: choose distillation or "
@@ -90,6 +105,8 @@ class DirectProtocol(Rule):
         for name in ("warm_up", "averaging"):
             if not 0 <= positive_float(name, getattr(self, name), zero=True) < 1:
                 raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
+        if self.class_weights is not None:
+            _check_weights(self.class_weights)
 
     @classmethod
     def from_settings(cls, values: dict[str, Any]) -> DirectProtocol:
@@ -121,7 +138,7 @@ class DirectProtocol(Rule):
         super().check(network, runs, teachers)
         if len(teachers) > 1:
             raise InputError(f"{self.name} distils one teacher, got {len(teachers)}")
-        check_per_run(self, runs)
+        check_per_run(replace(self, class_weights=None), runs)
 
     def identity(self, stage: Any) -> dict[str, Any]:
         """As version 0.1 had it."""
@@ -158,6 +175,36 @@ class DirectProtocol(Rule):
             runs=assignment.runs,
             start=assignment.start,
         )
+
+
+def class_weights_of(
+    given: str | Mapping[Any, float] | None, labels: np.ndarray, names: Sequence[str]
+) -> tuple[float, ...] | None:
+    """Weights of the classes `names`, as scikit-learn has them: "balanced" is the number of
+    examples over (classes times examples of the class), a mapping gives those that are not 1."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given != "balanced":
+            raise InputError(
+                f"class_weight must be 'balanced' or weights by class name, got {given!r}"
+            )
+        counts = np.bincount(labels, minlength=len(names))
+        return tuple((len(labels) / (len(names) * np.maximum(counts, 1))).tolist())
+    weights = {str(name): weight for name, weight in given.items()}
+    for name in weights:
+        if name not in names:
+            raise unknown_name("class in class_weight", name, names)
+    return tuple(
+        positive_float("class_weight", weights.get(name, 1.0), zero=True) for name in names
+    )
+
+
+def _check_weights(weights: object) -> None:
+    if not isinstance(weights, tuple) or not weights:
+        raise InputError(f"class_weights must be numbers, one for each class, got {weights!r}")
+    if not sum(positive_float("class_weights", weight, zero=True) for weight in weights):
+        raise InputError(f"class_weights must not all be 0, got {weights!r}")
 
 
 DIRECT_PROTOCOLS: dict[str, DirectProtocol] = {

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
+from entrain.errors import InputError
 from entrain.evaluation import metrics
 from entrain.physics import Dynamics, NetworkSpec, readout_with_pullback, small_random
 from entrain.rules.direct import DirectProtocol
@@ -48,6 +49,8 @@ class DirectTask:
         self._outputs, self._seed, self.runs, self._start = outputs, seed, runs, start
         device = train.labels.device
         self._targets = torch.nn.functional.one_hot(train.labels, outputs).float()
+        weights = self._weights_of(train.labels)
+        self._weights = None if weights is None else weights.float()
 
         def lanes(name: str) -> Tensor:
             values = per_run(name, getattr(protocol, name), len(runs))
@@ -62,6 +65,20 @@ class DirectTask:
         self._spec = network.on(self._total, len(runs), outputs)
         self._drawn: Tensor | None = None
         self._steps = RepeatedSteps()
+
+    def _weights_of(self, labels: Tensor) -> Tensor | None:
+        """The weights (M,) of examples with these labels, of mean 1, in float64; None where all are
+        alike."""
+        given = self.protocol.class_weights
+        if given is None:
+            return None
+        if len(given) != self._outputs:
+            raise InputError(
+                f"class_weights must be {self._outputs} numbers, one for each class, got "
+                f"{len(given)}"
+            )
+        weights = torch.tensor(given, dtype=torch.float64, device=labels.device)[labels]
+        return weights / weights.mean().clamp(min=1e-300)  # 0 where all are 0
 
     def initial(self) -> Tensors:
         drawn = [self._random(lane) for lane in range(len(self.runs))]
@@ -175,16 +192,22 @@ class DirectTask:
         likely = _log_softmax(self._gain * activations)
         target = self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / outputs
         by_outputs = self._gain * (likely.exp() - target)  # times B
-        loss = -(target * likely).sum((1, 2))
+        loss = -self._weighted(target * likely, rows).sum((1, 2))
         if share := self.protocol.distillation:
             assert self._teacher is not None
             apart = activations - self._teacher[rows]
             by_outputs = (1.0 - share) * by_outputs + share * (2.0 / outputs) * apart
-            loss = (1.0 - share) * loss + share * apart.square().mean(2).sum(1)
+            apart_squared = self._weighted(apart.square(), rows).mean(2).sum(1)
+            loss = (1.0 - share) * loss + share * apart_squared
+        by_outputs = self._weighted(by_outputs, rows)
         by_model = pullback(readout_pullback(by_outputs, rows.shape[1]))
         found = parameters.pullback(by_model, inputs)
         self._update(tensors, {name: found[name] for name in self.network.names})
         self._total += loss
+
+    def _weighted(self, values: Tensor, rows: Tensor) -> Tensor:
+        """`values` (R, B, O) of the examples `rows` (R, B), times the weights of their classes."""
+        return values if self._weights is None else values * self._weights[rows][..., None]
 
     def _update(self, tensors: Tensors, gradients: Tensors) -> None:
         """AdamW with clipped gradients, then the running mean."""
@@ -219,14 +242,21 @@ class DirectTask:
         scores = validation_scores(parameters, data.all_inputs(), self._dynamics)
         likely = _log_softmax(self._gain * scores)
         labels = data.labels.expand(len(self.runs), -1)[..., None]
-        return {
+        entropy = -likely.gather(-1, labels)[..., 0].double()
+        found = {
             "top1": metrics.top_k(scores, data.labels),
-            "cross_entropy": -likely.gather(-1, labels)[..., 0].double().mean(1),
+            "cross_entropy": entropy.mean(1),
         }
+        weights = self._weights_of(data.labels)
+        if weights is not None:
+            found["cross_entropy"] = (weights * entropy).mean(1)
+            hits = (scores.argmax(-1) == data.labels) & ~scores.isnan().any(-1)
+            found["weighted_top1"] = 100.0 * (weights * hits).mean(1)
+        return found
 
     def merit(self, metrics: Tensors) -> Tensor:
         entropy = -metrics["cross_entropy"].nan_to_num(math.inf, math.inf)
-        return torch.stack([metrics["top1"], entropy], dim=1)
+        return torch.stack([metrics.get("weighted_top1", metrics["top1"]), entropy], dim=1)
 
 
 def _log_softmax(values: Tensor) -> Tensor:

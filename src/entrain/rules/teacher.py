@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from entrain.errors import InputError, positive_float, positive_int
+from entrain.errors import InputError, positive_float, positive_int, store_plain_numbers
 from entrain.evaluation import metrics
 from entrain.physics import NetworkSpec
 from entrain.rules.interface import Assignment, Rule, Tensors, one_of, shuffled
@@ -43,6 +43,10 @@ class TeacherSpec(Rule):
     epochs: int = 300
 
     def __post_init__(self) -> None:
+        if isinstance(self.widths, str) or not isinstance(self.widths, Iterable):
+            raise InputError(f"teacher widths must be such as (32, 16, 16), got {self.widths!r}")
+        object.__setattr__(self, "widths", tuple(self.widths))
+        store_plain_numbers(self)
         if not self.widths:
             raise InputError("teacher widths must name at least one hidden layer, got none")
         for width in self.widths:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from entrain.errors import InputError, positive_float, positive_int
+from entrain.errors import InputError, positive_float, positive_int, store_plain_numbers
 from entrain.physics import NetworkSpec
 from entrain.rules.interface import (
     Assignment,
@@ -52,6 +52,7 @@ class Protocol(Rule):
     ridge: float = 0.0
 
     def __post_init__(self) -> None:
+        store_plain_numbers(self)
         one_of("start", self.start, Start)
         one_of("selection", self.selection, Selection)
         positive_float("path_weight", self.path_weight, zero=True)

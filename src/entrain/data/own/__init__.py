@@ -29,8 +29,9 @@ def load_own(
 ) -> Dataset:
     """The data at `path`: images as an `ImageDataset`, features as a `FeatureDataset`.
 
-    - `.npz`: arrays X and y; X numbers (n, D) for features or uint8 (n, rows, columns) for images,
-      y whole numbers or strings (n,). X_validation, y_validation, X_test and y_test may be there.
+    - `.npz`: arrays X and y; X numbers (n, D) for features, or (n, rows, columns) for images, whole
+      numbers from 0 to 255 or floats from 0 to 1; y whole numbers or strings (n,). X_validation,
+      y_validation, X_test and y_test may be there.
     - `.csv`, `.tsv`: a header line, the column `label` (otherwise one called label, class, target
       or y, otherwise the last), and numbers in all other columns.
     - a folder with a folder of pictures for each class, read as `image_size` x `image_size` pixels;

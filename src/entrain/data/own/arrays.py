@@ -1,4 +1,4 @@
-"""A user's own arrays: an .npz file, read without trusting what it says of itself."""
+"""A user's own arrays, and an .npz file of them, read without trusting what it says of itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from entrain.data.datasets import Split
+from entrain.data.datasets import ImageDataset, Split
 from entrain.data.features import checked_rows
 from entrain.data.own import examples
 from entrain.data.own.examples import (
@@ -21,9 +21,9 @@ from entrain.data.own.examples import (
     classes_of,
     codes_of,
     feature_dataset,
-    image_dataset,
     own_split,
     refuse_size,
+    safe_name,
     shown,
 )
 from entrain.errors import InputError
@@ -32,9 +32,13 @@ _ARRAYS = ("X", "y", "X_validation", "y_validation", "X_test", "y_test")
 
 
 def from_npz(path: Path, seed: int) -> Dataset:
-    arrays = _read_npz(path)
+    return from_arrays(_read_npz(path), safe_name(path), seed)
+
+
+def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
+    """The dataset of X, y and, where they are there, X_validation, X_test and their labels."""
+    check_shapes({each: (array.shape, array.dtype) for each, array in arrays.items()})
     x, labels = arrays["X"], _texts(arrays["y"], "y")
-    images = x.ndim == 3
     given = [part for part in ("validation", "test") if f"X_{part}" in arrays]
     names, codes = classes_of(labels, "y", 3 - len(given))
     splits = {}
@@ -45,6 +49,8 @@ def from_npz(path: Path, seed: int) -> Dataset:
                 f"X_{part} has shape {rows.shape}; expected (n, {', '.join(map(str, x.shape[1:]))})"
                 f", as X has shape {x.shape}"
             )
+        if x.ndim == 3 and (rows.dtype.kind == "f") != (x.dtype.kind == "f"):
+            raise InputError(f"X_{part} holds {rows.dtype} and X {x.dtype}; expected one scale")
         found = _texts(arrays[f"y_{part}"], f"y_{part}")
         strange = sorted(set(found) - set(names))
         if strange:
@@ -58,23 +64,25 @@ def from_npz(path: Path, seed: int) -> Dataset:
     for part, index in zip(["train", *left], own_split(codes, len(left), seed), strict=True):
         splits[part] = Split(x[index], codes[index])
     three = splits["train"], splits["validation"], splits["test"]
-    if images:
+    if arrays["X"].ndim == 3:
         rows, columns = arrays["X"].shape[1:]
-        return image_dataset(path, three, names, (rows, columns))
+        most = 1.0 if x.dtype.kind == "f" else 255.0
+        return ImageDataset(name, *three, (rows, columns), most, names)
     notes = []
     if arrays["X"].dtype == np.uint8:
         notes.append("X is read as features; save it as (n, rows, columns) if it holds images")
-    return feature_dataset(path, three, names, tuple(map(str, range(x.shape[1]))), tuple(notes))
+    return feature_dataset(name, three, names, tuple(map(str, range(x.shape[1]))), tuple(notes))
 
 
 def _usable(x: np.ndarray, name: str) -> np.ndarray:
-    """Rows (n, D) of X: float64 features, or uint8 images none of which is constant."""
+    """Rows (n, D) of X: float64 features, or images none of which is constant, of uint8 or of
+    floats from 0 to 1."""
     if x.ndim == 2:
         try:
             return checked_rows(x).astype(np.float64, copy=False)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
-    pixels = x.reshape(len(x), -1)
+    pixels = _pixels(x, name)
     constant = np.flatnonzero(pixels.max(axis=1) == pixels.min(axis=1))
     if len(constant):
         bad = constant[0]
@@ -83,6 +91,23 @@ def _usable(x: np.ndarray, name: str) -> np.ndarray:
             "it has no content to classify: leave it out"
         )
     return pixels
+
+
+def _pixels(x: np.ndarray, name: str) -> np.ndarray:
+    """Images (n, rows, columns) as rows (n, D): whole numbers up to 255 as uint8, floats up to 1
+    as they are."""
+    low, high = x.min(), x.max()
+    most = 1 if x.dtype.kind == "f" else 255
+    if not (low >= 0 and high <= most):  # NaN neither
+        raise InputError(
+            f"{name} has shape {x.shape} and holds {x.dtype}; its values reach from {low} to "
+            f"{high}: expected images of uint8 (0 to 255) or of floats from 0 to 1. Scale them, "
+            f"{name} / {name}.max()"
+        )
+    pixels = x.reshape(len(x), -1)
+    if most == 255:
+        return pixels.astype(np.uint8, copy=False)
+    return pixels.astype(np.float32 if x.dtype.itemsize <= 4 else np.float64, copy=False)
 
 
 def _texts(y: np.ndarray, name: str) -> list[str]:
@@ -113,7 +138,7 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
         for name in wanted:
             with _zip_errors(f"the array {name} is corrupt"), archive.open(members[name]) as file:
                 headers[name] = _header(name, file, members[name].file_size)
-        _check_shapes(headers)
+        check_shapes(headers)
         arrays = {}
         for name in wanted:
             with _zip_errors(f"the array {name} is corrupt"), archive.open(members[name]) as file:
@@ -186,7 +211,8 @@ def _header(name: str, file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.
     return shape, dtype
 
 
-def _check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> None:
+def check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> None:
+    """Refuse arrays that cannot be X and y, by their shapes and dtypes."""
     total = 0
     for name, (shape, dtype) in headers.items():
         if name.startswith("y"):
@@ -199,7 +225,7 @@ def _check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> 
                 )
             continue
         _check_x(name, shape, dtype)
-        each = 1 if len(shape) == 3 else 8
+        each = dtype.itemsize if len(shape) == 3 else 8
         refuse_size(shape[0], math.prod(shape[1:]), each)
         total += math.prod(shape) * each
     if total > examples.LIMIT:
@@ -207,15 +233,10 @@ def _check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> 
 
 
 def _check_x(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    expected = "expected numbers of shape (n, D), or images of uint8 of shape (n, rows, columns)"
+    expected = "expected numbers of shape (n, D), or images of shape (n, rows, columns)"
     if len(shape) not in (2, 3) or 0 in shape:
         way_out = ": make colours grey first" if len(shape) == 4 else ""
         raise InputError(f"{name} has shape {shape}; {expected}{way_out}")
-    if len(shape) == 3 and dtype != np.uint8:
-        raise InputError(
-            f"{name} has shape {shape} and holds {dtype}; {expected}: scale the images from 0 to "
-            "255 and convert them with astype('uint8')"
-        )
     if dtype.kind not in "buif":
         raise InputError(f"{name} holds {dtype}; {expected}")
 

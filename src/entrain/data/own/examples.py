@@ -13,7 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from entrain.data.datasets import CLASS_NAMES, ImageDataset, Split, class_shares, split_rows
+from entrain.data.datasets import (
+    CLASS_NAMES,
+    ImageDataset,
+    Split,
+    check_parts,
+    class_shares,
+    split_rows,
+)
 from entrain.data.features import FeatureScaling
 from entrain.errors import InputError
 
@@ -38,6 +45,10 @@ class FeatureDataset:
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        width = len(self.feature_names)
+        check_parts(self, width, f"{width}, as there are so many feature names")
 
     @property
     def image_shape(self) -> tuple[int, int]:
@@ -141,25 +152,16 @@ def whole_split(x: np.ndarray, y: np.ndarray, seed: int) -> tuple[Split, Split, 
 
 
 def feature_dataset(
-    path: Path,
+    name: str,
     splits: tuple[Split, Split, Split],
     class_names: tuple[str, ...],
     feature_names: tuple[str, ...],
     notes: tuple[str, ...],
 ) -> FeatureDataset:
-    data = FeatureDataset(safe_name(path), *splits, class_names, feature_names, notes)
+    data = FeatureDataset(name, *splits, class_names, feature_names, notes)
     for split in splits[1:]:
         data.preprocessing.check(split.features)
     return data
-
-
-def image_dataset(
-    path: Path,
-    splits: tuple[Split, Split, Split],
-    class_names: tuple[str, ...],
-    image_shape: tuple[int, int],
-) -> ImageDataset:
-    return ImageDataset(safe_name(path), *splits, image_shape, 255.0, class_names)
 
 
 def refuse_size(count: int, width: int, bytes_each: int) -> None:

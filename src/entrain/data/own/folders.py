@@ -8,12 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from entrain.data.datasets import ImageDataset
-from entrain.data.own.examples import (
-    classes_of,
-    image_dataset,
-    refuse_size,
-    whole_split,
-)
+from entrain.data.own.examples import classes_of, refuse_size, safe_name, whole_split
 from entrain.data.pictures import read_picture
 from entrain.errors import InputError, positive_int
 
@@ -38,7 +33,8 @@ def from_folder(
             )
         if on_progress is not None:
             on_progress((i + 1) / len(files))
-    return image_dataset(path, whole_split(pixels, codes, seed), names, (side, side))
+    splits = whole_split(pixels, codes, seed)
+    return ImageDataset(safe_name(path), *splits, (side, side), 255.0, names)
 
 
 def _pictures(path: Path) -> list[Path]:

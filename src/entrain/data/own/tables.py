@@ -18,6 +18,7 @@ from entrain.data.own.examples import (
     classes_of,
     feature_dataset,
     refuse_size,
+    safe_name,
     shown,
     whole_split,
 )
@@ -36,7 +37,7 @@ def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
         raise InputError("the file is empty; expected a header line and rows of numbers")
     try:
         delimiter, header = _read_header(path)
-        column, note = _label_column(header, label)
+        column, note = label_column(header, label)
         values, labels = _read_rows(path, delimiter, header, column, note)
     except UnicodeError as error:
         raise InputError(
@@ -46,7 +47,8 @@ def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
     rows = np.frombuffer(values, dtype=np.float64).reshape(len(labels), -1)
     features = tuple(name for i, name in enumerate(header) if i != column)
     splits = whole_split(rows, codes, seed)
-    return feature_dataset(path, splits, names, features, (f"labels come from {note}",))
+    notes = (f"labels come from {note}",)
+    return feature_dataset(safe_name(path), splits, names, features, notes)
 
 
 def _read_header(path: Path) -> tuple[str, list[str]]:
@@ -82,7 +84,7 @@ def _check_header(header: list[str]) -> None:
         raise InputError(f"line 1: the name {shown(twice[0])} comes twice; {expected}")
 
 
-def _label_column(header: list[str], label: str | None) -> tuple[int, str]:
+def label_column(header: list[str], label: str | None) -> tuple[int, str]:
     """The index of the label column and words for it."""
     if label is not None:
         if label.strip() not in header:
