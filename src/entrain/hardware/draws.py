@@ -58,8 +58,8 @@ class ChipDraws:
 class FreshDraws:
     """New chips for a training step: numbers in buffers that keep their place in memory.
 
-    The first step makes the buffers; `renew` fills them before each step that follows, so that a
-    step recorded as a graph sees new chips when it is replayed.
+    A dry run makes the buffers; `renew` fills them before every step, so that a step recorded as a
+    graph sees new chips when it is replayed.
     """
 
     def __init__(self, lanes: int, like: Tensor) -> None:
@@ -72,13 +72,16 @@ class FreshDraws:
     def uniform(self, tag: str, *shape: int) -> Tensor:
         return self._buffer(f"uniform.{tag}", shape)
 
-    def renew(self, generator: torch.Generator) -> None:
-        """Fill every buffer, in the order in which they were first asked for."""
+    def renew(self, generators: Sequence[torch.Generator]) -> None:
+        """Fill every buffer, in the order in which they were first asked for; the lanes of each
+        run by its own generator, so that a run does not depend on those beside it."""
+        each = self._lanes // len(generators)
         for (name, _), buffer in self._buffers.items():
-            if name.startswith("normal"):
-                buffer.normal_(generator=generator)
-            else:
-                buffer.uniform_(generator=generator)
+            for generator, lanes in zip(generators, torch.split(buffer, each), strict=True):
+                if name.startswith("normal"):
+                    lanes.normal_(generator=generator)
+                else:
+                    lanes.uniform_(generator=generator)
 
     def _buffer(self, name: str, shape: tuple[int, ...]) -> Tensor:
         key = (name, shape)

@@ -102,7 +102,9 @@ class Hardware:
         """The kind of chip whose `to_json` was written; anything unknown is refused by name."""
         if not isinstance(values, dict):
             raise InputError(f"hardware must be effects by name, got {type(values).__name__}")
-        effects: dict[str, Any] = {name: _effect(name, each) for name, each in values.items()}
+        effects: dict[str, Any] = {
+            name: _effect(name, each) for name, each in values.items() if each is not None
+        }
         return cls(**effects)
 
 
@@ -138,6 +140,8 @@ def _effect(name: str, values: object) -> Effect:
     if not isinstance(values, dict):
         raise InputError(f"{name} must be its numbers by name, got {values!r}")
     known = [each.name for each in fields(kind) if each.name != "part"]  # type: ignore[arg-type]
+    if name in PARTS and values.get("part") == PARTS[name]:
+        values = {key: value for key, value in values.items() if key != "part"}
     for key in values:
         if key not in known:
             raise unknown_name(f"entry of {name}", str(key), known)

@@ -18,6 +18,7 @@ from entrain.errors import (
 )
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
+from entrain.rules.chip_training import ChipTraining
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -73,6 +74,7 @@ class DirectProtocol(Rule):
     unaugmented_epochs: int = 0  # at the end; mirroring goes on
     distillation: float = 0.0
     class_weights: tuple[float, ...] | None = added_later(default=None)
+    chips: ChipTraining | None = added_later(default=None)  # noqa: RUF009
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -114,7 +116,9 @@ class DirectProtocol(Rule):
         distorted = values.get("augmentation", {})
         if not isinstance(distorted, dict):
             raise InputError(f"augmentation must be its fields by name, got {distorted!r}")
-        return cls(**values | {"augmentation": Augmentation(**distorted)})
+        chips = values.get("chips")
+        trained = None if chips is None else ChipTraining.from_json(chips)
+        return cls(**values | {"augmentation": Augmentation(**distorted), "chips": trained})
 
     @property
     def uses_teacher(self) -> bool:
