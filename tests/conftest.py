@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,10 +83,12 @@ def cli(
     cwd: Path | None = None,
     limit: Callable[[], None] | None = None,
     timeout: float = 600,
+    program: Sequence[object] = ("-m", "entrain"),
 ) -> subprocess.CompletedProcess[str]:
-    """`entrain ARGUMENTS` as a process without a terminal; `limit` is called in it first."""
+    """`entrain ARGUMENTS`, or another Python program, as a process without a terminal; `limit` is
+    called in it first."""
     return subprocess.run(
-        [sys.executable, "-m", "entrain", *map(str, arguments)],
+        [sys.executable, *map(str, program), *map(str, arguments)],
         env=environment(**(env or {})),
         cwd=cwd,
         preexec_fn=limit,
@@ -176,14 +178,20 @@ def invoke(monkeypatch: pytest.MonkeyPatch) -> Invoke:
 
 @pytest.fixture
 def refuse(invoke: Invoke) -> Refuse:
-    """`refuse("train", ...)`: the message of a command that must not work."""
+    """`refuse("train", ...)`: the message of a command that must not work; under --json standard
+    output has one object with it and the exit code."""
 
     def run(*arguments: object) -> str:
         result = invoke(*arguments)
         assert isinstance(result.exception, SystemExit), result.exception
         assert result.exit_code == 2
-        assert result.stdout == ""
         assert "Traceback" not in result.stderr
+        if "--json" in arguments:
+            found = strict(result.stdout)
+            assert found == {"error": found["error"], "code": 2}
+            assert found["error"] in result.stderr
+        else:
+            assert result.stdout == ""
         return " ".join(result.stderr.split())
 
     return run

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import entrain
-from conftest import QUICK, TINY, Invoke, Refuse, Run, cli
+from conftest import QUICK, TINY, Invoke, Refuse, Run, cli, strict
 from entrain.errors import InputError
 from entrain.files import held, write_atomically
 from entrain.model import read_model
@@ -122,9 +122,11 @@ def test_a_full_disk_names_the_file_and_the_run_goes_on_later(
         "--json",
         limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
     )
-    assert (done.returncode, done.stdout) == (2, "")
+    message = f"{folder / 'state' / 'path.safetensors'}: File too large"
+    assert done.returncode == 2
+    assert strict(done.stdout) == {"error": message, "code": 2}
     assert "Traceback" not in done.stderr
-    assert f"error: {folder / 'state' / 'path.safetensors'}: File too large" in done.stderr
+    assert f"error: {message}" in done.stderr
     assert f"go on with: entrain train --resume {folder}" in done.stderr
     assert set(contents(folder)) == {"run.json", "state/teacher.safetensors"}
     assert invoke("train", "--resume", folder).exit_code == 0
@@ -296,6 +298,23 @@ def test_a_first_stage_that_diverges_at_once_leaves_nothing_to_go_on_from(
     assert "PATH: the loss became non-finite in the first epoch" in message
     assert "lower the learning rate of PATH (--path-learning-rate)" in message
     assert not (tmp_path / "run" / "results.json").exists()
+
+
+@pytest.mark.parametrize("protocol", ["PATH", "TWO-STAGE-END", "DIRECT"])
+def test_a_time_that_is_too_long_gets_advice_about_time(
+    invoke: Invoke, tmp_path: Path, protocol: str
+) -> None:
+    kept = [option for option in QUICK if "learning-rate" not in option]
+    if protocol == "TWO-STAGE-END":  # from the exact minimum, which exists at any time
+        kept = [option for option in kept if "path" not in option]
+    options = [*kept, "--direct-epochs=1", "--protocol", protocol, "--observation-time=1e9"]
+    result = invoke("train", *options, "--out", tmp_path / "run")
+    assert result.exit_code == 2
+    message = " ".join(result.stderr.split())
+    assert protocol in message
+    assert "Euler step is 5e+07 (observation time 1e+09 in 20 steps)" in message
+    assert "shorter observation time or more steps (--observation-time, --steps)" in message
+    assert "learning" not in message
 
 
 def test_a_second_stage_that_diverges_at_once_keeps_what_the_first_gave(

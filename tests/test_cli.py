@@ -166,6 +166,8 @@ def test_data_lists_every_dataset(
     assert found["mnist-small"]["train"] == found["mnist"]["t10k"]
     shown = invoke("data").stdout
     assert all(name in shown for name in found)
+    folder = found["mnist"]["t10k"].removeprefix("bundled (").removesuffix(")")
+    assert f" {folder}\n" in shown  # in one piece, to be copied
 
 
 def test_data_describes_digits(invoke: Invoke) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
 from torch import Tensor
 
-from conftest import threads
+from conftest import cli, threads
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel
 from networks import TERMS, random_couplings, random_model, random_tensor
@@ -109,6 +110,14 @@ def same(one: dict[str, Tensor], another: dict[str, Tensor]) -> bool:
 def test_they_agree_with_the_reference_on_tiny_examples() -> None:
     cpu.prepare(lambda message: None)
     assert cpu.available()
+
+
+def test_compiling_is_said_when_something_is_compiled(tmp_path: Path) -> None:
+    lines = "import torch; from entrain import kernels; kernels.prepare(torch.device('cpu'), print)"
+    said = [
+        cli(program=["-c", lines], env={"NUMBA_CACHE_DIR": str(tmp_path)}).stdout for _ in range(2)
+    ]
+    assert said == ["compiling the CPU kernels, once (about 10 s)\n", ""]
 
 
 def test_phases_and_gradients(example) -> None:

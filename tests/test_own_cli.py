@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -79,11 +80,55 @@ def test_evaluate_takes_the_part_that_training_left_for_the_test(
     assert found["examples"] == 22
     kept = json.loads((trained / "results.json").read_text())
     assert found["top1"] == pytest.approx(kept["results"]["DIRECT"]["top1"])
-    assert "entrain evaluate MODEL DATA" in refuse("evaluate", trained)
     other = tmp_path / "other.csv"
     other.write_text(table.read_text().replace("setosa", "tulip"))
     message = refuse("evaluate", trained, other)
     assert "the model knows setosa, versicolor, virginica" in message
+
+
+def test_evaluate_remembers_the_data_of_a_run(
+    table: Path, tmp_path: Path, invoke: Invoke, refuse: Refuse
+) -> None:
+    own, folder = tmp_path / "flowers.csv", tmp_path / "run"
+    lines = table.read_text().splitlines()
+    moved = [",".join([row[-1], *row[:-1]]) for row in csv.reader(lines)]
+    own.write_text("\n".join(moved))
+    options = ["--label=kind", "--direct-epochs=2", "--out", folder, *SMALL]
+    kept = printed(invoke, "train", own, *options)["results"]["DIRECT"]
+    for model in (folder, folder / "direct-0.safetensors"):
+        assert printed(invoke, "evaluate", model)["top1"] == pytest.approx(kept["top1"])
+    assert printed(invoke, "evaluate", folder, own)["top1"] == pytest.approx(kept["top1"])
+    elsewhere = tmp_path / "alone.safetensors"
+    elsewhere.write_bytes((folder / "direct-0.safetensors").read_bytes())
+    assert "entrain evaluate MODEL DATA" in refuse("evaluate", elsewhere, "--json")
+    own.write_text("\n".join(moved).replace("5.1", "5.2"))
+    assert f"{own}: has changed since the run was trained" in refuse("evaluate", folder)
+    assert printed(invoke, "evaluate", folder, own)["examples"] == 22
+    own.unlink()
+    message = refuse("evaluate", folder)
+    assert f"{own}: the run was trained on it, and it is no longer there" in message
+
+
+def test_a_run_whose_own_data_are_none_is_refused(
+    trained: Path, tmp_path: Path, refuse: Refuse
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(trained, folder)
+    kept = json.loads((folder / "run.json").read_text())
+    for own in ("x.csv", {"path": "x.csv"}, {"path": 3, "label": None, "image_size": 28}):
+        kept["settings"]["own"] = own
+        (folder / "run.json").write_text(json.dumps(kept))
+        for command in (["evaluate", folder], ["train", "--resume", folder]):
+            assert "own must have path, label and image_size" in refuse(*command)
+
+
+def test_hints_name_the_option_of_the_label_column(table: Path, refuse: Refuse) -> None:
+    message = refuse("train", table, "--label", "kid")
+    assert "unknown column 'kid'; did you mean 'kind'? " in message
+    assert message.endswith("Choose the label column with --label NAME")
+    message = refuse("train", table, "--label", "petal width")
+    assert "line 11, column 'kind' holds 'setosa'; and 140 more" in message
+    assert "--label NAME" in message
 
 
 def test_a_run_begun_in_python_says_how_to_go_on(

@@ -11,6 +11,7 @@ import pytest
 
 from entrain.data import (
     FeatureDataset,
+    LabelColumnError,
     load_own,
 )
 from entrain.data.own import examples
@@ -150,16 +151,16 @@ def test_tables_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> 
     with pytest.raises(InputError, match=message) as caught:
         load_own(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert len(str(caught.value)) < 500
+    assert len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        (table().encode("utf-16"), 1),
+        (b"\xff\xfe\x00\xd8,\x00", None),
         (b"\x89PNG\r\n\x1a\n", 1),
         (table().replace("width", "höhe").encode("latin-1"), 1),
-        ((table() * 50 + "ö").encode("latin-1"), None),
+        ((table() * 50 + "ö").encode("latin-1"), 2051),
         (table(change=cell(30, 3, "ä")).encode("latin-1"), 30),
     ],
 )
@@ -168,8 +169,48 @@ def test_tables_in_another_encoding_are_refused(
 ) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=f"line {line} is not UTF-8 text" if line else "line 42"):
+    where = f"line {line} is not UTF-8 text .*iconv -f" if line else "begins as UTF-16 text"
+    with pytest.raises(InputError, match=where):
         load_own(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_unicode_tables_are_read_whatever_their_byte_order_mark(
+    tmp_path: Path, encoding: str
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(table(header=("höhe", "b", "c", "label")).encode(encoding))
+    data = load_own(path)
+    assert isinstance(data, FeatureDataset)
+    assert data.feature_names[0] == "höhe"
+    assert np.array_equal(
+        data.train.features, load_own(npz(tmp_path / "x.npz", X=ROWS, y=LABELS)).train.features
+    )
+
+
+def test_all_bad_cells_are_listed_the_first_ten_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+
+    def spoil(lines: list[list[str]]) -> None:
+        lines[3][0], lines[3][2] = "x", ""
+        lines[7].pop()
+        lines[9][3] = ""
+
+    path.write_text(table(change=spoil))
+    with pytest.raises(LabelColumnError) as caught:
+        load_own(path)
+    for what in (
+        "line 4, column 'width' holds 'x'; line 4, column 'depth' holds nothing; ",
+        "line 8 has 3 columns; line 10: no label in column 'label'; ",
+        "the columns are 'width', 'height', 'depth', 'label'",
+    ):
+        assert what in str(caught.value)
+    path.write_text(table(change=lambda lines: [line.__setitem__(1, "?") for line in lines[1:]]))
+    with pytest.raises(
+        LabelColumnError, match=r"line 11, .* holds '\?'; and 30 more; expected"
+    ) as many:
+        load_own(path)
+    assert "line 12" not in str(many.value)
 
 
 def test_a_label_column_that_is_not_there(tmp_path: Path) -> None:
@@ -177,7 +218,9 @@ def test_a_label_column_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown column 'lable'; did you mean 'label'"):
         load_own(tmp_path / "x.csv", label="lable")
     (tmp_path / "wide.csv").write_text(",".join(f"f{i}" for i in range(50)))
-    with pytest.raises(InputError, match="no column 'kind' among the 50"):
+    with pytest.raises(
+        LabelColumnError, match=r"no column 'kind' among the 50 .* 'f9' and 40 more"
+    ):
         load_own(tmp_path / "wide.csv", label="kind")
     with pytest.raises(InputError, match=r"for \.csv and \.tsv files only"):
         load_own(npz(tmp_path / "x.npz", X=ROWS, y=LABELS), label="label")

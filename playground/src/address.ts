@@ -1,18 +1,25 @@
 /** The link in the address bar: read at the start and when it changes, written as the state does. */
 
+import { testImages, type Gallery } from "./core";
 import { hook } from "./dom";
-import { MalformedLink, decode, encode } from "./link";
+import { MalformedLink, decode, encode, networkOf } from "./link";
+import type { Models } from "./models";
 import type { AppState } from "./state";
 import { say } from "./views/announce";
 
 const THROTTLE_MS = 400; // browsers refuse to be told too often
 
 /** The state of the address, or null if it holds none; a malformed one is reported. */
-export function readAddress(): AppState | null {
+export async function readAddress(models: Models, gallery: Gallery): Promise<AppState | null> {
   const fragment = location.hash;
   if (fragment.length < 2) return null;
   try {
-    return decode(fragment);
+    const network = networkOf(fragment);
+    if (!models.has(network)) {
+      throw new MalformedLink(`it is for the model ${network.given}, which is not served here`);
+    }
+    const [model] = await models.load(network);
+    return decode(fragment, model!, testImages(gallery, model!).length);
   } catch (error) {
     if (!(error instanceof MalformedLink)) throw error;
     say(`This link could not be understood (${error.message}), so it was ignored.`, "problem");

@@ -1,48 +1,58 @@
 /** State to run to views: every change of the state ends in one run per animation frame. */
 
-import { EmptyImage, type Gallery, type Physics } from "./core";
+import { UnfitInput, UnfitModel, testImages, type Gallery, type Model, type Shape } from "./core";
 import { Address, readAddress } from "./address";
 import { hook, paintGrey, reducedMotion } from "./dom";
-import { Models, loadGallery } from "./models";
-import { inputOf, modelsOf, runAll, type Outcome } from "./run";
+import { Models, Unreachable, loadGallery, loadModels } from "./models";
+import { inputOf, runAll, type Outcome } from "./run";
 import {
-  freshPhysics,
-  initialState,
-  protocolTitle,
+  DATASETS,
+  FIRST_NETWORK,
+  firstPicture,
+  freshSettings,
+  stateOf,
   withCutToggled,
   withSilenceToggled,
   type AppState,
+  type Dataset,
+  type Network,
+  type Settings,
 } from "./state";
 import { say, speakLater } from "./views/announce";
-import { createChoice, type Choice } from "./views/choice";
-import { createGallery, labelName, type GalleryView } from "./views/gallery";
+import { createChoice, type ChoiceView } from "./views/choice";
+import { createGallery, type GalleryView } from "./views/gallery";
 import { Oscillators } from "./views/oscillators";
 import { createPad } from "./views/pad";
 import type { Reading } from "./views/padReading";
 import { Panel } from "./views/panel";
 import { createPhysics } from "./views/physics";
+import { createRow } from "./views/row";
 import { startTheme } from "./views/theme";
 import { Timeline } from "./views/timeline";
+import { showTitle } from "./views/title";
 import { createUpload } from "./views/upload";
 import { Verdict } from "./views/verdict";
+import { describe, fillsFrame, invitation } from "./words";
 
 export class App {
-  private state: AppState = readAddress() ?? initialState();
+  private state: AppState = stateOf(FIRST_NETWORK, { kind: "bar" });
   private last: AppState | null = null; // of the last run that succeeded
   private outcomes: Outcome[] = [];
   private waiting = false;
   private restart = false;
+  private entering = 0; // counts the networks asked for: the last one wins
   private gallery: Gallery = new Map();
   private galleryView: GalleryView | null = null; // until the gallery is here nothing runs
+  private models = new Models([]);
+  private choice: ChoiceView | null = null;
 
-  private readonly models = new Models();
   private readonly address = new Address(() => this.state);
-  private readonly choice = createChoice((choice) => this.choose(choice));
   private readonly pad = createPad((reading, done) => this.draw(reading, done));
+  private readonly row = createRow((values) => this.set({ picture: { kind: "row", values } }));
   private readonly physics = createPhysics({
     onChange: (change) => this.setPhysics({ ...this.state.physics, ...change }),
     onEnsemble: (ensemble) => this.set({ ensemble }),
-    onReset: () => this.set({ physics: freshPhysics(), ensemble: false }),
+    onReset: () => this.set({ physics: freshSettings(), ensemble: false }),
   });
   private readonly timeline = new Timeline((fraction, at, still) =>
     this.showTime(fraction, at, still),
@@ -59,71 +69,138 @@ export class App {
 
   async start(): Promise<void> {
     startTheme(() => this.show());
-    createUpload((pixels) => {
-      this.pad.show(null);
-      say("Your picture, prepared as the MNIST digits were.");
-      this.set({ picture: { kind: "uploaded", pixels } }, true);
-    });
+    createUpload(
+      () => this.shape,
+      (pixels) => {
+        this.pad.show(null);
+        say("Your picture, prepared as the MNIST digits were.");
+        this.set({ picture: { kind: "uploaded", pixels } }, true);
+      },
+    );
     hook("pad-edit").addEventListener("click", () => {
-      if (this.last === null) return;
-      this.pad.show(inputOf(this.last, this.gallery).pixels);
+      if (this.last === null || this.shape === null) return;
+      this.pad.show(Uint8Array.from(inputOf(this.last, this.outcomes[0].model, this.gallery).values));
       say("The input is on the pad: erase or add to it.");
     });
-    addEventListener("hashchange", () => this.restore());
-    this.choice.show(this.state);
-    const models = Promise.all(modelsOf(this.state).map((name) => this.models.load(name)));
-    this.gallery = await loadGallery();
-    this.galleryView = createGallery(this.gallery, (dataset, index) => {
-      this.pad.show(null);
-      this.set({ dataset, picture: { kind: "gallery", index } }, true);
-      this.describe();
-    });
-    await models;
-    if (!hook("message").classList.contains("problem")) this.describe();
-    this.showPicture();
+    [this.gallery, this.models] = await Promise.all([loadGallery(), loadModels()]);
+    this.choice = createChoice(this.models.given, (choice) => this.choose(choice));
+    this.galleryView = createGallery(this.gallery, (dataset, index) => this.pick(dataset, index));
+    addEventListener("hashchange", () => void this.enter(this.linked(), true));
     if (reducedMotion()) this.timeline.seek(1);
-    this.run(!reducedMotion());
+    await this.enter(this.firstState(), !reducedMotion());
+  }
+
+  /** The state of the address, else the model that was given, else the first that is shipped. */
+  private async firstState(): Promise<AppState> {
+    const linked = await this.linked();
+    if (linked !== null) return linked;
+    const { first } = this.models;
+    const given = first && (await this.orProblem(this.opened({ ...FIRST_NETWORK, ...first })));
+    return given ?? this.opened(FIRST_NETWORK);
+  }
+
+  private linked(): Promise<AppState | null> {
+    return this.orProblem(readAddress(this.models, this.gallery));
+  }
+
+  /** A network as it is opened. */
+  private async opened(network: Network): Promise<AppState> {
+    const [model] = await this.models.load(network);
+    return stateOf(network, firstPicture(model, testImages(this.gallery, model).length));
+  }
+
+  /** What comes, or null where its model cannot be shown, which is said. */
+  private async orProblem<T>(coming: Promise<T>): Promise<T | null> {
+    try {
+      return await coming;
+    } catch (error) {
+      this.explain(error);
+      return null;
+    }
+  }
+
+  /** Says why a network is not shown; throws what is no reason for that. */
+  private explain(error: unknown): void {
+    if (error instanceof UnfitModel) say(`This page cannot show ${error.message}.`, "problem");
+    else if (error instanceof Unreachable && this.last !== null)
+      say("This network could not be loaded. Is the connection gone?", "problem");
+    else throw error;
+  }
+
+  /** Another network, or the same from a link: all views take its sizes. */
+  private async enter(coming: Promise<AppState | null>, restart: boolean): Promise<void> {
+    const turn = ++this.entering;
+    const state = await coming;
+    if (turn !== this.entering) return;
+    if (state === null) {
+      this.choice?.show(this.state, this.outcomes[0]?.model ?? null);
+      return;
+    }
+    const [model] = await this.models.load(state);
+    if (turn !== this.entering) return;
+    this.state = state;
+    this.adapt(model, state.given !== null);
+    if (!hook("message").classList.contains("problem") || this.last !== null) this.describe(model);
+    this.pad.show(state.picture.kind === "drawn" ? state.picture.pixels : null);
+    this.run(restart);
+  }
+
+  /** Titles and inputs of a network's shape. */
+  private adapt(model: Model, given: boolean): void {
+    const { preprocessing } = model;
+    const pictures = preprocessing.kind === "picture";
+    showTitle(model);
+    hook("draw").hidden = hook("pictures").hidden = !pictures;
+    hook("row").hidden = pictures;
+    this.pad.centre(!fillsFrame(model), given);
+    if (pictures) this.pad.shape(preprocessing);
+    else this.row.features(preprocessing);
+    this.pad.hint(invitation(model));
+  }
+
+  /** Of the pictures that are read, or null where rows are. */
+  private get shape(): Shape | null {
+    const preprocessing = this.outcomes[0]?.model.preprocessing;
+    return preprocessing?.kind === "picture" ? preprocessing : null;
   }
 
   private set(change: Partial<AppState>, restart = false): void {
+    if (this.last === null) return; // nothing is shown yet that could be changed
     this.state = { ...this.state, ...change };
     this.address.save();
     this.schedule(restart);
   }
 
-  private setPhysics(physics: Physics): void {
+  private setPhysics(physics: Settings): void {
     this.set({ physics });
   }
 
-  private choose(choice: Choice): void {
+  private choose(choice: Partial<Network>): void {
+    if (choice.given !== undefined) {
+      const opened = this.opened({ ...this.state, ...choice });
+      void this.enter(this.orProblem(opened), true).then(() => this.address.save());
+      return;
+    }
+    this.entering++;
     this.set(choice, choice.dataset !== undefined);
-    if (choice.dataset !== undefined) this.describe();
+  }
+
+  private pick(dataset: Dataset, index: number): void {
+    this.pad.show(null);
+    const change = this.state.given === null ? { dataset } : {};
+    this.set({ ...change, picture: { kind: "gallery", index } }, true);
   }
 
   private draw(reading: Reading, done: boolean): void {
+    const model = this.outcomes[0]?.model;
     if ("pixels" in reading) {
       this.timeline.seek(1);
       say("Your drawing.");
       this.set({ picture: { kind: "drawn", pixels: reading.pixels } });
-    } else if (done) {
+    } else if (done && model !== undefined) {
       const dot = reading.problem === "dot" ? "That is only a dot. " : "";
-      say(`${dot}${this.invitation()} to begin; the last picture stays.`, "problem");
+      say(`${dot}${invitation(model)} to begin; the last picture stays.`, "problem");
     }
-  }
-
-  private restore(): void {
-    const state = readAddress();
-    if (state === null) return;
-    this.state = state;
-    this.describe();
-    this.showPicture();
-    this.schedule(true);
-  }
-
-  /** A drawing goes back onto the pad; other pictures leave it empty. */
-  private showPicture(): void {
-    const { picture } = this.state;
-    this.pad.show(picture.kind === "drawn" ? picture.pixels : null);
   }
 
   private schedule(restart: boolean): void {
@@ -140,69 +217,80 @@ export class App {
 
   private run(restart: boolean): void {
     if (this.galleryView === null) return;
-    const { state } = this;
-    const names = modelsOf(state);
-    const models = names
-      .map((name) => this.models.get(name))
-      .filter((model) => model !== undefined);
-    if (models.length < names.length) {
-      this.fetch(names);
+    const { state, last } = this;
+    const models = this.models.get(state);
+    if (models === null) {
+      this.fetch(state);
       return;
     }
     const before = performance.now();
     try {
-      this.outcomes = runAll(state, models, inputOf(state, this.gallery));
+      this.outcomes = runAll(state, models, inputOf(state, models[0], this.gallery));
     } catch (error) {
-      if (!(error instanceof EmptyImage)) throw error;
-      say("This picture has one colour only; the last one stays.", "problem");
-      if (this.last !== null) this.state = { ...state, picture: this.last.picture };
+      if (!(error instanceof UnfitInput)) throw error;
+      say(`${error.message}; the last one stays.`, "problem");
+      if (last !== null) this.state = { ...state, picture: last.picture };
       return;
     }
     hook("run-time").textContent = `last run ${(performance.now() - before).toFixed(1)} ms`;
     this.last = state;
+    if (last !== null && state.picture.kind === "gallery") {
+      if (last.picture !== state.picture || last.dataset !== state.dataset) this.describe(models[0]);
+    }
+    if (last?.dataset !== state.dataset) this.pad.hint(invitation(models[0]));
     this.show();
     if (restart && !reducedMotion()) this.timeline.play(true);
     else if (restart) this.timeline.seek(1);
   }
 
   /** The models that are missing, then the run; without them the last choice comes back. */
-  private fetch(names: string[]): void {
-    this.choice.show(this.state);
-    Promise.all(names.map((name) => this.models.load(name))).then(
+  private fetch(network: Network): void {
+    this.choice?.show(network, null);
+    this.models.load(network).then(
       () => this.schedule(false),
-      () => {
-        say("This network could not be loaded. Is the connection gone?", "problem");
+      (error: unknown) => {
+        this.explain(error);
         if (this.last === null) return;
-        const { dataset, protocol, compare, picture } = this.last;
-        this.state = { ...this.state, dataset, protocol, compare, picture };
+        const { given, dataset, protocol, compare, picture } = this.last;
+        this.state = { ...this.state, given, dataset, protocol, compare, picture };
         this.schedule(false);
       },
     );
   }
 
   private show(): void {
-    const { state, outcomes } = this;
-    if (outcomes.length === 0) return;
-    const input = inputOf(state, this.gallery);
-    paintGrey(hook<HTMLCanvasElement>("input-preview"), input.pixels);
-    this.choice.show(state);
-    this.physics.show(state.physics, state.ensemble);
-    this.galleryView?.mark(
-      state.dataset,
+    const { last: state, outcomes } = this;
+    if (outcomes.length === 0 || state === null) return;
+    const [{ model, physics, winner, rollout }] = outcomes;
+    const input = inputOf(state, model, this.gallery);
+    if (model.preprocessing.kind === "picture") {
+      const { rows, columns } = model.preprocessing;
+      const preview = hook<HTMLCanvasElement>("input-preview");
+      paintGrey(preview, input.values, model.preprocessing);
+      preview.setAttribute("aria-label", `The ${rows} by ${columns} input`);
+    } else this.row.show(Float64Array.from(input.values));
+    this.choice?.show(state, model);
+    this.physics.show(physics, state.ensemble, model);
+    const tested = testImages(this.gallery, model).length > 0 ? [model.dataset] : [];
+    this.galleryView?.show(
+      state.given === null ? DATASETS : tested,
+      model.dataset,
       state.picture.kind === "gallery" ? state.picture.index : null,
     );
-    this.pad.hint(this.invitation());
     document.body.classList.toggle("comparing", outcomes.length > 1);
     this.panels.forEach((panel, i) => {
       const outcome = outcomes[i];
       panel.hidden = this.verdicts[i].hidden = outcome === undefined;
       if (outcome === undefined) return;
-      const { model, rollout, winner } = outcome;
-      const title = protocolTitle(outcome.protocol);
-      panel.show(outcomes.length > 1 ? title : null, rollout, model, winner);
-      this.verdicts[i].show(title, rollout, model.classNames, winner, input.truth);
+      const { classNames, protocol } = outcome.model;
+      panel.show(
+        outcomes.length > 1 ? protocol : null,
+        outcome.rollout,
+        outcome.model,
+        outcome.winner,
+      );
+      this.verdicts[i].show(protocol, outcome.rollout, classNames, outcome.winner, input.truth);
     });
-    const [{ model, winner, rollout }] = outcomes;
     this.oscillators.show(state, outcomes[0]);
     this.timeline.setSteps(rollout.steps);
     speakLater(`Read as ${model.classNames[winner]}.`);
@@ -214,20 +302,7 @@ export class App {
     this.oscillators.at(at, still);
   }
 
-  private invitation(): string {
-    return this.state.dataset === "mnist" ? "Draw a digit" : "Draw a piece of clothing";
-  }
-
-  private describe(): void {
-    const { picture, dataset } = this.state;
-    if (picture.kind !== "gallery") {
-      say(picture.kind === "drawn" ? "Your drawing." : "Your picture.");
-      return;
-    }
-    const image = this.gallery.get(dataset)?.[picture.index];
-    if (image === undefined) return;
-    say(
-      `Test image ${image.index}: ${labelName(dataset, image.label)}. ${this.invitation()} to begin.`,
-    );
+  private describe(model: Model): void {
+    say(describe(this.state.picture, model, testImages(this.gallery, model)));
   }
 }

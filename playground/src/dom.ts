@@ -1,5 +1,7 @@
 /** Small helpers around the document. */
 
+import type { Shape } from "./core";
+
 /** The element with this data-testid; the page is broken without it. */
 export function hook<T extends Element = HTMLElement>(name: string): T {
   const element = document.querySelector<T>(`[data-testid="${name}"]`);
@@ -35,10 +37,16 @@ export function context(canvas: HTMLCanvasElement, often = false): CanvasRenderi
   return found;
 }
 
-/** Grey pixels (28 x 28) onto a canvas of that size. */
-export function paintGrey(canvas: HTMLCanvasElement, pixels: Uint8Array): void {
-  const picture = new ImageData(28, 28);
-  pixels.forEach((value, i) => picture.data.set([value, value, value, 255], 4 * i));
+/** Grey pixels onto a canvas, which takes their shape. */
+export function paintGrey(canvas: HTMLCanvasElement, pixels: ArrayLike<number>, shape: Shape): void {
+  const { rows, columns } = shape;
+  canvas.width = columns;
+  canvas.height = rows;
+  const picture = new ImageData(columns, rows);
+  for (let i = 0; i < pixels.length; i++) {
+    const value = pixels[i]!;
+    picture.data.set([value, value, value, 255], 4 * i);
+  }
   context(canvas).putImageData(picture, 0, 0);
 }
 
@@ -50,4 +58,10 @@ export function reducedMotion(): boolean {
 export function signed(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+}
+
+/** At most so many characters, the last of them an ellipsis where some are left out. */
+export function elided(text: string, most: number): string {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
 }

@@ -1,31 +1,33 @@
 /** The state as the fragment of a link, and back. What comes back is never trusted: every field is
- * checked for its kind and range, and one that fails makes the whole link malformed. */
+ * checked for its kind, its range and the model it is for, and one that fails makes the whole link malformed. */
 
+import type { Model } from "./core";
 import {
   COUPLING_BITS,
   DATASETS,
-  DEFAULT_PHYSICS,
-  GALLERY_SIZE,
-  HIDDEN,
-  OSCILLATORS,
-  PIXELS,
+  FIRST_NETWORK,
   PROTOCOLS,
-  RANGES,
-  initialState,
+  firstPicture,
+  freshSettings,
+  rangesOf,
+  stateOf,
   type AppState,
+  type Network,
   type Picture,
 } from "./state";
 
 const VERSION = "1";
-const LONGEST = 40_000; // characters; every coupling cut needs fewer
+const LONGEST = 1_900_000; // characters; browsers take two million
 const KEYS = [
   "v",
+  "m",
   "d",
   "p",
   "c",
   "g",
   "px",
   "up",
+  "row",
   "T",
   "tf",
   "k",
@@ -43,23 +45,26 @@ export class MalformedLink extends Error {}
 
 export function encode(state: AppState): string {
   const { physics, picture } = state;
-  const fields: [string, string][] = [
-    ["v", VERSION],
-    ["d", state.dataset],
-    ["p", state.protocol],
-  ];
-  if (state.compare) fields.push(["c", "1"]);
+  const usual = freshSettings();
+  const fields: [string, string][] = [["v", VERSION]];
+  if (state.given !== null) fields.push(["m", encodeURIComponent(state.given)]);
+  else {
+    fields.push(["d", state.dataset], ["p", state.protocol]);
+    if (state.compare) fields.push(["c", "1"]);
+  }
   if (picture.kind === "gallery") fields.push(["g", String(picture.index)]);
-  else fields.push([picture.kind === "drawn" ? "px" : "up", toBase64Url(picture.pixels)]);
-  const number = (key: string, value: number, usual: number): void => {
-    if (value !== usual) fields.push([key, String(value)]);
+  else if (picture.kind === "row") fields.push(["row", Array.from(picture.values, String).join(",")]);
+  else if (picture.kind !== "bar")
+    fields.push([picture.kind === "drawn" ? "px" : "up", toBase64Url(picture.pixels)]);
+  const number = (key: string, value: number | null, expected: number | null): void => {
+    if (value !== expected) fields.push([key, String(value)]);
   };
-  number("T", physics.temperature, DEFAULT_PHYSICS.temperature);
-  number("tf", physics.observationTime, DEFAULT_PHYSICS.observationTime);
-  number("k", physics.steps, DEFAULT_PHYSICS.steps);
-  if (physics.couplingBits !== null) fields.push(["b", String(physics.couplingBits)]);
-  number("x", physics.mismatch, DEFAULT_PHYSICS.mismatch);
-  number("s", physics.seed, DEFAULT_PHYSICS.seed);
+  number("T", physics.temperature, usual.temperature);
+  number("tf", physics.observationTime, usual.observationTime);
+  number("k", physics.steps, usual.steps);
+  number("b", physics.couplingBits, usual.couplingBits);
+  number("x", physics.mismatch, usual.mismatch);
+  number("s", physics.seed, usual.seed);
   if (state.ensemble) fields.push(["e", "1"]);
   if (physics.cut.length) fields.push(["cut", physics.cut.map((pair) => pair.join("-")).join(".")]);
   if (physics.silenced.length) fields.push(["off", physics.silenced.join(".")]);
@@ -67,34 +72,49 @@ export function encode(state: AppState): string {
   return fields.map(([key, value]) => `${key}=${value}`).join("&");
 }
 
-/** The state of a fragment (with or without its #); throws MalformedLink. */
-export function decode(fragment: string): AppState {
-  const text = fragment.replace(/^#/, "");
-  if (text.length > LONGEST) throw new MalformedLink("it is too long");
-  const fields = split(text);
-  if (fields.get("v") !== VERSION) throw new MalformedLink("its version is unknown");
-  const state = initialState();
+/** The network of a fragment (with or without its #); throws MalformedLink. */
+export function networkOf(fragment: string): Network {
+  const fields = split(fragment);
+  const named = fields.get("m");
+  if (named !== undefined) {
+    if (["d", "p", "c"].some((key) => fields.has(key))) {
+      throw new MalformedLink("it names two networks");
+    }
+    return { ...FIRST_NETWORK, given: decodedName(named) };
+  }
+  return {
+    given: null,
+    dataset: oneOf(fields, "d", DATASETS, FIRST_NETWORK.dataset),
+    protocol: oneOf(fields, "p", PROTOCOLS, FIRST_NETWORK.protocol),
+    compare: oneOf(fields, "c", ["0", "1"], "0") === "1",
+  };
+}
+
+/** The state of a fragment whose network is `model`, which has so many test images; throws
+ * MalformedLink. */
+export function decode(fragment: string, model: Model, tests: number): AppState {
+  const fields = split(fragment);
+  const state = stateOf(networkOf(fragment), pictureOf(fields, model, tests));
   const { physics } = state;
-  state.dataset = oneOf(fields, "d", DATASETS, state.dataset);
-  state.protocol = oneOf(fields, "p", PROTOCOLS, state.protocol);
-  state.compare = oneOf(fields, "c", ["0", "1"], "0") === "1";
+  const ranges = rangesOf(model);
   state.ensemble = oneOf(fields, "e", ["0", "1"], "0") === "1";
-  state.picture = picture(fields);
-  physics.temperature = number(fields, "T", RANGES.temperature, physics.temperature);
-  physics.observationTime = number(fields, "tf", RANGES.observationTime, physics.observationTime);
-  physics.steps = whole(fields, "k", RANGES.steps, physics.steps);
-  physics.mismatch = number(fields, "x", RANGES.mismatch, physics.mismatch);
-  physics.seed = whole(fields, "s", RANGES.seed, physics.seed);
+  physics.temperature = number(fields, "T", ranges.temperature, physics.temperature);
+  physics.observationTime = number(fields, "tf", ranges.observationTime, physics.observationTime);
+  physics.steps = whole(fields, "k", ranges.steps, physics.steps);
+  physics.mismatch = number(fields, "x", ranges.mismatch, physics.mismatch);
+  physics.seed = whole(fields, "s", ranges.seed, physics.seed);
   if (fields.has("b")) {
     physics.couplingBits = Number(oneOf(fields, "b", COUPLING_BITS.map(String), ""));
   }
-  physics.cut = list(fields, "cut").map(pair);
-  physics.silenced = list(fields, "off").map((item) => oscillator(item, "off"));
-  if (fields.has("o")) state.selected = oscillator(fields.get("o") as string, "o");
+  physics.cut = list(fields, "cut").map((item) => pair(item, model));
+  physics.silenced = list(fields, "off").map((item) => oscillator(item, "off", model));
+  if (fields.has("o")) state.selected = oscillator(fields.get("o") as string, "o", model);
   return state;
 }
 
-function split(text: string): Map<string, string> {
+function split(fragment: string): Map<string, string> {
+  const text = fragment.replace(/^#/, "");
+  if (text.length > LONGEST) throw new MalformedLink("it is too long");
   const fields = new Map<string, string>();
   for (const part of text.split("&")) {
     const at = part.indexOf("=");
@@ -103,7 +123,16 @@ function split(text: string): Map<string, string> {
     if (fields.has(key)) throw new MalformedLink(`${key} is given twice`);
     fields.set(key, part.slice(at + 1));
   }
+  if (fields.get("v") !== VERSION) throw new MalformedLink("its version is unknown");
   return fields;
+}
+
+function decodedName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new MalformedLink("its model has no name");
+  }
 }
 
 function oneOf<T extends string>(
@@ -119,12 +148,12 @@ function oneOf<T extends string>(
   return found;
 }
 
-function number(
+function number<T extends number | null>(
   fields: Map<string, string>,
   key: string,
   [least, most]: readonly [number, number],
-  usual: number,
-): number {
+  usual: T,
+): T | number {
   const text = fields.get(key);
   if (text === undefined) return usual;
   const value = Number(text);
@@ -134,14 +163,14 @@ function number(
   return value;
 }
 
-function whole(
+function whole<T extends number | null>(
   fields: Map<string, string>,
   key: string,
   range: readonly [number, number],
-  usual: number,
-): number {
+  usual: T,
+): T | number {
   const value = number(fields, key, range, usual);
-  if (!Number.isInteger(value)) throw new MalformedLink(`${key} is not a whole number`);
+  if (value !== null && !Number.isInteger(value)) throw new MalformedLink(`${key} is not a whole number`);
   return value;
 }
 
@@ -154,43 +183,61 @@ function list(fields: Map<string, string>, key: string): string[] {
   return items;
 }
 
-function oscillator(text: string, key: string): number {
-  if (!/^(0|[1-9]\d?)$/.test(text) || Number(text) >= OSCILLATORS) {
+function oscillator(text: string, key: string, { hidden, outputs }: Model): number {
+  if (!/^(0|[1-9]\d{0,3})$/.test(text) || Number(text) >= hidden + outputs) {
     throw new MalformedLink(`${key} names no oscillator`);
   }
   return Number(text);
 }
 
-/** A coupling i < j; outputs are not coupled with each other. */
-function pair(text: string): [number, number] {
-  const ends = text.split("-").map((end) => oscillator(end, "cut"));
-  if (ends.length !== 2 || ends[0] >= ends[1] || ends[0] >= HIDDEN) {
+/** A coupling i < j of the model's graph. */
+function pair(text: string, model: Model): [number, number] {
+  const ends = text.split("-").map((end) => oscillator(end, "cut", model));
+  const [i, j] = ends as [number, number];
+  const n = model.hidden + model.outputs;
+  if (ends.length !== 2 || i >= j || model.graph[i * n + j] !== 1) {
     throw new MalformedLink("cut names no coupling");
   }
-  return [ends[0], ends[1]];
+  return [i, j];
 }
 
-function picture(fields: Map<string, string>): Picture {
-  if (["g", "px", "up"].filter((key) => fields.has(key)).length > 1) {
-    throw new MalformedLink("it holds two pictures");
+function pictureOf(fields: Map<string, string>, model: Model, tests: number): Picture {
+  const keys = ["g", "px", "up", "row"].filter((key) => fields.has(key));
+  if (keys.length > 1) throw new MalformedLink("it holds two pictures");
+  const [key] = keys;
+  if (key === undefined) return firstPicture(model, tests);
+  const text = fields.get(key)!;
+  if ((key === "row") !== (model.preprocessing.kind === "features")) {
+    throw new MalformedLink("its picture is not for this network");
   }
-  for (const [key, kind] of [
-    ["px", "drawn"],
-    ["up", "uploaded"],
-  ] as const) {
-    const text = fields.get(key);
-    if (text !== undefined) return { kind, pixels: fromBase64Url(text) };
+  if (key === "row") return { kind: "row", values: rowOf(text, model.inputs) };
+  if (key !== "g") {
+    const pixels = fromBase64Url(text, model.inputs);
+    return { kind: key === "px" ? "drawn" : "uploaded", pixels };
   }
-  return { kind: "gallery", index: whole(fields, "g", [0, GALLERY_SIZE - 1], 0) };
+  if (tests === 0) throw new MalformedLink("there are no test images for this network");
+  return { kind: "gallery", index: whole(fields, "g", [0, tests - 1], 0) };
+}
+
+function rowOf(text: string, count: number): Float64Array {
+  const items = text.split(",");
+  if (!items.every((item) => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(item))) {
+    throw new MalformedLink("its row holds something else than numbers");
+  }
+  const values = Float64Array.from(items, Number);
+  if (values.length !== count || !values.every(Number.isFinite)) {
+    throw new MalformedLink(`its row must hold ${count} numbers`);
+  }
+  return values;
 }
 
 function toBase64Url(pixels: Uint8Array): string {
-  const text = btoa(String.fromCharCode(...pixels));
+  const text = btoa(Array.from(pixels, (pixel) => String.fromCharCode(pixel)).join(""));
   return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-function fromBase64Url(text: string): Uint8Array {
-  if (!/^[\w-]+$/.test(text) || text.length !== Math.ceil((PIXELS * 4) / 3)) {
+function fromBase64Url(text: string, count: number): Uint8Array {
+  if (!/^[\w-]+$/.test(text) || text.length !== Math.ceil((count * 4) / 3)) {
     throw new MalformedLink("its picture has the wrong size");
   }
   const bytes = atob(text.replaceAll("-", "+").replaceAll("_", "/"));

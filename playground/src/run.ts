@@ -4,56 +4,66 @@ import {
   fieldsOf,
   inputsOf,
   simulate,
+  testImages,
   winnerAt,
   type Gallery,
+  type Given,
   type Model,
+  type Physics,
   type Pixels,
   type Rollout,
+  type Shape,
 } from "./core";
-import { ENSEMBLE, modelName, otherProtocol, type AppState, type Protocol } from "./state";
+import { ENSEMBLE, physicsOf, type AppState } from "./state";
 
 export interface Outcome {
-  protocol: Protocol;
   model: Model;
+  physics: Physics;
   fields: Float64Array;
   rollout: Rollout;
   winner: number; // class that is read at the end
 }
 
 export interface Input {
-  pixels: Pixels;
+  values: Given;
   truth: number | null; // class of a test image
   sample: number; // index of the picture in the thermal noise
 }
 
-/** The protocols to run: the chosen one first. */
-export function protocolsOf(state: AppState): Protocol[] {
-  return state.compare ? [state.protocol, otherProtocol(state.protocol)] : [state.protocol];
-}
-
-export function modelsOf(state: AppState): string[] {
-  return protocolsOf(state).map((protocol) => modelName(state.dataset, protocol));
-}
-
-export function inputOf(state: AppState, gallery: Gallery): Input {
-  const { picture } = state;
-  if (picture.kind !== "gallery") return { pixels: picture.pixels, truth: null, sample: 0 };
-  const image = gallery.get(state.dataset)?.[picture.index];
+export function inputOf({ picture }: AppState, model: Model, gallery: Gallery): Input {
+  if (picture.kind === "row") return { values: picture.values, truth: null, sample: 0 };
+  if (picture.kind === "bar") {
+    if (model.preprocessing.kind !== "picture") throw new Error("a bar is a picture");
+    return { values: barOf(model.preprocessing), truth: null, sample: 0 };
+  }
+  if (picture.kind !== "gallery") return { values: picture.pixels, truth: null, sample: 0 };
+  const image = testImages(gallery, model)[picture.index];
   if (image === undefined) throw new Error(`the gallery has no image ${picture.index}`);
-  return { pixels: image.pixels, truth: image.label, sample: image.index };
+  return { values: image.pixels, truth: image.label, sample: image.index };
 }
 
-/** Throws EmptyImage for a picture without content. */
+/** An upright bar in the middle, for a network whose pictures are unknown here. */
+function barOf({ rows, columns }: Shape): Pixels {
+  const inside = (k: number, side: number, margin: number): boolean =>
+    k >= Math.floor(side * margin) && k < Math.ceil(side * (1 - margin));
+  const pixels = Uint8Array.from({ length: rows * columns }, (_, i) =>
+    inside(Math.floor(i / columns), rows, 1 / 7) && inside(i % columns, columns, 3 / 7) ? 255 : 0,
+  );
+  if (pixels.every((pixel) => pixel === pixels[0])) pixels[0] = 255 - pixels[0]!;
+  return pixels;
+}
+
+/** Throws UnfitInput for what cannot be read. */
 export function runAll(state: AppState, models: Model[], input: Input): Outcome[] {
-  return protocolsOf(state).map((protocol, i) => {
-    const model = models[i];
-    const fields = fieldsOf(model, inputsOf(model, input.pixels));
-    const rollout = simulate(model, fields, state.physics, {
-      replicates: state.ensemble && state.physics.temperature > 0 ? ENSEMBLE : 1,
+  return models.map((model) => {
+    const physics = physicsOf(state.physics, model);
+    const fields = fieldsOf(model, inputsOf(model, input.values));
+    const rollout = simulate(model, fields, physics, {
+      replicates: state.ensemble && physics.temperature > 0 ? ENSEMBLE : 1,
       sample: input.sample,
       shown: 0,
     });
     const winner = winnerAt(rollout.activations, model.outputs, rollout.steps);
-    return { protocol, model, fields, rollout, winner };
+    return { model, physics, fields, rollout, winner };
   });
 }

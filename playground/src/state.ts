@@ -1,69 +1,105 @@
 /** What the visitor has chosen, and nothing that follows from it. */
 
-import type { Physics, Pixels } from "./core/types";
+import { meanRow } from "./core/preprocessing";
+import type { Model, Physics, Pixels } from "./core/types";
 
 export const DATASETS = ["mnist", "fashion-mnist"] as const;
 export const PROTOCOLS = ["two-stage-end", "path"] as const;
 export type Dataset = (typeof DATASETS)[number];
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** A test image of the state's dataset, or 28 x 28 pixels of the visitor's own. */
-export type Picture =
-  { kind: "gallery"; index: number } | { kind: "drawn" | "uploaded"; pixels: Pixels };
+/** Which network: the one given to `entrain play` under this name, or a shipped one. */
+export interface Network {
+  given: string | null;
+  dataset: Dataset; // of the shipped one
+  protocol: Protocol; // of the shipped one
+  compare: boolean; // both protocols of a shipped one
+}
 
-export interface AppState {
-  dataset: Dataset;
-  protocol: Protocol;
-  compare: boolean;
+/** What is read: a test image of the model's dataset, a bar where there are none, pixels of the
+ * visitor's own in the model's shape, or a row of features. */
+export type Picture =
+  | { kind: "gallery"; index: number }
+  | { kind: "bar" }
+  | { kind: "drawn" | "uploaded"; pixels: Pixels }
+  | { kind: "row"; values: Float64Array };
+
+/** Physics whose time and steps are the model's own where they are null. */
+export type Settings = Omit<Physics, "observationTime" | "steps"> & {
+  observationTime: number | null;
+  steps: number | null;
+};
+
+export interface AppState extends Network {
   picture: Picture;
-  physics: Physics;
+  physics: Settings;
   ensemble: boolean;
   selected: number | null; // the oscillator in the inspector
 }
 
-export const OSCILLATORS = 74;
-export const HIDDEN = 64;
-export const GALLERY_SIZE = 30;
-export const PIXELS = 28 * 28;
 export const ENSEMBLE = 10;
 export const COUPLING_BITS = [8, 7, 6, 5, 4, 3, 2] as const;
 
+export type Quantity = "temperature" | "observationTime" | "steps" | "mismatch" | "seed";
+
 /** Least and most of every number that can be set. */
-export const RANGES = {
-  temperature: [0, 2],
-  observationTime: [0.02, 1],
-  steps: [20, 800],
-  mismatch: [0, 0.3],
-  seed: [0, 0xffffffff],
-} as const;
-
-export const DEFAULT_PHYSICS: Readonly<Physics> = {
-  temperature: 0,
-  observationTime: 0.2,
-  steps: 200,
-  couplingBits: null,
-  mismatch: 0,
-  cut: [],
-  silenced: [],
-  seed: 0,
-};
-
-export function freshPhysics(): Physics {
-  return { ...DEFAULT_PHYSICS, cut: [], silenced: [] };
-}
-
-export function initialState(): AppState {
+export function rangesOf({
+  observationTime,
+  steps,
+}: Pick<Model, "observationTime" | "steps">): Record<Quantity, [number, number]> {
+  const short = (value: number): number => Number(value.toPrecision(9)); // as it can be typed
   return {
-    dataset: "mnist",
-    protocol: "two-stage-end",
-    compare: false,
-    picture: { kind: "gallery", index: 0 },
-    physics: freshPhysics(),
-    ensemble: false,
-    selected: null,
+    temperature: [0, 2],
+    observationTime: [short(observationTime / 10), short(5 * observationTime)],
+    steps: [Math.ceil(steps / 10), 4 * steps],
+    mismatch: [0, 0.3],
+    seed: [0, 0xffffffff],
   };
 }
 
+export function freshSettings(): Settings {
+  return {
+    temperature: 0,
+    observationTime: null,
+    steps: null,
+    couplingBits: null,
+    mismatch: 0,
+    cut: [],
+    silenced: [],
+    seed: 0,
+  };
+}
+
+/** The physics a model runs in. */
+export function physicsOf(settings: Settings, model: Model): Physics {
+  return {
+    ...settings,
+    observationTime: settings.observationTime ?? model.observationTime,
+    steps: settings.steps ?? model.steps,
+  };
+}
+
+export const FIRST_NETWORK: Readonly<Network> = {
+  given: null,
+  dataset: "mnist",
+  protocol: "two-stage-end",
+  compare: false,
+};
+
+/** A network as it is opened: its own physics, and the first picture. */
+export function stateOf(network: Network, picture: Picture): AppState {
+  return { ...network, picture, physics: freshSettings(), ensemble: false, selected: null };
+}
+
+/** What a network is shown first: a test image, the training mean of every feature, or a bar. */
+export function firstPicture({ preprocessing }: Model, tests: number): Picture {
+  if (preprocessing.kind === "features") {
+    return { kind: "row", values: meanRow(preprocessing) };
+  }
+  return tests > 0 ? { kind: "gallery", index: 0 } : { kind: "bar" };
+}
+
+/** The name of a shipped network. */
 export function modelName(dataset: Dataset, protocol: Protocol): string {
   return protocol === "path" ? `${dataset}-74-path` : `${dataset}-74`;
 }
@@ -72,24 +108,20 @@ export function otherProtocol(protocol: Protocol): Protocol {
   return protocol === "path" ? "two-stage-end" : "path";
 }
 
-export function protocolTitle(protocol: Protocol): string {
-  return protocol === "path" ? "PATH" : "TWO-STAGE-END";
-}
-
-export function isCut(physics: Physics, a: number, b: number): boolean {
+export function isCut(physics: Settings, a: number, b: number): boolean {
   const [i, j] = ordered(a, b);
   return physics.cut.some(([p, q]) => p === i && q === j);
 }
 
 /** The physics with the coupling of `a` and `b` cut, or restored if it was. */
-export function withCutToggled(physics: Physics, a: number, b: number): Physics {
+export function withCutToggled(physics: Settings, a: number, b: number): Settings {
   const [i, j] = ordered(a, b);
   const rest = physics.cut.filter(([p, q]) => p !== i || q !== j);
   return { ...physics, cut: rest.length < physics.cut.length ? rest : [...rest, [i, j]] };
 }
 
 /** The physics with the oscillator silenced, or restored if it was. */
-export function withSilenceToggled(physics: Physics, oscillator: number): Physics {
+export function withSilenceToggled(physics: Settings, oscillator: number): Settings {
   const rest = physics.silenced.filter((other) => other !== oscillator);
   return {
     ...physics,

@@ -1,8 +1,19 @@
 /** Files: what is read, and what is refused with a reason. */
 
 import { describe, expect, test } from "vitest";
-import { parseSafetensors, prepare, normalisePolarity, readModel } from "../src/core";
-import { bytesOf, gallery, shipped } from "./world";
+import {
+  UnfitInput,
+  inputsOf,
+  meanRow,
+  normalisePolarity,
+  parseSafetensors,
+  prepare,
+  readModel,
+  testImages,
+  valueAt,
+} from "../src/core";
+import { Models } from "../src/models";
+import { bytesOf, featureFile, features, gallery, modelFile, shipped } from "./world";
 
 /** A safetensors file of a header (JSON, or a text as it is) and `size` bytes of data. */
 function file(header: unknown, size: number): ArrayBuffer {
@@ -116,11 +127,91 @@ describe("models", () => {
     ["no header", file({}, 0), /without Entrain's header/],
     ["a bad header", headed("{"), /not valid JSON/],
     ["another kind", headed({ kind: "gallery", version: 1 }), /holds a gallery/],
-    ["another version", headed({ kind: "model", version: 2 }), /format version 2/],
+    ["another version", headed({ kind: "model", version: 3 }), /version 3; this page reads 1 and 2/],
     ["no tensors", headed({ kind: "model", version: 1 }), /input_weights is missing/],
     ["the gallery", bytesOf("playground/public/gallery.safetensors"), /holds a gallery/],
   ])("%s is refused", (_, buffer, reason) => {
     expect(() => readModel("mine", buffer)).toThrow(reason);
+  });
+});
+
+describe("models of rows", () => {
+  const model = features(3); // means 0, 10, 20, sds 1, 2, 3, factor 2
+
+  test("u = factor (x - mean) / sd, in single precision", () => {
+    const inputs = inputsOf(model, Float64Array.from([1, 10.1, 17]));
+    expect([...inputs]).toEqual([2, (2 * (10.1 - 10)) / 2, -2].map(Math.fround));
+    expect(() => inputsOf(model, Float64Array.from([0, 1e300, 0]))).toThrow(UnfitInput);
+    expect(() => inputsOf(model, new Float64Array(2))).toThrow(/3 numbers, got 2/);
+  });
+
+  test("their names are the file's where it has one for each", () => {
+    const named = { details: { feature_names: ["size", " ", "x".repeat(99)] } };
+    const read = readModel("mine", featureFile(3, named)).preprocessing;
+    expect(read).toMatchObject({ names: ["size", "feature 2", "x".repeat(60)] });
+    const short = readModel("mine", featureFile(3, { details: { feature_names: ["a"] } }));
+    expect(short.preprocessing).toMatchObject({ names: ["feature 1", "feature 2", "feature 3"] });
+  });
+
+  test("values are set to a thousandth of the sd", () => {
+    const { preprocessing } = model;
+    if (preprocessing.kind !== "features") throw new Error("it reads rows");
+    expect([...meanRow(preprocessing)]).toEqual([0, 10, 20]);
+    expect(valueAt(preprocessing, 2, 1 / 3)).toBe(21);
+    const tiny = { ...preprocessing, mean: Float64Array.of(1e-9), sd: Float64Array.of(2e-9) };
+    expect(valueAt(tiny, 0, 1)).toBeCloseTo(3e-9, 14);
+    const huge = { ...preprocessing, mean: Float64Array.of(1e9), sd: Float64Array.of(3e7) };
+    expect(valueAt(huge, 0, 0.1)).toBe(1.003e9);
+  });
+
+  test.each<[string, Record<string, unknown>, RegExp]>([
+    ["means that are none", { mean: ["a", "b", "c"], sd: [1, 1, 1], factor: 1 }, /list of finite/],
+    ["too few means", { mean: [1], sd: [1, 1, 1], factor: 1 }, /mean has 1 numbers.*3 inputs/],
+    ["an sd of 0", { mean: [1, 1, 1], sd: [1, 0, 1], factor: 1 }, /sd must be positive/],
+    ["no factor", { mean: [1, 1, 1], sd: [1, 1, 1] }, /factor must be a positive number/],
+    ["a shape of texts", { image_shape: ["1", "3"] }, /two whole numbers/],
+    ["another shape", { image_shape: [2, 2], pixel_max: 1 }, /2 x 2 pixels.*3 inputs/],
+  ])("%s are refused", (_, preprocessing, reason) => {
+    expect(() => readModel("mine", featureFile(3, { preprocessing }))).toThrow(reason);
+  });
+
+  test("networks that are too large are refused with a sentence", () => {
+    const dynamics = { mobility: 1, observation_time: 1, steps: 16_385 };
+    expect(() => readModel("mine", featureFile(3, { dynamics }))).toThrow(
+      /16385 Euler steps of 5 oscillators; this page keeps up with 16384 at most/,
+    );
+    const row = (width: number): number[] => Array<number>(width).fill(0);
+    const tensors = {
+      input_weights: [row(2)],
+      biases: row(513),
+      couplings: Array.from({ length: 513 }, () => row(513)),
+    };
+    const file = modelFile(tensors, { kind: "model", version: 1 });
+    expect(() => readModel("mine", file)).toThrow(/513 oscillators; this page keeps up with 512/);
+  });
+
+  test("they have no test images", () => {
+    expect(testImages(gallery(), shipped("mnist-74")).length).toBe(30);
+    expect(testImages(gallery(), { ...model, dataset: "mnist" })).toEqual([]);
+    const small = readModel("mine", featureFile(6, {
+      dataset: "mnist",
+      preprocessing: { image_shape: [2, 3], pixel_max: 16, mean: 0, sd: 1, test_norm: 1 },
+    }));
+    expect(testImages(gallery(), small)).toEqual([]);
+  });
+});
+
+describe("the list of models", () => {
+  test("a file of one's own is given, a shipped one is opened as such", () => {
+    const own = new Models([{ name: "mnist-74", file: "given.safetensors" }]);
+    expect(own.given).toEqual(["mnist-74"]);
+    expect(own.first).toEqual({ given: "mnist-74" });
+    const shippedOne = new Models([
+      { name: "fashion-mnist-74-path", file: "fashion-mnist-74-path.safetensors" },
+    ]);
+    expect(shippedOne.given).toEqual([]);
+    expect(shippedOne.first).toEqual({ dataset: "fashion-mnist", protocol: "path" });
+    expect(new Models([]).first).toBeNull();
   });
 });
 
@@ -139,16 +230,32 @@ test("the gallery has three images of each class", () => {
 });
 
 describe("pictures", () => {
+  const shape = { rows: 28, columns: 28 };
+
   test("a constant picture has no content", () => {
-    expect(prepare(new Float64Array(30 * 40).fill(0.3), 30, 40)).toBeNull();
-    expect(prepare(new Float64Array(28 * 28), 28, 28)).toBeNull();
+    expect(prepare(new Float64Array(30 * 40).fill(0.3), 30, 40, shape)).toBeNull();
+    expect(prepare(new Float64Array(28 * 28), 28, 28, shape)).toBeNull();
   });
 
   test("a single pixel, and a picture of one row", () => {
     const grey = new Float64Array(50 * 50);
     grey[777] = 1;
-    expect(Math.max(...prepare(grey, 50, 50)!)).toBe(255);
-    expect(prepare(Float64Array.from([0, 0, 1, 0, 0]), 1, 5)!.length).toBe(784);
+    expect(Math.max(...prepare(grey, 50, 50, shape)!)).toBe(255);
+    expect(prepare(Float64Array.from([0, 0, 1, 0, 0]), 1, 5, shape)!.length).toBe(784);
+  });
+
+  test("the content fills 20/28 of any other frame, in its middle", () => {
+    const grey = new Float64Array(60 * 60);
+    for (let y = 10; y < 50; y++) grey.fill(1, 60 * y + 10, 60 * y + 50);
+    const pixels = prepare(grey, 60, 60, { rows: 7, columns: 14 })!;
+    const lit = [...pixels.keys()].filter((k) => pixels[k] === 255);
+    expect(lit).toEqual([1, 2, 3, 4, 5].flatMap((y) => [4, 5, 6, 7, 8].map((x) => 14 * y + x)));
+    expect(pixels.filter((pixel) => pixel > 0).length).toBe(lit.length);
+  });
+
+  test("a picture of the model's own shape is taken as it is", () => {
+    const grey = Float64Array.from({ length: 12 }, (_, k) => k / 255);
+    expect([...prepare(grey, 3, 4, { rows: 3, columns: 4 })!]).toEqual([...Array(12).keys()]);
   });
 
   test("dark on light is inverted, light on dark is not", () => {

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import {
   effectiveCouplings,
   effectiveFields,
-  EmptyImage,
   fieldsOf,
   inputsOf,
   margin,
@@ -12,6 +11,7 @@ import {
   scoresOf,
   simulate,
   strongest,
+  UnfitInput,
   unchangedPhysics,
 } from "../src/core";
 import { gallery, shipped } from "./world";
@@ -86,7 +86,7 @@ describe("rollouts", () => {
   });
 
   test("a constant image is empty", () => {
-    expect(() => inputsOf(model, new Uint8Array(784).fill(9))).toThrow(EmptyImage);
+    expect(() => inputsOf(model, new Uint8Array(784).fill(9))).toThrow(UnfitInput);
   });
 });
 

@@ -1,11 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { MalformedLink, decode, encode } from "../src/link";
-import { initialState, withCutToggled, withSilenceToggled, type AppState } from "../src/state";
+import type { Model } from "../src/core";
+import { MalformedLink, decode, encode, networkOf } from "../src/link";
+import {
+  FIRST_NETWORK,
+  firstPicture,
+  freshSettings,
+  stateOf,
+  withCutToggled,
+  withSilenceToggled,
+  type AppState,
+} from "../src/state";
+import { features, shipped } from "./world";
+
+const mnist = shipped("mnist-74");
+const TESTS = 30;
+
+function first(model: Model = mnist, tests = TESTS, given: string | null = null): AppState {
+  return stateOf({ ...FIRST_NETWORK, given }, firstPicture(model, tests));
+}
 
 function everything(): AppState {
-  const state = initialState();
   return {
-    ...state,
+    ...first(),
     dataset: "fashion-mnist",
     protocol: "path",
     compare: true,
@@ -30,16 +46,16 @@ function everything(): AppState {
 
 describe("a link", () => {
   it("restores the exact state", () => {
-    for (const state of [initialState(), everything()]) {
-      expect(decode(`#${encode(state)}`)).toEqual(state);
+    for (const state of [first(), everything()]) {
+      expect(decode(`#${encode(state)}`, mnist, TESTS)).toEqual(state);
     }
     const uploaded = everything();
     uploaded.picture = { kind: "uploaded", pixels: new Uint8Array(784).fill(9, 3, 80) };
-    expect(decode(encode(uploaded))).toEqual(uploaded);
+    expect(decode(encode(uploaded), mnist, TESTS)).toEqual(uploaded);
   });
 
   it("is short for what is usual", () => {
-    expect(encode(initialState())).toBe("v=1&d=mnist&p=two-stage-end&g=0");
+    expect(encode(first())).toBe("v=1&d=mnist&p=two-stage-end&g=0");
   });
 
   const base = "v=1&d=mnist&p=path";
@@ -84,13 +100,47 @@ describe("a link", () => {
     `${base}&o=-1`,
     `${base}&${"x".repeat(50_000)}`,
   ])("malformed is refused: %.60s", (fragment) => {
-    expect(() => decode(fragment)).toThrow(MalformedLink);
+    expect(() => decode(fragment, mnist, TESTS)).toThrow(MalformedLink);
+  });
+});
+
+describe("a link to a given model", () => {
+  const model = features(3);
+  const state = first(model, 0, "50 % & més/wein");
+
+  it("names it, whatever its name", () => {
+    expect(networkOf(encode(state))).toEqual({ ...FIRST_NETWORK, given: state.given });
+    expect(decode(encode(state), model, 0)).toEqual(state);
+    expect(() => networkOf("v=1&m=a&d=mnist")).toThrow(MalformedLink);
+    expect(() => networkOf("v=1&m=%E0%A4%A")).toThrow(MalformedLink);
+  });
+
+  it("restores its row, its time and its steps to the bit", () => {
+    state.picture = { kind: "row", values: Float64Array.from([0.1 + 0.2, -1e-7, 1e21]) };
+    state.physics = { ...state.physics, observationTime: 7, steps: 77, cut: [[0, 3]] };
+    expect(decode(encode(state), model, 0)).toEqual(state);
+  });
+
+  it.each([
+    "row=1,2",
+    "row=1,2,x",
+    "row=1,2,1e999",
+    "row=1,2,0x3",
+    "row=",
+    "px=AAAA",
+    "g=0",
+    "tf=0.2", // a tenth of its own at least
+    "k=7",
+    "o=5",
+    "cut=3-4", // two outputs
+  ])("what does not fit it is refused: %s", (part) => {
+    expect(() => decode(`v=1&m=a&${part}`, model, 0)).toThrow(MalformedLink);
   });
 });
 
 describe("cuts and silences", () => {
   it("toggle, in either order of the ends", () => {
-    const { physics } = initialState();
+    const physics = freshSettings();
     const cut = withCutToggled(physics, 9, 4);
     expect(cut.cut).toEqual([[4, 9]]);
     expect(withCutToggled(cut, 4, 9).cut).toEqual([]);

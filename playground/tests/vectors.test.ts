@@ -19,6 +19,7 @@ import { farthest, gallery, shipped, vectors } from "./world";
 const known = vectors();
 const images = gallery();
 const TOLERANCE = 1e-9;
+const shape = { rows: 28, columns: 28 };
 
 test.each(known.philox)("Philox words of counter $counter and key $key", (entry) => {
   const words = new Uint32Array(4);
@@ -37,7 +38,7 @@ test.each(known.normals)("the increment of seed $seed, step $step", (at) => {
 
 test.each(known.pictures)("a picture of $rows x $columns", ({ rows, columns, rgba, pixels }) => {
   const grey = fromRgba(new Uint8ClampedArray(Buffer.from(rgba, "hex")), columns, rows);
-  const found = prepare(normalisePolarity(grey, rows, columns), rows, columns);
+  const found = prepare(normalisePolarity(grey, rows, columns), rows, columns, shape);
   expect(Buffer.from(found!).toString("hex")).toBe(pixels);
 });
 

@@ -109,6 +109,40 @@ export function shipped(name: string): Model {
   return readModel(name, bytesOf(`src/entrain/models/${name}.safetensors`));
 }
 
+/** A file of a network that reads rows of so many features, with changes of its header: three
+ * hidden oscillators, two outputs. */
+export function featureFile(inputs: number, changed: Record<string, unknown> = {}): ArrayBuffer {
+  const rows = (count: number, width: number): Nested =>
+    Array.from({ length: count }, (_, i) =>
+      Array.from({ length: width }, (_, j) => (i === j || (i > 2 && j > 2) ? 0 : 1 / (i + j + 1))),
+    );
+  const header = {
+    kind: "model",
+    version: 2,
+    dataset: "mine",
+    protocol: "DIRECT",
+    class_names: ["a", "b"],
+    dynamics: { mobility: 1, observation_time: 3, steps: 80 },
+    preprocessing: {
+      mean: Array.from({ length: inputs }, (_, d) => 10 * d),
+      sd: Array.from({ length: inputs }, (_, d) => 1 + d),
+      factor: 2,
+    },
+    details: {},
+    ...changed,
+  };
+  const tensors = {
+    input_weights: rows(3, inputs),
+    biases: [0, 0, 0, 0.5, 0.25],
+    couplings: rows(5, 5),
+  };
+  return modelFile(tensors, header);
+}
+
+export function features(inputs: number): Model {
+  return readModel("mine", featureFile(inputs));
+}
+
 export function gallery(): Gallery {
   return readGallery(bytesOf("playground/public/gallery.safetensors"));
 }

@@ -27,7 +27,7 @@ from entrain.data import FeatureScaling
 from entrain.device import choose_device
 from entrain.errors import InputError
 from entrain.evaluation.measure import chunks, refuse_without_answer
-from entrain.learning import TrainingState, train
+from entrain.learning import TrainingState, time_advice, train
 from entrain.model import Model
 from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec, readout
@@ -186,9 +186,10 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         state = train(task, on_epoch=_Lines(protocol.epochs, settings.verbose))
         if int(state.diverged[0]):
+            advice = time_advice(network.dynamics) or "lower input_rate or coupling_rate"
             warnings.warn(
                 f"training diverged in epoch {int(state.diverged[0])}, epoch "
-                f"{int(state.best_epoch[0])} was kept; lower input_rate or coupling_rate",
+                f"{int(state.best_epoch[0])} was kept; {advice}",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -88,7 +88,20 @@ class RunFolder:
         for name, value in zip(("dataset", "device", "data_dir"), given, strict=True):
             if not isinstance(value, str):
                 raise InputError(f"{file}: {name} must be text, got {value!r}")
+        _check_own(file, folder.own)
         return folder
+
+    @property
+    def own(self) -> dict[str, Any] | None:
+        """The user's own data that it was begun with on the command line: path, label, image_size;
+        None for a dataset by name, and where it was begun in Python."""
+        found: dict[str, Any] | None = self.settings.get("own")
+        return found
+
+    def has(self, data: Dataset) -> bool:
+        """Whether it was begun with these examples (version 0.1 kept no hash)."""
+        found = fingerprint(data)
+        return bool(self.settings.get("examples", found) == found)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -101,8 +114,8 @@ class RunFolder:
             yield
 
     def require(self, data: Dataset) -> None:
-        """Refuse other examples than those the run was begun with (version 0.1 kept no hash)."""
-        if self.settings.get("examples", found := fingerprint(data)) != found:
+        """Refuse other examples than those the run was begun with."""
+        if not self.has(data):
             raise InputError(
                 f"{self.path}: was begun with other examples than {data.name} has now; choose "
                 "another folder"
@@ -172,6 +185,16 @@ def _taken(path: Path) -> InputError:
             f"{path}: already holds another run and {kept}, or go on with it", path
         )
     return InputError(f"{path}: already holds other files and {kept}")
+
+
+def _check_own(file: Path, own: Any) -> None:
+    expected = {"path": str, "label": str | None, "image_size": int}
+    if own is not None and not (
+        isinstance(own, dict)
+        and own.keys() == expected.keys()
+        and all(isinstance(own[name], kind) for name, kind in expected.items())
+    ):
+        raise InputError(f"{file}: own must have path, label and image_size, got {own!r}")
 
 
 def _mark(recipe: dict[str, Any]) -> str:

@@ -4,10 +4,11 @@
  * U8, and "<dataset>.indices" (n), I64, the images' places in the official test set. */
 
 import { parseSafetensors } from "./safetensors";
-import type { Pixels } from "./types";
+import type { Model, Pixels, Shape } from "./types";
 
 export interface GalleryImage {
   pixels: Pixels;
+  shape: Shape;
   label: number;
   index: number; // in the official test set; the sample index of its thermal noise
 }
@@ -35,16 +36,30 @@ export function readGallery(buffer: ArrayBuffer): Gallery {
     ) {
       throw new Error(`the gallery's images of ${dataset} are incomplete`);
     }
-    const size = images.data.length / count;
+    const [, rows, columns] = images.shape as [number, number, number];
+    const size = rows * columns;
     const all = images.data;
     gallery.set(
       dataset,
       Array.from({ length: count }, (_, i) => ({
         pixels: all.slice(i * size, (i + 1) * size),
+        shape: { rows, columns },
         label: labels[i]!,
         index: Number(indices[i]),
       })),
     );
   }
   return gallery;
+}
+
+/** The test images a model can be shown: those of its dataset, if it has their shape and classes. */
+export function testImages(gallery: Gallery, model: Model): GalleryImage[] {
+  const { dataset, outputs, preprocessing } = model;
+  return (gallery.get(dataset) ?? []).filter(
+    ({ shape, label }) =>
+      preprocessing.kind === "picture" &&
+      preprocessing.rows === shape.rows &&
+      preprocessing.columns === shape.columns &&
+      label < outputs,
+  );
 }

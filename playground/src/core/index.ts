@@ -1,11 +1,21 @@
 /** The computing core of the playground: everything that is not the page itself. */
-export type { Model, NetworkParameters, Physics, Pixels, Rollout } from "./types";
-export { readGallery } from "./gallery";
+export type {
+  FeatureScaling,
+  Given,
+  Model,
+  NetworkParameters,
+  Physics,
+  Pixels,
+  Rollout,
+  Shape,
+} from "./types";
+export { readGallery, testImages } from "./gallery";
 export type { Gallery, GalleryImage } from "./gallery";
 export { effectiveCouplings, effectiveFields } from "./hardware";
-export { EmptyImage, fieldsOf, inputsOf, readModel } from "./model";
+export { MOST_OSCILLATORS, UnfitModel, fieldsOf, readModel } from "./model";
 export { normals, philox } from "./noise";
 export { fromRgba, normalisePolarity, prepare } from "./picture";
+export { UnfitInput, inputsOf, meanRow, valueAt } from "./preprocessing";
 export { strongest, termsOf } from "./quantities";
 export { margin, scoresOf, winnerAt } from "./readout";
 export { parseSafetensors } from "./safetensors";

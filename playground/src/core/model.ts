@@ -1,13 +1,23 @@
-/** A trained network from a file of the package, and what it makes of an image.
+/** A trained network from a file of the package, and its local fields.
  *
- *     p = pixel / pixelMax,  z = (p - mean) / sd,  u = testNorm z / |z|
  *     b(u) = [ W u + c_hidden ; c_output ] */
 
+import { positive, preprocessingOf, recordOf } from "./preprocessing";
 import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
-import { pairwiseSum } from "./sums";
-import type { Model, NetworkParameters, Pixels, Preprocessing } from "./types";
+import type { Model, NetworkParameters, Numbers } from "./types";
 
-const FORMAT_VERSION = 1;
+/** What the page keeps up with: at the limits a run took 0.8 s on two busy cores. The command
+ * `entrain play` refuses the same (entrain/playground/limits.py). */
+export const MOST_OSCILLATORS = 512;
+const MOST_INPUTS = 65_536;
+
+/** Euler steps that a network of n oscillators, each a product with J (n, n), may take. */
+function mostSteps(n: number): number {
+  return Math.floor(2 ** 28 / Math.max(n, 128) ** 2);
+}
+
+const LONGEST_NAME = 200;
+const FORMAT_VERSIONS: unknown[] = [1, 2];
 const KNOWN_TENSORS = new Set([
   "input_weights",
   "biases",
@@ -19,13 +29,8 @@ const KNOWN_TENSORS = new Set([
   "lag",
 ]);
 
-/** An image without content: every pixel is the same. */
-export class EmptyImage extends Error {
-  constructor() {
-    super("the image is constant: it has no content to classify");
-    this.name = "EmptyImage";
-  }
-}
+/** A file that is no model, or one that this page cannot show. */
+export class UnfitModel extends Error {}
 
 /** The model of a file written by `Model.save` of the package; `name` is for the reader only. */
 export function readModel(name: string, buffer: ArrayBuffer): Model {
@@ -33,20 +38,8 @@ export function readModel(name: string, buffer: ArrayBuffer): Model {
     return checkedModel(name, parseSafetensors(buffer));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`${name}: ${reason}`, { cause: error });
+    throw new UnfitModel(`${name}: ${reason}`, { cause: error });
   }
-}
-
-/** Network inputs u (D) of an image of 0 to pixelMax, rounded to float32 as the package does. */
-export function inputsOf(model: Model, pixels: Pixels): Float64Array {
-  const { rows, columns, pixelMax, mean, sd, testNorm } = model.preprocessing;
-  if (pixels.length !== model.inputs) {
-    throw new Error(`an image must have ${rows} x ${columns} pixels, got ${pixels.length}`);
-  }
-  if (pixels.every((pixel) => pixel === pixels[0])) throw new EmptyImage();
-  const z = Float64Array.from(pixels, (pixel) => (pixel / pixelMax - mean) / sd);
-  const norm = Math.sqrt(pairwiseSum(z.map((value) => value * value)));
-  return z.map((value) => Math.fround((testNorm * value) / norm));
 }
 
 /** Local fields b(u) (N) of inputs (D). */
@@ -71,24 +64,22 @@ function checkedModel(name: string, file: Safetensors): Model {
   const parameters = parametersOf(file);
   const { inputs, outputs } = parameters;
   const dynamics = recordOf(header, "dynamics");
-  const preprocessing = preprocessingOf(recordOf(header, "preprocessing"));
-  if (preprocessing.rows * preprocessing.columns !== inputs) {
-    throw new Error(
-      `the images have ${preprocessing.rows} x ${preprocessing.columns} pixels, ` +
-        `the network takes ${inputs} inputs`,
-    );
-  }
+  const preprocessing = preprocessingOf(header, inputs);
   const classNames = header["class_names"];
   if (!Array.isArray(classNames) || classNames.length !== outputs) {
     throw new Error(`there must be one class name for each of the ${outputs} outputs`);
   }
   const steps = positive(dynamics, "steps");
   if (!Number.isInteger(steps)) throw new Error(`steps must be a whole number, got ${steps}`);
+  const n = parameters.hidden + outputs;
+  if (steps > mostSteps(n)) {
+    throw tooMany(`${steps} Euler steps of ${n} oscillators`, mostSteps(n));
+  }
   return {
     name,
     dataset: String(header["dataset"]),
     protocol: String(header["protocol"]),
-    classNames: classNames.map(String),
+    classNames: classNames.map((each) => String(each).slice(0, LONGEST_NAME)),
     ...parameters,
     mobility: positive(dynamics, "mobility"),
     observationTime: positive(dynamics, "observation_time"),
@@ -110,9 +101,9 @@ function headerOf(metadata: Record<string, string>): Record<string, unknown> {
   if (header["kind"] !== "model") {
     throw new Error(`the file holds a ${String(header["kind"])}, expected a model`);
   }
-  if (header["version"] !== FORMAT_VERSION) {
+  if (!FORMAT_VERSIONS.includes(header["version"])) {
     throw new Error(
-      `format version ${String(header["version"])}; this page reads version ${FORMAT_VERSION}`,
+      `format version ${String(header["version"])}; this page reads ${FORMAT_VERSIONS.join(" and ")}`,
     );
   }
   return header;
@@ -130,6 +121,8 @@ function parametersOf(file: Safetensors): NetworkParameters {
   const couplings = arrayOf(file, "couplings", 2);
   const [hidden, inputs] = weights.shape as [number, number];
   const n = biases.length;
+  if (n > MOST_OSCILLATORS) throw tooMany(`${n} oscillators`, MOST_OSCILLATORS);
+  if (inputs > MOST_INPUTS) throw tooMany(`${inputs} inputs`, MOST_INPUTS);
   if (n <= hidden) {
     throw new Error(`there are ${n} biases for ${hidden} hidden oscillators and the outputs`);
   }
@@ -154,16 +147,20 @@ function parametersOf(file: Safetensors): NetworkParameters {
   };
 }
 
+function tooMany(found: string, most: number): Error {
+  return new Error(`it has ${found}; this page keeps up with ${most} at most`);
+}
+
 function arrayOf(
   file: Safetensors,
   name: string,
   dimensions: number,
-): { shape: number[]; data: Float32Array } {
+): { shape: number[]; data: Numbers } {
   const tensor = file.tensors.get(name);
   if (tensor === undefined) throw new Error(`tensor ${name} is missing`);
   const { data, dtype, shape } = tensor;
-  if (!(data instanceof Float32Array)) {
-    throw new Error(`tensor ${name} must be float32 (F32), got ${dtype}`);
+  if (!(data instanceof Float32Array || data instanceof Float64Array)) {
+    throw new Error(`tensor ${name} must be float32 or float64, got ${dtype}`);
   }
   if (shape.length !== dimensions || data.length === 0) {
     const expected = dimensions === 0 ? "be one number" : `have ${dimensions} axes`;
@@ -176,7 +173,7 @@ function arrayOf(
 }
 
 /** One number for each of the n oscillators, or null where the file has none. */
-function termOf(file: Safetensors, name: string, n: number): Float32Array | null {
+function termOf(file: Safetensors, name: string, n: number): Numbers | null {
   if (!file.tensors.has(name)) return null;
   const { data } = arrayOf(file, name, 1);
   if (data.length !== n) {
@@ -213,7 +210,7 @@ function graphOf(file: Safetensors, n: number, hidden: number): Uint8Array {
 }
 
 /** J must be symmetric, and zero where the graph has no coupler. */
-function checkCouplings(couplings: Float32Array, graph: Uint8Array, n: number): void {
+function checkCouplings(couplings: Numbers, graph: Uint8Array, n: number): void {
   for (let i = 0; i < n; i++) {
     for (let j = i; j < n; j++) {
       const value = couplings[i * n + j]!;
@@ -225,35 +222,4 @@ function checkCouplings(couplings: Float32Array, graph: Uint8Array, n: number): 
       }
     }
   }
-}
-
-function preprocessingOf(values: Record<string, unknown>): Preprocessing {
-  const shape = values["image_shape"];
-  if (!Array.isArray(shape) || shape.length !== 2 || !shape.every(Number.isInteger)) {
-    throw new Error("image_shape must be two whole numbers");
-  }
-  const mean = values["mean"];
-  if (typeof mean !== "number" || !Number.isFinite(mean)) throw new Error("mean must be finite");
-  return {
-    rows: shape[0] as number,
-    columns: shape[1] as number,
-    pixelMax: positive(values, "pixel_max"),
-    mean,
-    sd: positive(values, "sd"),
-    testNorm: positive(values, "test_norm"),
-  };
-}
-
-function recordOf(values: Record<string, unknown>, name: string): Record<string, unknown> {
-  const value = values[name];
-  if (!isRecord(value)) throw new Error(`Entrain's header has no ${name}`);
-  return value;
-}
-
-function positive(values: Record<string, unknown>, name: string): number {
-  const value = values[name];
-  if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) {
-    throw new Error(`${name} must be a positive number, got ${String(value)}`);
-  }
-  return value;
 }

@@ -1,17 +1,16 @@
 /** Drawings and uploads as the pixels a model expects, prepared as the MNIST digits were.
  *
- * A picture that already is 28 x 28 is taken as it is. Of any other the content is cut out, scaled
+ * A picture that already has the model's shape is taken as it is. Of any other the content is cut out, scaled
  * to fit 20/28 of the frame with its aspect kept, and placed with its centre of mass in the middle.
  * Content is all that exceeds the border's median by an eighth of the grey range. Grey levels are
  * luminances from 0 to 1, rows first. The same algorithm, in the same arithmetic, as the package's
  * `entrain.data.pictures`, and then rounded to whole pixels. */
 
 import { pairwiseSum } from "./sums";
-import type { Pixels } from "./types";
+import type { Pixels, Shape } from "./types";
 
-const SIDE = 28;
 const FRAME = 20 / 28; // the share of the frame MNIST's digits fill
-const PIXEL_MAX = 255;
+export const PIXEL_MAX = 255;
 
 /** Luminance (height, width) from 0 to 1 of RGBA bytes, transparency laid over white. */
 export function fromRgba(data: Uint8ClampedArray, width: number, height: number): Float64Array {
@@ -44,12 +43,18 @@ export function normalisePolarity(grey: Float64Array, rows: number, columns: num
   return borderMedian(grey, rows, columns) > 0.5 ? grey.map((level) => 1 - level) : grey.slice();
 }
 
-/** The pixels (28 x 28) of a picture with light content on dark, or null where it is constant. */
-export function prepare(grey: Float64Array, rows: number, columns: number): Pixels | null {
+/** The pixels of `shape` of a picture with light content on dark, or null where it is constant. */
+export function prepare(
+  grey: Float64Array,
+  rows: number,
+  columns: number,
+  shape: Shape,
+): Pixels | null {
   checkSize(grey, rows, columns);
   const [low, high] = rangeOf(grey);
   if (low === high) return null;
-  const levels = rows === SIDE && columns === SIDE ? grey : fitted(grey, rows, columns, high - low);
+  const same = rows === shape.rows && columns === shape.columns;
+  const levels = same ? grey : fitted(grey, rows, columns, high - low, shape);
   return Uint8Array.from(levels, (level) => Math.floor(level * PIXEL_MAX + 0.5));
 }
 
@@ -59,22 +64,28 @@ interface Picture {
   columns: number;
 }
 
-/** The content of a picture in a dark frame (28, 28), centred by mass. */
-function fitted(grey: Float64Array, rows: number, columns: number, range: number): Float64Array {
+/** The content of a picture in a dark frame of `shape`, centred by mass. */
+function fitted(
+  grey: Float64Array,
+  rows: number,
+  columns: number,
+  range: number,
+  shape: Shape,
+): Float64Array {
   const cut = contentOf(grey, rows, columns, range);
-  const scale = Math.min((SIDE * FRAME) / cut.rows, (SIDE * FRAME) / cut.columns);
+  const scale = Math.min((shape.rows * FRAME) / cut.rows, (shape.columns * FRAME) / cut.columns);
   const height = Math.max(1, roundHalfEven(cut.rows * scale));
   const width = Math.max(1, roundHalfEven(cut.columns * scale));
   const small = resized(cut, height, width);
-  const top = Math.floor((SIDE - height) / 2);
-  const left = Math.floor((SIDE - width) / 2);
-  const frame = moved(small, top, left);
-  const [y, x] = centreOfMass(frame);
-  const middle = (SIDE - 1) / 2;
+  const top = Math.floor((shape.rows - height) / 2);
+  const left = Math.floor((shape.columns - width) / 2);
+  const frame = moved(small, top, left, shape);
+  const [y, x] = centreOfMass(frame, shape.columns);
   const centred = moved(
-    { levels: frame, rows: SIDE, columns: SIDE },
-    roundHalfEven(middle - y),
-    roundHalfEven(middle - x),
+    { levels: frame, ...shape },
+    roundHalfEven((shape.rows - 1) / 2 - y),
+    roundHalfEven((shape.columns - 1) / 2 - x),
+    shape,
   );
   return centred.map((level) => Math.min(Math.max(level, 0), 1));
 }
@@ -166,25 +177,25 @@ function transposed({ levels, rows, columns }: Picture): Picture {
   return { levels: found, rows: columns, columns: rows };
 }
 
-/** A picture in a dark frame (28, 28), its corner at (top, left); what falls outside is lost. */
-function moved(picture: Picture, top: number, left: number): Float64Array {
-  const frame = new Float64Array(SIDE * SIDE);
+/** A picture in a dark frame of `shape`, its corner at (top, left); what falls outside is lost. */
+function moved(picture: Picture, top: number, left: number, shape: Shape): Float64Array {
+  const frame = new Float64Array(shape.rows * shape.columns);
   for (let y = 0; y < picture.rows; y++) {
     for (let x = 0; x < picture.columns; x++) {
       const [row, column] = [y + top, x + left];
-      if (row >= 0 && row < SIDE && column >= 0 && column < SIDE) {
-        frame[row * SIDE + column] = picture.levels[y * picture.columns + x]!;
+      if (row >= 0 && row < shape.rows && column >= 0 && column < shape.columns) {
+        frame[row * shape.columns + column] = picture.levels[y * picture.columns + x]!;
       }
     }
   }
   return frame;
 }
 
-/** sum_k x_k level_k / sum_k level_k, (row, column) of a frame (28, 28). */
-function centreOfMass(frame: Float64Array): [number, number] {
+/** sum_k x_k level_k / sum_k level_k, (row, column) of a frame (rows, columns). */
+function centreOfMass(frame: Float64Array, columns: number): [number, number] {
   const total = pairwiseSum(frame);
-  const row = pairwiseSum(frame.map((level, k) => level * Math.floor(k / SIDE)));
-  const column = pairwiseSum(frame.map((level, k) => level * (k % SIDE)));
+  const row = pairwiseSum(frame.map((level, k) => level * Math.floor(k / columns)));
+  const column = pairwiseSum(frame.map((level, k) => level * (k % columns)));
   return [row / total, column / total];
 }
 

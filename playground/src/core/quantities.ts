@@ -1,11 +1,11 @@
 /** Numbers the inspector shows. */
 
-import type { NetworkParameters } from "./types";
+import type { NetworkParameters, Numbers } from "./types";
 
 /** The `count` strongest couplings of one oscillator in a matrix (n, n), by |J|, the lower index
  * first where two are equal. Couplings that are 0 are left out. */
 export function strongest(
-  couplings: Float64Array | Float32Array,
+  couplings: Numbers,
   n: number,
   oscillator: number,
   count: number,

@@ -25,14 +25,14 @@ export function winnerAt(activations: Float64Array, outputs: number, step: numbe
 }
 
 /** The winner (T) at each time of activations (T, O). */
-export function winnersOf(activations: Float64Array, outputs: number): Int8Array {
-  const winners = new Int8Array(activations.length / outputs);
+export function winnersOf(activations: Float64Array, outputs: number): Int32Array {
+  const winners = new Int32Array(activations.length / outputs);
   for (let t = 0; t < winners.length; t++) winners[t] = winnerAt(activations, outputs, t);
   return winners;
 }
 
 /** The first grid index, from 1 on, after which the winner stays: at 0 no input has acted yet. */
-export function decidedAt(winners: Int8Array): number {
+export function decidedAt(winners: Int32Array): number {
   let first = winners.length - 1;
   while (first > 1 && winners[first - 1] === winners[first]) first--;
   return first;

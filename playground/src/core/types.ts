@@ -1,27 +1,30 @@
 /** What the core computes with. Phases are radians, activations cos(theta), times in units of the
  * network's own clock; hidden oscillators come first, then the outputs. */
 
+/** Single or double precision, as the file holds it. */
+export type Numbers = Float32Array | Float64Array;
+
 /** Everything that decides how a network answers, apart from its dynamics. What is null is absent:
  * no natural frequencies, no injection, no lag, and a start at pi/2. */
 export interface NetworkParameters {
   inputs: number; // D
   hidden: number; // H
   outputs: number; // O
-  inputWeights: Float32Array; // W (H, D)
-  biases: Float32Array; // c (N)
-  couplings: Float32Array; // J (N, N), symmetric, 0 where the graph has no coupler
+  inputWeights: Numbers; // W (H, D)
+  biases: Numbers; // c (N)
+  couplings: Numbers; // J (N, N), symmetric, 0 where the graph has no coupler
   graph: Uint8Array; // (N, N), symmetric: 1 where there is a coupler
-  frequencies: Float32Array | null; // w (N)
-  startPhases: Float32Array | null; // theta(0) (N)
-  injection: Float32Array | null; // s (N), second-harmonic
+  frequencies: Numbers | null; // w (N)
+  startPhases: Numbers | null; // theta(0) (N)
+  injection: Numbers | null; // s (N), second-harmonic
   lag: number | null; // a, of every coupling
 }
 
 /** A trained network, as read from a safetensors file of the package. */
 export interface Model extends NetworkParameters {
   name: string; // "mnist-74"
-  dataset: string; // "mnist" or "fashion-mnist"
-  protocol: string; // "TWO-STAGE-END" or "PATH"
+  dataset: string; // "mnist", "wine"
+  protocol: string; // "TWO-STAGE-END", "DIRECT"
   classNames: string[];
   mobility: number;
   observationTime: number;
@@ -29,18 +32,36 @@ export interface Model extends NetworkParameters {
   preprocessing: Preprocessing;
 }
 
-/** p = pixel / pixelMax, z = (p - mean) / sd, u = testNorm z / |z|. */
-export interface Preprocessing {
-  rows: number;
-  columns: number;
-  pixelMax: number;
+/** What makes inputs u (D) of a picture or of a row of numbers. */
+export type Preprocessing = PictureScaling | FeatureScaling;
+
+/** p = pixel / 255, z = (p - mean) / sd, u = testNorm z / |z|. */
+export interface PictureScaling extends Shape {
+  kind: "picture";
   mean: number;
   sd: number;
   testNorm: number;
 }
 
-/** A 28 x 28 image, rows first, 0 to 255. */
+/** z = (x - mean) / sd, u = factor z, feature by feature. */
+export interface FeatureScaling {
+  kind: "features";
+  mean: Float64Array; // (D)
+  sd: Float64Array; // (D)
+  factor: number;
+  names: string[]; // (D)
+}
+
+export interface Shape {
+  rows: number;
+  columns: number;
+}
+
+/** A picture of the model's shape, rows first, from 0 to 255 whatever the model's own range. */
 export type Pixels = Uint8Array;
+
+/** What a network reads: a picture, or a row of features (D) in their own units. */
+export type Given = Pixels | Float64Array;
 
 /** What can be changed about the physics. Nothing changed is exactly the network itself. */
 export interface Physics {
@@ -71,6 +92,6 @@ export interface Rollout {
   activations: Float64Array; // (T, O): cos(theta) of the outputs; of an ensemble, their mean
   replicates: Float64Array[]; // (T, O) each; one entry, or those of an ensemble
   energy: Float64Array; // (T) of the trajectory shown
-  winners: Int8Array; // (T) class that would be read at each time
+  winners: Int32Array; // (T) class that would be read at each time
   decidedAt: number; // first grid index from which on the winner no longer changes
 }

@@ -1,7 +1,7 @@
 /** The class that would be read at each time, as a coloured bar. */
 
 import type { Rollout } from "../core";
-import { palette } from "./theme";
+import { classColour, palette } from "./theme";
 import { Plot, type Margins } from "./plot";
 
 export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margins: Margins): void {
@@ -15,7 +15,7 @@ export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margi
       drawing.fillText("read", box.right + 6, (box.top + box.bottom) / 2);
     },
     (drawing, box) => {
-      const { classes, ink } = palette();
+      const { ink } = palette();
       const x = (k: number): number => box.left + ((box.right - box.left) * k) / steps;
       drawing.textBaseline = "middle";
       drawing.textAlign = "center";
@@ -23,11 +23,12 @@ export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margi
         let to = from;
         while (to < steps && winners[to + 1] === winners[from]) to++;
         const end = Math.min(to + 1, steps);
-        drawing.fillStyle = classes[winners[from]];
+        const colour = classColour(winners[from]);
+        drawing.fillStyle = colour;
         drawing.fillRect(x(from), box.top, Math.max(1, x(end) - x(from)), box.bottom - box.top);
         const name = names[winners[from]];
         if (drawing.measureText(name).width + 8 < x(end) - x(from)) {
-          drawing.fillStyle = readable(classes[winners[from]]);
+          drawing.fillStyle = readable(colour);
           drawing.fillText(name, (x(from) + x(end)) / 2, (box.top + box.bottom) / 2 + 0.5);
         }
         from = to + 1;

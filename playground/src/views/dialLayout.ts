@@ -1,36 +1,84 @@
-/** Where the dials sit: the hidden oscillators in a square, a rule, the outputs below. */
-
-import { HIDDEN, OSCILLATORS } from "../state";
+/** Where the dials sit: the hidden oscillators in rows, a rule, the outputs below. */
 
 export const WIDTH = 400;
-const ROW = 42; // height of a row of hidden dials
-export const RULE = 8 * ROW + 4;
+const COLUMNS = 8; // of hidden dials, unless they are more than a square of so many
+const CELL = 50; // width of a hidden dial's place, at most
+const ROW = 0.84; // its height over its width
+const OUTPUT_CELL = 80; // width of an output's place, at most
 
-export function heightOf(narrow: boolean): number {
-  return RULE + (narrow ? 170 : 86);
+export interface DialPlan {
+  hidden: number;
+  outputs: number;
+  narrow: boolean; // few outputs in a row, with larger names
 }
 
-/** Where a dial sits; narrow pages have the outputs in two rows. */
-export function centre(i: number, narrow: boolean): { x: number; y: number } {
-  if (i < HIDDEN) return { x: 25 + 50 * (i % 8), y: ROW * (Math.floor(i / 8) + 0.5) };
-  const output = i - HIDDEN;
-  if (!narrow) return { x: 20 + 40 * output, y: RULE + 30 };
-  return { x: 40 + 80 * (output % 5), y: RULE + 30 + 80 * Math.floor(output / 5) };
+function hiddenGrid({ hidden }: DialPlan): { columns: number; cell: number } {
+  const columns = Math.min(hidden, Math.max(COLUMNS, Math.ceil(Math.sqrt(hidden))));
+  return { columns, cell: Math.min(CELL, WIDTH / columns) };
+}
+
+function outputGrid({ outputs, narrow }: DialPlan): {
+  columns: number;
+  rows: number;
+  height: number;
+} {
+  const rows = Math.ceil(outputs / (narrow ? 5 : 10));
+  return { columns: Math.ceil(outputs / rows), rows, height: narrow ? 80 : 62 };
+}
+
+/** Width of an output's place, for its name. */
+export function outputCell(plan: DialPlan): number {
+  return Math.min(OUTPUT_CELL, WIDTH / outputGrid(plan).columns);
+}
+
+/** How much smaller a dial is drawn: hidden ones shrink where there are many. */
+export function scaleOf(i: number, plan: DialPlan): number {
+  return i < plan.hidden ? hiddenGrid(plan).cell / CELL : 1;
+}
+
+/** The height of the rule between hidden and outputs. */
+export function ruleOf(plan: DialPlan): number {
+  const { columns, cell } = hiddenGrid(plan);
+  return Math.ceil(plan.hidden / columns) * ROW * cell + 4;
+}
+
+export function heightOf(plan: DialPlan): number {
+  const { rows, height } = outputGrid(plan);
+  return ruleOf(plan) + (plan.narrow ? 90 : 86) + (rows - 1) * height;
+}
+
+export function centre(i: number, plan: DialPlan): { x: number; y: number } {
+  if (i < plan.hidden) {
+    const { columns, cell } = hiddenGrid(plan);
+    const left = (WIDTH - columns * cell) / 2;
+    return {
+      x: left + cell * ((i % columns) + 0.5),
+      y: ROW * cell * (Math.floor(i / columns) + 0.5),
+    };
+  }
+  const { columns, height } = outputGrid(plan);
+  const cell = outputCell(plan);
+  const output = i - plan.hidden;
+  return {
+    x: (WIDTH - columns * cell) / 2 + cell * ((output % columns) + 0.5),
+    y: ruleOf(plan) + 30 + height * Math.floor(output / columns),
+  };
 }
 
 /** The oscillator an arrow key leads to. */
-export function neighbour(i: number, key: string, narrow: boolean): number | null {
+export function neighbour(i: number, key: string, plan: DialPlan): number | null {
+  const count = plan.hidden + plan.outputs;
   if (key === "Home") return 0;
-  if (key === "End") return OSCILLATORS - 1;
+  if (key === "End") return count - 1;
   if (key === "ArrowLeft") return i > 0 ? i - 1 : null;
-  if (key === "ArrowRight") return i < OSCILLATORS - 1 ? i + 1 : null;
+  if (key === "ArrowRight") return i < count - 1 ? i + 1 : null;
   if (key !== "ArrowUp" && key !== "ArrowDown") return null;
-  const here = centre(i, narrow);
+  const here = centre(i, plan);
   const way = key === "ArrowDown" ? 1 : -1;
   let best: number | null = null;
   let least = Infinity;
-  for (let other = 0; other < OSCILLATORS; other++) {
-    const there = centre(other, narrow);
+  for (let other = 0; other < count; other++) {
+    const there = centre(other, plan);
     const ahead = way * (there.y - here.y);
     const far = 10 * ahead + Math.abs(there.x - here.x);
     if (ahead > 1 && far < least) [best, least] = [other, far];

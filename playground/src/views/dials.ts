@@ -1,9 +1,21 @@
-/** The 74 phases as hands on dials: 64 hidden in a square, the ten outputs below. */
+/** The phases as hands on dials: the hidden above, the outputs below. */
 
-import { hook, makeSvg } from "../dom";
-import { HIDDEN, OSCILLATORS } from "../state";
-import { RULE, WIDTH, centre, heightOf, neighbour } from "./dialLayout";
-import { palette } from "./theme";
+import type { Model } from "../core";
+import { elided, hook, makeSvg } from "../dom";
+import {
+  WIDTH,
+  centre,
+  heightOf,
+  neighbour,
+  outputCell,
+  ruleOf,
+  scaleOf,
+  type DialPlan,
+} from "./dialLayout";
+import { classColour, palette } from "./theme";
+
+/** Whose oscillators they are, and the names of the outputs. */
+export type Named = Pick<Model, "hidden" | "outputs" | "classNames">;
 
 export interface Partner {
   other: number;
@@ -27,7 +39,8 @@ export interface DialsView {
   /** Hands of the phases at grid time `at`; the words are renewed only if the time stands still. */
   show(phases: Float64Array, at: number, still: boolean): void;
   mark(marks: Marks): void;
-  name(classNames: string[]): void;
+  /** The dials of this network, made anew where it has other oscillators. */
+  name(network: Named): void;
 }
 
 export interface DialsEvents {
@@ -38,7 +51,6 @@ export interface DialsEvents {
   onFocus(oscillator: number): void; // by keyboard
 }
 
-const OUTPUTS = OSCILLATORS - HIDDEN;
 const HIDDEN_RADIUS = 16;
 const OUTPUT_RADIUS = 17.5;
 const REACH = 16; // width of a link for the pointer
@@ -54,19 +66,18 @@ interface Dial {
 export function createDials(events: DialsEvents): DialsView {
   const { onSelect, onSilence, onCut, onHover, onFocus } = events;
   const links = makeSvg("g", { class: "links", "aria-hidden": "true" }); // buttons do the same
-  const rule = makeSvg("line", { class: "rule", x1: 0, x2: WIDTH, y1: RULE, y2: RULE });
+  const rule = makeSvg("line", { class: "rule", x1: 0, x2: WIDTH });
   const svg = makeSvg(
     "svg",
     { role: "group", "aria-label": "Dials of the oscillators: arrow keys move, Enter inspects" },
     rule,
     links,
   );
-  const dials = Array.from({ length: OSCILLATORS }, (_, i) => makeDial(i));
-  svg.append(...dials.map((dial) => dial.group));
   hook("dials").append(svg);
 
-  let names: string[] = Array.from({ length: OUTPUTS }, (_, i) => String(i));
-  let narrow = false;
+  let network: Named = { hidden: 0, outputs: 0, classNames: [] };
+  let plan: DialPlan = { hidden: 0, outputs: 0, narrow: false };
+  let dials: Dial[] = [];
   let drawn: Pick<Marks, "shown" | "links"> = { shown: null, links: [] };
   const drawLinks = (): void => {
     const { positive, negative } = palette();
@@ -74,19 +85,19 @@ export function createDials(events: DialsEvents): DialsView {
     links.replaceChildren();
     if (shown === null) return;
     const strength = Math.max(...drawn.links.map(({ value }) => Math.abs(value)), 1e-12);
-    const from = centre(shown, narrow);
+    const from = centre(shown, plan);
     const length = ({ other }: Link): number => {
-      const to = centre(other, narrow);
+      const to = centre(other, plan);
       return Math.hypot(to.x - from.x, to.y - from.y);
     };
     // The shortest come last: on top, where a longer one goes the same way.
     for (const link of drawn.links.toSorted((a, b) => length(b) - length(a))) {
       const { other, value, cut } = link;
-      const to = centre(other, narrow);
+      const to = centre(other, plan);
       const ends = { x1: from.x, y1: from.y, x2: to.x, y2: to.y };
       const title = makeSvg("title");
       const word = cut ? "restore" : "cut";
-      title.textContent = `Click to ${word} the coupling to ${shortName(other, names)}`;
+      title.textContent = `Click to ${word} the coupling to ${shortName(other, network)}`;
       const group = makeSvg(
         "g",
         { class: cut ? "link cut" : "link", "data-testid": `link-${other}` },
@@ -106,21 +117,34 @@ export function createDials(events: DialsEvents): DialsView {
   };
   const layOut = (): void => {
     dials.forEach(({ group }, i) => {
-      const { x, y } = centre(i, narrow);
-      group.setAttribute("transform", `translate(${x} ${y})`);
+      const { x, y } = centre(i, plan);
+      const scale = scaleOf(i, plan);
+      const scaled = scale === 1 ? "" : ` scale(${scale})`;
+      group.setAttribute("transform", `translate(${x} ${y})${scaled}`);
     });
-    for (const { title, radius } of dials)
-      title?.setAttribute("y", String(radius + (narrow ? 18 : 13)));
-    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${heightOf(narrow)}`);
-    svg.classList.toggle("narrow", narrow);
+    for (const y of ["y1", "y2"]) rule.setAttribute(y, String(ruleOf(plan)));
+    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${heightOf(plan)}`);
+    svg.classList.toggle("narrow", plan.narrow);
+    writeNames();
     drawLinks();
   };
-  layOut();
+  const writeNames = (): void => {
+    const cell = outputCell(plan);
+    const [plain, small] = plan.narrow ? [10, 7.6] : [7, 4.7]; // widths of a letter, about
+    const long = network.classNames.some((name) => name.length * plain > cell);
+    const fitting = Math.floor(cell / (long ? small : plain));
+    network.classNames.forEach((text, i) => {
+      const { title, radius } = dials[network.hidden + i];
+      title?.setAttribute("y", String(radius + (plan.narrow ? 18 : 13)));
+      title?.replaceChildren(...linesOf(text, fitting));
+      title?.classList.toggle("long", long);
+    });
+  };
   new ResizeObserver(() => {
-    const now = svg.clientWidth < 320;
-    if (now === narrow) return;
-    narrow = now;
-    layOut();
+    const narrow = svg.clientWidth < 320;
+    if (narrow === plan.narrow) return;
+    plan = { ...plan, narrow };
+    if (dials.length > 0) layOut();
   }).observe(svg);
 
   const indexOf = (event: Event): number | null => {
@@ -131,7 +155,7 @@ export function createDials(events: DialsEvents): DialsView {
   };
   let tabbable = 0;
   const focus = (i: number): void => {
-    dials[tabbable].group.setAttribute("tabindex", "-1");
+    dials[tabbable]?.group.setAttribute("tabindex", "-1");
     tabbable = i;
     dials[i].group.setAttribute("tabindex", "0");
     dials[i].group.focus();
@@ -153,7 +177,7 @@ export function createDials(events: DialsEvents): DialsView {
     if (i === null) return;
     if (event.key === "Enter" || event.key === " ") onSelect(i);
     else {
-      const next = neighbour(i, event.key, narrow);
+      const next = neighbour(i, event.key, plan);
       if (next === null) return;
       focus(next);
     }
@@ -172,7 +196,7 @@ export function createDials(events: DialsEvents): DialsView {
   return {
     show(phases, at, still) {
       dials.forEach((dial, i) => {
-        const phase = phases[at * OSCILLATORS + i];
+        const phase = phases[at * dials.length + i];
         const reach = dial.radius - 2.5;
         const height = Math.cos(phase);
         dial.hand.setAttribute("x2", (reach * Math.sin(phase)).toFixed(2));
@@ -182,7 +206,7 @@ export function createDials(events: DialsEvents): DialsView {
         if (still)
           dial.group.setAttribute(
             "aria-label",
-            `${dialName(i, names)}, phase ${phase.toFixed(2)} rad`,
+            `${dialName(i, network)}, phase ${phase.toFixed(2)} rad`,
           );
       });
     },
@@ -192,44 +216,56 @@ export function createDials(events: DialsEvents): DialsView {
         group.setAttribute("aria-pressed", String(i === selected));
         group.classList.toggle("shown", i === shown);
         group.classList.toggle("silenced", silenced.includes(i));
-        group.classList.toggle("winner", winner !== null && i === HIDDEN + winner);
+        group.classList.toggle("winner", winner !== null && i === network.hidden + winner);
       });
       drawn = { shown, links };
       drawLinks();
     },
-    name(classNames) {
-      names = classNames;
-      const { classes } = palette();
-      classNames.forEach((text, i) => {
-        const { title, hand } = dials[HIDDEN + i];
-        hand.style.stroke = classes[i];
-        const lines = text.split(/(?<=[/ ])/).map((part, line) => {
-          const span = makeSvg("tspan", { x: 0, dy: line === 0 ? "0" : "1.05em" });
-          span.textContent = part;
-          return span;
-        });
-        title?.replaceChildren(...lines);
-        title?.classList.toggle("long", text.length > 2);
+    name(named) {
+      const { hidden, outputs } = named;
+      if (hidden !== network.hidden || outputs !== network.outputs) {
+        plan = { ...plan, hidden, outputs };
+        for (const { group } of dials) group.remove();
+        dials = Array.from({ length: hidden + outputs }, (_, i) => makeDial(i, i >= hidden));
+        svg.append(...dials.map((dial) => dial.group));
+        tabbable = 0;
+        drawn = { shown: null, links: [] };
+      }
+      network = named;
+      named.classNames.forEach((_, o) => {
+        dials[hidden + o].hand.style.stroke = classColour(o);
       });
+      layOut();
     },
   };
 }
 
+/** A name in two lines at most, each of so many letters at most. */
+function linesOf(name: string, letters: number): SVGTSpanElement[] {
+  const parts = name.split(/(?<=[/ _-])/);
+  const lines = name.length <= letters ? [name] : parts.slice(0, 2);
+  if (parts.length > 2 && lines.length > 1) lines[1] = `${lines[1]}…`;
+  return lines.map((text, line) => {
+    const span = makeSvg("tspan", { x: 0, dy: line === 0 ? "0" : "1.05em" });
+    span.textContent = elided(text.trimEnd(), letters);
+    return span;
+  });
+}
+
 /** "hidden oscillator 12", "output 7, oscillator 71". */
-export function dialName(i: number, classNames: string[]): string {
-  return i < HIDDEN
+export function dialName(i: number, { hidden, classNames }: Named): string {
+  return i < hidden
     ? `hidden oscillator ${i}`
-    : `output ${classNames[i - HIDDEN] ?? ""}, oscillator ${i}`;
+    : `output ${classNames[i - hidden] ?? ""}, oscillator ${i}`;
 }
 
 /** "hidden 12", "output 7", "Trouser". */
-export function shortName(i: number, classNames: string[]): string {
-  const name = classNames[i - HIDDEN];
-  return i < HIDDEN ? `hidden ${i}` : name.length > 2 ? name : `output ${name}`;
+export function shortName(i: number, { hidden, classNames }: Named): string {
+  const name = classNames[i - hidden];
+  return i < hidden ? `hidden ${i}` : name.length > 2 ? elided(name, 20) : `output ${name}`;
 }
 
-function makeDial(i: number): Dial {
-  const output = i >= HIDDEN;
+function makeDial(i: number, output: boolean): Dial {
   const radius = output ? OUTPUT_RADIUS : HIDDEN_RADIUS;
   const face = makeSvg("circle", { class: "face", r: radius });
   const hand = makeSvg("line", { class: "hand", x1: 0, y1: 0, x2: radius - 2.5, y2: 0 });
@@ -240,7 +276,7 @@ function makeDial(i: number): Dial {
       role: "button",
       tabindex: i === 0 ? 0 : -1,
       "aria-pressed": "false",
-      "aria-label": dialName(i, []),
+      "aria-label": `oscillator ${i}`,
       "data-testid": `dial-${i}`,
       "data-index": i,
     },

@@ -1,11 +1,12 @@
-/** Test images of both datasets as buttons. */
+/** Test images as buttons: of both datasets, or of a given network's own. */
 
 import type { Gallery } from "../core";
 import { hook, make, paintGrey } from "../dom";
 import { DATASETS, type Dataset } from "../state";
 
 export interface GalleryView {
-  mark(dataset: Dataset, index: number | null): void;
+  /** The strips of these datasets, none or some; the image of `dataset` that is shown is marked. */
+  show(datasets: readonly string[], dataset: string, index: number | null): void;
 }
 
 const TITLES: Record<Dataset, string> = {
@@ -35,6 +36,7 @@ export function createGallery(
   onPick: (dataset: Dataset, index: number) => void,
 ): GalleryView {
   const buttons = new Map<string, HTMLButtonElement>();
+  const strips = new Map<string, HTMLElement>();
   for (const dataset of DATASETS) {
     const strip = make("div", {
       class: "strip",
@@ -42,13 +44,8 @@ export function createGallery(
       "aria-label": `${TITLES[dataset]}: arrow keys move`,
     });
     gallery.get(dataset)?.forEach((image, i) => {
-      const canvas = make("canvas", {
-        class: "pixels",
-        width: "28",
-        height: "28",
-        "aria-hidden": "true",
-      });
-      paintGrey(canvas, image.pixels);
+      const canvas = make("canvas", { class: "pixels", "aria-hidden": "true" });
+      paintGrey(canvas, image.pixels, image.shape);
       const name = `test image ${image.index}: ${labelName(dataset, image.label)}`;
       const button = make(
         "button",
@@ -67,11 +64,14 @@ export function createGallery(
       strip.append(button);
     });
     moveByArrows(strip);
-    hook("gallery").append(make("h3", {}, TITLES[dataset]), strip);
+    const titled = make("div", {}, make("h3", {}, TITLES[dataset]), strip);
+    strips.set(dataset, titled);
+    hook("gallery").append(titled);
   }
   let marked: HTMLButtonElement | undefined;
   return {
-    mark(dataset, index) {
+    show(datasets, dataset, index) {
+      for (const [name, strip] of strips) strip.hidden = !datasets.includes(name);
       marked?.setAttribute("aria-pressed", "false");
       marked = index === null ? undefined : buttons.get(`${dataset} ${index}`);
       marked?.setAttribute("aria-pressed", "true");

@@ -1,9 +1,9 @@
 /** One oscillator: its input weights as a picture, its field, the other terms it has, its
  * strongest couplings. */
 
-import { termsOf, type Model, type Physics } from "../core";
+import { termsOf, type Model, type Shape } from "../core";
 import { context, hook, make, signed } from "../dom";
-import { HIDDEN, isCut } from "../state";
+import { isCut, type Settings } from "../state";
 import { dialName, shortName, type Partner } from "./dials";
 import { palette } from "./theme";
 
@@ -13,7 +13,7 @@ export interface Inspected {
   model: Model;
   field: number; // with the picture that is shown
   partners: Partner[];
-  physics: Physics;
+  physics: Settings;
 }
 
 export interface InspectorEvents {
@@ -45,7 +45,7 @@ function parts(
   events: InspectorEvents,
 ): Node[] {
   const silenced = physics.silenced.includes(oscillator);
-  const name = dialName(oscillator, model.classNames);
+  const name = dialName(oscillator, model);
   const silence = make(
     "button",
     { type: "button", class: "small", "data-testid": "silence" },
@@ -82,7 +82,7 @@ function parts(
     facts,
     list,
   );
-  return oscillator < HIDDEN ? [weightsOf(model, oscillator), words] : [words];
+  return oscillator < model.hidden ? [weightsOf(model, oscillator), words] : [words];
 }
 
 function coupling(
@@ -93,7 +93,7 @@ function coupling(
   cut: boolean,
   events: InspectorEvents,
 ): HTMLElement {
-  const short = shortName(other, model.classNames);
+  const short = shortName(other, model);
   const word = cut ? "Restore" : "Cut";
   const button = make(
     "button",
@@ -112,27 +112,18 @@ function coupling(
   return item;
 }
 
-/** Weights as colours: what excites in one, what inhibits in the other, zero is the paper. */
+/** The input weights as a picture: of a network that reads pictures, pixel by pixel; else as bars. */
 function weightsOf(model: Model, oscillator: number): HTMLElement {
-  const { positive, negative, card } = palette();
-  const weights = model.inputWeights.subarray(
-    oscillator * model.inputs,
-    (oscillator + 1) * model.inputs,
+  const weights = Float64Array.from(
+    model.inputWeights.subarray(oscillator * model.inputs, (oscillator + 1) * model.inputs),
   );
-  const most = weights.reduce((found, weight) => Math.max(found, Math.abs(weight)), 1e-12);
-  const paper = [1, 3, 5].map((at) => parseInt(card.slice(at, at + 2), 16));
-  const { rows, columns } = model.preprocessing;
-  const picture = new ImageData(columns, rows);
-  weights.forEach((weight, i) => {
-    const share = Math.abs(weight) / most;
-    const colour = weight > 0 ? positive : negative;
-    for (let c = 0; c < 3; c++) picture.data[4 * i + c] = paper[c] + share * (colour[c] - paper[c]);
-    picture.data[4 * i + 3] = 255;
-  });
+  const { preprocessing } = model;
+  const picture =
+    preprocessing.kind === "picture" ? asPixels(weights, preprocessing) : asBars(weights);
   const canvas = make("canvas", {
-    class: "pixels weights",
-    width: String(columns),
-    height: String(rows),
+    class: preprocessing.kind === "picture" ? "pixels weights" : "pixels weights bars",
+    width: String(picture.width),
+    height: String(picture.height),
     role: "img",
     "aria-label": `Input weights of hidden oscillator ${oscillator}`,
   });
@@ -146,4 +137,41 @@ function weightsOf(model: Model, oscillator: number): HTMLElement {
     " down",
   );
   return make("figure", {}, canvas, legend);
+}
+
+/** What excites in one colour, what inhibits in the other, zero is the paper. */
+function asPixels(weights: Float64Array, { rows, columns }: Shape): ImageData {
+  const { positive, negative, card } = palette();
+  const most = largest(weights);
+  const paper = [1, 3, 5].map((at) => parseInt(card.slice(at, at + 2), 16));
+  const picture = new ImageData(columns, rows);
+  weights.forEach((weight, i) => {
+    const share = Math.abs(weight) / most;
+    const colour = weight > 0 ? positive : negative;
+    for (let c = 0; c < 3; c++) picture.data[4 * i + c] = paper[c] + share * (colour[c] - paper[c]);
+    picture.data[4 * i + 3] = 255;
+  });
+  return picture;
+}
+
+const BAR = 28; // half the bars' height, in pixels
+
+/** A bar for each feature, in their order: up where it excites, down where it inhibits. */
+function asBars(weights: Float64Array): ImageData {
+  const { positive, negative } = palette();
+  const most = largest(weights);
+  const picture = new ImageData(weights.length, 2 * BAR);
+  weights.forEach((weight, d) => {
+    const length = Math.round((BAR * Math.abs(weight)) / most);
+    const top = weight > 0 ? BAR - length : BAR;
+    const colour = weight > 0 ? positive : negative;
+    for (let y = top; y < top + length; y++) {
+      picture.data.set([...colour, 255], 4 * (y * weights.length + d));
+    }
+  });
+  return picture;
+}
+
+function largest(weights: Float64Array): number {
+  return weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1e-12);
 }

@@ -3,7 +3,7 @@
 import { effectiveCouplings, strongest } from "../core";
 import { hook } from "../dom";
 import type { Outcome } from "../run";
-import { OSCILLATORS, isCut, protocolTitle, type AppState } from "../state";
+import { isCut, type AppState } from "../state";
 import { createDials, type Partner } from "./dials";
 import { showInspector, type InspectorEvents } from "./inspector";
 
@@ -32,9 +32,9 @@ export class Oscillators {
 
   show(state: AppState, outcome: Outcome): void {
     this.shown = { state, outcome };
-    const whose = state.compare ? ` of ${protocolTitle(outcome.protocol)}` : "";
+    const whose = state.compare ? ` of ${outcome.model.protocol}` : "";
     hook("dials-of").textContent = whose;
-    this.dials.name(outcome.model.classNames);
+    this.dials.name(outcome.model);
     this.inspect();
   }
 
@@ -65,7 +65,8 @@ export class Oscillators {
     const { model, fields, winner } = outcome;
     const { silenced } = physics;
     const oscillator = this.hovered ?? this.focused ?? selected;
-    if (oscillator === null) {
+    // The pointer may still be where a larger network had a dial.
+    if (oscillator === null || oscillator >= model.hidden + model.outputs) {
       this.dials.mark({ selected, shown: null, links: [], silenced, winner });
       showInspector(null, this.events);
       return;
@@ -84,8 +85,9 @@ export class Oscillators {
 
   /** Those that are cut or silenced stay in the list, so that they can be restored. */
   private partnersOf(oscillator: number): Partner[] {
-    const { state, outcome } = this.shown!;
-    const whole = { ...state.physics, cut: [], silenced: [] };
-    return strongest(effectiveCouplings(outcome.model, whole), OSCILLATORS, oscillator, PARTNERS);
+    const { model, physics } = this.shown!.outcome;
+    const whole = { ...physics, cut: [], silenced: [] };
+    const n = model.hidden + model.outputs;
+    return strongest(effectiveCouplings(model, whole), n, oscillator, PARTNERS);
   }
 }

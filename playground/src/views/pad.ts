@@ -2,14 +2,18 @@
  * is prepared as the MNIST digits were; a picture put on the pad is read back cell by cell, so that
  * what is not redrawn stays exactly as it was. */
 
-import type { Pixels } from "../core";
+import type { Pixels, Shape } from "../core";
 import { context, hook, make, paintGrey } from "../dom";
 import { drawByKeyboard, type Point } from "./padKeys";
-import { BRUSH, SIDE, read, type Reading } from "./padReading";
+import { LONGEST, padSize, read, type Reading } from "./padReading";
 
 const MOST_UNDO = 30;
 
 export interface PadView {
+  /** Pictures have this shape from now on. */
+  shape(shape: Shape): void;
+  /** Whether drawings are centred and scaled, and whether the visitor can choose. */
+  centre(centred: boolean, choosable: boolean): void;
   show(pixels: Pixels | null): void;
   hint(text: string): void;
 }
@@ -20,27 +24,30 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
   const hint = document.querySelector<HTMLElement>(".pad-hint")!;
   const drawing = context(canvas, true);
   const past: { picture: ImageData; cells: boolean }[] = [];
-  let cells = false; // the pad began as a 28 x 28 picture
+  let size = padSize({ rows: 1, columns: 1 }); // until a network is there
+  let cells = false; // the pad is read cell by cell: it began as a picture of that shape, or
+  const centring = hook<HTMLInputElement>("pad-centre"); // drawings are not to be centred
   let erasing = false;
   let last: Point | null = null;
 
   const wipe = (): void => {
     drawing.fillStyle = "#000";
-    drawing.fillRect(0, 0, SIDE, SIDE);
-    cells = false;
+    drawing.fillRect(0, 0, size.width, size.height);
+    cells = !centring.checked;
   };
+  const picture = (): ImageData => drawing.getImageData(0, 0, size.width, size.height);
   const keep = (): void => {
-    past.push({ picture: drawing.getImageData(0, 0, SIDE, SIDE), cells });
+    past.push({ picture: picture(), cells });
     if (past.length > MOST_UNDO) past.shift();
   };
   const changed = (done: boolean): void => {
-    const reading = read(drawing.getImageData(0, 0, SIDE, SIDE), cells);
+    const reading = read(picture(), cells, size);
     hint.hidden = !("problem" in reading) || reading.problem !== "empty";
     onChange(reading, done);
   };
   const stroke = (from: Point, to: Point): void => {
     drawing.strokeStyle = erasing ? "#000" : "#fff";
-    drawing.lineWidth = erasing ? 1.5 * BRUSH : BRUSH;
+    drawing.lineWidth = erasing ? 1.5 * size.brush : size.brush;
     drawing.lineCap = "round";
     drawing.lineJoin = "round";
     drawing.beginPath();
@@ -52,8 +59,8 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
   const place = (event: PointerEvent): Point => {
     const box = canvas.getBoundingClientRect();
     return {
-      x: ((event.clientX - box.left) / box.width) * SIDE,
-      y: ((event.clientY - box.top) / box.height) * SIDE,
+      x: ((event.clientX - box.left) / box.width) * size.width,
+      y: ((event.clientY - box.top) / box.height) * size.height,
     };
   };
   canvas.addEventListener("pointerdown", (event) => {
@@ -102,19 +109,39 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
     cells = before.cells;
     changed(true);
   });
+  centring.addEventListener("change", () => {
+    cells = !centring.checked;
+    changed(false);
+  });
   drawByKeyboard(canvas, { keep, stroke, clear, changed });
-  wipe();
 
   return {
+    shape(shape) {
+      const { rows, columns } = size.shape;
+      if (shape.rows === rows && shape.columns === columns) return;
+      size = padSize(shape);
+      canvas.width = size.width;
+      canvas.height = size.height;
+      const { width, height } = size;
+      const { style } = canvas.parentElement as HTMLElement;
+      style.aspectRatio = `${width} / ${height}`;
+      style.maxWidth = `${(LONGEST * width) / Math.max(width, height)}px`;
+      past.length = 0;
+      wipe();
+    },
+    centre(centred, choosable) {
+      centring.checked = centred;
+      (centring.parentElement as HTMLElement).hidden = !choosable;
+    },
     show(pixels) {
       keep();
       wipe();
       hint.hidden = pixels !== null;
       if (pixels === null) return;
-      const small = make("canvas", { width: "28", height: "28" });
-      paintGrey(small, pixels);
+      const small = make("canvas");
+      paintGrey(small, pixels, size.shape);
       drawing.imageSmoothingEnabled = false;
-      drawing.drawImage(small, 0, 0, SIDE, SIDE);
+      drawing.drawImage(small, 0, 0, size.width, size.height);
       cells = true;
     },
     hint(text) {

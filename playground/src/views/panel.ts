@@ -1,11 +1,13 @@
 /** One network's rollout: traces, the class at each time, energy. Two stand side by side to compare. */
 
 import type { Model, Rollout } from "../core";
-import { context, hook, make, signed } from "../dom";
+import { context, elided, hook, make, signed } from "../dom";
 import { showAnytime } from "./anytime";
 import { showEnergy } from "./energy";
 import { FONT, Plot } from "./plot";
 import { showTraces } from "./traces";
+
+const LONGEST_NAME = 20; // letters beside the traces
 
 export class Panel {
   private readonly root = make("div", { class: "panel" });
@@ -35,7 +37,8 @@ export class Panel {
   }
 
   show(title: string | null, rollout: Rollout, model: Model, winner: number): void {
-    const { classNames: names, lag } = model;
+    const { lag } = model;
+    const names = model.classNames.map((name) => elided(name, LONGEST_NAME));
     this.heading.textContent = title ?? "";
     this.heading.hidden = title === null;
     this.lag.hidden = lag === null;

@@ -1,12 +1,12 @@
 /** What can be changed about the physics. */
 
-import type { Physics } from "../core";
+import type { Model, Physics } from "../core";
 import { hook, make } from "../dom";
-import { COUPLING_BITS, DEFAULT_PHYSICS, RANGES } from "../state";
+import { COUPLING_BITS, ENSEMBLE, rangesOf } from "../state";
 import { say } from "./announce";
 
 export interface PhysicsView {
-  show(physics: Physics, ensemble: boolean): void;
+  show(physics: Physics, ensemble: boolean, model: Model): void;
 }
 
 export interface PhysicsEvents {
@@ -20,8 +20,8 @@ interface Quantity {
   name: string; // of its hooks
   label: string;
   scale: number; // what is shown is the state's number times this
-  step: number; // of the number
-  coarse: number; // of the slider
+  /** Of the number and of the slider. */
+  step(model: Model): [number, number];
 }
 
 const QUANTITIES: Quantity[] = [
@@ -30,19 +30,23 @@ const QUANTITIES: Quantity[] = [
     name: "temperature",
     label: "Temperature",
     scale: 1,
-    step: 0.01,
-    coarse: 0.05,
+    step: () => [0.01, 0.05],
   },
   {
     key: "observationTime",
     name: "observation-time",
     label: "Read at t_f",
     scale: 1,
-    step: 0.01,
-    coarse: 0.02,
+    step: ({ observationTime }) => [observationTime / 20, observationTime / 10],
   },
-  { key: "steps", name: "steps", label: "Euler steps", scale: 1, step: 1, coarse: 20 },
-  { key: "mismatch", name: "mismatch", label: "Mismatch %", scale: 100, step: 0.5, coarse: 1 },
+  {
+    key: "steps",
+    name: "steps",
+    label: "Euler steps",
+    scale: 1,
+    step: ({ steps }) => [1, Math.ceil(steps / 10)],
+  },
+  { key: "mismatch", name: "mismatch", label: "Mismatch %", scale: 100, step: () => [0.5, 1] },
 ];
 
 export function createPhysics(events: PhysicsEvents): PhysicsView {
@@ -75,14 +79,14 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
     make(
       "div",
       { class: "actions" },
-      make("label", { class: "check" }, ensemble, " Ensemble of 10"),
+      make("label", { class: "check" }, ensemble, ` Ensemble of ${ENSEMBLE}`),
       make("div", {}, noise, reset),
     ),
   );
 
   return {
-    show(physics, ensembleOn) {
-      for (const { show } of quantities) show(physics);
+    show(physics, ensembleOn, model) {
+      for (const { show } of quantities) show(physics, model);
       bits.value = physics.couplingBits === null ? "off" : String(physics.couplingBits);
       ensemble.checked = ensembleOn;
       hook("changes").textContent = changes(physics);
@@ -91,38 +95,28 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
 }
 
 function makeQuantity(
-  { key, name, label, scale, step, coarse }: Quantity,
+  { key, name, label, scale, step }: Quantity,
   { onChange }: PhysicsEvents,
-): { element: HTMLElement; show(physics: Physics): void } {
-  const [least, most] = RANGES[key].map((value) => value * scale);
-  const range = { min: String(least), max: String(most) };
-  const number = make("input", {
-    type: "number",
-    id: name,
-    "data-testid": name,
-    step: String(step),
-    ...range,
-  });
+): { element: HTMLElement; show(physics: Physics, model: Model): void } {
+  const number = make("input", { type: "number", id: name, "data-testid": name });
   const slider = make("input", {
     type: "range",
     "data-testid": `${name}-slider`,
     "aria-label": `${label}, slider`,
-    step: String(coarse),
-    ...range,
   });
+  let [least, most, current] = [0, 0, 0];
   const valid = (text: string): boolean => {
     const value = Number(text);
     return (
       text !== "" && value >= least && value <= most && (key !== "steps" || Number.isInteger(value))
     );
   };
-  let current = DEFAULT_PHYSICS[key] * scale;
   const set = (text: string): void => {
     if (valid(text)) onChange({ [key]: Number(text) / scale });
   };
   number.addEventListener("input", () => set(number.value));
   number.addEventListener("change", () => {
-    if (!valid(number.value)) say(`${label} goes from ${least} to ${most}.`, "problem");
+    if (!valid(number.value)) say(`${label} goes from ${rounded(least)} to ${rounded(most)}.`, "problem");
     number.value = rounded(current);
   });
   slider.addEventListener("input", () => set(slider.value));
@@ -134,8 +128,16 @@ function makeQuantity(
       number,
       slider,
     ),
-    show(physics) {
+    show(physics, model) {
+      [least, most] = rangesOf(model)[key].map((value) => value * scale) as [number, number];
       current = physics[key] * scale;
+      const [fine, coarse] = step(model);
+      for (const [input, by] of [
+        [number, fine],
+        [slider, coarse],
+      ] as const) {
+        Object.assign(input, { min: rounded(least), max: rounded(most), step: rounded(by) });
+      }
       slider.value = String(current);
       if (document.activeElement !== number || Number(number.value) !== Number(rounded(current))) {
         number.value = rounded(current);
@@ -145,7 +147,7 @@ function makeQuantity(
 }
 
 function rounded(value: number): string {
-  return String(Number(value.toFixed(6)));
+  return String(Number(value.toPrecision(9)));
 }
 
 function changes({ cut, silenced }: Physics): string {

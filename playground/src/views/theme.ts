@@ -9,7 +9,8 @@ export interface Palette {
   card: string;
   positive: [number, number, number];
   negative: [number, number, number];
-  classes: string[];
+  classes: string[]; // the first few; the others follow by hue
+  lightness: number; // of those
 }
 
 /** Told apart with any colour vision. */
@@ -34,6 +35,7 @@ const LIGHT: Palette = {
   positive: [0, 92, 153],
   negative: [190, 84, 0],
   classes: CLASSES,
+  lightness: 0.4,
 };
 
 const DARK: Palette = {
@@ -46,6 +48,7 @@ const DARK: Palette = {
   classes: CLASSES.map(
     (colour) => ({ "#000000": "#FFFFFF", "#882255": "#AA3377" })[colour] ?? colour,
   ),
+  lightness: 0.65,
 };
 
 const KEY = "entrain-theme";
@@ -58,6 +61,23 @@ function isDark(): boolean {
 
 export function palette(): Palette {
   return isDark() ? DARK : LIGHT;
+}
+
+/** The colour #RRGGBB of a class; beyond the named ones hues apart by the golden angle. */
+export function classColour(index: number): string {
+  const { classes, lightness } = palette();
+  return classes[index] ?? hexOf((index * 137.508) % 360, 0.6, lightness);
+}
+
+/** Hue in degrees, saturation and lightness from 0 to 1. */
+function hexOf(hue: number, saturation: number, lightness: number): string {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  const channel = (n: number): string => {
+    const k = (n + hue / 30) % 12;
+    const level = lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(255 * level).toString(16).padStart(2, "0");
+  };
+  return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
 export function startTheme(onChange: () => void): void {

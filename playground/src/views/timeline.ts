@@ -10,7 +10,7 @@ export class Timeline {
   private readonly button = hook("play");
   private readonly label = hook("time-label");
   private readonly speed = hook<HTMLSelectElement>("speed");
-  private steps = 200;
+  private steps = 1;
   private position = 0; // of 0 to 1
   private moving = false;
   private before = 0;

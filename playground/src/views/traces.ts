@@ -1,7 +1,7 @@
-/** The ten output activations against time, labelled where they end. */
+/** The output activations against time, labelled where they end. */
 
 import type { Rollout } from "../core";
-import { palette } from "./theme";
+import { classColour, palette } from "./theme";
 import { FONT, Plot, curve, type Box, type Margins } from "./plot";
 
 const LABEL_HEIGHT = 12;
@@ -25,7 +25,7 @@ export function showTraces(
   plot.show(
     margins,
     (drawing, box) => {
-      const { ink, muted, line, classes } = palette();
+      const { ink, muted, line } = palette();
       drawing.textBaseline = "middle";
       drawing.textAlign = "right";
       for (const [value, text] of [
@@ -53,14 +53,16 @@ export function showTraces(
       drawing.textAlign = "left";
       drawing.textBaseline = "middle";
       const ends = names.map((_, o) => y(box, activations[steps * outputs + o]));
-      spread(ends, box).forEach((height, o) => {
-        drawing.strokeStyle = classes[o];
+      const labelled = highest(ends, box);
+      spread(labelled.map((o) => ends[o]), box).forEach((height, k) => {
+        const o = labelled[k];
+        drawing.strokeStyle = classColour(o);
         drawing.lineWidth = 1;
         drawing.beginPath();
         drawing.moveTo(box.right + 3, ends[o]);
         drawing.lineTo(box.right + 11, height);
         drawing.stroke();
-        drawing.fillStyle = classes[o];
+        drawing.fillStyle = classColour(o);
         drawing.fillRect(box.right + 11, height - 4, 7, 8);
         drawing.font = o === winner ? `bold ${FONT}` : FONT;
         drawing.fillStyle = o === winner ? ink : muted;
@@ -68,9 +70,8 @@ export function showTraces(
       });
     },
     (drawing, box) => {
-      const { classes } = palette();
       for (const o of order) {
-        drawing.strokeStyle = classes[o];
+        drawing.strokeStyle = classColour(o);
         if (replicates.length > 1) {
           drawing.lineWidth = 0.7;
           drawing.globalAlpha = 0.4;
@@ -83,7 +84,7 @@ export function showTraces(
       }
     },
     (drawing, box, fraction) => {
-      const { classes, card } = palette();
+      const { card } = palette();
       const k = Math.round(fraction * steps);
       const x = box.left + fraction * (box.right - box.left);
       for (const o of order) {
@@ -95,13 +96,20 @@ export function showTraces(
           0,
           2 * Math.PI,
         );
-        drawing.fillStyle = classes[o];
+        drawing.fillStyle = classColour(o);
         drawing.strokeStyle = card;
         drawing.fill();
         drawing.stroke();
       }
     },
   );
+}
+
+/** The outputs that get a label: all, or the highest of them that there is room for. */
+function highest(ends: number[], { top, bottom }: Box): number[] {
+  const room = Math.floor((bottom - top + 8) / LABEL_HEIGHT) + 1;
+  const order = ends.map((_, o) => o).sort((a, b) => ends[a] - ends[b]);
+  return order.slice(0, room).sort((a, b) => a - b);
 }
 
 /** Heights near `wanted`, far enough apart for labels, within the box where they fit. */

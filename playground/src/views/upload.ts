@@ -1,19 +1,28 @@
 /** A picture of the visitor's own: chosen or dropped, decoded, made small, prepared. */
 
-import { fromRgba, normalisePolarity, prepare, type Pixels } from "../core";
+import { fromRgba, normalisePolarity, prepare, type Pixels, type Shape } from "../core";
 import { context, hook, make } from "../dom";
 import { say } from "./announce";
 
 const MOST_BYTES = 60e6;
 const LONGEST_SIDE = 1024; // larger pictures are scaled down before their pixels are read
 
-export function createUpload(onPicture: (pixels: Pixels) => void): void {
+/** `shape` is that of the network's pictures, or null where it reads none. */
+export function createUpload(
+  shape: () => Shape | null,
+  onPicture: (pixels: Pixels) => void,
+): void {
   const input = hook<HTMLInputElement>("upload");
   const take = async (file: File | undefined): Promise<void> => {
+    const wanted = shape();
     if (file === undefined) return;
+    if (wanted === null) {
+      say("This network reads numbers, not pictures.", "problem");
+      return;
+    }
     say("Reading the picture …");
     try {
-      onPicture(await readPicture(file));
+      onPicture(await readPicture(file, wanted));
     } catch (error) {
       say(
         error instanceof Unreadable ? error.message : "This picture could not be read.",
@@ -44,7 +53,7 @@ export function createUpload(onPicture: (pixels: Pixels) => void): void {
 
 class Unreadable extends Error {}
 
-async function readPicture(file: File): Promise<Pixels> {
+async function readPicture(file: File, shape: Shape): Promise<Pixels> {
   if (file.size > MOST_BYTES) {
     throw new Unreadable("This file is larger than 60 MB. Please choose a smaller picture.");
   }
@@ -59,6 +68,7 @@ async function readPicture(file: File): Promise<Pixels> {
     normalisePolarity(fromRgba(data, width, height), height, width),
     height,
     width,
+    shape,
   );
   if (pixels === null || pixels.every((value) => value === pixels[0])) {
     throw new Unreadable("This picture has one colour only: there is nothing to read.");

@@ -2,7 +2,7 @@
 
 import { margin, scoresOf, winnerAt, type Rollout } from "../core";
 import { hook, make } from "../dom";
-import { palette } from "./theme";
+import { classColour } from "./theme";
 
 export class Verdict {
   private readonly root: HTMLElement;
@@ -44,12 +44,12 @@ export class Verdict {
     const { steps, replicates } = rollout;
     this.title.textContent = `${title} reads`;
     this.read.textContent = names[winner];
-    this.root.style.borderLeftColor = palette().classes[winner];
+    this.root.style.borderLeftColor = classColour(winner);
     this.truth.textContent =
       truth === null ? "" : truth === winner ? "✓ correct" : `✗ it is ${names[truth]}`;
     this.truth.classList.toggle("wrong", truth !== null && truth !== winner);
     const scores = scoresOf(rollout);
-    this.margin.textContent = `margin ${margin(scores).toFixed(2)}`;
+    this.margin.textContent = outputs > 1 ? `margin ${margin(scores).toFixed(2)}` : "";
     this.margin.title = names.map((name, o) => `${name} ${scores[o].toFixed(6)}`).join(", ");
     this.decided.textContent = `decided at t = ${(rollout.decidedAt / steps).toFixed(2)} t_f`;
     const agree = replicates.filter((one) => winnerAt(one, outputs, steps) === winner).length;

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import io
 import sys
+import traceback
+import warnings
+from typing import Any
 
 import typer
 
 from entrain.cli import bench, data, evaluate, play, predict, report, reproduce, search, show, train
-from entrain.cli.console import guarded
+from entrain.cli.commands import Command, Commands
+from entrain.cli.console import err, guarded
 
 app = typer.Typer(
     name="entrain",
+    cls=Commands,
     help="Train small networks of coupled oscillators to compute.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,  # brackets in a help text are brackets
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -49,7 +55,7 @@ for _name, _command in (
     ("reproduce", reproduce.command),
     ("report", report.command),
 ):
-    app.command(_name)(guarded(_command))
+    app.command(_name, cls=Command)(guarded(_command))
 
 
 def main() -> None:
@@ -57,4 +63,18 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name the terminal cannot show is no crash
             stream.reconfigure(errors="backslashreplace")
-    app()
+    warnings.showwarning = _show_warning
+    sys.excepthook = _show_bug
+    typer.main.get_command(app)()  # app() would put Typer's own hook in place of ours
+
+
+# Python would send both to the terminal as they are, with what they quote from a file.
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    err.print("warning:", style="yellow", end=" ")
+    err.print(str(message), soft_wrap=True)
+
+
+def _show_bug(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    err.print("".join(traceback.format_exception(kind, error, trace)), end="", soft_wrap=True)

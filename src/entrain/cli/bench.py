@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from entrain.cli.console import err, number, out, print_json, table
-from entrain.cli.options import Device, Json
+from entrain.cli.options import Device, Json, require
 
 
 def command(
@@ -43,8 +43,8 @@ def command(
     from entrain.figures import growth_figure, save
     from entrain.files import write_atomically
 
-    for name, value in (("batch", batch), ("inferences", inferences), ("rounds", rounds)):
-        positive_int(name, value)
+    sizes = {"batch": batch, "oscillators": oscillators, "steps": steps}
+    require(positive_int, **sizes, inferences=inferences, rounds=rounds)
     problem = Problem(batch, oscillators, steps, choose_device(device).type)
     with err.status("preparing") as status:
         result = compare(

@@ -7,51 +7,110 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
-# Names of files and datasets are shown as they are: no markup, no emoji codes.
-out = Console(highlight=False, markup=False, emoji=False)  # results
-err = Console(stderr=True, highlight=False, markup=False, emoji=False)  # progress and errors
-
-BAD_INPUT, INTERRUPTED = 2, 130
+BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 _NO_MEMORY = re.compile("out of memory|not enough memory|allocate memory|Storage size calculation")
 
 
+def visible(text: str) -> str:
+    r"""`text` with what is not printable escaped: ESC as \x1b, a bidirectional control as \u202e.
+
+    Line ends and tabs stay, as in our own messages.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each in "\n\t\N{NO-BREAK SPACE}" else _escaped(each)
+        for each in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+class SafeConsole(Console):
+    """A console on which no text of a file moves the cursor, recolours or turns around a line.
+
+    Names are shown as they are: no markup, no emoji codes. Only Rich itself sends control codes.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """See Console; escaped before the layout, so that columns have their right widths."""
+        return super().render_str(visible(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """See Console; the one gate that all output passes, whatever it was made of."""
+        for segment in super().render(renderable, options):
+            text = segment.text
+            if segment.control is None and not text.isprintable():
+                segment = Segment(visible(text), segment.style)
+            yield segment
+
+
+out = SafeConsole()  # results
+err = SafeConsole(stderr=True)  # progress and errors
+
+
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
     """The command with bad input, a failing disk and too little memory as exit code 2, and
-    Ctrl-C as 130."""
+    Ctrl-C as 130; under --json a bug too is told in JSON, with exit code 1."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
-        from entrain.errors import InputError
-
+        json = bool(kwargs.get("json"))
         try:
             command(*args, **kwargs)
-        except InputError as error:
-            folder = getattr(error, "folder", None)  # of a run that can be gone on with
-            fail(str(error) if folder is None else f"{error}: {resume_command(folder)}")
-        except BrokenPipeError:
+        except (typer.Exit, typer.Abort, BrokenPipeError):
             raise  # whoever read the output has left: no error to tell
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            fail(f"{where}{error.strerror or error}")
-        except (MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and not _NO_MEMORY.search(str(error)):
-                raise
-            why = f" ({error})" if str(error) else ""
-            fail(f"there is not enough memory for this{why}; choose smaller sizes or steps")
         except KeyboardInterrupt:
             err.print("interrupted", style="yellow")
-            raise typer.Exit(INTERRUPTED) from None
+            leave("interrupted", INTERRUPTED, json)
+        except Exception as error:
+            message = explanation(error)
+            if message is not None:
+                complain(message)
+                leave(message, BAD_INPUT, json)
+            if not json:
+                raise
+            err.print(traceback.format_exc(), soft_wrap=True)
+            leave(f"a bug: {type(error).__name__}: {error}", BUG, json)
 
     return run
+
+
+def explanation(error: Exception) -> str | None:
+    """What to tell of an error the user can mend; None for a bug."""
+    from entrain.errors import InputError
+
+    if isinstance(error, InputError):
+        folder = getattr(error, "folder", None)  # of a run that can be gone on with
+        return str(error) if folder is None else f"{error}: {resume_command(folder)}"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}"
+    if isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error))
+    ):
+        why = f" ({error})" if str(error) else ""
+        return f"there is not enough memory for this{why}; choose smaller sizes or steps"
+    return None
 
 
 def resume_command(folder: Path) -> str:
@@ -65,10 +124,11 @@ def complain(message: str) -> None:
     err.print(message, soft_wrap=True)
 
 
-def fail(message: str) -> NoReturn:
-    """Print an error and leave with exit code 2."""
-    complain(message)
-    raise typer.Exit(BAD_INPUT)
+def leave(message: str, code: int, json: bool) -> NoReturn:
+    """End the command; under --json its one object says why."""
+    if json:
+        print_json({"error": message, "code": code})
+    raise typer.Exit(code)
 
 
 def print_json(values: dict[str, Any]) -> None:

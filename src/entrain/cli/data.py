@@ -12,7 +12,10 @@ from entrain.cli.options import DataDir, Json
 
 def command(
     dataset: Annotated[
-        str | None, typer.Argument(help="Fetch and verify this one.", show_default="list all")
+        str | None,
+        typer.Argument(
+            metavar="DATASET", help="Fetch and verify this one.", show_default="list all"
+        ),
     ] = None,
     data_dir: DataDir = None,
     json: Json = False,
@@ -40,10 +43,20 @@ def _list(data_dir: DataDir, json: bool) -> None:
         print_json({"datasets": rows})
         return
     shown = table("datasets", "name", "training images", "test images")
+    places: dict[str, None] = {}
     for name, row in rows.items():
-        missing = f"not here yet: entrain data {name}"
-        shown.add_row(name, row["train"] or missing, row["t10k"] or missing)
+        kinds = []
+        for source in (row["train"], row["t10k"]):
+            kind, _, folder = (source or f"not here yet: entrain data {name}").partition(" (")
+            kinds.append(kind)
+            if folder:
+                places[f"{kind:<8} {folder.removesuffix(')')}"] = None
+        shown.add_row(name, *kinds)
+    for column in shown.columns:
+        column.justify = "left"
     out.print(shown)
+    for place in places:  # whole, to be copied
+        out.print(place, soft_wrap=True)
 
 
 def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:

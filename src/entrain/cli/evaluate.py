@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import number, out, print_json, table
+from entrain.cli.console import err, number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, ModelArgument, require
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 
 if TYPE_CHECKING:
     from entrain.data import Split
     from entrain.model import Model
+    from entrain.runfolder import RunFolder
 
 
 def command(
@@ -22,8 +23,9 @@ def command(
     dataset: Annotated[
         str | None,
         typer.Argument(
+            metavar="DATASET",
             help="A dataset, or your own data, as in entrain train.",
-            show_default="the one the model was trained on",
+            show_default="what the model was trained on",
         ),
     ] = None,
     temperature: Annotated[float, typer.Option(help="Thermal noise kT during inference.")] = 0.0,
@@ -33,8 +35,13 @@ def command(
         int | None,
         typer.Option(metavar="STEPS", help="Compare with this many Euler steps."),
     ] = None,
-    label: Annotated[str | None, typer.Option(help="Label column of your table.")] = None,
-    image_size: Annotated[int, typer.Option(help="Side of your own pictures.")] = IMAGE_SIZE,
+    label: Annotated[
+        str | None, typer.Option(help="Label column of your table.", show_default="as in training")
+    ] = None,
+    image_size: Annotated[
+        int | None,
+        typer.Option(help="Side of your own pictures.", show_default="as in training"),
+    ] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
@@ -43,8 +50,9 @@ def command(
 
     Those of a dataset are its official test images, those of your own data the part that training
     left for the test. With --temperature the ensemble's averaged outputs are measured, and single
-    trajectories too.
+    trajectories too. A run folder remembers your own data.
     """
+    from entrain import kernels
     from entrain.data import DATASETS
     from entrain.device import choose_device
     from entrain.errors import InputError, positive_float, positive_int, seed_number
@@ -56,13 +64,16 @@ def command(
     place = choose_device(device)
     path = find(model)
     loaded = load(path)
-    name, split = _test_examples(loaded, dataset, label, image_size, data_dir)
+    run = _run_of(path, loaded)
+    given = {"label": label, "image_size": image_size}
+    name, split = _test_examples(loaded, run, dataset, given, data_dir)
     if split.features.shape[1] != loaded.network.inputs:
         pixels = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
         raise InputError(
             f"{name} has {pixels.format(split.features.shape[1])}, the model {model} takes "
             f"{loaded.network.inputs} (it was trained on {loaded.dataset})"
         )
+    kernels.prepare(place, err.print)
     loaded.network.to(place)
     result: dict[str, Any] = {
         "model": str(path),
@@ -81,22 +92,56 @@ def command(
         _show(result)
 
 
+def _run_of(path: Path, model: Model) -> RunFolder | None:
+    """The run that a model file lies in."""
+    from entrain.runfolder import RunFolder
+
+    if not (path.parent / "run.json").is_file():
+        return None
+    found = RunFolder.open(path.parent)
+    return found if found.recipe.dataset == model.dataset else None
+
+
 def _test_examples(
-    model: Model, dataset: str | None, label: str | None, image_size: int, data_dir: Path | None
+    model: Model,
+    run: RunFolder | None,
+    dataset: str | None,
+    options: dict[str, Any],
+    data_dir: Path | None,
 ) -> tuple[str, Split]:
+    """Test examples of `dataset`, or of the data that the run remembers."""
     from entrain.data import DATASETS, load_test_split
     from entrain.errors import InputError
 
-    name = dataset or model.dataset
-    if dataset is None and name not in DATASETS:
+    name, remembered = dataset or model.dataset, None if run is None else run.own
+    given = {option: value for option, value in options.items() if value is not None}
+    own: dict[str, Any] | None
+    if dataset is None and remembered is not None:
+        own = remembered | given
+        if not Path(own["path"]).exists():
+            raise InputError(
+                f"{own['path']}: the run was trained on it, and it is no longer there; name the "
+                "file or folder, entrain evaluate RUN DATA"
+            )
+    elif dataset is None and name not in DATASETS:
         raise InputError(
             f"the model was trained on data of your own ({name}): name the file or folder, "
             "entrain evaluate MODEL DATA"
         )
-    own = own_data(name, label, image_size)
+    else:
+        own = own_data(name, options["label"], options["image_size"] or IMAGE_SIZE)
+        if own and remembered and own["path"] == remembered["path"]:
+            own = remembered | given
     if own is None:
-        return name, load_test_split(name, data_dir)
+        kept = None if run is None else run.settings["data_dir"]
+        return name, load_test_split(name, data_dir or (Path(kept) if kept else None))
     data = read(name, data_dir, own)
+    if run is not None and dataset is None and not given and not run.has(data):
+        raise InputError(
+            f"{own['path']}: has changed since the run was trained on it, so that test examples "
+            "may have been trained on; name the data to evaluate it all the same, "
+            "entrain evaluate RUN DATA"
+        )
     if data.class_names != model.class_names:
         raise InputError(
             f"{name} has the classes {', '.join(data.class_names)}; the model knows "

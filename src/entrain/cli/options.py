@@ -13,7 +13,9 @@ import typer
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model file, a run folder or a shipped model.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on standard output, errors too.")
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:INDEX.")]
 DataDir = Annotated[
     Path | None,

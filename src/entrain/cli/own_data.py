@@ -26,13 +26,17 @@ def own_data(dataset: str, label: str | None, image_size: int) -> dict[str, Any]
 
 def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> Dataset:
     from entrain.cli.progress import fraction_bar
-    from entrain.data import balance
+    from entrain.data import LabelColumnError, balance
     from entrain.data.given import read_source
+    from entrain.errors import InputError
 
     if own is None:
         return read_source(dataset, None, data_dir)
     with fraction_bar(f"reading {own['path']}") as on_progress:
-        data = read_source(dataset, own, on_progress=on_progress)
+        try:
+            data = read_source(dataset, own, on_progress=on_progress)
+        except LabelColumnError as error:
+            raise InputError(f"{error}. Choose the label column with --label NAME") from error
     found = balance(data)
     err.print(
         f"{data.name}: {data.preprocessing.inputs} inputs, {len(data.class_names)} classes, "

@@ -1,17 +1,29 @@
-"""`entrain play`: draw a digit in the browser and watch 74 oscillators read it."""
+"""`entrain play`: watch a network decide in the browser, on a drawing or a row of numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from entrain.cli.console import err, out, print_json
 from entrain.cli.options import Json
 
+if TYPE_CHECKING:
+    from entrain.playground.files import Content
+
 
 def command(
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="MODEL",
+            help="A model file, a run folder or a shipped model, which the page opens first.",
+            show_default="mnist-74",
+        ),
+    ] = None,
     port: Annotated[int, typer.Option(help="On 127.0.0.1; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     export_folder: Annotated[
@@ -22,7 +34,9 @@ def command(
 ) -> None:
     """Serve the playground to this machine until Ctrl-C, or write it into a folder.
 
-    The simulation runs in the browser; the page asks nothing of any other place.
+    Any model of up to 512 oscillators can be played: one that reads pictures gets a pad of their
+    shape, one that reads rows of features a slider for each. The simulation runs in the browser;
+    the page asks nothing of any other place.
     """
     from entrain.errors import InputError
     from entrain.playground import export, page_files
@@ -30,7 +44,7 @@ def command(
     if not 0 <= port <= 65535:
         raise InputError(f"--port must be from 0 to 65535, got {port}")
     if export_folder is not None:
-        written = export(export_folder)
+        written = export(export_folder, model)
         size = sum(path.stat().st_size for path in written)
         if json:
             print_json({"folder": str(export_folder), "files": len(written), "bytes": size})
@@ -38,10 +52,10 @@ def command(
             text = f"{len(written)} files ({size / 1e6:.1f} MB) in {export_folder}: put them on any"
             out.print(f"{text} static host", soft_wrap=True)
         return
-    _serve(page_files(), port, browser, json)
+    _serve(page_files(model), port, browser, json)
 
 
-def _serve(files: dict[str, Path], port: int, browser: bool, json: bool) -> None:
+def _serve(files: Mapping[str, Content], port: int, browser: bool, json: bool) -> None:
     import signal
     import threading
     import webbrowser

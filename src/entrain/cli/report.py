@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="Folder of entrain reproduce.")] = Path("results"),
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder of entrain reproduce.")
+    ] = Path("results"),
     json: Json = False,
 ) -> None:
     """Write REPRODUCTION.md and its figures from the results in FOLDER."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def command(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments, or all.")
+        list[str] | None, typer.Argument(metavar="NAME", help="Experiments, or all.")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     quick: Annotated[
@@ -38,7 +38,7 @@ def command(
         ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="process (this one), or ray (needs entrain\\[cluster]).")
+        str, typer.Option(help="process (this one), or ray (needs entrain[cluster]).")
     ] = "process",
     address: Annotated[
         str | None, typer.Option(help="Of a Ray cluster.", show_default="a local one")

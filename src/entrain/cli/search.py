@@ -19,7 +19,10 @@ SHOWN = 8
 
 
 def command(
-    dataset: Annotated[str, typer.Argument(help="A dataset, or your own, as in entrain train.")],
+    dataset: Annotated[
+        str,
+        typer.Argument(metavar="DATASET", help="A dataset, or your own, as in entrain train."),
+    ],
     trials: Annotated[int, typer.Option(help="Settings to try.")] = 24,
     side_by_side: Annotated[int, typer.Option(help="Trained at a time.")] = 4,
     epochs: Annotated[int, typer.Option(help="Of each trial.")] = 10,
@@ -34,13 +37,14 @@ def command(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Search rates, gain, decay and start of DIRECT with Optuna (needs entrain\\[search]).
+    """Search rates, gain, decay and start of DIRECT with Optuna (needs entrain[search]).
 
     The file it writes is taken by entrain train DATASET --protocol DIRECT --settings FILE. A search
     that was killed goes on from the journal beside that file.
     """
     from dataclasses import replace
 
+    from entrain import kernels
     from entrain.cli.progress import fraction_bar
     from entrain.device import choose_device
     from entrain.errors import positive_int, seed_number
@@ -56,6 +60,7 @@ def command(
     protocol = DirectProtocol().suited(data.name, len(data.train))
     protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
     path = out_file or Path("runs") / f"search-{data.name}.json"
+    kernels.prepare(place, err.print)
     with fraction_bar(f"{trials} settings, {epochs} epochs each") as on_progress:
 
         def after(found: list[Trial]) -> None:

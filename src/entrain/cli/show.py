@@ -40,7 +40,10 @@ def command(
         if json:
             print_json({"model": model, "card": text})
         else:
-            out.print(Markdown(text) if out.is_terminal else text, soft_wrap=not out.is_terminal)
+            out.print(
+                Markdown(text, hyperlinks=False) if out.is_terminal else text,
+                soft_wrap=not out.is_terminal,
+            )
         return
 
     path = find(model)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import err, print_json, resume_command
+from entrain.cli.console import BAD_INPUT, complain, err, print_json, resume_command
 from entrain.cli.options import DataDir, Device, Json, as_typed
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
-from entrain.cli.training_results import draw, report_divergence, show
+from entrain.cli.training_results import divergence, draw, options_of, show
 
 if TYPE_CHECKING:
     import torch
@@ -28,8 +28,9 @@ def command(
     dataset: Annotated[
         str,
         typer.Argument(
+            metavar="DATASET",
             help="digits, mnist-small, fashion-mnist-small (no download), mnist, fashion-mnist; "
-            "or your own: an .npz (X, y), a .csv or .tsv, a folder of class-named folders."
+            "or your own: an .npz (X, y), a .csv or .tsv, a folder of class-named folders.",
         ),
     ] = "digits",
     protocol: Annotated[
@@ -163,17 +164,20 @@ def command(
         try:
             results, trained = _train(folder, data, place)
         except DivergedError as error:
-            option = " (--path-learning-rate)" if str(error).startswith("PATH:") else ""
-            raise InputError(f"{error}{option}") from error
+            raise InputError(f"{error}{options_of(folder.recipe, error)}") from error
         except (KeyboardInterrupt, OSError):
             err.print(f"stopped; go on with: {resume_command(folder.path)}", soft_wrap=True)
             raise
+    troubles = divergence(folder.recipe, trained)
     if json:
-        print_json(results)
+        failed = {"error": "\n".join(troubles), "code": BAD_INPUT} if troubles else {}
+        print_json(results | failed)
     else:
         show(results, trained)
-    if trained.diverged:
-        report_divergence(folder.recipe, trained)
+    for trouble in troubles:
+        complain(trouble)
+    if troubles:
+        raise typer.Exit(BAD_INPUT)
 
 
 def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:
@@ -209,7 +213,7 @@ def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     from entrain.data import DATASETS
     from entrain.errors import InputError
 
-    name, own = folder.recipe.dataset, folder.settings.get("own")
+    name, own = folder.recipe.dataset, folder.own
     if own is None and name not in DATASETS:
         raise InputError(
             f"{folder.path}: was begun in Python with data of its own ({name}); go on there, with "

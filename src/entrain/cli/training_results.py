@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from entrain.cli.console import BAD_INPUT, complain, number, out, table
+from entrain.cli.console import number, out, table
 
 if TYPE_CHECKING:
     from entrain.data import Dataset
-    from entrain.learning import Recipe, Trained
+    from entrain.learning import DivergedError, Recipe, Trained
     from entrain.rules import Rule
 
 MOST_PANELS = 25  # of the figure
@@ -80,26 +78,45 @@ def draw(file: Path, trained: Trained, data: Dataset) -> None:
     save(figure, file)
 
 
-def report_divergence(recipe: Recipe, trained: Trained) -> None:
-    """Say which runs became non-finite, and leave with exit code 2."""
+def divergence(recipe: Recipe, trained: Trained) -> list[str]:
+    """A sentence for each run that became non-finite."""
     protocols = {protocol.name: protocol for protocol in recipe.protocols}
+    found = []
     for stage, runs in trained.diverged.items():
         state = trained.states[stage]
         for run in runs:
             epoch = int(state.best_epoch[run])
             kept = f"its best checkpoint, of epoch {epoch}," if epoch else "only its starting point"
-            complain(
+            found.append(
                 f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; {kept} "
-                f"is kept. {_what_to_lower(protocols.get(stage), run)}"
+                f"is kept. {_advice(recipe, protocols.get(stage), run)}"
             )
-    raise typer.Exit(BAD_INPUT)
+    return found
 
 
-def _what_to_lower(protocol: Rule | None, run: int) -> str:
+TIME_OPTIONS = " (--observation-time, --steps)"
+
+
+def options_of(recipe: Recipe, error: DivergedError) -> str:
+    """The options that an error of the first stage is about."""
+    from entrain.learning import time_advice
+
+    advice = time_advice(recipe.spec.dynamics)
+    if advice is not None and advice in str(error):
+        return TIME_OPTIONS
+    return " (--path-learning-rate)" if str(error).startswith("PATH:") else ""
+
+
+def _advice(recipe: Recipe, protocol: Rule | None, run: int) -> str:
+    from entrain.learning import time_advice
     from entrain.rules import Protocol
 
-    if not isinstance(protocol, Protocol):
+    if protocol is None:
         return "Lower its learning rate"
+    if (advice := time_advice(recipe.spec.dynamics)) is not None:
+        return advice[0].upper() + advice[1:] + TIME_OPTIONS
+    if not isinstance(protocol, Protocol):
+        return f"Lower its rates (--set {protocol.name}.input_rate=..., .coupling_rate=...)"
     option = "path" if protocol.name == "PATH" else "endpoint"
     rate = protocol.learning_rate
     used = rate[run] if isinstance(rate, tuple) else rate

@@ -10,7 +10,14 @@ from entrain.data.datasets import (
     load_test_split,
 )
 from entrain.data.features import FeatureScaling
-from entrain.data.own import Dataset, FeatureDataset, balance, fingerprint, load_own
+from entrain.data.own import (
+    Dataset,
+    FeatureDataset,
+    LabelColumnError,
+    balance,
+    fingerprint,
+    load_own,
+)
 from entrain.data.preprocessing import Preprocessing
 from entrain.data.sources import status
 
@@ -22,6 +29,7 @@ __all__ = [
     "FeatureDataset",
     "FeatureScaling",
     "ImageDataset",
+    "LabelColumnError",
     "Preprocessing",
     "Split",
     "balance",

@@ -106,7 +106,7 @@ def _check_alike(model: PhaseModel) -> None:
 
 
 def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
-    """Compile what is compiled at first use, and `notify` the user where it takes a while."""
+    """Compile what is compiled at first use; `notify` the user only if something is."""
     if not is_reference() and device.type == "cpu" and (module := _importable_cpu()) is not None:
         module.prepare(notify)
 

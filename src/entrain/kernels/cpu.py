@@ -11,7 +11,6 @@ import functools
 import math
 import struct
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -29,7 +28,6 @@ from entrain.physics import Dynamics, Noise, PhaseModel
 _LANES = 8
 _PARTIAL_SUMS = 32  # of the gradient of J, at most so many per run
 _COMPILING = "compiling the CPU kernels, once (about 10 s)"
-_PATIENCE = 2.0  # seconds: kernels found compiled are there by then
 
 # Fields, couplings in `_panels`, and `tiles.Terms` of a model: NumPy arrays that the kernels read.
 _Arrays = tuple[Any, Any, Any]
@@ -50,17 +48,25 @@ def available() -> bool:
 
 
 def prepare(notify: Callable[[str], None]) -> None:
-    """Compile the kernels unless they are compiled already; `notify` is called if that takes long.
+    """Compile the kernels unless they are found compiled; `notify` is called when that begins.
 
     Without this, they are compiled when first used.
     """
-    notice = threading.Timer(_PATIENCE, notify, [_COMPILING])
-    notice.daemon = True
-    notice.start()
-    try:
+    from numba.core import event
+
+    class Notice(event.Listener):
+        told = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.told:
+                self.told = True
+                notify(_COMPILING)
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Notice()):
         available()
-    finally:
-        notice.cancel()
 
 
 def has_path_loss(model: PhaseModel) -> bool:

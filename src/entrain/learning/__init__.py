@@ -5,7 +5,14 @@ from entrain.learning.options import Options
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, run_pipeline, stages_of
 from entrain.learning.recipe import Recipe
-from entrain.learning.stages import DivergedError, Stage, digest, teacher_stage, train_stage
+from entrain.learning.stages import (
+    DivergedError,
+    Stage,
+    digest,
+    teacher_stage,
+    time_advice,
+    train_stage,
+)
 from entrain.learning.trainer import TrainingState, best_lane, train
 
 __all__ = [
@@ -25,6 +32,7 @@ __all__ = [
     "stages_of",
     "teacher_stage",
     "test_results",
+    "time_advice",
     "train",
     "train_stage",
     "unpack_state",

@@ -6,9 +6,11 @@ import contextlib
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
+
+from entrain.playground.files import Content, content_of
 
 HOST = "127.0.0.1"
 
@@ -38,8 +40,8 @@ class PageServer(ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, files: Mapping[str, Path], port: int = 0) -> None:
-        self.files = {f"/{name}": path for name, path in files.items()}
+    def __init__(self, files: Mapping[str, Content], port: int = 0) -> None:
+        self.files = {f"/{name}": content for name, content in files.items()}
         self.files["/"] = self.files["/index.html"]
         super().__init__((HOST, port), _Handler)
 
@@ -71,13 +73,15 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return
-        path = self.server.files.get(urlsplit(self.path).path)  # a name of the list, or nothing
-        if path is None:
+        name = urlsplit(self.path).path
+        found = self.server.files.get(name)  # a name of the list, or nothing
+        if found is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
-        content = path.read_bytes()
+        content = content_of(found)
+        suffix = ".html" if name == "/" else PurePosixPath(name).suffix
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", _TYPES.get(path.suffix, "application/octet-stream"))
+        self.send_header("Content-Type", _TYPES.get(suffix, "application/octet-stream"))
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if with_body:

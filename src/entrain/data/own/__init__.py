@@ -13,10 +13,17 @@ from entrain.data.datasets import SPLIT_SEED
 from entrain.data.own.arrays import from_npz
 from entrain.data.own.examples import Dataset, FeatureDataset, fingerprint
 from entrain.data.own.folders import from_folder
-from entrain.data.own.tables import from_table
+from entrain.data.own.tables import LabelColumnError, from_table
 from entrain.errors import InputError, seed_number
 
-__all__ = ["Dataset", "FeatureDataset", "balance", "fingerprint", "load_own"]
+__all__ = [
+    "Dataset",
+    "FeatureDataset",
+    "LabelColumnError",
+    "balance",
+    "fingerprint",
+    "load_own",
+]
 
 
 def load_own(
@@ -33,7 +40,7 @@ def load_own(
       numbers from 0 to 255 or floats from 0 to 1; y whole numbers or strings (n,). X_validation,
       y_validation, X_test and y_test may be there.
     - `.csv`, `.tsv`: a header line, the column `label` (otherwise one called label, class, target
-      or y, otherwise the last), and numbers in all other columns.
+      or y, otherwise the last), and numbers in all other columns; UTF-8, or UTF-16 with its mark.
     - a folder with a folder of pictures for each class, read as `image_size` x `image_size` pixels;
       `on_progress` gets the fraction read.
 
@@ -81,7 +88,7 @@ def _naming(path: Path) -> Iterator[None]:
     except InputError as error:
         if str(error).startswith(str(path)):
             raise
-        raise InputError(f"{path}: {error}") from error
+        raise type(error)(f"{path}: {error}") from error
     except OSError as error:
         raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 

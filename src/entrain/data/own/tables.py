@@ -1,7 +1,8 @@
-"""A user's own table: a .csv or .tsv file with a header and a label column."""
+"""A user's own table: a .csv or .tsv file with a header and a label column, in UTF-8 or UTF-16."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import math
 import re
@@ -25,6 +26,11 @@ from entrain.data.own.examples import (
 from entrain.errors import InputError, unknown_name
 
 LABEL_COLUMNS = ("label", "class", "target", "y")
+SHOWN = 10  # bad cells, columns
+
+
+class LabelColumnError(InputError):
+    """A table cannot be used, and naming another label column may mend it."""
 
 
 def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
@@ -35,28 +41,32 @@ def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
         )
     if size == 0:
         raise InputError("the file is empty; expected a header line and rows of numbers")
+    encoding = _encoding(path)
     try:
-        delimiter, header = _read_header(path)
+        delimiter, header = _read_header(path, encoding)
         column, note = label_column(header, label)
-        values, labels = _read_rows(path, delimiter, header, column, note)
+        values, labels = _read_rows(path, encoding, delimiter, header, column, note)
     except UnicodeError as error:
-        raise InputError(
-            f"line {_undecodable_line(path)} is not UTF-8 text; save the table as CSV in UTF-8"
-        ) from error
-    names, codes = classes_of(labels, f"labels in {note}", 3)
-    rows = np.frombuffer(values, dtype=np.float64).reshape(len(labels), -1)
+        raise InputError(_undecodable(path, encoding)) from error
     features = tuple(name for i, name in enumerate(header) if i != column)
+    try:
+        names, codes = classes_of(labels, f"labels in {note}", 3)
+    except InputError as error:
+        if len(labels) < examples.LEAST_ROWS:
+            raise
+        raise LabelColumnError(f"{error} ({_columns(header)})") from error
+    rows = np.frombuffer(values, dtype=np.float64).reshape(len(labels), -1)
     splits = whole_split(rows, codes, seed)
     notes = (f"labels come from {note}",)
     return feature_dataset(safe_name(path), splits, names, features, notes)
 
 
-def _read_header(path: Path) -> tuple[str, list[str]]:
+def _read_header(path: Path, encoding: str) -> tuple[str, list[str]]:
     """The delimiter, that which makes the most columns of the first line, and the columns."""
     delimiters = "\t,;" if path.suffix.lower() == ".tsv" else ",;\t"
     headers: dict[str, list[str]] = {}
     for delimiter in delimiters:
-        with _open_table(path) as file:
+        with _open_table(path, encoding) as file:
             try:
                 headers[delimiter] = next(_reader(file, delimiter), [])
             except csv.Error:
@@ -89,12 +99,14 @@ def label_column(header: list[str], label: str | None) -> tuple[int, str]:
     if label is not None:
         if label.strip() not in header:
             if len(header) <= 30:
-                raise unknown_name("column", label, header)
-            raise InputError(f"no column {shown(label)} among the {len(header)} of line 1")
+                raise LabelColumnError(str(unknown_name("column", label, header)))
+            raise LabelColumnError(
+                f"no column {shown(label)} among the {len(header)} of line 1; {_columns(header)}"
+            )
         return header.index(label.strip()), f"column {shown(label.strip())}"
     found = [i for i, name in enumerate(header) if name.lower() in LABEL_COLUMNS]
     if len(found) > 1:
-        raise InputError(
+        raise LabelColumnError(
             f"the columns {' and '.join(shown(header[i]) for i in found)} may all be labels; "
             "say which is (label), and remove the others unless they are features"
         )
@@ -115,12 +127,14 @@ def _consecutive(names: list[str]) -> bool:
 
 
 def _read_rows(
-    path: Path, delimiter: str, header: list[str], column: int, note: str
+    path: Path, encoding: str, delimiter: str, header: list[str], column: int, note: str
 ) -> tuple[array[float], list[str]]:
     """All features, row after row, and the labels."""
     values: array[float] = array("d")
     labels: list[str] = []
-    with _open_table(path) as file:
+    names = [name for i, name in enumerate(header) if i != column]
+    bad = _BadCells()
+    with _open_table(path, encoding) as file:
         reader = _reader(file, delimiter)
         next(reader)
         line = reader.line_num + 1
@@ -128,43 +142,59 @@ def _read_rows(
             for row in reader:
                 if len(row) > 1 or any(map(str.strip, row)):
                     if len(row) != len(header):
-                        raise InputError(
-                            f"line {line} has {len(row)} columns; expected {len(header)}, as in "
-                            "line 1"
-                        )
-                    labels.append(row.pop(column).strip())
-                    if not labels[-1]:
-                        raise InputError(f"line {line}: no label in {note}; fill it in")
-                    values.extend(_row_numbers(row, line, header, column, note))
+                        wanted = f"expected {len(header)}, as in line 1"
+                        bad.add(f"line {line} has {len(row)} columns", wanted)
+                    else:
+                        labels.append(row.pop(column).strip())
+                        if not labels[-1]:
+                            bad.add(f"line {line}: no label in {note}", "fill it in")
+                        values.extend(_row_numbers(row, line, names, bad))
                     if len(values) * 8 > examples.LIMIT:
                         refuse_size(len(labels), len(row), 8)
                 line = reader.line_num + 1
         except csv.Error as error:
             raise InputError(f"line {line}: {error}; check its quotation marks") from error
+    if bad.count:
+        raise LabelColumnError(f"{bad} (labels come from {note}; {_columns(header)})")
     return values, labels
 
 
-def _row_numbers(
-    cells: list[str], line: int, header: list[str], column: int, note: str
-) -> list[float]:
+class _BadCells:
+    """What cannot be used in the rows of a table: the first of it in words, the rest counted."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._first: list[str] = []
+        self._ways_out: dict[str, None] = {}
+
+    def add(self, what: str, way_out: str) -> None:
+        self.count += 1
+        self._ways_out[way_out] = None
+        if len(self._first) < SHOWN:
+            self._first.append(what)
+
+    def __str__(self) -> str:
+        rest = [f"and {self.count - SHOWN} more"] if self.count > SHOWN else []
+        return "; ".join([*self._first, *rest, *self._ways_out])
+
+
+def _row_numbers(cells: list[str], line: int, names: list[str], bad: _BadCells) -> list[float]:
+    """The numbers of a row; what is none is added to `bad`."""
     try:
         numbers = list(map(float, cells))
         if all(map(math.isfinite, numbers)) and "_" not in "".join(cells):
             return numbers
     except ValueError:
         pass
-    names = [name for i, name in enumerate(header) if i != column]
-    name, cell = next(
-        (name, cell) for name, cell in zip(names, cells, strict=True) if not _is_number(cell)
-    )
-    found = shown(cell.strip()) if cell.strip() else "nothing"
-    way_out = "fill in missing values, remove the row or the column"
-    if re.fullmatch(r"\s*[+-]?[0-9]+,[0-9]+\s*", cell):
-        way_out = "write decimals with a point"
-    raise InputError(
-        f"line {line}, column {shown(name)} holds {found}; expected a finite number: {way_out} "
-        f"(labels come from {note})"
-    )
+    for name, cell in zip(names, cells, strict=True):
+        if not _is_number(cell):
+            found = shown(cell.strip()) if cell.strip() else "nothing"
+            way_out = "fill in missing values, remove the row or the column"
+            if re.fullmatch(r"\s*[+-]?[0-9]+,[0-9]+\s*", cell):
+                way_out = "write decimals with a point"
+            where = f"line {line}, column {shown(name)} holds {found}"
+            bad.add(where, f"expected a finite number: {way_out}")
+    return []
 
 
 def _is_number(cell: str) -> bool:
@@ -174,21 +204,41 @@ def _is_number(cell: str) -> bool:
         return False
 
 
-def _open_table(path: Path) -> IO[str]:
-    return open(path, encoding="utf-8-sig", newline="")
+def _columns(header: list[str]) -> str:
+    """The columns in words."""
+    rest = f" and {len(header) - SHOWN} more" if len(header) > SHOWN else ""
+    return f"the columns are {', '.join(map(shown, header[:SHOWN]))}{rest}"
+
+
+def _encoding(path: Path) -> str:
+    """UTF-16 where the file begins with its byte order mark, else UTF-8."""
+    with open(path, "rb") as file:
+        mark = file.read(2)
+    return "utf-16" if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+
+
+def _open_table(path: Path, encoding: str) -> IO[str]:
+    return open(path, encoding=encoding, newline="")
 
 
 def _reader(file: IO[str], delimiter: str) -> Any:
     return csv.reader(file, delimiter=delimiter, strict=True)
 
 
-def _undecodable_line(path: Path) -> int:
-    line = 1
+def _undecodable(path: Path, encoding: str) -> str:
+    """Where a table is not text in `encoding`, and how to convert it."""
+    if encoding == "utf-16":
+        return "begins as UTF-16 text but is none; save the table as CSV in UTF-8"
+    line, byte = 1, b""
     with open(path, "rb") as file:
         for content in file:
             try:
                 content.decode()
-            except UnicodeError:
+            except UnicodeDecodeError as error:
+                byte = content[error.start : error.start + 1]
                 break
             line += 1
-    return line
+    return (
+        f"line {line} is not UTF-8 text (byte 0x{byte.hex()}); save the table as CSV in UTF-8, or "
+        "convert it, from Windows-1252 say: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
+    )
