@@ -4,6 +4,7 @@ from entrain.hardware.chip import Chip, on_chips, realise
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.draws import ChipDraws, FreshDraws
 from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.hardware.files import ChipFile, describe, find, preset, presets, read
 from entrain.hardware.hardware import Hardware
 from entrain.hardware.levels import Levels
 from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
@@ -15,6 +16,7 @@ __all__ = [
     "Asymmetry",
     "Chip",
     "ChipDraws",
+    "ChipFile",
     "CouplingFunction",
     "Dead",
     "Draws",
@@ -31,7 +33,12 @@ __all__ = [
     "Sparsity",
     "Stuck",
     "Wiring",
+    "describe",
+    "find",
     "largest",
     "on_chips",
+    "preset",
+    "presets",
+    "read",
     "realise",
 ]

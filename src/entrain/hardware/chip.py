@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from entrain.errors import InputError
 from entrain.hardware.draws import ChipDraws
 from entrain.hardware.effect import Draws, Realised
 from entrain.physics import Parameters
@@ -27,6 +28,12 @@ def realise(parameters: Parameters, hardware: Hardware, draws: Draws) -> Realise
 
     The one place where imperfections enter; differentiable with respect to the parameters.
     """
+    needed = parameters.biases.shape[-1]
+    if hardware.oscillators is not None and needed > hardware.oscillators:
+        raise InputError(
+            f"the network has {needed} oscillators, the chip {hardware.oscillators}; train a "
+            f"smaller one, with at most {hardware.oscillators - parameters.outputs} hidden"
+        )
     network = Realised(parameters)
     for _, effect in hardware.effects:
         network = effect.change(network, draws)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from entrain.errors import InputError, seed_number, unknown_name
+from entrain.errors import InputError, positive_int, seed_number, unknown_name
 from entrain.hardware.chip import Chip
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
@@ -25,7 +25,7 @@ class Hardware:
     hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
     `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
     its oscillators run (`frequency_spread`, `coupling_function`, `phase_noise`), how it is read
-    (`readout`).
+    (`readout`). A chip with fewer `oscillators` than a network has refuses it.
     """
 
     wiring: Wiring | None = None
@@ -43,13 +43,16 @@ class Hardware:
     coupling_function: CouplingFunction | None = None
     phase_noise: PhaseNoise | None = None
     readout: Readout | None = None
+    oscillators: int | None = None
+    name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            kind = KINDS[each.name]
+        for name, kind in KINDS.items():
+            value = getattr(self, name)
             if value is not None and not isinstance(value, kind):
-                raise InputError(f"{each.name} must be a {kind.__name__}, got {value!r}")
+                raise InputError(f"{name} must be a {kind.__name__}, got {value!r}")
+        if self.oscillators is not None:
+            positive_int("oscillators", self.oscillators)
         for name, part in PARTS.items():
             levels = getattr(self, name)
             if levels is not None and levels.part != part:
@@ -58,10 +61,10 @@ class Hardware:
     @property
     def effects(self) -> Iterator[tuple[str, Effect]]:
         """The effects that are on, by name, in their order."""
-        for each in fields(self):
-            effect = getattr(self, each.name)
+        for name in KINDS:
+            effect = getattr(self, name)
             if effect is not None and not effect.is_nothing:
-                yield each.name, effect
+                yield name, effect
 
     @property
     def is_nothing(self) -> bool:
@@ -76,7 +79,8 @@ class Hardware:
         """The same kind without one effect."""
         if name not in KINDS:
             raise unknown_name("effect", name, KINDS)
-        return Hardware(**{e.name: getattr(self, e.name) for e in fields(self) if e.name != name})
+        changes: dict[str, Any] = {name: None}
+        return replace(self, **changes)
 
     def only(self, name: str) -> Hardware:
         """One effect of this kind alone."""
@@ -86,11 +90,13 @@ class Hardware:
 
     def to_json(self) -> dict[str, Any]:
         """The effects that are there, by name, as JSON values; without defaults."""
-        found: dict[str, Any] = {}
-        for each in fields(self):
-            effect = getattr(self, each.name)
+        found: dict[str, Any] = {"name": self.name} if self.name else {}
+        if self.oscillators is not None:
+            found["oscillators"] = self.oscillators
+        for name in KINDS:
+            effect = getattr(self, name)
             if effect is not None:
-                found[each.name] = {
+                found[name] = {
                     entry.name: getattr(effect, entry.name)
                     for entry in fields(effect)
                     if getattr(effect, entry.name) != entry.default and entry.name != "part"
@@ -102,10 +108,13 @@ class Hardware:
         """The kind of chip whose `to_json` was written; anything unknown is refused by name."""
         if not isinstance(values, dict):
             raise InputError(f"hardware must be effects by name, got {type(values).__name__}")
-        effects: dict[str, Any] = {
-            name: _effect(name, each) for name, each in values.items() if each is not None
+        plain = ("name", "oscillators")
+        found: dict[str, Any] = {
+            name: each if name in plain else _effect(name, each)
+            for name, each in values.items()
+            if each is not None
         }
-        return cls(**effects)
+        return cls(**found | {"name": str(found.get("name", ""))})
 
 
 KINDS: dict[str, type[Effect]] = {

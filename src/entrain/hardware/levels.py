@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -95,7 +96,8 @@ class Levels(Effect):
                 step = unit / ((1 << self.bits - 1) - 1)
                 nearest = torch.sign(clipped) * torch.floor(clipped.abs() / step + 0.5) * step
             else:
-                nearest = _nearest(clipped / unit, clipped.new_tensor(self.levels)) * unit
+                levels = _tensor(self.levels, clipped.dtype, clipped.device)
+                nearest = _nearest(clipped / unit, levels) * unit
         return clipped + (nearest - clipped).detach()
 
 
@@ -105,3 +107,9 @@ def _nearest(numbers: Tensor, levels: Tensor) -> Tensor:
     upward = torch.bucketize(numbers, middles, right=True)
     downward = torch.bucketize(numbers, middles)
     return levels[torch.where(numbers >= 0, upward, downward)]
+
+
+@functools.cache
+def _tensor(levels: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Kept, since a step that is recorded as a graph must not copy from the host."""
+    return torch.tensor(levels, dtype=dtype, device=device)
