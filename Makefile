@@ -1,11 +1,14 @@
 # make demo   train 74 oscillators on the bundled digits
 # make test   linters, types, import rules and tests
+# make soak   commands killed 100 times at random moments, resumed, compared: 20 minutes
+# make test-all   all of these but what needs a GPU
 # make gpu-test   kernels, every protocol, resume and evaluation on a GPU: 1.5 minutes
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+.PHONY: soak test-all
 .PHONY: demo test gpu-test lint page page-tests browser clean
 
 demo: $(VENV)/installed
@@ -17,6 +20,12 @@ test: $(VENV)/installed-dev lint page-tests browser
 # On a machine with a GPU, with the PyTorch that is there: nothing is installed.
 gpu-test:
 	PYTHONPATH=src:tests $(PYTHON) tests/gpu_check.py
+
+# Real commands, killed at random moments and begun again, end with the same bits.
+soak: $(VENV)/installed-dev
+	$(BIN)/python tests/soak.py
+
+test-all: test fuzz soak
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check src tests benchmarks tools

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -16,7 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 
-from conftest import Invoke, cli, environment, recipe
+from conftest import QUICK, Invoke, cli, environment, recipe
 
 EPOCHS = {"teacher": 100, "path": 25, "two-stage-end": 15}
 RECIPE = recipe(*EPOCHS.values())
@@ -158,6 +159,30 @@ def test_killed_again_and_again_it_ends_with_the_same_weights(
     assert leftovers(folder) == []
     assert len(landed) == 6
     assert set(EPOCHS) <= set(landed)
+
+
+def test_a_run_killed_before_its_recipe_is_written_can_be_begun_again(
+    tmp_path: Path, invoke: Invoke
+) -> None:
+    folder = tmp_path / "run"
+    assert Training(folder, "before", "run.json", 1).ended()[0] == -signal.SIGKILL
+    assert not (folder / "run.json").exists()
+    assert len(leftovers(folder)) == 1
+    assert invoke("train", "digits", "--out", folder, *QUICK).exit_code == 0
+    assert leftovers(folder) == []
+
+
+def test_of_two_that_begin_one_run_at_once_one_trains_and_one_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    command = [sys.executable, "-m", "entrain", "train", "digits", "--out", str(folder), *QUICK]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "env": environment()}
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **quiet) for _ in range(2)]
+    errors = {process.communicate(timeout=300)[1]: process.returncode for process in both}
+    assert sorted(errors.values()) == [0, 2], errors
+    (refusal,) = (error for error, code in errors.items() if code == 2)
+    assert "another process is training this run" in refusal or "holds another run" in refusal
+    assert load_file(folder / MODELS[1])["couplings"].any()
+    assert json.loads((folder / "results.json").read_text())["results"]
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -19,7 +20,7 @@ from typing import Any
 import pytest
 import torch
 
-from conftest import cli
+from conftest import cli, environment
 from entrain.data import ImageDataset, load_dataset
 from entrain.errors import InputError
 from entrain.experiments import EXPERIMENTS, TINY, Setting
@@ -96,7 +97,7 @@ def assert_same(path: Path, expected: Path) -> None:
     assert stage_files(path) == stage_files(expected)
 
 
-def wait_for(find: Callable[[], Any], seconds: float = 60.0) -> Any:
+def wait_for(find: Callable[[], Any], seconds: float = 240.0) -> Any:
     """What `find` finds, as soon as it finds something."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -142,7 +143,7 @@ class InBackground(threading.Thread):
         assert self.log.begun == self.log.ended == Counter(dict.fromkeys(self.queue.all, 1))
 
     def finish(self) -> None:
-        self.join(120)
+        self.join(480)
         assert not self.is_alive()
         if self.error is not None:
             raise self.error
@@ -238,6 +239,30 @@ def test_the_work_of_a_killed_node_is_done_by_the_other(
     assert before
     assert before.items() <= teachers_in(tmp_path).items()
     assert_same(tmp_path, expected_of_long)
+
+
+def test_a_killed_driver_goes_on_with_what_was_finished(cluster: Cluster, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    place = ["--engine", "ray", "--address", cluster.address, "--device", "cpu"]
+    command = ["reproduce", *NAMES, "--size", "tiny", *place, "--out", str(there)]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "entrain", *command],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        before = wait_for(lambda: teachers_in(there))
+        assert driver.poll() is None
+    finally:
+        os.killpg(driver.pid, signal.SIGKILL)
+        driver.wait(60)
+    assert "multiseed" not in values(there)
+    done = cli(*command)
+    assert done.returncode == 0, done.stderr
+    assert before.items() <= teachers_in(there).items()
+    assert_same(there, done_here(queue_in(tmp_path / "here", TINY)))
 
 
 def test_a_worker_that_always_dies_ends_the_run(cluster: Cluster, tmp_path: Path) -> None:

@@ -151,6 +151,19 @@ def test_who_holds_work_removes_what_a_killed_write_of_it_left(tmp_path: Path) -
         assert [path.exists() for path in left] == [False, True]  # another may be writing it
 
 
+def test_a_report_removes_what_killed_writes_of_reports_left(
+    tmp_path: Path, invoke: Invoke
+) -> None:
+    shutil.copy(Path(__file__).parents[1] / "results" / "teachers.json", tmp_path)
+    (tmp_path / "figures").mkdir()
+    left = [tmp_path / ".REPRODUCTION.md.x1.tmp", tmp_path / "figures" / ".seeds.png.x1.tmp"]
+    other = tmp_path / ".teachers.json.x1.tmp"  # of a measurement, which may be going on
+    for path in (*left, other):
+        path.touch()
+    assert invoke("report", tmp_path).exit_code == 0
+    assert [path.exists() for path in (*left, other)] == [False, False, True]
+
+
 def test_another_setting_does_not_overwrite(everything: Path, refuse: Refuse) -> None:
     before = (everything / "multiseed.json").read_bytes()
     message = refuse("reproduce", "multiseed", "--runs", 3, *options(everything))

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from conftest import Invoke, Refuse, printed
+from conftest import Invoke, Refuse, environment, printed
 from entrain import load
 from entrain.data import Split, load_dataset
+from entrain.errors import InputError
 from entrain.learning import Stage, train_stage
 from entrain.physics import NetworkSpec
 from entrain.rules import DirectProtocol
@@ -71,6 +78,71 @@ def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
     assert len(more) == 4
     assert all(trial in more for trial in first)
     assert len({tuple(trial.settings.values()) for trial in more}) == 4
+
+
+def test_a_search_that_was_stopped_ends_with_the_same_trials(digits, tmp_path: Path) -> None:
+    # Beyond the sampler's ten random trials, where it asks for what the scores suggest.
+    options = {"trials": 15, "side_by_side": 3, "hidden": 4, "device": CPU}
+    protocol = replace(PROTOCOL, epochs=1)
+    undisturbed = search(digits, protocol, **options)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(after: int, trials) -> None:
+        if len(trials) == after:
+            raise Stopped
+
+    journal = tmp_path / "s.journal"
+    for after in (3, 12):
+        with pytest.raises(Stopped):
+            search(digits, protocol, **options, journal=journal, on_trials=partial(stop, after))
+    assert search(digits, protocol, **options, journal=journal) == undisturbed
+    kept = journal.read_bytes()
+    assert search(digits, protocol, **options, journal=journal) == undisturbed
+    assert journal.read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"op_code":0}\n{"op_code":1}\n',
+        "[]",
+        '{"searches": {"digits x": [{"top1": 1}]}}',
+        '{"searches": {"digits x": [{"top1": NaN, "settings": {}}]}}',
+    ],
+)
+def test_what_is_no_journal_is_refused_and_kept(digits, tmp_path: Path, content: str) -> None:
+    journal = tmp_path / "s.journal"
+    journal.write_text(content)
+    with pytest.raises(InputError, match="not a journal of a search"):
+        search(digits, PROTOCOL, trials=1, hidden=8, device=CPU, journal=journal)
+    assert journal.read_text() == content
+
+
+def test_two_searches_with_one_journal(tmp_path: Path, invoke: Invoke) -> None:
+    options = ["--epochs=1", "--hidden=4", "--trials=40", "--side-by-side=2", "--device=cpu"]
+    file = tmp_path / "found.json"
+    command = [sys.executable, "-m", "entrain", "search", "digits", *options, "--out", str(file)]
+    first = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 300
+    while not file.with_suffix(".journal").exists():
+        assert first.poll() is None, first.communicate(timeout=60)
+        assert time.monotonic() < end
+        time.sleep(0.002)
+    os.kill(first.pid, signal.SIGSTOP)  # alive, and sure not to finish
+    try:
+        second = invoke("search", "digits", *options, "--out", file)
+    finally:
+        os.kill(first.pid, signal.SIGCONT)
+    assert second.exit_code == 2
+    assert "another process is searching with this journal" in " ".join(second.stderr.split())
+    _, errors = first.communicate(timeout=600)
+    assert first.returncode == 0, errors
+    found = json.loads(file.read_text())
+    assert len(found["trials"]) == 40
+    again = printed(invoke, "search", "digits", *options, "--out", file)  # takes what is there
+    assert again["trials"] == found["trials"]
 
 
 def test_other_examples_of_the_same_name_are_another_search(digits, tmp_path: Path) -> None:

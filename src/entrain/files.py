@@ -32,19 +32,25 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 def remove_leftovers(folder: Path, name: str = "") -> None:
     """Remove the temporary files of killed writes into `folder`, or of its file `name` alone."""
-    for path in folder.glob(f".{name}*{_LEFTOVER}"):
+    for path in leftovers(folder, name):
         path.unlink(missing_ok=True)
 
 
+def leftovers(folder: Path, name: str = "") -> list[Path]:
+    """The temporary files of writes into `folder`, or of its file `name` alone."""
+    return list(folder.glob(f".{name}*{_LEFTOVER}"))
+
+
 @contextlib.contextmanager
-def held(path: Path) -> Iterator[bool]:
-    """Hold the lock file `path` against everybody else; whether it could be held, at once.
+def held(path: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Hold the lock file `path` against everybody else; whether it could be held: at once, or
+    when whoever has it lets it go (`wait`).
 
     The end of the process lets it go, a kill too. The file may stay: it means nothing.
     """
     lock = FileLock(path, thread_local=False)  # whichever thread lets it go
     with contextlib.suppress(Timeout):
-        lock.acquire(blocking=False)
+        lock.acquire(blocking=wait)
     try:
         yield lock.is_locked
     finally:

@@ -20,12 +20,13 @@ from typing import Any
 
 from entrain.data import Dataset, fingerprint
 from entrain.errors import InputError
-from entrain.files import held, remove_leftovers, strict_json, write_atomically
+from entrain.files import held, leftovers, remove_leftovers, strict_json, write_atomically
 from entrain.learning import Recipe, TrainingState, pack_state, read_state
 from entrain.model import Model
 
 SECONDS_BETWEEN_SAVES = 1.0
 _TRAIN_AGAIN = "Delete it to train its stage again"
+_LOCK = "run.lock"
 
 
 class ResumableError(InputError):
@@ -53,20 +54,16 @@ class RunFolder:
         folder = cls(path, recipe, settings)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file, expected a folder for the run")
-        if path.is_dir() and any(path.iterdir()):
+        if path.is_dir() and _holds_something(path):
             raise _taken(path)
         path.mkdir(parents=True, exist_ok=True)
-        file = path / "run.json"
-        try:
-            file.touch(exist_ok=False)  # whoever makes the file has the folder
-        except FileExistsError:
-            raise _taken(path) from None
         text = json.dumps({"recipe": recipe.to_json(), "settings": settings}, indent=2)
-        try:
-            write_atomically(file, text.encode())
-        except BaseException:
-            file.unlink(missing_ok=True)
-            raise
+        with held(path / _LOCK) as ours:
+            if not ours:
+                raise _busy(path)
+            if _holds_something(path):
+                raise _taken(path)
+            write_atomically(path / "run.json", text.encode())
         return folder
 
     @classmethod
@@ -106,9 +103,9 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder, so that two processes never train into it at once."""
-        with held(self.path / "run.lock") as ours:
+        with held(self.path / _LOCK) as ours:
             if not ours:
-                raise InputError(f"{self.path}: another process is training this run")
+                raise _busy(self.path)
             for folder in (self.path, self.path / "state"):
                 remove_leftovers(folder)
             yield
@@ -176,6 +173,16 @@ def new_folder(parent: Path, name: str) -> Path:
             return path
         except FileExistsError:
             number += 1
+
+
+def _holds_something(path: Path) -> bool:
+    """Whether there is more than a process leaves that was killed before it wrote run.json."""
+    left = {path / _LOCK, *leftovers(path, "run.json")}
+    return any(each not in left for each in path.iterdir())
+
+
+def _busy(path: Path) -> InputError:
+    return InputError(f"{path}: another process is training this run")
 
 
 def _taken(path: Path) -> InputError:

@@ -6,7 +6,10 @@ accelerator several cost little more than one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import json
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import torch
 
 from entrain.data import Dataset, fingerprint
 from entrain.errors import InputError, positive_int, seed_number
+from entrain.files import held, remove_leftovers, strict_json, write_atomically
 from entrain.learning import Stage, digest, train_stage
 from entrain.physics import NetworkSpec
 from entrain.rules import DirectProtocol
@@ -29,6 +33,8 @@ SPACE: dict[str, tuple[float, float]] = {
     "initial_couplings": (0.05, 2.0),
     "initial_weights": (0.05, 3.0),
 }
+
+_UNREADABLE = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -53,75 +59,124 @@ def search(
 ) -> list[Trial]:
     """`trials` settings of `protocol`, best first. Test images are not looked at.
 
-    With a `journal` file the search goes on where it was killed: finished trials count, if they are
-    of the same examples, protocol, size and seed.
+    What is tried next follows from the seed, `side_by_side` and the scores so far. So a search
+    that goes on with its `journal` file after a kill asks for the same settings, takes the scores
+    that are there (of the same examples, protocol, size and seed), and ends with the same trials.
     """
     positive_int("trials", trials)
     positive_int("side_by_side", side_by_side)
     seed_number("seed", seed)
     optuna = _optuna()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(
-        direction="maximize",
-        storage=_storage(optuna, journal),
-        study_name=f"{data.name} {digest((fingerprint(data), protocol, hidden, seed))}",
-        load_if_exists=True,
-    )
-    # A sampler begins anew when a search goes on: with the same seed it would ask the same again.
-    study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials), constant_liar=True)
+    sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
     space = {
         name: optuna.distributions.FloatDistribution(low, high, log=True)
         for name, (low, high) in SPACE.items()
     }
     training_data = TrainingData(data, device)
-    while len(found := _finished(optuna, study)) < trials:
-        asked = [study.ask(space) for _ in range(min(side_by_side, trials - len(found)))]
-        values: dict[str, Any] = {
-            name: tuple(float(t.params[name]) for t in asked) for name in SPACE
-        }
+
+    def train(settings: list[dict[str, float]]) -> list[Trial]:
+        values: dict[str, Any] = {name: tuple(each[name] for each in settings) for name in SPACE}
         stage = Stage(
             replace(protocol, **values),
             data.name,
             NetworkSpec(hidden=hidden),
-            runs=(0,) * len(asked),
+            runs=(0,) * len(settings),
             seed=seed,
         )
         state = train_stage(stage, training_data, {})
-        for lane, trial in enumerate(asked):
-            if int(state.best_epoch[lane]):
-                study.tell(trial, state.selected("top1", lane))
-            else:
-                study.tell(trial, state=optuna.trial.TrialState.FAIL)
-        if on_trials is not None:
-            on_trials(_finished(optuna, study))
+        return [
+            Trial(each, state.selected("top1", lane) if int(state.best_epoch[lane]) else None)
+            for lane, each in enumerate(settings)
+        ]
+
+    found: list[Trial] = []
+    title = f"{data.name} {digest((fingerprint(data), protocol, hidden, seed))}"
+    with _journal(journal, title) as kept:
+        while len(found) < trials:
+            asked = [study.ask(space) for _ in range(min(side_by_side, trials - len(found)))]
+            settings = [{name: float(each.params[name]) for name in SPACE} for each in asked]
+            if untried := [each for each in settings if each not in kept]:
+                kept.add(train(untried))
+            for trial, each in zip(asked, settings, strict=True):
+                found.append(kept[each])
+                if found[-1].top1 is None:
+                    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                else:
+                    study.tell(trial, found[-1].top1)
+            if on_trials is not None:
+                on_trials(list(found))
     return sorted(found, key=lambda each: -(each.top1 or 0.0))
 
 
-def _finished(optuna: Any, study: Any) -> list[Trial]:
-    """Trials that were told how they ended, in order."""
-    states = optuna.trial.TrialState
-    return [
-        Trial(dict(trial.params), trial.value if trial.state == states.COMPLETE else None)
-        for trial in study.get_trials(deepcopy=False)
-        if trial.state in (states.COMPLETE, states.FAIL)
-    ]
+class _Journal:
+    """The finished trials of one search, kept in a file that may hold other searches too.
+
+    JSON: {"searches": {title: trials}}. It is replaced as a whole, so that a kill leaves all trials
+    that were trained side by side, or none of them.
+    """
+
+    def __init__(self, path: Path | None, title: str) -> None:
+        self._path, self._title = path, title
+        self._searches: dict[str, list[dict[str, Any]]] = {}
+        if path is not None and path.exists():
+            try:
+                found = json.loads(path.read_text(encoding="utf-8"))["searches"]
+                self._searches = {
+                    name: [_plain(_trial(each)) for each in trials]
+                    for name, trials in found.items()
+                }
+            except _UNREADABLE as error:
+                raise InputError(
+                    f"{path}: not a journal of a search ({error!r}); move it away"
+                ) from error
+        self._trials = [_trial(each) for each in self._searches.get(title, [])]
+
+    def __contains__(self, settings: dict[str, float]) -> bool:
+        return any(each.settings == settings for each in self._trials)
+
+    def __getitem__(self, settings: dict[str, float]) -> Trial:
+        return next(each for each in self._trials if each.settings == settings)
+
+    def add(self, trials: list[Trial]) -> None:
+        self._trials += trials
+        self._searches[self._title] = [_plain(each) for each in self._trials]
+        if self._path is not None:
+            write_atomically(self._path, strict_json({"searches": self._searches}, 1).encode())
 
 
-def _storage(optuna: Any, journal: Path | None) -> Any:
-    if journal is None:
-        return None
-    journal.parent.mkdir(parents=True, exist_ok=True)
-    backend = optuna.storages.journal.JournalFileBackend(str(journal))
-    try:
-        return optuna.storages.JournalStorage(backend)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{journal}: not a journal of a search ({error!r})") from error
+@contextlib.contextmanager
+def _journal(path: Path | None, title: str) -> Iterator[_Journal]:
+    """The journal, held against other processes: what one tries next hangs on what it found."""
+    if path is None:
+        yield _Journal(None, title)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with held(path.with_name(path.name + ".lock")) as ours:
+        if not ours:
+            raise InputError(
+                f"{path}: another process is searching with this journal; wait for it, or choose "
+                "another file"
+            )
+        remove_leftovers(path.parent, f"{path.stem}.")  # of the command's result too
+        yield _Journal(path, title)
+
+
+def _plain(trial: Trial) -> dict[str, Any]:
+    return {"settings": trial.settings, "top1": trial.top1}
+
+
+def _trial(entry: Any) -> Trial:
+    top1 = None if entry["top1"] is None else float(entry["top1"])
+    if top1 is not None and not math.isfinite(top1):
+        raise ValueError(f"the score {top1} is not finite")
+    return Trial({name: float(entry["settings"][name]) for name in SPACE}, top1)
 
 
 def _optuna() -> Any:
     try:
         import optuna
-        import optuna.storages.journal
     except ImportError as error:
         raise InputError('Optuna is not installed: pip install "entrain[search]"') from error
     return optuna

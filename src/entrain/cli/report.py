@@ -42,14 +42,16 @@ def command(
 
 def write(folder: ResultsFolder, *, stale_only: bool = False) -> Path:
     """Draw the figures (or those that are out of date) and write the document; its path."""
-    from entrain.files import write_atomically
+    from entrain.files import held, remove_leftovers, write_atomically
     from entrain.report import document, draw_figures
 
-    results = folder.results()
-    with err.status("drawing"):
+    path = folder.path / "REPRODUCTION.md"
+    # One process at a time, so that what killed writes left is nobody's and can be removed.
+    with err.status("drawing"), held(folder.path / "REPRODUCTION.lock", wait=True):
+        remove_leftovers(folder.path, path.name)
+        remove_leftovers(folder.path / "figures")
         figures = draw_figures(folder, stale_only=stale_only)
-        path = folder.path / "REPRODUCTION.md"
-        write_atomically(path, document(results, figures).encode())
+        write_atomically(path, document(folder.results(), figures).encode())
     return path
 
 

@@ -1,0 +1,419 @@
+"""Real commands, killed at random moments and begun again, must end as if nothing had happened.
+
+    make soak                                                 100 kills, into results/soak.json
+    python tests/soak.py --kills 8 --only search --out FILE   a few
+
+Each scenario runs once undisturbed. Then it runs again and again: a SIGKILL of the whole process
+group at a moment drawn uniformly from that time, the next start, the next kill, until it is left to
+end. Every file of it must have the bits of the undisturbed run, but for the times it states.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import platform
+import random
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import entrain
+from entrain.files import strict_json, write_atomically
+
+MOST_KILLS_OF_A_RUN = 6
+SECONDS_OF_A_RUN = 900  # after which an undisturbed one is stuck
+CACHE = "numba"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command that writes into `out`; TABLE is a table; `weight` is its share of the kills.
+
+    `resume` replaces it once `out/run.json` is there; else it goes on when it is called again.
+    `compiles`: the kernels too, into a cache that is as new as the run.
+    """
+
+    name: str
+    command: str
+    resume: str | None = None
+    weight: int = 1
+    compiles: bool = False
+
+
+_RESUME = "train --resume out"
+_SMALL = "--hidden 4,3,3 --steps 20 --teacher-epochs 60 --initialisations 1"
+_TINY = "--size tiny --device cpu --out out"
+SCENARIOS = (
+    Scenario(
+        "train: six protocols, Stage I by SGD",
+        f"train digits --out out {_SMALL} --runs 2 --path-epochs 10 --path-learning-rate 1000 "
+        "--endpoint-epochs 3 --protocol PATH-CONT --protocol TWO-STAGE-END "
+        "--protocol PRETRAIN-END-ONLY --protocol Z-END --protocol ZERO-END-ONLY",
+        _RESUME,
+        weight=3,
+    ),
+    Scenario(
+        "train: Stage I solved, then from labels",
+        f"train digits --out out {_SMALL} --protocol DIRECT-FROM-PATH --direct-epochs 8",
+        _RESUME,
+        weight=2,
+    ),
+    Scenario(
+        "train: a table", "train TABLE --out out --hidden 12 --direct-epochs 30", _RESUME, weight=5
+    ),
+    Scenario("reproduce: teachers and runs", f"reproduce teachers multiseed {_TINY}", weight=3),
+    Scenario("reproduce: under noise", f"reproduce stochastic-dynamics {_TINY}", weight=2),
+    Scenario(
+        "search",
+        "search TABLE --trials 14 --side-by-side 2 --epochs 3 --hidden 8 --out out/found.json",
+        weight=5,
+    ),
+    Scenario(
+        "train: kernels not yet compiled",
+        f"train digits --out out {_SMALL} --endpoint-epochs 4",
+        _RESUME,
+        weight=1,
+        compiles=True,
+    ),
+)
+
+
+@dataclass
+class Killed:
+    """What became of a scenario."""
+
+    scenario: Scenario
+    seconds: float  # of the undisturbed run
+    runs: int = 0
+    resumes: int = 0
+    kills: list[dict[str, Any]] = field(default_factory=list)
+    mismatches: list[str] = field(default_factory=list)
+
+
+class Run:
+    """A scenario in a folder of its own: the command runs there and writes into `out`."""
+
+    def __init__(self, scenario: Scenario, folder: Path) -> None:
+        self.scenario, self.folder, self.out = scenario, folder, folder / "out"
+        self.table = folder.parent / "table.csv"
+        self.attempts, self.took = 0, 0.0  # seconds of the last attempt
+        folder.mkdir()
+
+    def attempt(self, delay: float | None) -> str | None:
+        """Run the command; if it has not ended after `delay` seconds, kill it and say where."""
+        command = self.scenario.command
+        if self.scenario.resume and (self.out / "run.json").exists():
+            command = self.scenario.resume
+        words = command.replace("TABLE", shlex.quote(str(self.table)))
+        began, clock = time.time(), time.monotonic()
+        self.attempts += 1
+        with (self.folder / "errors.txt").open("wb") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "entrain", *shlex.split(words)],
+                cwd=self.folder,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
+        try:
+            code = process.wait(SECONDS_OF_A_RUN if delay is None else delay)
+        except subprocess.TimeoutExpired:
+            if delay is None:
+                raise
+            importing = not _has_torch(process.pid)
+            os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait()
+            if code == -signal.SIGKILL:  # else it had just ended
+                return "imports" if importing else last_write(self.out, began)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        self.took = time.monotonic() - clock
+        if code != 0:
+            errors_text = (self.folder / "errors.txt").read_text(errors="replace")
+            raise Failed(f"{command}: exit code {code}: {errors_text[-500:]}")
+        return None
+
+    def _environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("ENTRAIN")}
+        if self.scenario.compiles:
+            kept["NUMBA_CACHE_DIR"] = str(self.folder / CACHE)
+        return kept
+
+
+class Failed(Exception):
+    """A command did not end well though it was not killed."""
+
+
+def soak(scenario: Scenario, kills: int, moments: random.Random, folder: Path) -> Killed:
+    """Kill runs of `scenario`, `kills` times in all, and compare what each ends with.
+
+    It ends early with a run that differs.
+    """
+    folder.mkdir()
+    undisturbed = Run(scenario, folder / "undisturbed")
+    write_table(undisturbed.table)
+    undisturbed.attempt(None)
+    expected = contents(undisturbed.out)
+    result, span = Killed(scenario, undisturbed.took), undisturbed.took
+    while len(result.kills) < kills and not result.mismatches:
+        run = Run(scenario, folder / f"run-{result.runs}")
+        left = min(moments.randint(2, MOST_KILLS_OF_A_RUN), kills - len(result.kills))
+        result.runs += 1
+        try:
+            while left:
+                delay = moments.uniform(0, span)
+                place = run.attempt(delay)
+                if place is None:
+                    break
+                result.kills.append({"run": result.runs, "after": round(delay, 3), "at": place})
+                result.resumes += 1
+                left -= 1
+            else:
+                run.attempt(None)
+            wrong = differences(expected, contents(run.out))
+        except Failed as error:
+            wrong = [str(error).replace(str(folder), "")]
+        if run.attempts == 1:  # never killed: the machine may be less busy than it was
+            span = run.took
+        result.mismatches += [f"run {result.runs}: {each}" for each in wrong]
+        if not wrong:
+            shutil.rmtree(run.folder)
+    return result
+
+
+def write_table(path: Path) -> None:
+    """Three classes around a line, a plane and a corner of four features."""
+    draw = random.Random(7)
+    rows = ["label,a,b,c,d"]
+    for number in range(240):
+        kind = number % 3
+        centre = ((0, 1, 2, 0), (2, 0, 1, 1), (1, 2, 0, 2))[kind]
+        rows.append(",".join([f"k{kind}", *(f"{draw.gauss(each, 0.7):.4f}" for each in centre)]))
+    path.write_text("\n".join(rows) + "\n")
+
+
+# Where a kill hit
+
+
+def _has_torch(process: int) -> bool:
+    """Whether a process has loaded PyTorch (where the system tells)."""
+    with contextlib.suppress(OSError):
+        return "libtorch_cpu" in Path(f"/proc/{process}/maps").read_text()
+    return True
+
+
+def last_write(out: Path, began: float) -> str:
+    """What a process that is gone wrote last, after the time `began`."""
+    files = {path: path.stat().st_mtime for path in out.rglob("*") if _is_output(path)}
+    files = {path: when for path, when in files.items() if when >= began}
+    if not files:
+        return "before its first write"
+    path = max(files, key=files.__getitem__)
+    if path.name.startswith("."):
+        return f"writing {_plain_name(path.name[1:].rpartition('.')[0].rpartition('.')[0])}"
+    epoch = _metadata(path).get("epoch") if path.parent.name in ("state", "stages") else None
+    return f"after {_plain_name(path.name)}" + ("" if epoch is None else f", epoch {epoch}")
+
+
+def _plain_name(name: str) -> str:
+    """A file's name without the key of a stage."""
+    return re.sub(r"-[0-9a-f]{16}\b", "", name)
+
+
+def kind_of(place: str) -> str:
+    """A place without its file and epoch, for a count."""
+    if "epoch" in place or place in ("after run.json", "after found.journal"):
+        return "after a checkpoint"
+    kind = place.split()[0]
+    return {"after": "after a result", "writing": "in the middle of a write"}.get(kind, place)
+
+
+# What a run ends with
+
+
+def contents(out: Path) -> dict[str, str]:
+    """A digest of every file, without the times in it."""
+    return {
+        str(path.relative_to(out)): hashlib.sha256(_timeless(path)).hexdigest()
+        for path in sorted(out.rglob("*"))
+        if _is_output(path)
+    }
+
+
+def differences(expected: dict[str, str], found: dict[str, str]) -> list[str]:
+    """What is missing, changed or too much, sorted."""
+    return [
+        f"{name} is {'missing' if name not in found else 'too much'}"
+        if (name in found) != (name in expected)
+        else f"{name} differs"
+        for name in sorted(expected.keys() | found.keys())
+        if expected.get(name) != found.get(name)
+    ]
+
+
+def _is_output(path: Path) -> bool:
+    return path.is_file() and path.suffix != ".lock"
+
+
+def _timeless(path: Path) -> bytes:
+    content = path.read_bytes()
+    if path.suffix == ".json":
+        return json.dumps(without_times(json.loads(content)), sort_keys=True).encode()
+    if path.suffix == ".safetensors":
+        header, tensors = _safetensors(content)
+        metadata = {name: _parsed(text) for name, text in header.pop("__metadata__").items()}
+        parts = without_times(metadata), header
+        return json.dumps(parts, sort_keys=True).encode() + tensors
+    if path.suffix == ".md":
+        return re.sub(rb"times sum to [0-9.]+ minutes", b"", content)
+    return content
+
+
+def without_times(value: dict[str, Any]) -> dict[str, Any]:
+    """JSON values without seconds and dates, and then without digests, which are of them too."""
+    timeless = _without(value, lambda name, each: _is_time(name, each))
+    if timeless != value:
+        timeless = _without(timeless, lambda name, _: name == "digest")
+    return timeless
+
+
+def _is_time(name: str, value: Any) -> bool:
+    return name == "seconds" or (name == "finished" and isinstance(value, str))
+
+
+def _without(value: Any, unwanted: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without(v, unwanted) for k, v in value.items() if not unwanted(k, v)}
+    return [_without(each, unwanted) for each in value] if isinstance(value, list) else value
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    header, _ = _safetensors(path.read_bytes())
+    found: dict[str, Any] = json.loads(header["__metadata__"]["entrain"])
+    return found
+
+
+def _safetensors(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header of a safetensors file, and the bytes of its tensors."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    return json.loads(content[8:end]), content[end:]
+
+
+def _parsed(text: str) -> Any:
+    with contextlib.suppress(ValueError):
+        return json.loads(text)
+    return text
+
+
+# All of it
+
+
+def shares(scenarios: list[Scenario], kills: int) -> list[int]:
+    """How many of `kills` each scenario gets, by weight."""
+    total = sum(each.weight for each in scenarios)
+    bounds, passed = [0], 0
+    for each in scenarios:
+        passed += each.weight
+        bounds.append(round(kills * passed / total))
+    return [after - before for before, after in itertools.pairwise(bounds)]
+
+
+def summary(results: list[Killed], seed: int, seconds: float) -> dict[str, Any]:
+    """What results/soak.json holds: no name of a machine, no path."""
+    kills = [kill for result in results for kill in result.kills]
+    return {
+        "kills": len(kills),
+        "resumes": sum(result.resumes for result in results),
+        "runs": sum(result.runs for result in results),
+        "mismatches": sum(len(result.mismatches) for result in results),
+        "hit": dict(Counter(kind_of(kill["at"]) for kill in kills).most_common()),
+        "seconds": round(seconds),
+        "seed": seed,
+        "device": f"{platform.machine()}, {os.cpu_count()} cores",
+        "versions": {"entrain": entrain.__version__, "python": platform.python_version()}
+        | {name: _version(name) for name in ("torch", "numpy", "numba", "optuna")},
+        "scenarios": [
+            {
+                "name": result.scenario.name,
+                "command": f"entrain {result.scenario.command}",
+                "undisturbed_seconds": round(result.seconds, 1),
+                "runs": result.runs,
+                "kills": result.kills,
+                "mismatches": result.mismatches,
+            }
+            for result in results
+        ],
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=20250114)
+    parser.add_argument("--only", help="scenarios whose name holds this")
+    parser.add_argument("--out", type=Path, default=Path("results/soak.json"))
+    given = parser.parse_args()
+    chosen = [each for each in SCENARIOS if (given.only or "") in each.name]
+    folder, began, results = Path(tempfile.mkdtemp(prefix="soak-")), time.monotonic(), []
+    compile_kernels()
+    for number, (scenario, kills) in enumerate(
+        zip(chosen, shares(chosen, given.kills), strict=True)
+    ):
+        moments = random.Random(given.seed + number)
+        results.append(soak(scenario, kills, moments, folder / str(number)))
+        found = results[-1]
+        say(
+            f"{scenario.name}: {len(found.kills)} kills of {found.runs} runs "
+            f"({found.seconds:.1f} s undisturbed), {len(found.mismatches)} mismatches"
+        )
+        for mismatch in found.mismatches:
+            say(f"  {mismatch}")
+    whole = summary(results, given.seed, time.monotonic() - began)
+    write_atomically(given.out, (strict_json(whole, 1) + "\n").encode())
+    say(f"{whole['kills']} kills in {whole['seconds']} s, {whole['mismatches']} mismatches")
+    if whole["mismatches"]:
+        say(f"the runs that differ are kept in {folder}")
+        return 1
+    shutil.rmtree(folder)
+    return 0
+
+
+def compile_kernels() -> None:
+    """Once, so that an undisturbed run takes as long as those that are killed."""
+    code = "import torch; from entrain import kernels; kernels.prepare(torch.device('cpu'), print)"
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
