@@ -156,6 +156,7 @@ def _models(
                 "recipe": recipe.to_json(),
             },
             gain=stage.rule.gain_of(run),
+            hardware=stage.rule.hardware,
         )
         for run, network in enumerate(stage.networks(state, device))
     )

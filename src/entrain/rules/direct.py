@@ -16,6 +16,7 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
+from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.chip_training import ChipTraining
@@ -49,7 +50,8 @@ class DirectProtocol(Rule):
     signed outputs in the loss, the rest being the cross-entropy; 1 is the endpoint loss alone.
     Rates, gain and the like may differ per run. With `class_weights` w, one for each class, the
     loss is the mean of w_y l over the examples, over the mean of w_y; the epoch is then chosen by
-    the share of weight that is classified correctly.
+    the share of weight that is classified correctly. With `chips` it is trained for imperfect
+    hardware (`ChipTraining`).
     """
 
     kind: ClassVar[str] = "direct"
@@ -124,6 +126,11 @@ class DirectProtocol(Rule):
     def uses_teacher(self) -> bool:
         """Where a teacher is distilled."""
         return self.distillation > 0
+
+    @property
+    def hardware(self) -> Hardware | None:
+        """That of its chips."""
+        return None if self.chips is None else self.chips.hardware
 
     def gain_of(self, run: int) -> float:
         """The gain of a run."""

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from entrain.errors import InputError
 from entrain.errors import one_of as one_of
+from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ class Rule(ABC):
     def cost(self) -> float:
         """How long an epoch takes against one of PATH, roughly: for the time that is left."""
         return 4.0
+
+    @property
+    def hardware(self) -> Hardware | None:
+        """The kind of chip it trains for; None for the ideal network."""
+        return None
 
     def gain_of(self, run: int) -> float | None:
         """The gain of the softmax of a run's outputs, where it is trained with one."""
