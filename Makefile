@@ -1,5 +1,6 @@
 # make demo   train 74 oscillators on the bundled digits
 # make test   linters, types, import rules and tests
+# make fuzz   12,000 damaged and hostile files, which must be read or refused: results/fuzz.json
 # make soak   commands killed 100 times at random moments, resumed, compared: 20 minutes
 # make test-all   all of these but what needs a GPU
 # make gpu-test   kernels, every protocol, resume and evaluation on a GPU: 1.5 minutes
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: soak test-all
+.PHONY: soak fuzz test-all
 .PHONY: demo test gpu-test lint page page-tests browser clean
 
 demo: $(VENV)/installed
@@ -16,6 +17,9 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed-dev lint page-tests browser
 	$(BIN)/python -m pytest
+
+fuzz: $(VENV)/installed-dev
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --mutants 12000 --out results/fuzz.json
 
 # On a machine with a GPU, with the PyTorch that is there: nothing is installed.
 gpu-test:

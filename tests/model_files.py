@@ -10,20 +10,25 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from entrain.tensorfile import with_digest
+
 
 def rewritten(
     source: Path,
     target: Path,
     tensors: dict[str, Tensor | None] | None = None,
     header: dict[str, Any] | None = None,
+    digest: bool = True,
 ) -> Path:
-    """`source` with tensors and header entries replaced (None: left out)."""
+    """`source` with tensors (None: left out) and header entries (...: left out) replaced, and
+    the `digest` that belongs to them."""
     with safe_open(source, framework="pt") as file:
         found = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         text = json.loads(file.metadata()["entrain"])
     found |= tensors or {}
     text |= header or {}
     kept = {name: tensor for name, tensor in found.items() if tensor is not None}
-    text = {name: value for name, value in text.items() if value is not ...}
-    save_file(kept, target, {"entrain": json.dumps(text)})
+    text = {name: value for name, value in text.items() if value is not ... and name != "digest"}
+    new = json.dumps(text)
+    save_file(kept, target, {"entrain": with_digest(new, kept) if digest else new})
     return target

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import entrain
-from conftest import Refuse, Run
+from conftest import Invoke, Refuse, Run, strict
 from entrain.data.pictures import read_picture
 from entrain.data.sources import FILES
 from entrain.errors import InputError
@@ -151,19 +151,31 @@ def constant(level: int) -> bytes:
     ],
 )
 def test_pictures_that_cannot_be_read(
-    refuse: Refuse, tiny_run: Run, tmp_path: Path, content: bytes | None, message: str
+    invoke: Invoke,
+    refuse: Refuse,
+    tiny_run: Run,
+    tmp_path: Path,
+    content: bytes | None,
+    message: str,
 ) -> None:
     good, bad = tmp_path / "good.png", tmp_path / "bad.png"
     good.write_bytes(png())
     if content is not None:
         bad.write_bytes(content)
-    found = refuse("predict", tiny_run.model, good, bad, "--json")
+    found = refuse("predict", tiny_run.model, bad, bad, "--json")
     assert f"{bad}: " in found
     assert any(part in found for part in message.split("|"))
+    some = invoke("predict", tiny_run.model, good, bad, good, "--json")
+    assert some.exit_code == 1
+    first, failed, last = strict(some.stdout)["predictions"]
+    assert failed["image"] == str(bad)
+    assert any(part in failed["error"] for part in message.split("|"))
+    assert first == last
+    assert "error" not in first
 
 
-def test_a_folder_is_no_picture(refuse: Refuse, tiny_run: Run, tmp_path: Path) -> None:
-    assert f"{tmp_path}: no such picture" in refuse("predict", tiny_run.model, tmp_path)
+def test_an_empty_folder_is_no_picture(refuse: Refuse, tiny_run: Run, tmp_path: Path) -> None:
+    assert f"{tmp_path}: a folder without pictures" in refuse("predict", tiny_run.model, tmp_path)
 
 
 @pytest.mark.parametrize("pixel", [np.nan, np.inf])

@@ -113,7 +113,10 @@ def test_a_model_file_with_wrong_tensors(
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ({"version": 2}, "format version 2; this release of Entrain reads version 1. Upgrade"),
+        (
+            {"version": 3},
+            "format version 3; this release of Entrain reads versions 1 and 2",
+        ),
         ({"kind": "checkpoint"}, "holds a checkpoint, expected a model"),
         ({"dynamics": ...}, "not a complete model file (KeyError('dynamics'))"),
         ({"dynamics": {"steps": 0}}, "steps must be a whole number of at least 1, got 0"),

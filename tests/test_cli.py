@@ -95,7 +95,7 @@ def test_train_writes_recipe_models_results_and_figure(tiny_run: Run) -> None:
     recipe = json.loads((folder / "run.json").read_text())["recipe"]
     assert recipe["teacher"]["widths"] == [4, 3, 3]
     written = (folder / "results.json").read_text()
-    assert strict(json.dumps(json.loads(written)) + "\n") == strict(tiny_run.stdout)
+    assert RunFolder.open(folder).results() == strict(tiny_run.stdout)
     assert "NaN" not in written
     with Image.open(folder / "trajectories.png") as figure:
         figure.load()

@@ -119,7 +119,12 @@ def test_a_constant_feature_is_harmless() -> None:
     assert float(scaling(np.array([[3.0, 0.2]]))[0, 1]) == pytest.approx(0.1 * scaling.factor)
 
 
-@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1e306])
+def test_numbers_too_small_to_divide_by_are_refused() -> None:
+    with pytest.raises(InputError, match=r"feature 0 \(from 0\) varies too little"):
+        FeatureScaling.fit(np.array([[0.0], [1.0], [4.0]]) * 1e-320)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200, 1e306])
 def test_extreme_units_do_not_matter(scale: float) -> None:
     rows = np.array([[0.0], [1.0], [4.0]]) * scale
     plain = FeatureScaling.fit(rows / scale)

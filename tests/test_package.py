@@ -79,7 +79,7 @@ def test_shipped_models_have_the_accuracy_that_readme_and_card_state(name: str) 
 def test_every_shipped_model_is_small_and_named() -> None:
     assert set(ACCURACY) <= set(shipped())
     folder = Path(entrain.__file__).parent / "models"
-    assert sum(file.stat().st_size for file in folder.glob("*.safetensors")) < 2_000_000
+    assert sum(file.stat().st_size for file in folder.glob("*.safetensors")) < 4_000_000
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -49,8 +49,8 @@ def seen(page: Visit) -> np.ndarray:
 
 
 def expect_python(page: Visit, model: entrain.Model, pixels: np.ndarray) -> None:
-    """The page reads pixels (8, 8) from 0 to 255 as Python reads them from 0 to 16."""
-    scores = model.scores(pixels * (16 / 255))[0]
+    """The page reads pixels (8, 8) from 0 to 255 as Python reads fractions."""
+    scores = model.scores(pixels / 255.0)[0]
     expected = pytest.approx(scores.tolist(), abs=1e-5)
     page.eventually(lambda: page.scores() == expected)
     playwright.expect(page.get("verdict")).to_have_text(model.class_names[int(scores.argmax())])

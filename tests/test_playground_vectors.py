@@ -14,7 +14,7 @@ import torch
 from entrain.tensorfile import read_tensors
 
 ROOT = Path(__file__).parents[1]
-MOST_BYTES, MOST_BYTES_OF_TERMS = 300_000, 10_000
+MOST_BYTES, MOST_BYTES_OF_TERMS, MOST_BYTES_OF_PHOTOGRAPHS = 300_000, 10_000, 300_000
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,22 @@ def test_the_vectors_of_the_terms_are_what_the_package_computes(data: ModuleType
     text = data.TERMS.read_text()
     assert len(text) < MOST_BYTES_OF_TERMS
     assert_same(data.terms(), json.loads(text), "terms")
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_vectors_of_photographs_are_what_the_package_computes(data: ModuleType) -> None:
+    text = data.PHOTOGRAPHS.read_text()
+    assert len(text) < MOST_BYTES_OF_PHOTOGRAPHS
+    kept = json.loads(text)
+    doubts = {each["name"]: each["doubt"] for each in kept["photographs"]}
+    assert doubts["even"] is None
+    assert doubts["noise alone"] is not None
+    found = data.photographs()
+    for one, other in zip(found["photographs"], kept["photographs"], strict=True):
+        # Scores are float32, and sums of them depend on the machine.
+        assert one.pop("margin") == pytest.approx(other.pop("margin"), abs=1e-5)
+        assert one.pop("distance") == pytest.approx(other.pop("distance"), rel=1e-6)
+    assert_same(found, kept, "photographs")
 
 
 def test_the_gallery_holds_the_first_official_test_images_of_each_class(data: ModuleType) -> None:

@@ -6,6 +6,8 @@ Writes playground/public/gallery.safetensors, three official test images of each
 Fashion-MNIST, and tests/vectors/playground.json, numbers of the package that the page's own
 implementation must give as well, and tests/vectors/terms.json, those of a small network with every
 optional term of the phase model: float64, from the reference kernels.
+tests/vectors/photographs.json holds pictures under uneven light and on ruled paper, and what is
+made of them.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from torch import Tensor
 import entrain
 from entrain import kernels
 from entrain.data import load_test_split
-from entrain.data.pictures import read_picture
+from entrain.data.pictures import framed, read_picture
+from entrain.evaluation import margin
 from entrain.files import write_atomically
 from entrain.physics import Noise, layered_graph
 from entrain.physics.noise import philox
@@ -36,6 +39,7 @@ ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "playground" / "public" / "gallery.safetensors"
 VECTORS = ROOT / "tests" / "vectors" / "playground.json"
 TERMS = ROOT / "tests" / "vectors" / "terms.json"
+PHOTOGRAPHS = ROOT / "tests" / "vectors" / "photographs.json"
 
 PER_CLASS = 3
 EXAMPLES = (0, 8, 16, 29)  # places in the gallery
@@ -43,6 +47,7 @@ SEED, TEMPERATURES, REPLICATES = 7, (0.5, 1.0), 3
 COARSE = 37  # steps that do not fill the noise's blocks of four
 STRIDE = 20  # steps between two recorded times
 SHAPE = (28, 28)
+JUDGE = "mnist-74"  # the model that says which photographs it is unsure of
 TERM_NAMES = ("frequencies", "start_phases", "injection", "lag")
 TERM_STRIDE = 3  # steps between two recorded energies of the network with terms
 TERM_TEMPERATURE, TERM_SAMPLE = 0.5, 11
@@ -52,10 +57,11 @@ def main() -> None:
     torch.set_num_threads(1)  # products this small are slower on several
     write_tensors(GALLERY, "gallery", gallery(), {})
     VECTORS.parent.mkdir(exist_ok=True)
-    for path, content in ((VECTORS, vectors()), (TERMS, terms())):
+    made = ((VECTORS, vectors()), (TERMS, terms()), (PHOTOGRAPHS, photographs()))
+    for path, content in made:
         text = json.dumps(content, separators=(",", ":"), allow_nan=False)
         write_atomically(path, f"{text}\n".encode())
-    for path in (GALLERY, VECTORS, TERMS):
+    for path in (GALLERY, VECTORS, TERMS, PHOTOGRAPHS):
         print(f"{path.name}: {path.stat().st_size:,} bytes")  # noqa: T201
 
 
@@ -270,6 +276,65 @@ def _picture(rgba: np.ndarray) -> dict[str, Any]:
         "rgba": rgba.tobytes().hex(),
         "pixels": pixels.tobytes().hex(),
     }
+
+
+def photographs() -> dict[str, Any]:
+    """Everything in tests/vectors/photographs.json, computed now: grey levels, their content in the
+    frame, and whether a model is sure of the whole pixels."""
+    model = entrain.load(JUDGE)
+    assert model.reject is not None
+    found = []
+    for name, levels in _photographed().items():
+        content = framed(levels, SHAPE)
+        pixels = np.floor(255 * content + 0.5)
+        found.append(
+            {
+                "name": name,
+                "rows": levels.shape[0],
+                "columns": levels.shape[1],
+                "grey": levels.astype(np.uint8).tobytes().hex(),
+                "levels": content.round(9).ravel().tolist(),
+                "distance": float(model.reject.distances(model.appearance(pixels))),
+                "margin": float(margin(model.scores(pixels))),
+                "doubt": model.doubts(pixels)[0],
+            }
+        )
+    return {"model": JUDGE, "photographs": found}
+
+
+def _photographed() -> dict[str, np.ndarray]:
+    """Grey levels of a seven under each light, on each paper, and of papers without it."""
+    rows, columns = 96, 84
+    y, x = np.mgrid[:rows, :columns]
+    ink = _seven(rows, columns)
+    slope = 1 - 0.55 * (0.6 * x / columns + 0.4 * y / rows)
+    lamp = 0.35 + 0.65 * np.exp(-((x / columns - 0.4) ** 2 + (y / rows - 0.6) ** 2) / 0.4)
+    shadow = np.where(x + 0.4 * y > 58, 0.6, 1.0)
+    lines = np.where((y + 5) % 16 < 1, 0.5, 0.0)
+    squares = np.maximum(lines, np.where((x + 3) % 16 < 1, 0.5, 0.0))
+    grain = 24 * (((x * x * 7 + y * y * 13 + 29 * x * y) % 31) / 31 - 0.5)
+    made = {
+        "even": 230 * (1 - 0.85 * ink),
+        "light on dark": 25 + 200 * ink,
+        "linear": 240 * (1 - 0.85 * ink) * slope,
+        "radial": 240 * (1 - 0.85 * ink) * lamp,
+        "shadow": 235 * (1 - 0.8 * ink) * shadow,
+        "chalk": (40 + 190 * ink) * slope,
+        "ruled": 230 * (1 - 0.85 * np.maximum(ink, lines)),
+        "squared, shaded": 235 * (1 - 0.85 * np.maximum(ink, squares)) * slope,
+        "noisy": 215 * (1 - 0.8 * ink) + grain,
+        "pale": 150 * (1 - 0.25 * ink),
+        "rulings alone": 230 * (1 - 0.85 * squares),
+        "noise alone": 120 + 4 * grain,
+    }
+    return {name: np.rint(levels.clip(0, 255)) for name, levels in made.items()}
+
+
+def _seven(rows: int, columns: int) -> np.ndarray:
+    """Coverage by ink from 0 to 1: across, then down."""
+    across = _stroke(rows, columns, lambda t: (22, 24 + 36 * t))
+    down = _stroke(rows, columns, lambda t: (22 + 50 * t, 60 - 24 * t))
+    return np.maximum(across, down) / 255
 
 
 def _drawn() -> list[np.ndarray]:

@@ -85,7 +85,7 @@ def _model(folder: ResultsFolder, stage: Stage, lane: int, data: ImageDataset) -
         gain=stage.rule.gain_of(lane),
     )
     model.details["test"] = model.evaluate(data.test)
-    return model
+    return model.with_reject_option(data.train.features, data.validation)
 
 
 def _card(title: str, dataset: str, model: Model, data: ImageDataset) -> str:
@@ -162,9 +162,9 @@ t_f = {network.dynamics.observation_time:g} after {network.dynamics.steps} Euler
 {table}
 
 **Limits.** A simulation, with ideal couplings and no device mismatch. Images must be prepared as
-the dataset's are (28 x 28 grey levels, centred); other pictures get an answer all the same,
-without a warning. The scores are activations, not probabilities. One class of the ten is always
-named.
+the dataset's are (28 x 28 grey levels, centred). Small margins and pictures unlike the training
+images are marked as unsure, but not every wrong answer is. The scores are activations, not
+probabilities. One class of the ten is always named.
 """
 
 

@@ -261,7 +261,7 @@ export class App {
   private show(): void {
     const { last: state, outcomes } = this;
     if (outcomes.length === 0 || state === null) return;
-    const [{ model, physics, winner, rollout }] = outcomes;
+    const [{ model, physics, winner, rollout, doubt }] = outcomes;
     const input = inputOf(state, model, this.gallery);
     if (model.preprocessing.kind === "picture") {
       const { rows, columns } = model.preprocessing;
@@ -282,18 +282,14 @@ export class App {
       const outcome = outcomes[i];
       panel.hidden = this.verdicts[i].hidden = outcome === undefined;
       if (outcome === undefined) return;
-      const { classNames, protocol } = outcome.model;
-      panel.show(
-        outcomes.length > 1 ? protocol : null,
-        outcome.rollout,
-        outcome.model,
-        outcome.winner,
-      );
-      this.verdicts[i].show(protocol, outcome.rollout, classNames, outcome.winner, input.truth);
+      const { model, rollout, winner, doubt } = outcome;
+      const { classNames, protocol } = model;
+      panel.show(outcomes.length > 1 ? protocol : null, rollout, model, winner);
+      this.verdicts[i].show(protocol, rollout, classNames, winner, input.truth, doubt);
     });
     this.oscillators.show(state, outcomes[0]);
     this.timeline.setSteps(rollout.steps);
-    speakLater(`Read as ${model.classNames[winner]}.`);
+    speakLater(`Read as ${model.classNames[winner]}${doubt === null ? "" : `, unsure: ${doubt}`}.`);
   }
 
   private showTime(fraction: number, at: number, still: boolean): void {

@@ -1,6 +1,6 @@
 /** The networks and the gallery, fetched beside the page when first needed and then kept. */
 
-import { readGallery, readModel, type Gallery, type Model } from "./core";
+import { checkDigest, readGallery, readModel, type Gallery, type Model } from "./core";
 import { isRecord } from "./core/safetensors";
 import { DATASETS, PROTOCOLS, modelName, otherProtocol, type Network } from "./state";
 
@@ -45,8 +45,9 @@ export class Models {
   private loadOne({ name, file }: Entry): Promise<Model> {
     let model = this.coming.get(file);
     if (model === undefined) {
-      model = fetchBytes(`models/${file}`).then((bytes) => {
+      model = fetchBytes(`models/${file}`).then(async (bytes) => {
         const read = readModel(name, bytes);
+        await checkDigest(name, bytes);
         this.ready.set(file, read);
         return read;
       });
@@ -101,7 +102,9 @@ function isEntry(value: unknown): value is Entry {
 }
 
 export async function loadGallery(): Promise<Gallery> {
-  const gallery = readGallery(await fetchBytes("gallery.safetensors"));
+  const bytes = await fetchBytes("gallery.safetensors");
+  const gallery = readGallery(bytes);
+  await checkDigest("gallery", bytes);
   for (const dataset of DATASETS) {
     if (!gallery.get(dataset)?.length) throw new Error(`the gallery lacks ${dataset}`);
   }

@@ -1,8 +1,10 @@
 /** From the state to the rollouts that are shown. */
 
 import {
+  doubtOf,
   fieldsOf,
   inputsOf,
+  scoresOf,
   simulate,
   testImages,
   winnerAt,
@@ -22,6 +24,7 @@ export interface Outcome {
   fields: Float64Array;
   rollout: Rollout;
   winner: number; // class that is read at the end
+  doubt: string | null; // why it is unsure
 }
 
 export interface Input {
@@ -57,13 +60,15 @@ function barOf({ rows, columns }: Shape): Pixels {
 export function runAll(state: AppState, models: Model[], input: Input): Outcome[] {
   return models.map((model) => {
     const physics = physicsOf(state.physics, model);
-    const fields = fieldsOf(model, inputsOf(model, input.values));
+    const inputs = inputsOf(model, input.values);
+    const fields = fieldsOf(model, inputs);
     const rollout = simulate(model, fields, physics, {
       replicates: state.ensemble && physics.temperature > 0 ? ENSEMBLE : 1,
       sample: input.sample,
       shown: 0,
     });
     const winner = winnerAt(rollout.activations, model.outputs, rollout.steps);
-    return { model, physics, fields, rollout, winner };
+    const doubt = doubtOf(model, inputs, scoresOf(rollout));
+    return { model, physics, fields, rollout, winner, doubt };
   });
 }

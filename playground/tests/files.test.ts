@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import {
   UnfitInput,
+  checkDigest,
   inputsOf,
   meanRow,
   normalisePolarity,
@@ -132,6 +133,26 @@ describe("models", () => {
     ["the gallery", bytesOf("playground/public/gallery.safetensors"), /holds a gallery/],
   ])("%s is refused", (_, buffer, reason) => {
     expect(() => readModel("mine", buffer)).toThrow(reason);
+  });
+});
+
+describe("digests", () => {
+  const model = "src/entrain/models/mnist-74.safetensors";
+
+  test("files of the package match theirs", async () => {
+    await checkDigest("mnist-74", bytesOf(model));
+    await checkDigest("gallery", bytesOf("playground/public/gallery.safetensors"));
+  });
+
+  test("a file of the first version has none", async () => {
+    const entrain = JSON.stringify({ kind: "model", version: 1 });
+    await checkDigest("old", file({ __metadata__: { entrain } }, 0));
+  });
+
+  test.each([1000, 5000, 300_000])("a bit flipped in byte %i is noticed", async (place) => {
+    const damaged = bytesOf(model);
+    new Uint8Array(damaged)[place]! ^= 1;
+    await expect(checkDigest("mnist-74", damaged)).rejects.toThrow(/mnist-74: does not match/);
   });
 });
 

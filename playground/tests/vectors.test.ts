@@ -2,19 +2,22 @@
 
 import { describe, expect, test } from "vitest";
 import {
+  distanceOf,
+  doubtOf,
   effectiveCouplings,
   fieldsOf,
+  framed,
   fromRgba,
   inputsOf,
-  normalisePolarity,
+  margin,
   normals,
   philox,
-  prepare,
+  preparePicture,
   scoresOf,
   simulate,
   unchangedPhysics,
 } from "../src/core";
-import { farthest, gallery, shipped, vectors } from "./world";
+import { farthest, gallery, photographs, shipped, vectors } from "./world";
 
 const known = vectors();
 const images = gallery();
@@ -38,8 +41,28 @@ test.each(known.normals)("the increment of seed $seed, step $step", (at) => {
 
 test.each(known.pictures)("a picture of $rows x $columns", ({ rows, columns, rgba, pixels }) => {
   const grey = fromRgba(new Uint8ClampedArray(Buffer.from(rgba, "hex")), columns, rows);
-  const found = prepare(normalisePolarity(grey, rows, columns), rows, columns, shape);
+  const found = preparePicture(grey, rows, columns, shape);
   expect(Buffer.from(found!).toString("hex")).toBe(pixels);
+});
+
+const seen = photographs();
+
+test.each(seen.photographs)("a photograph: $name", (photograph) => {
+  const { rows, columns } = photograph;
+  const grey = Float64Array.from(Buffer.from(photograph.grey, "hex"), (level) => level / 255);
+  expect(farthest(framed(grey, rows, columns, shape), photograph.levels)).toBeLessThan(1e-6);
+  const model = shipped(seen.model);
+  const inputs = inputsOf(model, preparePicture(grey, rows, columns, shape)!);
+  const rollout = simulate(model, fieldsOf(model, inputs), unchangedPhysics(model), {
+    replicates: 1,
+    sample: 0,
+    shown: 0,
+  });
+  const scores = scoresOf(rollout);
+  const length = Math.hypot(...inputs);
+  expect(Math.abs(distanceOf(model.reject!, inputs, length) - photograph.distance)).toBeLessThan(1e-6);
+  expect(Math.abs(margin(scores) - photograph.margin)).toBeLessThan(1e-4);
+  expect(doubtOf(model, inputs, scores)).toBe(photograph.doubt);
 });
 
 describe.each(Object.keys(known.models))("%s", (name) => {

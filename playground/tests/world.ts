@@ -35,6 +35,26 @@ export interface Vectors {
   pictures: { rows: number; columns: number; rgba: string; pixels: string }[];
 }
 
+/** What tests/vectors/photographs.json holds. */
+export interface Photographs {
+  model: string;
+  photographs: {
+    name: string;
+    rows: number;
+    columns: number;
+    grey: string;
+    levels: number[];
+    distance: number;
+    margin: number;
+    doubt: string | null;
+  }[];
+}
+
+export function photographs(): Photographs {
+  const text = new TextDecoder().decode(bytesOf("tests/vectors/photographs.json"));
+  return JSON.parse(text) as Photographs;
+}
+
 /** What tests/vectors/terms.json holds. */
 export interface Terms {
   seed: number;

@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any, get_args
 
 _LONGEST = 60  # characters of a value in an error
+_LONGEST_REASON = 500
 
 
 class InputError(ValueError):
@@ -96,15 +97,22 @@ def shown(value: object) -> str:
 def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
     """`values` as finite numbers, or an `InputError` that names them."""
     if isinstance(values, str | bytes):
-        raise InputError(f"{name} must be numbers, got {values!r}")
+        raise InputError(f"{name} must be numbers, got {shown(values)}")
     try:
         numbers = tuple(float(value) for value in values)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, got {values!r}") from error
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, got {shown(values)}") from error
     for number in numbers:
         if not math.isfinite(number):
             raise InputError(f"{name} must be finite, got {number!r}")
     return numbers
+
+
+def reason(error: Exception) -> str:
+    """What an error about a file's content says, cut short: some repeat the whole content."""
+    plain = isinstance(error, InputError | UnicodeError)  # the repr of the latter has all bytes
+    text = str(error) if plain else repr(error)
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
 
 
 def store_plain_numbers(instance: Any) -> None:

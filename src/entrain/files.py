@@ -1,17 +1,20 @@
-"""Files that a crash leaves old or new, never a mixture; locks between processes; and JSON."""
+"""Files that a crash leaves old or new, never a mixture; locks between processes; JSON, sealed."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
+
+from entrain.errors import InputError, reason
 
 _LEFTOVER = ".tmp"
 
@@ -62,6 +65,53 @@ def strict_json(values: dict[str, Any], indent: int | None = None) -> str:
     still takes one line."""
     plain = _plain(values)
     return json.dumps(plain, allow_nan=False) if indent is None else _indented(plain, indent, 0)
+
+
+def sealed(values: dict[str, Any]) -> dict[str, Any]:
+    """`values` as JSON has them, and last a `digest` of all the rest: SHA-256 of its JSON text with
+    sorted keys and no spaces."""
+    plain: dict[str, Any] = json.loads(strict_json(values))
+    plain.pop("digest", None)
+    return plain | {"digest": _digest(plain)}
+
+
+def unsealed(values: dict[str, Any], known: Collection[str], what: str) -> dict[str, Any]:
+    """What was `sealed`, without its digest; a mismatch is refused. `what` it is stands in errors.
+
+    Earlier versions wrote no digest. What has none must have no entry but `known` ones, since
+    damage to the word itself must not switch the check off.
+    """
+    rest = {name: value for name, value in values.items() if name != "digest"}
+    if "digest" in values:
+        if _digest(rest) != values["digest"]:
+            raise InputError(
+                "does not match its digest: it was changed after it was written; move it away and "
+                "measure again"
+            )
+    elif strange := sorted(set(rest) - set(known)):
+        raise InputError(
+            f"not {what} (no digest, and an unknown entry {strange[0][:40]!a}); move it away "
+            "and measure again"
+        )
+    return rest
+
+
+def read_sealed(path: Path, known: Collection[str], what: str) -> dict[str, Any]:
+    """What was `sealed` in a JSON file; see `unsealed`."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict):
+            raise TypeError(f"expected a JSON object, got {type(values).__name__}")
+        return unsealed(values, known, what)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not {what} ({reason(error)}); move it away") from error
+
+
+def _digest(values: dict[str, Any]) -> str:
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _indented(value: Any, indent: int, depth: int) -> str:

@@ -13,9 +13,10 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
-from entrain.errors import InputError, positive_float, seed_number
-from entrain.evaluation import evaluate, refuse_without_answer, scores_of
+from entrain.errors import InputError, positive_float, reason, seed_number
+from entrain.evaluation import RejectOption, evaluate, refuse_without_answer, scores_of
 from entrain.evaluation.chips import scores_on_chips
+from entrain.evaluation.reject import MOST_ROWS
 from entrain.hardware import Chip, Hardware
 from entrain.network import KuramotoNetwork
 from entrain.physics import TERMS, TRAINED, Parameters, layered_graph
@@ -30,8 +31,9 @@ class Model:
     `teacher` is kept where there was one, so that agreement and endpoint error can be measured
     again; `details` (JSON values) records protocol, run, seed, selected epoch and metrics.
     `gain` is that of the softmax a network was trained with, None where its outputs were trained
-    to be a teacher's signed probabilities 2 p - 1. `hardware` is the kind of chip it was trained
-    for, None for the ideal network.
+    to be a teacher's signed probabilities 2 p - 1. `reject` says which answers are unsure; models
+    of earlier versions have none. `hardware` is the kind of chip it was trained for, None for the
+    ideal network.
     """
 
     network: KuramotoNetwork
@@ -42,6 +44,7 @@ class Model:
     teacher: Teacher | None = None
     details: dict[str, Any] = field(default_factory=dict)
     gain: float | None = None
+    reject: RejectOption | None = None
     hardware: Hardware | None = None
 
     def __post_init__(self) -> None:
@@ -94,11 +97,51 @@ class Model:
         Without a gain, (1 + cos theta_out) / 2 over its sum, since the outputs were trained to be
         signed probabilities.
         """
-        scores = self.scores(pixels)
+        return self.probabilities_of(self.scores(pixels))
+
+    def probabilities_of(self, scores: Tensor) -> Tensor:
+        """The probabilities (n, O) that belong to `scores`."""
         if self.gain is not None:
             return torch.softmax(self.gain * scores, dim=-1)
         positive = 1.0 + scores
         return positive / positive.sum(-1, keepdim=True)
+
+    def unsure(self, pixels: np.ndarray) -> np.ndarray:
+        """Which answers should not be believed (n,): those with a small margin, and those to inputs
+        unlike the training data. Without a reject option, those that are not finite."""
+        return np.array([reason is not None for reason in self.doubts(pixels)], dtype=bool)
+
+    def doubts(self, pixels: np.ndarray, scores: Tensor | None = None) -> list[str | None]:
+        """Why each answer is unsure, None where it is sure; `scores` spares computing them."""
+        if scores is None:
+            scores = self.scores(pixels)
+        finite = scores.isfinite().all(-1).tolist()
+        if self.reject is None:
+            found: list[str | None] = [None] * len(finite)
+        else:
+            found = self.reject.reasons(self.appearance(pixels), scores)
+        return [why if ok else "not finite" for ok, why in zip(finite, found, strict=True)]
+
+    def appearance(self, pixels: np.ndarray) -> Tensor:
+        """Inputs (n, D) in float64 without their common scale: images have length 1, features
+        standard deviation 1. What the reject option takes distances of."""
+        inputs = self.preprocessing(pixels).double()
+        if isinstance(self.preprocessing, FeatureScaling):
+            return inputs / self.preprocessing.factor
+        length: Tensor = torch.linalg.vector_norm(inputs, dim=-1, keepdim=True)
+        return inputs / length
+
+    def with_reject_option(self, train: np.ndarray, validation: Split) -> Model:
+        """This model with a reject option of training pixels (or rows) and labelled validation
+        examples, which are taken as unseen ones are."""
+        scores = scores_of(self.network, self.inputs(validation.features)).cpu()
+        option = RejectOption.fit(
+            self.appearance(train[:MOST_ROWS]),
+            self.appearance(validation.features),
+            scores,
+            torch.from_numpy(validation.labels),
+        )
+        return replace(self, reject=option)
 
     def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
         """Metrics on labelled images: top1, top2 and, with a teacher, agreement and errors.
@@ -141,6 +184,8 @@ class Model:
             for layer, (weight, bias) in enumerate(layers):
                 tensors[f"teacher.weight{layer}"] = weight
                 tensors[f"teacher.bias{layer}"] = bias
+        if self.reject is not None:
+            tensors |= {_REJECT + name: each for name, each in self.reject.tensors().items()}
         header = {
             "dataset": self.dataset,
             "protocol": self.protocol,
@@ -150,6 +195,7 @@ class Model:
             "teacher_widths": None if self.teacher is None else list(self.teacher.widths),
             "details": self.details,
             "gain": self.gain,
+            "reject": None if self.reject is None else self.reject.header(),
             "hardware": None if self.hardware is None else self.hardware.to_json(),
             "trainable": [term for term in TERMS if isinstance(getattr(network, term), Parameter)],
         }
@@ -204,6 +250,8 @@ def read_model(path: Path | str) -> Model:
         widths = header["teacher_widths"]
         if widths is not None:
             expected |= {f"teacher.{kind}{i}" for i in range(len(widths) + 1) for kind in _KINDS}
+        if header.get("reject") is not None:
+            expected |= {_REJECT + name for name in _REJECT_TENSORS}
         optional = {"graph", *TERMS}
         _check_names(set(tensors) - optional, expected)
         for name, tensor in tensors.items():
@@ -223,15 +271,38 @@ def read_model(path: Path | str) -> Model:
             teacher=None if widths is None else _teacher(tensors, widths, network),
             details=dict(header["details"]),
             gain=_gain(header),
+            reject=_reject(tensors, header, network),
             hardware=_hardware(header.get("hardware")),
         )
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{path}: {reason(error)}") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: not a complete model file ({error!r})") from error
+        raise InputError(f"{path}: not a complete model file ({reason(error)})") from error
 
 
 _KINDS = ("weight", "bias")
+_REJECT = "reject."
+_REJECT_TENSORS = ("mean", "directions", "variances")
+
+
+def _reject(
+    tensors: dict[str, Tensor], header: dict[str, Any], network: KuramotoNetwork
+) -> RejectOption | None:
+    values = header.get("reject")
+    if values is None:
+        return None
+    option = RejectOption(
+        margin=values["margin"],
+        distance=values["distance"],
+        mean=tensors[_REJECT + "mean"],
+        directions=tensors[_REJECT + "directions"],
+        variances=tensors[_REJECT + "variances"],
+        rest=values["rest"],
+        measured=dict(values["measured"]),
+    )
+    if len(option.mean) != network.inputs:
+        raise InputError(f"reject: {len(option.mean)} means for {network.inputs} inputs")
+    return option
 
 
 def _gain(header: dict[str, Any]) -> float | None:

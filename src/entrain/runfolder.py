@@ -19,13 +19,25 @@ from pathlib import Path
 from typing import Any
 
 from entrain.data import Dataset, fingerprint
-from entrain.errors import InputError
-from entrain.files import held, leftovers, remove_leftovers, strict_json, write_atomically
+from entrain.errors import InputError, reason
+from entrain.files import (
+    held,
+    leftovers,
+    read_sealed,
+    remove_leftovers,
+    sealed,
+    strict_json,
+    write_atomically,
+)
 from entrain.learning import Recipe, TrainingState, pack_state, read_state
 from entrain.model import Model
 
 SECONDS_BETWEEN_SAVES = 1.0
 _TRAIN_AGAIN = "Delete it to train its stage again"
+_RESULTS = frozenset(
+    {"dataset", "split", "examples", "seed", "teacher", "results"}
+    | {"folder", "model", "figure", "device", "seconds"}
+)
 _LOCK = "run.lock"
 
 
@@ -79,9 +91,9 @@ class RunFolder:
             folder._mark = _mark(content["recipe"])
             given = folder.recipe.dataset, settings["device"], settings["data_dir"] or ""
         except InputError as error:
-            raise InputError(f"{file}: {error}") from error
+            raise InputError(f"{file}: {reason(error)}") from error
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"{file}: not readable as a run ({error!r})") from error
+            raise InputError(f"{file}: not readable as a run ({reason(error)})") from error
         for name, value in zip(("dataset", "device", "data_dir"), given, strict=True):
             if not isinstance(value, str):
                 raise InputError(f"{file}: {name} must be text, got {value!r}")
@@ -156,8 +168,14 @@ class RunFolder:
                 model.save(self.model_path(protocol, run))
 
     def save_results(self, results: dict[str, Any]) -> None:
-        """Write results.json."""
-        write_atomically(self.path / "results.json", strict_json(results, 2).encode())
+        """Write results.json, with a digest of its content."""
+        text = strict_json(sealed(results), 2)
+        write_atomically(self.path / "results.json", text.encode())
+
+    def results(self) -> dict[str, Any] | None:
+        """What `save_results` wrote, if the run is finished; a file changed since is refused."""
+        path = self.path / "results.json"
+        return read_sealed(path, _RESULTS, "the results of a run") if path.exists() else None
 
     def _state_path(self, stage: str) -> Path:
         return self.path / "state" / f"{stage.lower()}.safetensors"

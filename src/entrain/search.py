@@ -7,7 +7,6 @@ accelerator several cost little more than one.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,8 +16,15 @@ from typing import Any
 import torch
 
 from entrain.data import Dataset, fingerprint
-from entrain.errors import InputError, positive_int, seed_number
-from entrain.files import held, remove_leftovers, strict_json, write_atomically
+from entrain.errors import InputError, positive_int, reason, seed_number
+from entrain.files import (
+    held,
+    read_sealed,
+    remove_leftovers,
+    sealed,
+    strict_json,
+    write_atomically,
+)
 from entrain.learning import Stage, digest, train_stage
 from entrain.physics import NetworkSpec
 from entrain.rules import DirectProtocol
@@ -113,8 +119,8 @@ def search(
 class _Journal:
     """The finished trials of one search, kept in a file that may hold other searches too.
 
-    JSON: {"searches": {title: trials}}. It is replaced as a whole, so that a kill leaves all trials
-    that were trained side by side, or none of them.
+    JSON: {"searches": {title: trials}} and a digest. It is replaced as a whole, so that a kill
+    leaves all trials that were trained side by side, or none of them.
     """
 
     def __init__(self, path: Path | None, title: str) -> None:
@@ -122,14 +128,16 @@ class _Journal:
         self._searches: dict[str, list[dict[str, Any]]] = {}
         if path is not None and path.exists():
             try:
-                found = json.loads(path.read_text(encoding="utf-8"))["searches"]
+                found = read_sealed(path, {"searches"}, "a journal of a search")["searches"]
                 self._searches = {
                     name: [_plain(_trial(each)) for each in trials]
                     for name, trials in found.items()
                 }
+            except InputError:
+                raise
             except _UNREADABLE as error:
                 raise InputError(
-                    f"{path}: not a journal of a search ({error!r}); move it away"
+                    f"{path}: not a journal of a search ({reason(error)}); move it away"
                 ) from error
         self._trials = [_trial(each) for each in self._searches.get(title, [])]
 
@@ -143,7 +151,8 @@ class _Journal:
         self._trials += trials
         self._searches[self._title] = [_plain(each) for each in self._trials]
         if self._path is not None:
-            write_atomically(self._path, strict_json({"searches": self._searches}, 1).encode())
+            text = strict_json(sealed({"searches": self._searches}), 1)
+            write_atomically(self._path, text.encode())
 
 
 @contextlib.contextmanager

@@ -9,14 +9,16 @@ export type {
   Rollout,
   Shape,
 } from "./types";
+export { checkDigest } from "./digest";
 export { readGallery, testImages } from "./gallery";
 export type { Gallery, GalleryImage } from "./gallery";
 export { effectiveCouplings, effectiveFields } from "./hardware";
 export { MOST_OSCILLATORS, UnfitModel, fieldsOf, readModel } from "./model";
 export { normals, philox } from "./noise";
-export { fromRgba, normalisePolarity, prepare } from "./picture";
+export { framed, fromRgba, normalisePolarity, prepare, preparePicture } from "./picture";
 export { UnfitInput, inputsOf, meanRow, valueAt } from "./preprocessing";
 export { strongest, termsOf } from "./quantities";
 export { margin, scoresOf, winnerAt } from "./readout";
+export { distanceOf, doubtOf } from "./reject";
 export { parseSafetensors } from "./safetensors";
 export { simulate, unchangedPhysics } from "./simulate";

@@ -4,6 +4,7 @@
 
 import { positive, preprocessingOf, recordOf } from "./preprocessing";
 import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
+import type { RejectOption } from "./reject";
 import type { Model, NetworkParameters, Numbers } from "./types";
 
 /** What the page keeps up with: at the limits a run took 0.8 s on two busy cores. The command
@@ -17,7 +18,7 @@ function mostSteps(n: number): number {
 }
 
 const LONGEST_NAME = 200;
-const FORMAT_VERSIONS: unknown[] = [1, 2];
+const FORMAT_VERSIONS: unknown[] = [1, 2]; // the first had no digest
 const KNOWN_TENSORS = new Set([
   "input_weights",
   "biases",
@@ -85,7 +86,24 @@ function checkedModel(name: string, file: Safetensors): Model {
     observationTime: positive(dynamics, "observation_time"),
     steps,
     preprocessing,
+    reject: rejectOf(file, header["reject"], inputs),
   };
+}
+
+/** When the model should not be believed; files of earlier versions do not say. */
+function rejectOf(file: Safetensors, values: unknown, inputs: number): RejectOption | null {
+  if (values === undefined || values === null) return null;
+  if (!isRecord(values)) throw new Error("reject must be an object");
+  const mean = arrayOf(file, "reject.mean", 1).data;
+  const variances = arrayOf(file, "reject.variances", 1).data;
+  const { data: directions, shape } = arrayOf(file, "reject.directions", 2);
+  if (mean.length !== inputs || shape[1] !== inputs || shape[0] !== variances.length) {
+    throw new Error(`the reject option must have directions of ${inputs} inputs`);
+  }
+  const least = values["margin"];
+  if (typeof least !== "number") throw new Error("the reject option has no margin");
+  const [distance, rest] = [positive(values, "distance"), positive(values, "rest")];
+  return { margin: least, distance, rest, mean, directions, variances };
 }
 
 function headerOf(metadata: Record<string, string>): Record<string, unknown> {
@@ -112,7 +130,7 @@ function headerOf(metadata: Record<string, string>): Record<string, unknown> {
 function parametersOf(file: Safetensors): NetworkParameters {
   for (const name of file.tensors.keys()) {
     // A term that is unknown here must not be left out in silence.
-    if (!KNOWN_TENSORS.has(name) && !name.startsWith("teacher.")) {
+    if (!KNOWN_TENSORS.has(name) && !/^(teacher|reject)\./.test(name)) {
       throw new Error(`tensor ${name} is unknown to this page`);
     }
   }

@@ -2,10 +2,11 @@
  *
  * A picture that already has the model's shape is taken as it is. Of any other the content is cut out, scaled
  * to fit 20/28 of the frame with its aspect kept, and placed with its centre of mass in the middle.
- * Content is all that exceeds the border's median by an eighth of the grey range. Grey levels are
- * luminances from 0 to 1, rows first. The same algorithm, in the same arithmetic, as the package's
- * `entrain.data.pictures`, and then rounded to whole pixels. */
+ * Content of a drawing is all that exceeds the border's median by an eighth of the grey range, that
+ * of a picture what `findContent` finds. Grey levels are luminances from 0 to 1, rows first. The
+ * same algorithm as the package's `entrain.data.pictures`, and then rounded to whole pixels. */
 
+import { findContent } from "./content";
 import { pairwiseSum } from "./sums";
 import type { Pixels, Shape } from "./types";
 
@@ -43,7 +44,41 @@ export function normalisePolarity(grey: Float64Array, rows: number, columns: num
   return borderMedian(grey, rows, columns) > 0.5 ? grey.map((level) => 1 - level) : grey.slice();
 }
 
-/** The pixels of `shape` of a picture with light content on dark, or null where it is constant. */
+/** The pixels of `shape` of a picture of any polarity and light, or null where it is constant. */
+export function preparePicture(
+  grey: Float64Array,
+  rows: number,
+  columns: number,
+  shape: Shape,
+): Pixels | null {
+  checkSize(grey, rows, columns);
+  const [low, high] = rangeOf(grey);
+  if (low === high) return null;
+  if (rows === shape.rows && columns === shape.columns) {
+    return prepare(normalisePolarity(grey, rows, columns), rows, columns, shape);
+  }
+  return Uint8Array.from(framed(grey, rows, columns, shape), (level) =>
+    Math.floor(level * PIXEL_MAX + 0.5),
+  );
+}
+
+/** The content of a picture as levels from 0 to 1 in a frame of `shape`, on zero. */
+export function framed(
+  grey: Float64Array,
+  rows: number,
+  columns: number,
+  shape: Shape,
+): Float64Array {
+  const levels = grey.map((level) => Math.round(255 * level));
+  const found = findContent({ levels, rows, columns });
+  const [least] = rangeOf(levels);
+  const none = found.levels.every((level) => level === 0);
+  // Where nothing stands out, the whole picture is taken.
+  const content = none ? levels.map((level) => level - least) : found.levels;
+  return placed(cutOut(content, rows, columns, 0), shape);
+}
+
+/** The pixels of `shape` of a drawing with light content on dark, or null where it is constant. */
 export function prepare(
   grey: Float64Array,
   rows: number,
@@ -64,7 +99,7 @@ interface Picture {
   columns: number;
 }
 
-/** The content of a picture in a dark frame of `shape`, centred by mass. */
+/** The content of a drawing in a dark frame of `shape`, centred by mass. */
 function fitted(
   grey: Float64Array,
   rows: number,
@@ -72,7 +107,16 @@ function fitted(
   range: number,
   shape: Shape,
 ): Float64Array {
-  const cut = contentOf(grey, rows, columns, range);
+  const median = borderMedian(grey, rows, columns);
+  const light = grey.map((level) => Math.max(level - median, 0));
+  // Content darker than a dark border: nothing stands out, the whole picture is taken.
+  const none = !light.some((level) => level > range / 8);
+  const cut = none ? cutOut(grey, rows, columns, -1) : cutOut(light, rows, columns, range / 8);
+  return placed(cut, shape);
+}
+
+/** A picture in a dark frame of `shape`, scaled and centred by mass. */
+function placed(cut: Picture, shape: Shape): Float64Array {
   const scale = Math.min((shape.rows * FRAME) / cut.rows, (shape.columns * FRAME) / cut.columns);
   const height = Math.max(1, roundHalfEven(cut.rows * scale));
   const width = Math.max(1, roundHalfEven(cut.columns * scale));
@@ -90,25 +134,18 @@ function fitted(
   return centred.map((level) => Math.min(Math.max(level, 0), 1));
 }
 
-/** What stands out from the border, cut out and scaled to a maximum of 1, in float32. */
-function contentOf(grey: Float64Array, rows: number, columns: number, range: number): Picture {
-  const median = borderMedian(grey, rows, columns);
-  let light: Float64Array = grey.map((level) => Math.max(level - median, 0));
+/** The box around all levels above `least`, scaled to a maximum of 1, in float32. */
+function cutOut(light: Float64Array, rows: number, columns: number, least: number): Picture {
   let [top, bottom, left, right] = [rows, -1, columns, -1];
   for (let y = 0; y < rows; y++) {
     for (let x = 0; x < columns; x++) {
-      if (light[y * columns + x]! > range / 8) {
+      if (light[y * columns + x]! > least) {
         top = Math.min(top, y);
         bottom = y;
         left = Math.min(left, x);
         right = Math.max(right, x);
       }
     }
-  }
-  if (bottom < 0) {
-    // Content darker than a dark border: nothing stands out, the whole picture is taken.
-    light = grey;
-    [top, bottom, left, right] = [0, rows - 1, 0, columns - 1];
   }
   const cut = cropped(light, columns, top, bottom, left, right);
   const [, most] = rangeOf(cut.levels);

@@ -1,6 +1,8 @@
 /** What the core computes with. Phases are radians, activations cos(theta), times in units of the
  * network's own clock; hidden oscillators come first, then the outputs. */
 
+import type { RejectOption } from "./reject";
+
 /** Single or double precision, as the file holds it. */
 export type Numbers = Float32Array | Float64Array;
 
@@ -30,6 +32,7 @@ export interface Model extends NetworkParameters {
   observationTime: number;
   steps: number;
   preprocessing: Preprocessing;
+  reject: RejectOption | null;
 }
 
 /** What makes inputs u (D) of a picture or of a row of numbers. */

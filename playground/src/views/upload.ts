@@ -1,11 +1,12 @@
 /** A picture of the visitor's own: chosen or dropped, decoded, made small, prepared. */
 
-import { fromRgba, normalisePolarity, prepare, type Pixels, type Shape } from "../core";
+import { fromRgba, preparePicture, type Pixels, type Shape } from "../core";
 import { context, hook, make } from "../dom";
 import { say } from "./announce";
 
 const MOST_BYTES = 60e6;
-const LONGEST_SIDE = 1024; // larger pictures are scaled down before their pixels are read
+const LONGEST_SIDE = 512; // larger pictures are scaled down before their pixels are read
+const MOST_PIXELS = 50e6; // as the package has it
 
 /** `shape` is that of the network's pictures, or null where it reads none. */
 export function createUpload(
@@ -63,13 +64,12 @@ async function readPicture(file: File, shape: Shape): Promise<Pixels> {
   const bitmap = await createImageBitmap(file).catch(() => {
     throw new Unreadable("This file could not be read as a picture: it may be broken.");
   });
+  if (bitmap.width * bitmap.height > MOST_PIXELS) {
+    bitmap.close();
+    throw new Unreadable("This picture has more than 50 million pixels. Please make it smaller.");
+  }
   const { data, width, height } = pixelsOf(bitmap);
-  const pixels = prepare(
-    normalisePolarity(fromRgba(data, width, height), height, width),
-    height,
-    width,
-    shape,
-  );
+  const pixels = preparePicture(fromRgba(data, width, height), height, width, shape);
   if (pixels === null || pixels.every((value) => value === pixels[0])) {
     throw new Unreadable("This picture has one colour only: there is nothing to read.");
   }

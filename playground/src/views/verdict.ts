@@ -1,4 +1,5 @@
-/** The class that was read, in large type, with its margin and the time it was decided at. */
+/** The class that was read, in large type, with its margin, the time it was decided at, and why it
+ * is unsure. */
 
 import { margin, scoresOf, winnerAt, type Rollout } from "../core";
 import { hook, make } from "../dom";
@@ -9,12 +10,14 @@ export class Verdict {
   private readonly title = make("p", { class: "caption" });
   private readonly read: HTMLElement;
   private readonly truth = make("span", { class: "truth" });
+  private readonly doubt: HTMLElement;
   private readonly margin: HTMLElement;
   private readonly decided: HTMLElement;
   private readonly votes = make("span", {});
 
   constructor(suffix: string) {
     this.read = make("strong", { "data-testid": `verdict${suffix}` });
+    this.doubt = make("span", { class: "doubt", "data-testid": `doubt${suffix}` });
     this.margin = make("span", { "data-testid": `margin${suffix}` });
     this.decided = make("span", { "data-testid": `decided${suffix}` });
     const facts = make("p", { class: "facts" }, this.margin, this.decided, this.votes);
@@ -22,7 +25,7 @@ export class Verdict {
       "div",
       { class: "verdict" },
       this.title,
-      make("p", { class: "read" }, this.read, this.truth),
+      make("p", { class: "read" }, this.read, this.truth, this.doubt),
       facts,
     );
     hook("verdicts").append(this.root);
@@ -32,13 +35,14 @@ export class Verdict {
     this.root.hidden = hidden;
   }
 
-  /** `truth` is the class of a test image. */
+  /** `truth` is the class of a test image, `doubt` why the answer is unsure. */
   show(
     title: string,
     rollout: Rollout,
     names: string[],
     winner: number,
     truth: number | null,
+    doubt: string | null,
   ): void {
     const outputs = names.length;
     const { steps, replicates } = rollout;
@@ -48,6 +52,7 @@ export class Verdict {
     this.truth.textContent =
       truth === null ? "" : truth === winner ? "✓ correct" : `✗ it is ${names[truth]}`;
     this.truth.classList.toggle("wrong", truth !== null && truth !== winner);
+    this.doubt.textContent = doubt === null ? "" : `unsure: ${doubt}`;
     const scores = scoresOf(rollout);
     this.margin.textContent = outputs > 1 ? `margin ${margin(scores).toFixed(2)}` : "";
     this.margin.title = names.map((name, o) => `${name} ${scores[o].toFixed(6)}`).join(", ");

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from entrain.search import Trial
 
 SHOWN = 8
+_WRITTEN = frozenset({"dataset", "epochs", "hidden", "validation_top1", "settings", "trials"})
 
 
 def command(
@@ -48,7 +49,7 @@ def command(
     from entrain.cli.progress import fraction_bar
     from entrain.device import choose_device
     from entrain.errors import positive_int, seed_number
-    from entrain.files import strict_json, write_atomically
+    from entrain.files import sealed, strict_json, write_atomically
     from entrain.rules import DirectProtocol, TeacherSpec
     from entrain.search import SPACE, search
 
@@ -88,7 +89,7 @@ def command(
         "settings": found[0].settings,
         "trials": [{"settings": each.settings, "top1": each.top1} for each in found],
     }
-    write_atomically(path, strict_json(result, 1).encode())
+    write_atomically(path, strict_json(sealed(result), 1).encode())
     if json:
         print_json(result | {"file": str(path)})
         return
@@ -108,9 +109,8 @@ def command(
 
 def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
     """The best settings in a file that `entrain search` wrote, for protocols from labels."""
-    import json
-
-    from entrain.errors import InputError
+    from entrain.errors import InputError, reason
+    from entrain.files import read_sealed
     from entrain.search import SPACE
 
     if path is None:
@@ -121,10 +121,12 @@ def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
             "them; add --protocol DIRECT"
         )
     try:
-        found = json.loads(path.read_text())["settings"]
+        found = read_sealed(path, _WRITTEN, "a file of entrain search")["settings"]
         values = {name: float(found[name]) for name in SPACE}
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not a file of entrain search ({error!r})") from error
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{path}: not a file of entrain search ({reason(error)})") from error
     return values

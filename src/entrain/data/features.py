@@ -76,6 +76,11 @@ class FeatureScaling:
             squares = _total(rows, lambda chunk: np.square((chunk - mean) / unit))
             sd = unit * np.sqrt(squares / len(rows))
         sd = np.where(constant | ~(sd > 0), 1.0, sd)
+        if (sd < sys.float_info.min).any():
+            raise InputError(
+                f"feature {int(np.argmin(sd))} (from 0) varies too little to compute with; give it "
+                "in a smaller unit"
+            )
         lengths = math.fsum(
             float(np.linalg.norm((chunk - mean) / sd, axis=1).sum()) for chunk in _chunks(rows)
         )

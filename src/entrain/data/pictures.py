@@ -1,19 +1,23 @@
 """A picture from disk, of any size and polarity, as the pixels a model expects.
 
 A picture that already has the model's size is taken as it is (grey levels rescaled to the model's
-range). Any other is prepared as the MNIST digits were: the background made dark, the content cut
+range). Any other is prepared as the MNIST digits were: its content found (`data/content.py`), cut
 out, scaled to fit 20/28 of the frame with its aspect kept, and placed with its centre of mass in
-the middle. Content is all that differs from the border's median by an eighth of the grey range.
+the middle of a dark frame.
 """
 
 from __future__ import annotations
 
+import io
+import math
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from entrain.data.content import find_content
 from entrain.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,85 +27,167 @@ POLARITIES = ("auto", "light-on-dark", "dark-on-light")
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
 
 _FRAME = 20 / 28  # the share of the frame MNIST's digits fill
-_MOST_PIXELS = 50_000_000
+MOST_PIXELS = 50_000_000
+LONGEST_SIDE = 10_000
+_MOST_BYTES = 100_000_000
+WORKING_SIDE = 512  # larger pictures are made at most this large before anything is computed
+_STRIP = 500_000  # pixels converted at a time
+# Decoders that keep several copies: a picture takes 12 to 16 bytes a pixel, others 1 to 4.
+_MOST_PROGRESSIVE, _MOST_OF_FORMAT = 25_000_000, {"WEBP": 12_000_000}
+_ORIENTATION = 0x0112  # the tag of EXIF
 
 
 def read_picture(
     path: Path, shape: tuple[int, int], pixel_max: float, polarity: str = "auto"
 ) -> np.ndarray:
     """Pixels (rows, columns) from 0 to `pixel_max` of the picture at `path`."""
-    grey = _grey(path)
-    if polarity == "dark-on-light" or (polarity == "auto" and np.median(_border(grey)) > 0.5):
-        grey = 1.0 - grey
-    if float(grey.max() - grey.min()) == 0.0:
-        raise InputError(f"{path}: the picture is constant: it has no content to classify")
-    if grey.shape != shape:
-        grey = _fitted(grey, shape)
-    return np.asarray(grey * pixel_max)
-
-
-def _grey(path: Path) -> np.ndarray:
-    """Luminance from 0 to 1, upright, transparency laid over white."""
-    from PIL import Image, ImageOps, UnidentifiedImageError
-
     if not path.is_file():
         raise InputError(f"{path}: no such picture")
+    with open(path, "rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise InputError(f"{path}: more than {_MOST_BYTES // 10**6} MB, too large for a picture")
+    # From memory, since a decoder may believe a length that the file does not have.
+    return decode_picture(io.BytesIO(content), str(path), shape, pixel_max, polarity)
+
+
+def decode_picture(
+    file: IO[bytes], name: str, shape: tuple[int, int], pixel_max: float, polarity: str = "auto"
+) -> np.ndarray:
+    """Pixels (rows, columns) from 0 to `pixel_max` of a picture; `name` is for errors."""
+    grey = _grey(file, name, shape)
+    if float(grey.max() - grey.min()) == 0.0:
+        raise InputError(f"{name}: the picture is constant: it has no content to classify")
+    if grey.shape == shape:
+        if polarity == "dark-on-light" or (polarity == "auto" and np.median(_border(grey)) > 0.5):
+            grey = 1.0 - grey
+        return np.asarray(grey * pixel_max)
+    light = None if polarity == "auto" else polarity == "light-on-dark"
+    return framed(np.rint(255 * grey), shape, light) * pixel_max
+
+
+def framed(grey: np.ndarray, shape: tuple[int, int], light: bool | None = None) -> np.ndarray:
+    """The content of whole grey levels from 0 to 255, of 0 to 1 in a dark frame of `shape`."""
+    content = find_content(grey, light)
+    if not content.any():  # nothing stands out: the whole picture is taken
+        content = grey - grey.min()
+    return _fitted(content, shape)
+
+
+def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
+    """Luminance from 0 to 1, upright, transparency laid over white; a picture that has not the
+    `shape` wanted is made at most `WORKING_SIDE` pixels a side."""
+    from PIL import Image, UnidentifiedImageError
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its size and of stray metadata
-            with Image.open(path, formats=FORMATS) as picture:
-                if picture.width * picture.height > _MOST_PIXELS:
-                    raise InputError(
-                        f"{path}: {picture.width} x {picture.height} pixels are too many; "
-                        f"at most {_MOST_PIXELS:,}"
-                    )
-                upright = ImageOps.exif_transpose(picture)
-                if upright.mode.startswith(("I", "F")):
-                    return _deep(upright)
-                rgba = upright.convert("RGBA")
-                paper = Image.new("RGBA", rgba.size, "white")
-                flat = Image.alpha_composite(paper, rgba).convert("L")
-                return np.asarray(flat, dtype=np.float64) / 255.0
+            with Image.open(file, formats=FORMATS) as picture:
+                _refuse_size(name, picture)
+                factor = 1
+                if shape not in (picture.size, picture.size[::-1]):
+                    picture.draft(None, (2 * WORKING_SIDE, 2 * WORKING_SIDE))
+                    factor = math.ceil(max(picture.size) / WORKING_SIDE)
+                picture.load()
+                deep = picture.mode.startswith(("I", "F"))
+                grey = _deep(picture, factor) if deep else _shallow(picture, factor)
+                return _upright(grey, picture.getexif().get(_ORIENTATION, 1))
     except InputError:
         raise
     except UnidentifiedImageError as error:
         raise InputError(
-            f"{path}: not a picture that can be read; expected one of {', '.join(FORMATS)}"
+            f"{name}: not a picture that can be read; expected one of {', '.join(FORMATS)}"
         ) from error
     except Image.DecompressionBombError as error:
-        raise InputError(f"{path}: too many pixels; at most {_MOST_PIXELS:,}") from error
+        raise InputError(f"{name}: too many pixels; at most {MOST_PIXELS:,}") from error
     except MemoryError:
         raise
     except Exception as error:  # decoders raise many kinds on broken files
-        raise InputError(f"{path}: the picture is truncated or corrupt ({error})") from error
+        raise InputError(f"{name}: the picture is truncated or corrupt ({error})") from error
 
 
-def _deep(picture: Image.Image) -> np.ndarray:
-    """Grey levels of 16 bits, or of any finite numbers, from 0 to 1."""
-    levels = np.asarray(picture, dtype=np.float64)
-    if not np.isfinite(levels).all():
-        raise ValueError("it holds NaN or infinite pixels")
-    low, high = min(0.0, float(levels.min())), float(levels.max())
-    if picture.mode.startswith("I"):
-        high = max(high, 65535.0)
-    return (levels - low) / max(high - low, 1e-300)
+def _refuse_size(name: str, picture: Image.Image) -> None:
+    """Before a pixel is decoded: a small file can hold a picture that fills the memory."""
+    most = _MOST_OF_FORMAT.get(picture.format or "", MOST_PIXELS)
+    if picture.info.get("progressive"):
+        most = _MOST_PROGRESSIVE
+    if picture.width * picture.height > most or max(picture.size) > LONGEST_SIDE:
+        raise InputError(
+            f"{name}: {picture.width} x {picture.height} pixels are too many; at most {most:,}, "
+            f"and {LONGEST_SIDE:,} a side: make the picture smaller"
+        )
+
+
+def _shallow(picture: Image.Image, factor: int) -> np.ndarray:
+    """Luminance from 0 to 1 of 8 bits, means over squares of `factor` pixels a side."""
+    from PIL import Image
+
+    strips = []
+    for strip in _strips(picture, factor):
+        rgba = strip.convert("RGBA")
+        paper = Image.new("RGBA", rgba.size, "white")
+        flat = Image.alpha_composite(paper, rgba).convert("L")
+        strips.append(np.asarray(flat.reduce(factor), dtype=np.float64))
+    return np.concatenate(strips) / 255.0
+
+
+def _deep(picture: Image.Image, factor: int) -> np.ndarray:
+    """Grey levels of 16 bits, or of any finite numbers, from 0 to 1, likewise averaged.
+
+    A picture that is made smaller uses the whole range: 12 bits are common in files of 16.
+    """
+    low, high = 0.0, 65535.0 if picture.mode.startswith("I") and factor == 1 else 0.0
+    strips = []
+    for strip in _strips(picture, factor):
+        levels = np.asarray(strip, dtype=np.float64)
+        if not np.isfinite(levels).all():
+            raise ValueError("it holds NaN or infinite pixels")
+        low, high = min(low, float(levels.min())), max(high, float(levels.max()))
+        strips.append(_means(levels, factor))
+    return (np.concatenate(strips) - low) / max(high - low, 1e-300)
+
+
+def _strips(picture: Image.Image, factor: int) -> Iterator[Image.Image]:
+    """The picture from top to bottom, a few rows at a time: what they are converted to is small."""
+    rows = factor * max(1, _STRIP // (picture.width * factor))
+    for top in range(0, picture.height, rows):
+        yield picture.crop((0, top, picture.width, min(top + rows, picture.height)))
+
+
+def _means(levels: np.ndarray, factor: int) -> np.ndarray:
+    """Means over squares of `factor` pixels a side; those at the end may be smaller."""
+    if factor == 1:
+        return levels
+    for axis in (0, 1):
+        starts = np.arange(0, levels.shape[axis], factor)
+        counts = np.diff([*starts, levels.shape[axis]])
+        shape = (-1, 1) if axis == 0 else (1, -1)
+        levels = np.add.reduceat(levels, starts, axis) / counts.reshape(shape)
+    return levels
+
+
+def _upright(levels: np.ndarray, orientation: int) -> np.ndarray:
+    """As the camera was held: orientations 1 to 8 of EXIF."""
+    if orientation in (5, 6, 7, 8):
+        levels = levels.T
+    if orientation in (3, 4, 7, 8):
+        levels = levels[::-1]
+    if orientation in (2, 3, 6, 7):
+        levels = levels[:, ::-1]
+    return levels
 
 
 def _border(grey: np.ndarray) -> np.ndarray:
     return np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])
 
 
-def _fitted(grey: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """The content of `grey` in a dark frame of `shape`, centred by mass."""
+def _fitted(content: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Content on zero, cut out, scaled and placed in a frame of `shape`, centred by mass."""
     from PIL import Image
     from scipy.ndimage import center_of_mass, shift
 
-    light = np.clip(grey - np.median(_border(grey)), 0.0, None)
-    content = light > (grey.max() - grey.min()) / 8
     rows, columns = np.flatnonzero(content.any(1)), np.flatnonzero(content.any(0))
-    if not len(rows):  # content darker than a dark border: nothing stands out
-        light, rows, columns = grey, np.arange(grey.shape[0]), np.arange(grey.shape[1])
-    cut = light[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    cut = content[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     scale = min(side * _FRAME / length for side, length in zip(shape, cut.shape, strict=True))
     size = [max(1, round(length * scale)) for length in cut.shape]
     picture = Image.fromarray((cut / cut.max()).astype(np.float32), mode="F")

@@ -18,12 +18,14 @@ from entrain.evaluation.metrics import (
     rmse,
     top_k,
 )
+from entrain.evaluation.reject import RejectOption
 from entrain.evaluation.selection import near_misses, representative
 from entrain.evaluation.statistics import PairedEffect, Summary, paired_effect, summarise
 
 __all__ = [
     "PairedEffect",
     "Refinement",
+    "RejectOption",
     "Summary",
     "agreement",
     "correlation",

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
+from entrain.errors import InputError, reason, shown
 from entrain.learning.trainer import TrainingState
 from entrain.tensorfile import pack_tensors, read_tensors, unpack_tensors
 
@@ -42,8 +42,9 @@ def _state(tensors: dict[str, Tensor], header: dict[str, Any], origin: str) -> T
         return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
     try:
+        _check(tensors, header["epoch"])
         return TrainingState(
-            epoch=int(header["epoch"]),
+            epoch=header["epoch"],
             current=group("current."),
             best=group("best."),
             best_merit=tensors["merit"],
@@ -51,5 +52,34 @@ def _state(tensors: dict[str, Tensor], header: dict[str, Any], origin: str) -> T
             diverged=tensors["diverged"],
             history={name: rows.tolist() for name, rows in group("history.").items()},
         )
+    except InputError as error:
+        raise InputError(f"{origin}: not a complete checkpoint: {reason(error)}") from error
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{origin}: not a complete checkpoint ({error!r})") from error
+        raise InputError(f"{origin}: not a complete checkpoint ({reason(error)})") from error
+
+
+def _check(tensors: dict[str, Tensor], epoch: object) -> None:
+    """Refuse tensors that are not those of as many lanes R as `selected` has, in `epoch` epochs."""
+    if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
+        raise InputError(f"epoch must be a whole number of at least 0, got {shown(epoch)}")
+    selected, lanes = tensors["selected"], tensors["selected"].numel()
+    for name in ("selected", "diverged"):
+        tensor = tensors[name]
+        if tensor.dtype != torch.int64 or tensor.shape != (lanes,) or not lanes:
+            raise InputError(f"{name} must be int64 of shape (R,), got {_shown(tensor)}")
+        if int(tensor.min()) < 0 or int(tensor.max()) > epoch:
+            raise InputError(f"{name} must hold epochs from 0 to {epoch}, got {tensor.tolist()}")
+    for name, tensor in tensors.items():
+        if name.startswith("history."):
+            if tensor.dtype != torch.float64 or tensor.shape[1:] != (lanes,):
+                raise InputError(f"{name} must be float64 (epochs, {lanes}), got {_shown(tensor)}")
+            if len(tensor) < int(selected.max()):
+                raise InputError(f"{name} ends before the epoch that was selected")
+        elif tensor.shape[:1] != (lanes,):
+            raise InputError(f"{name} must have {lanes} lanes, got {_shown(tensor)}")
+    if tensors["merit"].dtype != torch.float64 or tensors["merit"].ndim != 2:
+        raise InputError(f"merit must be float64 ({lanes}, n), got {_shown(tensors['merit'])}")
+
+
+def _shown(tensor: Tensor) -> str:
+    return f"{tensor.dtype} {tuple(tensor.shape)}"

@@ -157,6 +157,6 @@ def _models(
             },
             gain=stage.rule.gain_of(run),
             hardware=stage.rule.hardware,
-        )
+        ).with_reject_option(data.train.features, data.validation)
         for run, network in enumerate(stage.networks(state, device))
     )

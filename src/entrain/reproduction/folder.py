@@ -1,6 +1,6 @@
 """A folder of results, which several processes may fill at once.
 
-EXPERIMENT.json            what was measured, with setting, seeds, versions, device and times
+EXPERIMENT.json            what was measured, with setting, seeds, versions, device, times, digest
 stages/KEY.safetensors     the state of a trained stage; while it is trained, its last epochs
 stages/KEY.lock            held by the process that works on the stage
 figures/, REPRODUCTION.md  made from the JSON files
@@ -9,7 +9,6 @@ figures/, REPRODUCTION.md  made from the JSON files
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +16,24 @@ from typing import Any
 
 from entrain.errors import InputError
 from entrain.experiments import Measurement, Values
-from entrain.files import held, remove_leftovers, strict_json, write_atomically
+from entrain.files import (
+    held,
+    read_sealed,
+    remove_leftovers,
+    sealed,
+    strict_json,
+    write_atomically,
+)
 from entrain.learning import Stage, TrainingState, pack_state, read_state
 
 SECONDS_BETWEEN_SAVES = 5.0
 
 Job = Stage | Measurement
+
+_RESULT = frozenset(
+    {"experiment", "title", "source", "key", "setting", "values", "stages"}
+    | {"seconds", "finished", "device", "versions"}
+)
 
 
 class ResultsFolder:
@@ -88,15 +99,12 @@ class ResultsFolder:
         path = self.result_path(experiment)
         if not path.exists():
             return None
-        try:
-            found = json.loads(path.read_text())
-            for name in ("key", "setting", "values"):
-                found[name]
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+        found = read_sealed(path, _RESULT, "a result of entrain reproduce")
+        missing = sorted({"key", "setting", "values"} - set(found))
+        if missing:
             raise InputError(
-                f"{path}: not a result of entrain reproduce ({error!r}); move it away"
-            ) from error
-        assert isinstance(found, dict)
+                f"{path}: not a result of entrain reproduce (it has no {missing[0]}); move it away"
+            )
         return found
 
     def results(self) -> dict[str, Values]:
@@ -108,7 +116,7 @@ class ResultsFolder:
 
     def keep_result(self, job: Measurement, result: dict[str, Any]) -> None:
         """Keep a result."""
-        text = strict_json(result, 1)
+        text = strict_json(sealed(result), 1)
         write_atomically(self.result_path(job.experiment.name), (text + "\n").encode())
 
     def finished(self, job: Job) -> bool:

@@ -74,6 +74,36 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
     return feature_dataset(name, three, names, tuple(map(str, range(x.shape[1]))), tuple(notes))
 
 
+def read_x(path: Path) -> tuple[np.ndarray, list[str] | None]:
+    """X of an .npz file, examples without labels, and y where it is there: rows to classify."""
+    with _zip_errors("not a complete .npz file"), zipfile.ZipFile(path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        if "X" not in members:
+            listed = ", ".join(shown(name) for name in sorted(members)[:10]) or "nothing"
+            raise InputError(f"no array X: it holds {listed}; expected X, the rows to classify")
+        arrays = {
+            name: _read(archive, name, members[name]) for name in ("X", "y") if name in members
+        }
+    x = arrays["X"]
+    if x.ndim not in (2, 3) or 0 in x.shape or x.dtype.kind not in "buif":
+        raise InputError(
+            f"X has shape {x.shape} and holds {x.dtype}; expected numbers of shape (n, D) or "
+            "(n, rows, columns)"
+        )
+    y = arrays.get("y")
+    if y is not None and y.shape != (len(x),):
+        raise InputError(f"X has {len(x)} rows and y has shape {y.shape}; expected as many labels")
+    return x, None if y is None else [str(value) for value in y.tolist()]
+
+
+def _read(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> np.ndarray:
+    with _zip_errors(f"the array {name} is corrupt"):
+        with archive.open(member) as file:
+            _header(name, file, member.file_size)
+        with archive.open(member) as file:
+            return np.asarray(npy.read_array(file, allow_pickle=False))
+
+
 def _usable(x: np.ndarray, name: str) -> np.ndarray:
     """Rows (n, D) of X: float64 features, or images none of which is constant, of uint8 or of
     floats from 0 to 1."""
@@ -158,7 +188,7 @@ def _zip_errors(what: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.filename:
             raise
         raise InputError(
-            f"{what} ({error}); expected one written by numpy.savez: write it again"
+            f"{what} ({str(error)[:300]}); expected one written by numpy.savez: write it again"
         ) from error
 
 

@@ -12,7 +12,7 @@ from entrain.data.own.examples import classes_of, refuse_size, safe_name, whole_
 from entrain.data.pictures import read_picture
 from entrain.errors import InputError, positive_int
 
-_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 _LITTER = {"thumbs.db", "desktop.ini"}
 
 
@@ -42,7 +42,7 @@ def _pictures(path: Path) -> list[Path]:
     root = path.resolve()
     entries = _visible(path)
     folders = [entry for entry in entries if entry.is_dir()]
-    loose = [e for e in entries if e.suffix.lower() in _SUFFIXES and e not in folders]
+    loose = [e for e in entries if e.suffix.lower() in SUFFIXES and e not in folders]
     if loose or len(folders) < 2:
         found = f"{loose[0].name} beside" if loose else f"{len(folders)}"
         raise InputError(

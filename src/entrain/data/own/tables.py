@@ -87,7 +87,7 @@ def _check_header(header: list[str]) -> None:
             raise InputError(
                 f"line 1: column {i + 1} has no name; {expected}. A column of row numbers must go"
             )
-        if _is_number(name) and not re.fullmatch("[0-9]+", name):
+        if is_number(name) and not re.fullmatch("[0-9]+", name):
             raise InputError(f"line 1: column {i + 1} is called {shown(name)}; {expected}")
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
@@ -187,7 +187,7 @@ def _row_numbers(cells: list[str], line: int, names: list[str], bad: _BadCells) 
     except ValueError:
         pass
     for name, cell in zip(names, cells, strict=True):
-        if not _is_number(cell):
+        if not is_number(cell):
             found = shown(cell.strip()) if cell.strip() else "nothing"
             way_out = "fill in missing values, remove the row or the column"
             if re.fullmatch(r"\s*[+-]?[0-9]+,[0-9]+\s*", cell):
@@ -197,7 +197,7 @@ def _row_numbers(cells: list[str], line: int, names: list[str], bad: _BadCells) 
     return []
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     try:
         return math.isfinite(float(cell)) and "_" not in cell
     except ValueError:

@@ -1,0 +1,118 @@
+"""What `entrain predict` is given: pictures, folders, tables and standard input, item by item."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from entrain.data import Preprocessing
+from entrain.data.own.folders import SUFFIXES
+from entrain.data.own.rows import TABLES, Row, read_rows, table_rows
+from entrain.data.pictures import decode_picture, read_picture
+from entrain.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from torch import Tensor
+
+    from entrain.model import Model
+
+STDIN = "-"
+
+
+@dataclass
+class Item:
+    """One thing to classify: a picture, or a row (from 1) of a table."""
+
+    source: str
+    row: int | None = None
+    content: bytes | None = None  # of a picture on standard input
+    values: np.ndarray | None = None
+    error: str | None = None
+    given: str | None = None  # the label it came with
+    answer: tuple[Tensor, str | None, Tensor] | None = None  # scores, why unsure, probabilities
+
+    def read(self, model: Model, polarity: str) -> None:
+        """A picture's pixels, or the error that says why there are none."""
+        constants = model.preprocessing
+        if self.values is not None or self.error is not None:
+            return
+        assert isinstance(constants, Preprocessing)
+        shape, most = constants.image_shape, 1.0  # fractions, on whatever scale it was trained
+        try:
+            if self.content is None:
+                pixels = read_picture(Path(self.source), shape, most, polarity)
+            else:
+                pixels = decode_picture(
+                    io.BytesIO(self.content), self.source, shape, most, polarity
+                )
+            self.values = pixels.reshape(-1)
+        except InputError as error:
+            self.error = str(error)
+        except OSError as error:
+            self.error = f"{self.source}: {error.strerror or error}"
+
+
+def items_of(source: str, model: Model) -> list[Item]:
+    """What a source holds; pictures are read later, one at a time."""
+    images = isinstance(model.preprocessing, Preprocessing)
+    path = Path(source)
+    try:
+        if source == STDIN:
+            content = sys.stdin.buffer.read()
+            text = _text(content)
+            if text is None and images:
+                return [Item(source, content=content)]
+            if text is None:
+                raise InputError("not text; expected rows of numbers as CSV")
+            rows = table_rows(io.StringIO(text), model.preprocessing.inputs, model.class_names)
+        elif path.suffix.lower() in TABLES and not path.is_dir():
+            rows = read_rows(path, model.preprocessing.inputs, model.class_names)
+        elif not images:
+            raise InputError(
+                f"the model reads rows of {model.preprocessing.inputs} features, not pictures; "
+                "expected a .csv, .tsv or .npz file, or - for CSV on standard input"
+            )
+        elif path.is_dir():
+            return [Item(str(file)) for file in _pictures(path)]
+        else:
+            return [Item(source)]
+    except InputError as error:
+        message = str(error)
+        named = message if message.startswith(source) else f"{source}: {message}"
+        return [Item(source, error=named)]
+    except OSError as error:
+        return [Item(source, error=f"{source}: {error.strerror or error}")]
+    return [_item(source, number, row) for number, row in enumerate(rows, 1)]
+
+
+def _item(source: str, number: int, row: Row) -> Item:
+    error = None if row.error is None else f"{source}: row {number}: {row.error}"
+    values = None if row.error is not None else row.values
+    return Item(source, number, values=values, error=error, given=row.given)
+
+
+def _text(content: bytes) -> str | None:
+    """Standard input as text, if it is some."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _pictures(folder: Path) -> list[Path]:
+    """The pictures in a folder and in those below, sorted; what is hidden is left out."""
+    found = sorted(
+        file
+        for file in folder.rglob("*")
+        if file.suffix.lower() in SUFFIXES
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
+    if not found:
+        raise InputError(f"a folder without pictures; expected {', '.join(SUFFIXES)} files in it")
+    return found

@@ -1,0 +1,135 @@
+"""Rows to classify, of a table or of arrays: labels may be there and are not needed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from entrain.data.own import examples
+from entrain.data.own.arrays import read_x
+from entrain.data.own.tables import LABEL_COLUMNS, is_number
+from entrain.errors import InputError
+
+TABLES = (".csv", ".tsv", ".npz")
+_COUNTED = 10  # columns at least, for a first line 0, 1, 2, ... to be their names
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its numbers (D,), or why they cannot be used; and the label it came with."""
+
+    values: np.ndarray | None
+    error: str | None = None
+    given: str | None = None
+
+
+def read_rows(path: Path, width: int, classes: tuple[str, ...]) -> list[Row]:
+    """The rows of `width` numbers at `path`: X of an .npz file, or a .csv or .tsv file."""
+    try:
+        if path.suffix.lower() == ".npz":
+            x, y = read_x(path)
+            if x.size // len(x) != width:
+                raise InputError(f"X has shape {x.shape}; expected rows of {width} numbers")
+            given = [None] * len(x) if y is None else y
+            return [
+                Row(row, _unusable(row), label)
+                for row, label in zip(x.reshape(len(x), -1), given, strict=True)
+            ]
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return table_rows(file, width, classes)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except UnicodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; save the table as CSV in UTF-8") from error
+
+
+def table_rows(file: IO[str], width: int, classes: tuple[str, ...]) -> list[Row]:
+    """The rows of a table of `width` columns, or of one more that holds the labels.
+
+    A first line that is not all numbers is a header; the label column is the one called label,
+    class, target or y, else that in which every cell is the name of a class, else the last.
+    """
+    content = file.read(examples.LIMIT + 1)
+    if len(content) > examples.LIMIT:
+        raise InputError(f"more than {examples.LIMIT:,} characters; split the table")
+    lines = content.splitlines()[:1]
+    if not lines:
+        raise InputError("the table is empty; expected rows of numbers")
+    delimiter = max("\t,;", key=lines[0].count)
+    try:
+        cells = [
+            [cell.strip() for cell in row]
+            for row in csv.reader(
+                io.StringIO(content, newline=""), delimiter=delimiter, strict=True
+            )
+            if any(map(str.strip, row))
+        ]
+    except csv.Error as error:
+        raise InputError(f"{error}; check its quotation marks") from error
+    header = _header(cells, width, classes)
+    body = cells[1:] if header is not None else cells
+    if not body:
+        raise InputError("no rows below the header; expected rows of numbers")
+    column = _label_column(header, body, width, classes)
+    return [_row(row, column, width) for row in body]
+
+
+def _header(cells: list[list[str]], width: int, classes: tuple[str, ...]) -> list[str] | None:
+    """The first line, where it holds names: no row of numbers may get lost as one."""
+    first = cells[0]
+    words = [cell for cell in first if not is_number(cell)]
+    if not words:  # columns that are just counted, as where a table had no names of its own
+        counted = [[str(start + i) for i in range(width)] for start in (0, 1)]
+        return first if width >= _COUNTED and first[:width] in counted else None
+    if len(words) == 1 and len(first) > 1:
+        names_labels = words[0].lower() in LABEL_COLUMNS and words[0] not in classes
+        return first if names_labels else None
+    return first if 2 * len(words) > len(first) else None
+
+
+def _label_column(
+    header: list[str] | None, body: list[list[str]], width: int, classes: tuple[str, ...]
+) -> int | None:
+    columns = len(header if header is not None else body[0])
+    if columns == width:
+        return None
+    if columns != width + 1:
+        raise InputError(
+            f"{columns} columns; expected the model's {width} features, in the order of its "
+            "training, and at most one column of labels"
+        )
+    if header is not None:
+        named = [i for i, name in enumerate(header) if name.lower() in LABEL_COLUMNS]
+        if len(named) == 1:
+            return named[0]
+    whole = [row for row in body if len(row) == columns]
+    for i in (columns - 1, 0):
+        if whole and all(row[i] in classes for row in whole):
+            return i
+    return columns - 1
+
+
+def _row(cells: list[str], column: int | None, width: int) -> Row:
+    given = None
+    expected = width + (column is not None)
+    if len(cells) != expected:
+        return Row(None, f"{len(cells)} columns; expected {expected}")
+    if column is not None:
+        cells = list(cells)
+        given = cells.pop(column) or None
+    for place, cell in enumerate(cells):
+        if not is_number(cell):
+            found = repr(cell[:40]) if cell else "nothing"
+            return Row(None, f"column {place + 1} holds {found}; expected a finite number", given)
+    return Row(np.array(cells, dtype=np.float64), None, given)
+
+
+def _unusable(row: np.ndarray) -> str | None:
+    bad = [float(value) for value in row if not math.isfinite(value)]
+    return f"holds {bad[0]}; expected finite numbers" if bad else None
