@@ -88,8 +88,8 @@ class Levels(Effect):
 
     def rounded(self, numbers: Tensor, unit: Tensor) -> Tensor:
         """`numbers` at the nearest level of the range `unit`; a range of zero changes nothing."""
-        unit = torch.where(unit > 0, unit, torch.ones_like(unit))
-        clipped = torch.minimum(torch.maximum(numbers, -unit), unit)
+        size = torch.where(unit > 0, unit, torch.full_like(unit, torch.inf))
+        clipped = torch.clamp(numbers, -size, size)
         with torch.no_grad():
             if self.levels is None:
                 assert self.bits is not None
@@ -98,7 +98,13 @@ class Levels(Effect):
             else:
                 levels = _tensor(self.levels, clipped.dtype, clipped.device)
                 nearest = _nearest(clipped / unit, levels) * unit
-        return clipped + (nearest - clipped).detach()
+            nearest = torch.where(unit > 0, nearest, numbers)
+        return straight_through(nearest, clipped)
+
+
+def straight_through(rounded: Tensor, smooth: Tensor) -> Tensor:
+    """`rounded`, exactly, with the gradient of `smooth`."""
+    return rounded.detach() + (smooth - smooth.detach())  # x + (rounded - x) would miss by a bit
 
 
 def _nearest(numbers: Tensor, levels: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from entrain.errors import InputError, positive_float, positive_int
 from entrain.hardware.effect import Draws, Effect
+from entrain.hardware.levels import straight_through
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Readout(Effect):
             phases = phases + velocity * time * late
         scores = phases.cos()
         if self.bits is not None:
-            scores = scores + (self._coarse(phases) - scores).detach()
+            scores = straight_through(self._coarse(phases), scores)
         if self.offset:
             scores = scores + self.offset * draws.normal("roff", outputs)[:, None]
         if self.noise:
