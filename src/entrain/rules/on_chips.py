@@ -52,7 +52,7 @@ class OnChips:
         self._samples.fill_(0)
         graph = self._spec.graph
         if self._hardware.wiring is not None:
-            graph = graph & self._hardware.wiring.graph(len(graph)).to(device)
+            graph = graph & self._hardware.wiring.graph(len(graph), device)
         self._mask.copy_(largest(tensors["raw.couplings"], graph, self.training.kept(done)))
         for name in ("couplings", "raw.couplings", "first.couplings", "second.couplings"):
             tensors[name] *= self._mask
