@@ -21,8 +21,8 @@ class Readout(Effect):
         score = cos(theta at 2^bits places of the circle) + offset g_chip + noise g_run
 
     `jitter` and `spread` are standard deviations of the observation time, relative to t_f and to
-    first order; `offset` and `noise` those of the comparators, in units of the cosine. Two outputs
-    read alike are no answer.
+    first order; `offset` and `noise` those of the comparators, in units of the cosine. Of outputs
+    read alike the first is the answer, as argmax has it.
     """
 
     bits: int | None = None
