@@ -15,6 +15,7 @@ plain number stands for one in the basic unit without a source.
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,8 +90,9 @@ def describe(name: str) -> ChipFile:
     """A preset or a file, with sources and facts."""
     if name in presets():
         return _read(_FOLDER / f"{name}.toml")
-    path = Path(name).expanduser()
-    if path.suffix == ".toml" or path.exists():
+    # By os.path: an unknown ~user or a name that is too long is no file, not a failure.
+    path = Path(os.path.expanduser(name))
+    if path.suffix == ".toml" or os.path.exists(path):
         return _read(path)
     error = unknown_name("hardware", name, presets())
     raise InputError(f"{error}; or give a TOML file")
@@ -106,7 +108,7 @@ def find(hardware: Hardware | str | Path) -> Hardware:
 
 
 def _read(path: Path) -> ChipFile:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{path}: no such hardware file")
     if path.stat().st_size > _LARGEST:
         raise InputError(f"{path}: larger than 1 MiB, which no description of a chip is")
@@ -166,11 +168,11 @@ def _number(place: str, entry: object) -> tuple[object, str, str]:
         return value, "", source
     if unit is None:
         return value, next(iter(known)), source
-    if unit not in known:
+    if not isinstance(unit, str) or unit not in known:
         raise InputError(f"{place} must be in {' or '.join(map(repr, known))}, got {unit!r}")
     factor = known[unit]
-    scaled = value * factor if factor != 1 and isinstance(value, int | float) else value
-    return scaled, unit, source
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (value * factor if number and factor != 1 else value), unit, source
 
 
 def _fact(entry: object) -> str:

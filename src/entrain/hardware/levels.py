@@ -53,6 +53,11 @@ class Levels(Effect):
             found = finite_numbers("levels", self.levels)
             if len(found) < 2 or list(found) != sorted(set(found)):
                 raise InputError(f"levels must be two or more, in rising order, got {list(found)}")
+            if max(map(abs, found)) > 1.0:
+                raise InputError(
+                    f"levels are in units of the range, from -1 to 1, got {list(found)}; divide "
+                    "by the largest and give the range"
+                )
             object.__setattr__(self, "levels", found)
         positive_float("range", self.range)
         if self.part == "fields" and self.rule in ("rms", "max"):
