@@ -109,6 +109,8 @@ class DirectProtocol(Rule):
         for name in ("warm_up", "averaging"):
             if not 0 <= positive_float(name, getattr(self, name), zero=True) < 1:
                 raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
+        if self.chips is not None and not isinstance(self.chips, ChipTraining):
+            raise InputError(f"chips must be a ChipTraining, got {self.chips!r}")
         if self.class_weights is not None:
             _check_weights(self.class_weights)
 
