@@ -114,12 +114,13 @@ def largest(couplings: Tensor, graph: Tensor, kept: float) -> Tensor:
 
 
 def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
-    pairs = mask if isinstance(mask, list | tuple) else [mask]
-    for pair in pairs:
-        whole = isinstance(pair, list | tuple) and [type(end) for end in pair] == [int, int]
-        if not whole or not 0 <= pair[0] < pair[1]:
+    found = []
+    for pair in mask if isinstance(mask, list | tuple) else (mask,):
+        ends = tuple(pair) if isinstance(pair, list | tuple) else ()
+        if [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1]:
             raise InputError(f"mask must list couplers (i, j) with 0 <= i < j, got {shown(pair)}")
-    return tuple(sorted((i, j) for i, j in pairs))
+        found.append((ends[0], ends[1]))
+    return tuple(sorted(found))
 
 
 @functools.lru_cache(maxsize=16)
