@@ -59,8 +59,9 @@ _UNITS: dict[str, dict[str, Any]] = {  # of an entry, or of an effect's entry: u
 class ChipFile:
     """A kind of chip with what its file says of it.
 
-    `sources` and `units` belong to entries such as "mismatch.couplings"; `facts` are entries of
-    the section `chip` that do not change the network, as text.
+    `sources` and `units` (those of the numbers in `hardware`) belong to entries such as
+    "mismatch.couplings"; `facts` are entries of the section `chip` that do not change the network,
+    as text.
     """
 
     name: str
@@ -152,7 +153,7 @@ def _parsed(name: str, content: dict[str, Any]) -> ChipFile:
 
 
 def _number(place: str, entry: object) -> tuple[object, str, str]:
-    """The value of an entry in its basic unit, the unit, and the source."""
+    """The value of an entry in its basic unit, that unit, and the source."""
     known = _UNITS.get(place, _UNITS.get(place.split(".")[1]))
     if not isinstance(entry, dict):
         return entry, next(iter(known), "") if known else "", ""
@@ -172,7 +173,7 @@ def _number(place: str, entry: object) -> tuple[object, str, str]:
         raise InputError(f"{place} must be in {' or '.join(map(repr, known))}, got {unit!r}")
     factor = known[unit]
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return (value * factor if number and factor != 1 else value), unit, source
+    return (value * factor if number and factor != 1 else value), next(iter(known)), source
 
 
 def _fact(entry: object) -> str:
