@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -123,6 +123,11 @@ class DirectProtocol(Rule):
         chips = values.get("chips")
         trained = None if chips is None else ChipTraining.from_json(chips)
         return cls(**values | {"augmentation": Augmentation(**distorted), "chips": trained})
+
+    def settings(self) -> dict[str, Any]:
+        """Its fields as JSON values, without chips that are not there: files are as they were."""
+        found = asdict(self)
+        return found if self.chips is not None else {n: v for n, v in found.items() if n != "chips"}
 
     @property
     def uses_teacher(self) -> bool:
