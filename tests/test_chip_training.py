@@ -334,7 +334,7 @@ def test_refusals_of_chips_elsewhere() -> None:
     with pytest.raises(InputError, match="did you mean 'typical'"):
         Options(hardware="tipical")
     small = ChipTraining(Hardware(oscillators=H + OUTPUTS - 1))
-    with pytest.raises(InputError, match="the chip 7; train a smaller one"):
+    with pytest.raises(InputError, match="the chip 7: room for 4 hidden"):
         train(task(chips=small))
 
 

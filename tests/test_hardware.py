@@ -345,8 +345,8 @@ def test_what_cannot_be_is_refused(make: Callable[[], Any], message: str) -> Non
 @pytest.mark.parametrize(
     ("hardware", "message"),
     [
-        (Hardware(oscillators=N - 1), f"the network has {N} oscillators, the chip {N - 1}; .* at "
-         f"most {HIDDEN - 1} hidden"),
+        (Hardware(oscillators=N - 1), f"network has {N} oscillators, the chip {N - 1}: room for "
+         f"{HIDDEN - 1} hidden ones beside {OUTPUTS} outputs, got {HIDDEN}"),
         (Hardware(wiring=Wiring(mask=((0, N),))), rf"coupler \(0, {N}\), the network {N}"),
         (Hardware(wiring=Wiring("ring", degree=N)), f"degree must be below the {N} oscillators"),
         (Hardware(wiring=Wiring("random", degree=99)), "degree must be below"),
