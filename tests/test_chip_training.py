@@ -156,20 +156,30 @@ def test_a_step_on_chips_is_the_autograd_gradient(
         assert torch.allclose(found, wanted[each], rtol=0, atol=2e-4 * size)
 
 
-def test_chips_are_new_in_every_step_and_so_is_noise_in_every_epoch() -> None:
-    """Without learning, an epoch's loss differs from the last by the chips and the noise alone."""
-    for hardware in (Hardware(mismatch=MANY.mismatch), Hardware(phase_noise=PhaseNoise(0.5))):
-        still = task(
-            epochs=3,
-            batch_size=COUNT,
-            input_rate=1e-30,
-            coupling_rate=1e-30,
-            chips=ChipTraining(hardware, chips=1, onset=0.0),
-        )
-        tensors = still.initial()
-        losses = [float(still.run_epoch(tensors, epoch)["loss"][0]) for epoch in (0, 1, 1)]
-        assert abs(losses[0] - losses[1]) > 1e-4
-        assert losses[1] == losses[2]  # a function of the epoch
+def test_chips_are_a_function_of_the_epoch_and_new_in_each() -> None:
+    """The loss of a network that does not learn shows them: the whole set is one batch."""
+    mismatched = ChipTraining(Hardware(mismatch=MANY.mismatch), chips=1, onset=0.0)
+    rates = {"input_rate": 1e-30, "coupling_rate": 1e-30}
+    still = task(epochs=3, batch_size=COUNT, chips=mismatched, **rates)
+    tensors = still.initial()
+    losses = [float(still.run_epoch(tensors, epoch)["loss"][0]) for epoch in (0, 1, 1)]
+    assert abs(losses[0] - losses[1]) > 1e-4
+    assert losses[1] == losses[2]
+
+
+def test_thermal_noise_is_new_in_every_step_of_every_epoch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[int] = []
+
+    def noise(seed: int, temperature: float, replicates: Tensor, samples: Tensor) -> Noise:
+        seen.extend(samples.tolist())
+        return Noise(seed, temperature, replicates, samples)
+
+    monkeypatch.setattr("entrain.rules.on_chips.Noise", noise)
+    train(task(epochs=3, chips=ChipTraining(Hardware(phase_noise=PhaseNoise(0.5)), chips=4)))
+    assert len(seen) == 3 * COUNT / 4  # chips share theirs, as compared networks do
+    assert len(set(seen)) == len(seen)
 
 
 def test_imperfections_grow_over_the_onset() -> None:
@@ -231,6 +241,19 @@ def test_pruning_ends_with_the_kept_couplers_and_only_then_an_epoch_is_selected(
     assert left[6:] == [[wanted, wanted]] * 4
     assert (state.best["couplings"].triu(1) != 0).sum((1, 2)).tolist() == [wanted, wanted]
     assert all(int(epoch) > 6 for epoch in state.best_epoch)
+
+
+def test_the_best_epoch_before_the_last_coupler_went_loses_to_the_worst_after() -> None:
+    training = ChipTraining(Hardware(sparsity=Sparsity(0.4)), pruning=(0.2, 0.6))
+    one = task(epochs=10, chips=training)
+    tensors = one.initial()
+
+    def merit(epoch: int, top1: float, entropy: float) -> list[float]:
+        one.run_epoch(tensors, epoch)
+        metrics = {"top1": torch.tensor([top1]), "cross_entropy": torch.tensor([entropy])}
+        return one.merit(metrics)[0].tolist()
+
+    assert merit(5, 100.0, 0.0) < merit(6, 0.0, 9.0) < merit(7, 50.0, 9.0)
 
 
 def test_the_schedule_of_pruning_is_a_cubic_fall() -> None:
