@@ -196,9 +196,10 @@ class Model:
             "details": self.details,
             "gain": self.gain,
             "reject": None if self.reject is None else self.reject.header(),
-            "hardware": None if self.hardware is None else self.hardware.to_json(),
             "trainable": [term for term in TERMS if isinstance(getattr(network, term), Parameter)],
         }
+        if self.hardware is not None:  # files of ideal networks are as they were
+            header["hardware"] = self.hardware.to_json()
         write_tensors(Path(path), "model", tensors, header)
 
 
@@ -222,7 +223,7 @@ class ModelOnChip:
         return np.asarray(self.scores(pixels).argmax(-1).cpu())
 
     def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
-        """As `Model.evaluate`, on this chip. Outputs that are read alike are no answer."""
+        """As `Model.evaluate`, on this chip. Of outputs read alike the first is the answer."""
         inputs, labels = self.model.examples(split, unseen=unseen)
         teacher = self.model.teacher
         targets = None if teacher is None else teacher.targets(inputs)

@@ -42,18 +42,13 @@ def command(
 
 
 def _show(chip: ChipFile, json: bool) -> None:
-    rows = [
-        (f"{effect}.{entry}", value)
-        for effect, entries in chip.hardware.to_json().items()
-        if isinstance(entries, dict)
-        for entry, value in entries.items()
-    ]
     if json:
         print_json(
             {
                 "name": chip.name,
                 "title": chip.title,
                 "hardware": chip.hardware.to_json(),
+                "units": chip.units,
                 "sources": chip.sources,
                 "facts": chip.facts,
             }
@@ -64,14 +59,19 @@ def _show(chip: ChipFile, json: bool) -> None:
     if chip.hardware.oscillators is not None:
         source = chip.sources.get("chip.oscillators", "")
         shown.add_row("oscillators", str(chip.hardware.oscillators), source)
-    for place, value in rows:
-        shown.add_row(place, _short(value), chip.sources.get(place, ""))
+    for place, unit in chip.units.items():
+        effect, entry = place.split(".")
+        if effect != "chip":
+            value = _short(getattr(getattr(chip.hardware, effect), entry))
+            shown.add_row(place, f"{value} {unit.removeprefix('1')}", chip.sources[place])
     for name, fact in chip.facts.items():
         shown.add_row(name, fact, "")
     out.print(shown)
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, tuple) and any(isinstance(each, tuple) for each in value):
+        return f"{len(value)} couplers"
     if isinstance(value, tuple) and len(value) > 5:
         return f"{len(value)} from {value[0]:g} to {value[-1]:g}"
     if isinstance(value, tuple):

@@ -16,6 +16,7 @@ from entrain.hardware import ChipDraws, Hardware, Realised, on_chips
 from entrain.physics import Dynamics, Noise, Parameters, drift, readout
 
 _AT_A_TIME = 2**18  # rollouts: chips times samples
+_NUMBERS = 2**24  # of the networks on so many chips, each drawn with several words of 64 bits
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def accuracies_on_chips(
     noise_seed: int = 0,
     on_chips_done: Callable[[list[list[float]]], None] | None = None,
 ) -> Tensor:
-    """Top-1 in percent of networks (R, ...) on each chip: (R, C). Ties are no answer.
+    """Top-1 in percent of networks (R, ...) on each chip: (R, C). A tie goes to the lower class.
 
     `on_chips_done` is given the accuracies [run][chip] of some more chips, now and then.
     """
@@ -120,7 +121,8 @@ def _in_parts(
 ) -> Iterator[Tensor]:
     """Activations (R, C, M, O) of some chips at a time."""
     runs, many = len(parameters.biases), len(inputs)
-    chips = max(1, _AT_A_TIME // (runs * many))
+    numbers = runs * (parameters.input_weights[0].numel() + parameters.couplings[0].numel())
+    chips = max(1, min(_AT_A_TIME // (runs * many), _NUMBERS // numbers))
     samples = max(1, _AT_A_TIME // (runs * chips))
     for first in range(0, len(seeds), chips):
         some = seeds[first : first + chips]

@@ -25,7 +25,7 @@ def draw_yield(path: Path, result: dict[str, Any]) -> None:
     from matplotlib.figure import Figure
 
     effects = result.get("effects")
-    figure = Figure(figsize=(9.0 if effects else 4.6, 3.4), layout="constrained")
+    figure = Figure(figsize=(9.0 if effects else 4.6, 3.8), layout="constrained")
     axes = figure.subplots(1, 2 if effects else 1, squeeze=False)[0]
     _histogram(axes[0], result)
     if effects:
@@ -46,7 +46,8 @@ def _histogram(axis: Axes, result: dict[str, Any]) -> None:
     axis.set_title(
         f"{result['chips']} chips of {result['hardware'].get('name') or 'one kind'}", fontsize=10
     )
-    axis.legend(fontsize=8, frameon=False, loc="upper left")
+    # Below the axes: above them a line at a low accuracy would cross the words.
+    axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17))
 
 
 def _costs(axis: Axes, result: dict[str, Any]) -> None:
@@ -59,9 +60,12 @@ def _costs(axis: Axes, result: dict[str, Any]) -> None:
         key=lambda row: max(row[:2]),
     )
     places = range(len(rows))
-    axis.barh(places, [-row[0] for row in rows], color=CLASS_COLOURS[3], label="costs alone")
-    axis.barh(places, [row[1] for row in rows], color=CLASS_COLOURS[2], label="gained without it")
+    for shift, values, colour, name in (  # side by side: either may be of the other sign
+        (0.2, [-row[0] for row in rows], CLASS_COLOURS[3], "costs alone"),
+        (-0.2, [row[1] for row in rows], CLASS_COLOURS[2], "gained without it"),
+    ):
+        axis.barh([place + shift for place in places], values, 0.4, color=colour, label=name)
     axis.set_yticks(places, [row[2].replace("_", " ") for row in rows], fontsize=8)
     axis.axvline(0.0, color="black", linewidth=0.8)
     axis.set_xlabel("points of mean accuracy")
-    axis.legend(fontsize=8, frameon=False, loc="lower left")
+    axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from entrain.errors import InputError
 from entrain.hardware.draws import ChipDraws
 from entrain.hardware.effect import Draws, Realised
 from entrain.physics import Parameters
@@ -28,12 +27,7 @@ def realise(parameters: Parameters, hardware: Hardware, draws: Draws) -> Realise
 
     The one place where imperfections enter; differentiable with respect to the parameters.
     """
-    needed = parameters.biases.shape[-1]
-    if hardware.oscillators is not None and needed > hardware.oscillators:
-        raise InputError(
-            f"the network has {needed} oscillators, the chip {hardware.oscillators}; train a "
-            f"smaller one, with at most {hardware.oscillators - parameters.outputs} hidden"
-        )
+    hardware.check(parameters.hidden, parameters.outputs)
     network = Realised(parameters)
     for _, effect in hardware.effects:
         network = effect.change(network, draws)

@@ -17,7 +17,8 @@ from entrain.physics import INITIAL_PHASE
 class Dead(Effect):
     """Parts that are missing at random: each coupler and each oscillator with a probability.
 
-    A dead oscillator feels nothing and nobody feels it: it stays at its start, cos 0 by default.
+    A dead oscillator feels nothing and nobody feels it: it stays at its start, cos 0 by default,
+    but for thermal noise, which acts on every phase.
     """
 
     couplers: float = 0.0
@@ -40,16 +41,17 @@ class Dead(Effect):
             network = network.with_numbers(couplings=couplings)
         if self.oscillators:
             alive = draws.uniform("deao", n) >= self.oscillators
-            network = network.with_numbers(
-                couplings=couplings * alive[:, :, None] * alive[:, None, :],
-                **_stopped(network, alive),
-            ).with_fields(lambda b: b * alive[:, None])
+            couplings = couplings * alive[:, :, None] * alive[:, None, :]
+            network = network.with_numbers(couplings=couplings).stopped(alive)
         return network
 
 
 @dataclass(frozen=True)
 class Stuck(Effect):
-    """Oscillators that stand still at a random phase, each with a probability: others feel them."""
+    """Oscillators that stand still at a random phase, each with a probability: others feel them.
+
+    Thermal noise acts on every phase, theirs too.
+    """
 
     oscillators: float = 0.0
 
@@ -71,14 +73,7 @@ class Stuck(Effect):
         return network.with_numbers(
             couplings=parameters.couplings * free[:, :, None],  # row i acts on oscillator i
             start_phases=torch.where(free, start, places.to(start)),
-            **_stopped(network, free),
-        ).with_fields(lambda b: b * free[:, None])
-
-
-def _stopped(network: Realised, moving: torch.Tensor) -> dict[str, torch.Tensor]:
-    """The terms that would move an oscillator, off where it does not move."""
-    terms = {name: getattr(network.parameters, name) for name in ("frequencies", "injection")}
-    return {name: term * moving for name, term in terms.items() if term is not None}
+        ).stopped(free)
 
 
 def probability(name: str, value: object) -> float:

@@ -28,11 +28,13 @@ class Draws(Protocol):
 class Realised:
     """What chips make of networks, L lanes side by side: parameters (L, ...) and changes of fields.
 
-    Couplings need not be symmetric: row i is what acts on oscillator i.
+    Couplings need not be symmetric: row i is what acts on oscillator i. `moving` (L, N) is False
+    for oscillators that stand still; None if all move.
     """
 
     parameters: Parameters
     field_changes: tuple[FieldChange, ...] = ()
+    moving: Tensor | None = None
 
     def with_numbers(self, **changed: Tensor) -> Realised:
         """The same with other tensors."""
@@ -41,6 +43,15 @@ class Realised:
     def with_fields(self, change: FieldChange) -> Realised:
         """The same with one more change of the fields b (L, B, N)."""
         return replace(self, field_changes=(*self.field_changes, change))
+
+    def stopped(self, moving: Tensor) -> Realised:
+        """The same with some oscillators (L, N) standing still: nothing of their own moves them."""
+        terms = {name: getattr(self.parameters, name) for name in ("frequencies", "injection")}
+        found = self.with_numbers(
+            **{n: term * moving for n, term in terms.items() if term is not None}
+        )
+        both = moving if self.moving is None else self.moving & moving
+        return replace(found.with_fields(lambda b: b * moving[:, None]), moving=both)
 
     def phase_model(self, inputs: Tensor) -> PhaseModel:
         """What acts on the phases under inputs (L, B, D), or (B, D) alike for every lane."""

@@ -15,6 +15,7 @@ plain number stands for one in the basic unit without a source.
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,8 +59,9 @@ _UNITS: dict[str, dict[str, Any]] = {  # of an entry, or of an effect's entry: u
 class ChipFile:
     """A kind of chip with what its file says of it.
 
-    `sources` and `units` belong to entries such as "mismatch.couplings"; `facts` are entries of
-    the section `chip` that do not change the network, as text.
+    `sources` and `units` (those of the numbers in `hardware`) belong to entries such as
+    "mismatch.couplings"; `facts` are entries of the section `chip` that do not change the network,
+    as text.
     """
 
     name: str
@@ -89,8 +91,9 @@ def describe(name: str) -> ChipFile:
     """A preset or a file, with sources and facts."""
     if name in presets():
         return _read(_FOLDER / f"{name}.toml")
-    path = Path(name).expanduser()
-    if path.suffix == ".toml" or path.exists():
+    # By os.path: an unknown ~user or a name that is too long is no file, not a failure.
+    path = Path(os.path.expanduser(name))
+    if path.suffix == ".toml" or os.path.exists(path):
         return _read(path)
     error = unknown_name("hardware", name, presets())
     raise InputError(f"{error}; or give a TOML file")
@@ -106,7 +109,7 @@ def find(hardware: Hardware | str | Path) -> Hardware:
 
 
 def _read(path: Path) -> ChipFile:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{path}: no such hardware file")
     if path.stat().st_size > _LARGEST:
         raise InputError(f"{path}: larger than 1 MiB, which no description of a chip is")
@@ -150,7 +153,7 @@ def _parsed(name: str, content: dict[str, Any]) -> ChipFile:
 
 
 def _number(place: str, entry: object) -> tuple[object, str, str]:
-    """The value of an entry in its basic unit, the unit, and the source."""
+    """The value of an entry in its basic unit, that unit, and the source."""
     known = _UNITS.get(place, _UNITS.get(place.split(".")[1]))
     if not isinstance(entry, dict):
         return entry, next(iter(known), "") if known else "", ""
@@ -166,11 +169,11 @@ def _number(place: str, entry: object) -> tuple[object, str, str]:
         return value, "", source
     if unit is None:
         return value, next(iter(known)), source
-    if unit not in known:
+    if not isinstance(unit, str) or unit not in known:
         raise InputError(f"{place} must be in {' or '.join(map(repr, known))}, got {unit!r}")
     factor = known[unit]
-    scaled = value * factor if factor != 1 and isinstance(value, int | float) else value
-    return scaled, unit, source
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (value * factor if number and factor != 1 else value), next(iter(known)), source
 
 
 def _fact(entry: object) -> str:

@@ -71,6 +71,18 @@ class Hardware:
         """Whether it is the ideal network."""
         return not list(self.effects)
 
+    def check(self, hidden: int, outputs: int) -> None:
+        """Raise an `InputError` where such a network does not fit on the chip."""
+        needed = hidden + outputs
+        if self.oscillators is not None and needed > self.oscillators:
+            room = max(0, self.oscillators - outputs)
+            raise InputError(
+                f"the network has {needed} oscillators, the chip {self.oscillators}: room for "
+                f"{room} hidden ones beside {outputs} outputs, got {hidden}"
+            )
+        if self.wiring is not None:
+            self.wiring.graph(needed)
+
     def sample(self, seed: int) -> Chip:
         """One chip of this kind: what differs from chip to chip is drawn by `seed`."""
         return Chip(self, seed_number("seed", seed))

@@ -53,6 +53,11 @@ class Levels(Effect):
             found = finite_numbers("levels", self.levels)
             if len(found) < 2 or list(found) != sorted(set(found)):
                 raise InputError(f"levels must be two or more, in rising order, got {list(found)}")
+            if max(map(abs, found)) > 1.0:
+                raise InputError(
+                    f"levels are in units of the range, from -1 to 1, got {list(found)}; divide "
+                    "by the largest and give the range"
+                )
             object.__setattr__(self, "levels", found)
         positive_float("range", self.range)
         if self.part == "fields" and self.rule in ("rms", "max"):
@@ -88,8 +93,8 @@ class Levels(Effect):
 
     def rounded(self, numbers: Tensor, unit: Tensor) -> Tensor:
         """`numbers` at the nearest level of the range `unit`; a range of zero changes nothing."""
-        unit = torch.where(unit > 0, unit, torch.ones_like(unit))
-        clipped = torch.minimum(torch.maximum(numbers, -unit), unit)
+        size = torch.where(unit > 0, unit, torch.full_like(unit, torch.inf))
+        clipped = torch.clamp(numbers, -size, size)
         with torch.no_grad():
             if self.levels is None:
                 assert self.bits is not None
@@ -98,7 +103,13 @@ class Levels(Effect):
             else:
                 levels = _tensor(self.levels, clipped.dtype, clipped.device)
                 nearest = _nearest(clipped / unit, levels) * unit
-        return clipped + (nearest - clipped).detach()
+            nearest = torch.where(unit > 0, nearest, numbers)
+        return straight_through(nearest, clipped)
+
+
+def straight_through(rounded: Tensor, smooth: Tensor) -> Tensor:
+    """`rounded`, exactly, with the gradient of `smooth`."""
+    return rounded.detach() + (smooth - smooth.detach())  # x + (rounded - x) would miss by a bit
 
 
 def _nearest(numbers: Tensor, levels: Tensor) -> Tensor:

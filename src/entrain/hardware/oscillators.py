@@ -27,6 +27,8 @@ class FrequencySpread(Effect):
     def change(self, network: Realised, draws: Draws) -> Realised:
         parameters = network.parameters
         spread = self.sd * draws.normal("freq", *parameters.biases.shape[1:])
+        if network.moving is not None:
+            spread = spread * network.moving
         known = parameters.frequencies
         return network.with_numbers(frequencies=spread if known is None else known + spread)
 

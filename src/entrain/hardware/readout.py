@@ -10,6 +10,7 @@ from torch import Tensor
 
 from entrain.errors import InputError, positive_float, positive_int
 from entrain.hardware.effect import Draws, Effect
+from entrain.hardware.levels import straight_through
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Readout(Effect):
         score = cos(theta at 2^bits places of the circle) + offset g_chip + noise g_run
 
     `jitter` and `spread` are standard deviations of the observation time, relative to t_f and to
-    first order; `offset` and `noise` those of the comparators, in units of the cosine. Two outputs
-    read alike are no answer.
+    first order; `offset` and `noise` those of the comparators, in units of the cosine. Of outputs
+    read alike the first is the answer, as argmax has it.
     """
 
     bits: int | None = None
@@ -63,7 +64,7 @@ class Readout(Effect):
             phases = phases + velocity * time * late
         scores = phases.cos()
         if self.bits is not None:
-            scores = scores + (self._coarse(phases) - scores).detach()
+            scores = straight_through(self._coarse(phases), scores)
         if self.offset:
             scores = scores + self.offset * draws.normal("roff", outputs)[:, None]
         if self.noise:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, one_of, positive_int, seed_number
+from entrain.errors import InputError, one_of, positive_int, seed_number, shown
 from entrain.hardware.defects import probability
 from entrain.hardware.effect import Draws, Effect, Realised
 
@@ -23,9 +24,9 @@ class Wiring(Effect):
 
     `kind` is "all-to-all", "layered" (none between outputs: what a network has anyway), "kings"
     (a square grid, eight neighbours), "hexagonal" (a square grid whose rows are shifted, six
-    neighbours), "chimera" (cells of 4 + 4 in a square grid), "ring" (the `degree` nearest) or
-    "random" (`degree` neighbours, drawn once by `seed`). Or `mask` lists the couplers (i, j).
-    Grids are as square as the number of oscillators allows.
+    neighbours), "chimera" (cells of 4 + 4 in a square grid), "ring" (the `degree` nearest, an even
+    number) or "random" (up to `degree` neighbours, drawn once by `seed`). Or `mask` lists the
+    couplers (i, j), i < j. Grids are as square as the number of oscillators allows.
     """
 
     kind: GraphKind = "layered"
@@ -37,14 +38,20 @@ class Wiring(Effect):
         one_of("kind", self.kind, GraphKind)
         positive_int("degree", self.degree)
         seed_number("seed", self.seed)
+        if self.kind == "ring" and self.degree % 2:
+            raise InputError(f"the degree of a ring must be even, got {self.degree}")
+        if self.mask is not None:
+            object.__setattr__(self, "mask", _couplers(self.mask))
 
     @property
     def is_nothing(self) -> bool:
         return self.kind in ("layered", "all-to-all") and self.mask is None
 
-    def graph(self, oscillators: int) -> Tensor:
+    def graph(self, oscillators: int, device: torch.device | None = None) -> Tensor:
         """(N, N) booleans."""
-        n = oscillators
+        return _graph(self, oscillators, device)
+
+    def _graph(self, n: int) -> Tensor:
         if self.mask is not None:
             pairs = self.mask
         elif self.kind in ("ring", "random"):
@@ -58,17 +65,14 @@ class Wiring(Effect):
             pairs = tuple((i, j) for i in range(n) for j in range(i + 1, n) if neighbours(n, i, j))
         graph = torch.zeros(n, n, dtype=torch.bool)
         for i, j in pairs:
-            if not 0 <= i < j < n:
-                raise InputError(
-                    f"the mask has the coupler ({i}, {j}), expected i < j below {n}: the network "
-                    f"has {n} oscillators"
-                )
+            if j >= n:
+                raise InputError(f"mask has the coupler ({i}, {j}), the network {n} oscillators")
             graph[i, j] = graph[j, i] = True
         return graph
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         couplings = network.parameters.couplings
-        graph = self.graph(couplings.shape[-1]).to(couplings.device)
+        graph = self.graph(couplings.shape[-1], couplings.device)
         return network.with_numbers(
             couplings=couplings * graph, graph=network.parameters.graph & graph
         )
@@ -107,6 +111,22 @@ def largest(couplings: Tensor, graph: Tensor, kept: float) -> Tensor:
     mask = torch.zeros_like(couplings, dtype=torch.bool)
     mask[:, upper] = chosen
     return mask | mask.mT
+
+
+def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
+    found = []
+    for pair in mask if isinstance(mask, list | tuple) else (mask,):
+        ends = tuple(pair) if isinstance(pair, list | tuple) else ()
+        if [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1]:
+            raise InputError(f"mask must list couplers (i, j) with 0 <= i < j, got {shown(pair)}")
+        found.append((ends[0], ends[1]))
+    return tuple(sorted(found))
+
+
+@functools.lru_cache(maxsize=16)
+def _graph(wiring: Wiring, n: int, device: torch.device | None) -> Tensor:
+    """Kept, since a step that is recorded as a graph must not copy from the host."""
+    return wiring._graph(n).to(device)
 
 
 def _side(n: int) -> int:
@@ -149,7 +169,7 @@ _GRIDS: dict[str, Callable[[int, int, int], bool]] = {
 
 
 def _ring(n: int, degree: int) -> tuple[tuple[int, int], ...]:
-    reach = max(1, degree // 2)
+    reach = degree // 2
     return tuple(
         {
             (min(i, (i + step) % n), max(i, (i + step) % n))

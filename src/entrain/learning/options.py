@@ -126,6 +126,8 @@ class Options:
             protocol, _, field = name.rpartition(".")
             recipe = recipe.with_field(protocol, field, value)
         for rule in recipe.protocols:
+            if rule.hardware is not None:
+                rule.hardware.check(recipe.spec.hidden, len(data.class_names))
             weights = getattr(rule, "class_weights", None)
             if weights is not None and len(weights) != len(data.class_names):
                 raise InputError(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from entrain.errors import InputError, finite_float, positive_int
+from entrain.errors import InputError, finite_float, finite_numbers, positive_int, unknown_name
 from entrain.hardware import Hardware
 
 
@@ -25,12 +25,14 @@ class ChipTraining:
     validation_chips: int = 20
 
     def __post_init__(self) -> None:
+        if not isinstance(self.hardware, Hardware):
+            raise InputError(f"hardware must be a Hardware, got {self.hardware!r}")
         positive_int("chips", self.chips)
         positive_int("validation_chips", self.validation_chips)
         if not 0.0 <= finite_float("onset", self.onset) < 1.0:
             raise InputError(f"onset must be a share from 0 to below 1, got {self.onset!r}")
-        first, last = (finite_float("pruning", share) for share in self.pruning)
-        if not 0.0 <= first < last < 1.0:
+        shares = finite_numbers("pruning", self.pruning)
+        if len(shares) != 2 or not 0.0 <= shares[0] < shares[1] < 1.0:
             raise InputError(
                 f"pruning must be two shares of the training in rising order, got {self.pruning!r}"
             )
@@ -41,7 +43,10 @@ class ChipTraining:
         if not isinstance(values, dict) or "hardware" not in values:
             raise InputError(f"chips must be hardware and how to train for it, got {values!r}")
         others = {key: value for key, value in values.items() if key != "hardware"}
-        if "pruning" in others:
+        for name in others:
+            if name not in (known := [each.name for each in fields(cls)]):
+                raise unknown_name("entry of chips", str(name), known)
+        if isinstance(others.get("pruning"), list):
             others["pruning"] = tuple(others["pruning"])
         return cls(Hardware.from_json(values["hardware"]), **others)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -109,6 +109,8 @@ class DirectProtocol(Rule):
         for name in ("warm_up", "averaging"):
             if not 0 <= positive_float(name, getattr(self, name), zero=True) < 1:
                 raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
+        if self.chips is not None and not isinstance(self.chips, ChipTraining):
+            raise InputError(f"chips must be a ChipTraining, got {self.chips!r}")
         if self.class_weights is not None:
             _check_weights(self.class_weights)
 
@@ -121,6 +123,11 @@ class DirectProtocol(Rule):
         chips = values.get("chips")
         trained = None if chips is None else ChipTraining.from_json(chips)
         return cls(**values | {"augmentation": Augmentation(**distorted), "chips": trained})
+
+    def settings(self) -> dict[str, Any]:
+        """Its fields as JSON values, without chips that are not there: files are as they were."""
+        found = asdict(self)
+        return found if self.chips is not None else {n: v for n, v in found.items() if n != "chips"}
 
     @property
     def uses_teacher(self) -> bool:

@@ -22,6 +22,7 @@ from entrain.rules.interface import Tensors
 
 Back = Callable[[Tensor, int], Tensors]
 
+_SAMPLES = 2**20  # numbers of noisy trajectories for each epoch
 _FIRST_VALIDATION_CHIP = 2**31  # seeds that nobody counts up to
 
 
@@ -49,10 +50,10 @@ class OnChips:
             torch.Generator(device).manual_seed(((self._seed * 1013 + run) * 7919 + epoch) % 2**63)
             for run in self._runs
         ]
-        self._samples.fill_(0)
+        self._samples.fill_(epoch * _SAMPLES % 2**31)  # thermal noise is new in every epoch
         graph = self._spec.graph
         if self._hardware.wiring is not None:
-            graph = graph & self._hardware.wiring.graph(len(graph)).to(device)
+            graph = graph & self._hardware.wiring.graph(len(graph), device)
         self._mask.copy_(largest(tensors["raw.couplings"], graph, self.training.kept(done)))
         for name in ("couplings", "raw.couplings", "first.couplings", "second.couplings"):
             tensors[name] *= self._mask
