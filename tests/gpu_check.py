@@ -140,7 +140,7 @@ def terms_are_trained(device: torch.device) -> str:
 
 
 def chips(device: torch.device) -> str:
-    """DIRECT for chips of all kinds of effects, twice to the same bits; the same chips on the CPU."""
+    """DIRECT for every kind of chip, twice to the same bits; the same chips on the CPU."""
     import entrain
     from entrain import hardware
 

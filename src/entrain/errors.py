@@ -34,7 +34,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
 def one_of(name: str, value: object, allowed: object) -> None:
     """Refuse a value that is not one of a `Literal`."""
     if value not in get_args(allowed):
-        raise unknown_name(name, str(value), get_args(allowed))
+        raise unknown_name(name, value, get_args(allowed))
 
 
 def positive_int(name: str, value: object, *, most: int | None = None) -> int:
