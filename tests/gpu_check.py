@@ -139,6 +139,32 @@ def terms_are_trained(device: torch.device) -> str:
     return f"digits {top1:.1f} %"
 
 
+def chips(device: torch.device) -> str:
+    """DIRECT for every kind of chip, twice to the same bits; the same chips on the CPU."""
+    import entrain
+    from entrain import hardware
+
+    data = entrain.load_dataset("digits")
+    kinds = [hardware.preset(name) for name in hardware.presets()]
+    found = []
+    for kind in kinds:
+        hidden = 38 if kind.oscillators == 48 else 64
+        models = [
+            entrain.train(data, hardware=kind, hidden=hidden, epochs=6, device=device).model
+            for _ in range(2)
+        ]
+        first, second = (model.network.state_dict() for model in models)
+        assert all(torch.equal(first[name], second[name]) for name in first), kind.name
+        there, here = (
+            entrain.yield_of(model, kind, data.test, chips=5)
+            for model in (models[0], models[0].to("cpu"))
+        )
+        apart = max(abs(a - b) for a, b in zip(there.accuracies, here.accuracies, strict=True))
+        assert apart <= 1.0, (kind.name, apart)  # three of 300 images
+        found.append(f"{kind.name} {there.mean:.0f}")
+    return "digits on " + ", ".join(found) + " %"
+
+
 def kill_and_resume(device: torch.device) -> str:
     """A training that is killed and goes on ends with the bits of one that was not."""
     for protocol in ("TWO-STAGE-END", "DIRECT"):
@@ -206,6 +232,7 @@ CHECKS: tuple[Callable[[torch.device], str], ...] = (
     cut_batches,
     every_protocol,
     terms_are_trained,
+    chips,
     kill_and_resume,
     evaluation,
 )

@@ -49,6 +49,15 @@ def test_the_examples_of_the_estimator_run(tmp_path: Path) -> None:
     assert (tmp_path / "digits-table.safetensors").exists()
 
 
+def test_the_examples_of_chips_run(tmp_path: Path) -> None:
+    one, trained, ideal, ours = printed("hardware.md", tmp_path)
+    assert float(trained.split()[0]) > 80
+    assert float(one) > 75
+    assert float(ideal.split()[0]) < 50
+    assert float(ours) > 85
+    assert (tmp_path / "digits-for-chips.safetensors").exists()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel
     from entrain.rules import PROTOCOLS, Augmentation, DirectProtocol, Protocol, TeacherSpec
     from entrain.teacher import Teacher
+    from entrain.yields import yield_of
 
 __version__ = "0.1.0"
 
@@ -62,6 +63,7 @@ _HOMES = {
     "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel"],
     "entrain.rules": ["PROTOCOLS", "Augmentation", "DirectProtocol", "Protocol", "TeacherSpec"],
     "entrain.teacher": ["Teacher"],
+    "entrain.yields": ["yield_of"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -94,6 +96,7 @@ __all__ = [
     "load_own",
     "load_test_split",
     "train",
+    "yield_of",
 ]
 
 

@@ -16,6 +16,7 @@ from entrain.data import Dataset, fingerprint
 from entrain.data.given import IMAGE_SIZE, in_memory, own_source, read_source
 from entrain.device import choose_device
 from entrain.errors import InputError, positive_int, unknown_name
+from entrain.hardware import Hardware
 from entrain.learning import Options, Progress, Recipe, Trained, TrainingState, run_pipeline
 from entrain.learning.options import ClassWeight, Protocols
 from entrain.physics import Dynamics, NetworkSpec
@@ -36,6 +37,7 @@ def train(
     batch_size: int | None = None,
     direct_epochs: int | None = None,
     class_weight: ClassWeight | None = None,
+    hardware: Hardware | str | Path | None = None,
     teacher_epochs: int | None = None,
     initialisations: int | None = None,
     path_solver: Solver | None = None,
@@ -81,6 +83,8 @@ def train(
                      for one kind of protocol, go before
     batch_size       examples a step, of every stage
     class_weight     of DIRECT: "balanced", or a dict of weights by class name
+    hardware         the chips to train for, with DIRECT: a `Hardware`, the name of a preset such
+                     as "typical", or a TOML file
     teacher_epochs, initialisations
                      of the teacher
     path_solver, ridge, path_epochs, path_learning_rate

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, get_args
 
 _LONGEST = 60  # characters of a value in an error
 _LONGEST_REASON = 500
@@ -29,6 +29,12 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     hint = f"did you mean {lower[near[0]]!r}? " if near else ""
     choices = ", ".join(names) or "(none)"
     return InputError(f"unknown {kind} {name!r}; {hint}choose from {choices}")
+
+
+def one_of(name: str, value: object, allowed: object) -> None:
+    """Refuse a value that is not one of a `Literal`."""
+    if value not in get_args(allowed):
+        raise unknown_name(name, value, get_args(allowed))
 
 
 def positive_int(name: str, value: object, *, most: int | None = None) -> int:

@@ -13,11 +13,13 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
-from entrain.errors import InputError, positive_float, reason
+from entrain.errors import InputError, positive_float, reason, seed_number
 from entrain.evaluation import RejectOption, evaluate, refuse_without_answer, scores_of
+from entrain.evaluation.chips import scores_on_chips
 from entrain.evaluation.reject import MOST_ROWS
+from entrain.hardware import Chip, Hardware
 from entrain.network import KuramotoNetwork
-from entrain.physics import TERMS, TRAINED, layered_graph
+from entrain.physics import TERMS, TRAINED, Parameters, layered_graph
 from entrain.teacher import Teacher, layer_sizes
 from entrain.tensorfile import read_tensors, write_tensors
 
@@ -30,7 +32,8 @@ class Model:
     again; `details` (JSON values) records protocol, run, seed, selected epoch and metrics.
     `gain` is that of the softmax a network was trained with, None where its outputs were trained
     to be a teacher's signed probabilities 2 p - 1. `reject` says which answers are unsure; models
-    of earlier versions have none.
+    of earlier versions have none. `hardware` is the kind of chip it was trained for, None for the
+    ideal network.
     """
 
     network: KuramotoNetwork
@@ -42,6 +45,7 @@ class Model:
     details: dict[str, Any] = field(default_factory=dict)
     gain: float | None = None
     reject: RejectOption | None = None
+    hardware: Hardware | None = None
 
     def __post_init__(self) -> None:
         if self.network.runs is not None:
@@ -145,14 +149,29 @@ class Model:
         With `unseen` False as for validation images in training (see `inputs`): the metrics in
         `details["validation"]` come out again.
         """
+        inputs, labels = self.examples(split, unseen=unseen)
+        targets = None if self.teacher is None else self.teacher.targets(inputs)
+        return evaluate(scores_of(self.network, inputs), labels, targets)
+
+    def examples(self, split: Split, *, unseen: bool = True) -> tuple[Tensor, Tensor]:
+        """Network inputs (n, D) and labels (n,) of labelled images, on the network's device."""
         inputs = self.inputs(split.features, unseen=unseen)
         labels = torch.from_numpy(split.labels).to(inputs.device)
         if int(labels.max()) >= self.network.outputs:
             raise InputError(
                 f"labels reach {int(labels.max())}, the model has {self.network.outputs} classes"
             )
-        targets = None if self.teacher is None else self.teacher.targets(inputs)
-        return evaluate(scores_of(self.network, inputs), labels, targets)
+        return inputs, labels
+
+    def one_run(self) -> Parameters:
+        """The network's numbers with an axis of one run, without gradients."""
+        return self.network.as_parameters().map(lambda tensor: tensor.detach()[None])
+
+    def on(self, chip: Chip, *, noise_seed: int = 0) -> ModelOnChip:
+        """This model as `chip` runs it; the noise of its runs is drawn by `noise_seed`."""
+        if not isinstance(chip, Chip):
+            raise TypeError(f"expected a chip, as hardware.sample(seed) gives it, got {chip!r}")
+        return ModelOnChip(self, chip, seed_number("noise_seed", noise_seed))
 
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, atomically."""
@@ -179,7 +198,48 @@ class Model:
             "reject": None if self.reject is None else self.reject.header(),
             "trainable": [term for term in TERMS if isinstance(getattr(network, term), Parameter)],
         }
+        if self.hardware is not None:  # files of ideal networks are as they were
+            header["hardware"] = self.hardware.to_json()
         write_tensors(Path(path), "model", tensors, header)
+
+
+@dataclass(frozen=True)
+class ModelOnChip:
+    """A model as one chip runs it; the noise of a run is drawn by `noise_seed`."""
+
+    model: Model
+    chip: Chip
+    noise_seed: int = 0
+
+    def scores(self, pixels: np.ndarray, *, unseen: bool = True) -> Tensor:
+        """Output activations (n, O) as the chip reads them."""
+        inputs = self.model.inputs(pixels, unseen=unseen)
+        scores = self._scores(inputs)
+        refuse_without_answer(scores, inputs)
+        return scores
+
+    def predict(self, pixels: np.ndarray) -> np.ndarray:
+        """Predicted class indices (n,)."""
+        return np.asarray(self.scores(pixels).argmax(-1).cpu())
+
+    def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
+        """As `Model.evaluate`, on this chip. Of outputs read alike the first is the answer."""
+        inputs, labels = self.model.examples(split, unseen=unseen)
+        teacher = self.model.teacher
+        targets = None if teacher is None else teacher.targets(inputs)
+        return evaluate(self._scores(inputs), labels, targets)
+
+    def _scores(self, inputs: Tensor) -> Tensor:
+        network = self.model.network
+        found = scores_on_chips(
+            self.model.one_run(),
+            self.chip.hardware,
+            [self.chip.seed],
+            inputs,
+            network.dynamics,
+            noise_seed=self.noise_seed,
+        )
+        return found[0, 0]
 
 
 def read_model(path: Path | str) -> Model:
@@ -213,6 +273,7 @@ def read_model(path: Path | str) -> Model:
             details=dict(header["details"]),
             gain=_gain(header),
             reject=_reject(tensors, header, network),
+            hardware=_hardware(header.get("hardware")),
         )
     except InputError as error:
         raise InputError(f"{path}: {reason(error)}") from error
@@ -256,6 +317,10 @@ def _gain(header: dict[str, Any]) -> float | None:
         if isinstance(gain, list):
             gain = gain[int(header["details"]["run"])]
     return None if gain is None else positive_float("gain", gain, least=1e-6, most=1e6)
+
+
+def _hardware(values: object) -> Hardware | None:
+    return None if values is None else Hardware.from_json(values)
 
 
 def _preprocessing(values: dict[str, Any]) -> Preprocessing | FeatureScaling:

@@ -10,7 +10,20 @@ from typing import Any
 
 import typer
 
-from entrain.cli import bench, data, evaluate, play, predict, report, reproduce, search, show, train
+from entrain.cli import (
+    bench,
+    data,
+    evaluate,
+    hardware,
+    play,
+    predict,
+    report,
+    reproduce,
+    search,
+    show,
+    train,
+    yields,
+)
 from entrain.cli.commands import Command, Commands
 from entrain.cli.console import err, guarded
 
@@ -47,6 +60,8 @@ for _name, _command in (
     ("train", train.command),
     ("evaluate", evaluate.command),
     ("predict", predict.command),
+    ("yield", yields.command),
+    ("hardware", hardware.command),
     ("show", show.command),
     ("data", data.command),
     ("bench", bench.command),

@@ -53,9 +53,8 @@ def command(
     trajectories too. A run folder remembers your own data.
     """
     from entrain import kernels
-    from entrain.data import DATASETS
     from entrain.device import choose_device
-    from entrain.errors import InputError, positive_float, positive_int, seed_number
+    from entrain.errors import positive_float, positive_int, seed_number
     from entrain.models import find, load
 
     require(partial(positive_float, zero=True), temperature=temperature)
@@ -64,15 +63,8 @@ def command(
     place = choose_device(device)
     path = find(model)
     loaded = load(path)
-    run = _run_of(path, loaded)
     given = {"label": label, "image_size": image_size}
-    name, split = _test_examples(loaded, run, dataset, given, data_dir)
-    if split.features.shape[1] != loaded.network.inputs:
-        pixels = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
-        raise InputError(
-            f"{name} has {pixels.format(split.features.shape[1])}, the model {model} takes "
-            f"{loaded.network.inputs} (it was trained on {loaded.dataset})"
-        )
+    name, split = test_examples(path, loaded, dataset, given, data_dir)
     kernels.prepare(place, err.print)
     loaded.network.to(place)
     result: dict[str, Any] = {
@@ -90,6 +82,27 @@ def command(
         print_json(result)
     else:
         _show(result)
+
+
+def test_examples(
+    path: Path,
+    model: Model,
+    dataset: str | None,
+    options: dict[str, Any],
+    data_dir: Path | None,
+) -> tuple[str, Split]:
+    """The name and the test examples of `dataset`, or of what the model was trained on."""
+    from entrain.data import DATASETS
+    from entrain.errors import InputError
+
+    name, split = _test_examples(model, _run_of(path, model), dataset, options, data_dir)
+    if split.features.shape[1] != model.network.inputs:
+        pixels = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
+        raise InputError(
+            f"{name} has {pixels.format(split.features.shape[1])}, the model {path} takes "
+            f"{model.network.inputs} (it was trained on {model.dataset})"
+        )
+    return name, split
 
 
 def _run_of(path: Path, model: Model) -> RunFolder | None:

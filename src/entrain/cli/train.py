@@ -61,6 +61,14 @@ def command(
         int | None,
         typer.Option(help="Of the protocols named, not of the teacher or of their starts."),
     ] = None,
+    hardware: Annotated[
+        str | None,
+        typer.Option(
+            help="Chips to train for, by DIRECT: a preset such as typical, or a TOML file; see "
+            "entrain hardware.",
+            show_default="none: the ideal network",
+        ),
+    ] = None,
     initialisations: Annotated[
         int | None, typer.Option(help="Teacher starts, the best on validation is kept.")
     ] = None,
@@ -141,7 +149,8 @@ def command(
     else:
         own = own_data(dataset, label, image_size)
         names = [each.name for each in dataclasses.fields(Options)]
-        protocols = protocol or ["TWO-STAGE-END" if own is None else "DIRECT"]
+        taught = own is None and hardware is None
+        protocols = protocol or ["TWO-STAGE-END" if taught else "DIRECT"]
         with as_typed(*names):
             options = Options(
                 protocols=protocols,

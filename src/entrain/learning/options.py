@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from entrain.data import DATASETS, Dataset
 from entrain.errors import InputError, positive_float, positive_int, seed_number
+from entrain.hardware import Hardware, find
 from entrain.learning.recipe import Recipe, protocols_of
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import DirectProtocol, Protocol, Rule, Solver, TeacherSpec, protocol_named
+from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import class_weights_of
 from entrain.rules.interface import one_of
 
@@ -33,6 +36,7 @@ class Options:
     batch_size: int | None = None
     direct_epochs: int | None = None
     class_weight: ClassWeight | None = None
+    hardware: Hardware | str | Path | None = None
     teacher_epochs: int | None = None
     initialisations: int | None = None
     path_solver: Solver | None = None
@@ -62,6 +66,8 @@ class Options:
         for name, kind in _VALUES.items():
             if (value := getattr(self, name)) is not None and not isinstance(value, kind):
                 raise TypeError(f"{name} must be a {kind.__name__}, got {value!r}")
+        if self.hardware is not None:
+            find(self.hardware)
         if self.path_solver is not None:
             one_of("path_solver", self.path_solver, Solver)
         if self.solver == "exact" and self._sgd:
@@ -100,7 +106,8 @@ class Options:
     def recipe(self, data: Dataset) -> Recipe:
         """The recipe for these data: a dataset of the package is learnt from a teacher, others
         from labels."""
-        default = ("TWO-STAGE-END",) if data.name in DATASETS else ("DIRECT",)
+        taught = data.name in DATASETS and self.hardware is None
+        default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
         dynamics = self._dynamics()
         given = {name: value for name in _VALUES if (value := getattr(self, name)) is not None}
         given.pop("dynamics", None)
@@ -119,6 +126,8 @@ class Options:
             protocol, _, field = name.rpartition(".")
             recipe = recipe.with_field(protocol, field, value)
         for rule in recipe.protocols:
+            if rule.hardware is not None:
+                rule.hardware.check(recipe.spec.hidden, len(data.class_names))
             weights = getattr(rule, "class_weights", None)
             if weights is not None and len(weights) != len(data.class_names):
                 raise InputError(
@@ -135,6 +144,14 @@ class Options:
         ):
             names = ", ".join(rule.name for rule in recipe.protocols)
             raise InputError(f"class_weight is for DIRECT, which learns from labels; got {names}")
+        chips = None
+        if self.hardware is not None:
+            foreign = [r.name for r in recipe.protocols if not isinstance(r, DirectProtocol)]
+            if foreign:
+                raise InputError(
+                    f"hardware is for DIRECT, which is trained on chips; got {', '.join(foreign)}"
+                )
+            chips = ChipTraining(find(self.hardware))
         return recipe.adjusted(
             teacher=_given(
                 widths=self._widths(),
@@ -155,7 +172,10 @@ class Options:
                 batch_size=self.batch_size,
             ),
             direct=_given(
-                epochs=epochs["direct"], batch_size=self.batch_size, class_weights=weights
+                epochs=epochs["direct"],
+                batch_size=self.batch_size,
+                class_weights=weights,
+                chips=chips,
             ),
         )
 

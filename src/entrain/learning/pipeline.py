@@ -157,6 +157,7 @@ def _models(
                 **_feature_names(data),
             },
             gain=stage.rule.gain_of(run),
+            hardware=stage.rule.hardware,
         ).with_reject_option(data.train.features, data.validation)
         for run, network in enumerate(stage.networks(state, device))
     )

@@ -68,7 +68,7 @@ class Noise:
 
 
 def philox(
-    counter: tuple[Tensor, Tensor, Tensor, Tensor], key: tuple[int, int]
+    counter: tuple[Tensor, Tensor, Tensor, Tensor], key: tuple[int | Tensor, int]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Philox 4x32-10: four counter words and two key words -> four random words (in int64)."""
     c0, c1, c2, c3 = counter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,8 +16,10 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
+from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
+from entrain.rules.chip_training import ChipTraining
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -48,7 +50,8 @@ class DirectProtocol(Rule):
     signed outputs in the loss, the rest being the cross-entropy; 1 is the endpoint loss alone.
     Rates, gain and the like may differ per run. With `class_weights` w, one for each class, the
     loss is the mean of w_y l over the examples, over the mean of w_y; the epoch is then chosen by
-    the share of weight that is classified correctly.
+    the share of weight that is classified correctly. With `chips` it is trained for imperfect
+    hardware (`ChipTraining`).
     """
 
     kind: ClassVar[str] = "direct"
@@ -73,6 +76,7 @@ class DirectProtocol(Rule):
     unaugmented_epochs: int = 0  # at the end; mirroring goes on
     distillation: float = 0.0
     class_weights: tuple[float, ...] | None = added_later(default=None)
+    chips: ChipTraining | None = added_later(default=None)  # noqa: RUF009
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -105,6 +109,8 @@ class DirectProtocol(Rule):
         for name in ("warm_up", "averaging"):
             if not 0 <= positive_float(name, getattr(self, name), zero=True) < 1:
                 raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
+        if self.chips is not None and not isinstance(self.chips, ChipTraining):
+            raise InputError(f"chips must be a ChipTraining, got {self.chips!r}")
         if self.class_weights is not None:
             _check_weights(self.class_weights)
 
@@ -114,12 +120,24 @@ class DirectProtocol(Rule):
         distorted = values.get("augmentation", {})
         if not isinstance(distorted, dict):
             raise InputError(f"augmentation must be its fields by name, got {distorted!r}")
-        return cls(**values | {"augmentation": Augmentation(**distorted)})
+        chips = values.get("chips")
+        trained = None if chips is None else ChipTraining.from_json(chips)
+        return cls(**values | {"augmentation": Augmentation(**distorted), "chips": trained})
+
+    def settings(self) -> dict[str, Any]:
+        """Its fields as JSON values, without chips that are not there: files are as they were."""
+        found = asdict(self)
+        return found if self.chips is not None else {n: v for n, v in found.items() if n != "chips"}
 
     @property
     def uses_teacher(self) -> bool:
         """Where a teacher is distilled."""
         return self.distillation > 0
+
+    @property
+    def hardware(self) -> Hardware | None:
+        """That of its chips."""
+        return None if self.chips is None else self.chips.hardware
 
     def gain_of(self, run: int) -> float:
         """The gain of a run."""

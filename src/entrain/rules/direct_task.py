@@ -13,6 +13,7 @@ from entrain.evaluation import metrics
 from entrain.physics import Dynamics, NetworkSpec, readout_with_pullback, small_random
 from entrain.rules.direct import DirectProtocol
 from entrain.rules.interface import Tensors, per_run, shuffled
+from entrain.rules.on_chips import Back, OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
 from entrain.rules.two_stage_task import validation_scores
@@ -65,6 +66,9 @@ class DirectTask:
         self._spec = network.on(self._total, len(runs), outputs)
         self._drawn: Tensor | None = None
         self._steps = RepeatedSteps()
+        chips = protocol.chips
+        self._chips = None if chips is None else OnChips(chips, self._spec, runs, seed)
+        self._settled = True
 
     def _weights_of(self, labels: Tensor) -> Tensor | None:
         """The weights (M,) of examples with these labels, of mean 1, in float64; None where all are
@@ -130,9 +134,14 @@ class DirectTask:
 
         step = self._steps.get(tensors, take, self._total, key=steps)
         self._total.zero_()
+        if self._chips is not None:
+            self._chips.begin_epoch(tensors, epoch, protocol.epochs)
+            self._settled = self._chips.training.settled(epoch / protocol.epochs)
         batches = torch.split(order, protocol.batch_size, dim=1)
         for index, rows in enumerate(batches):
             self._schedule.fill_(self._factor(epoch + index / len(batches)))
+            if self._chips is not None:
+                self._chips.renew(tensors, rows, dynamics)
             step(rows)
         return {"loss": self._total / count}
 
@@ -184,11 +193,8 @@ class DirectTask:
     def _step(self, tensors: Tensors, dynamics: Dynamics, rows: Tensor) -> None:
         """One step on the examples `rows` (R, B); adds B times the loss to the total."""
         raw = {name: tensors[f"raw.{name}"] for name in self.network.names}
-        parameters, inputs = self._spec.parameters(raw), self._inputs(rows)
-        model = parameters.phase_model(inputs)
-        phases, pullback = kernels.rollout_with_pullback(model, dynamics)
         outputs = self._outputs
-        activations, readout_pullback = readout_with_pullback(phases, outputs)
+        activations, back = self._forward(raw, self._inputs(rows), dynamics)
         likely = _log_softmax(self._gain * activations)
         target = self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / outputs
         by_outputs = self._gain * (likely.exp() - target)  # times B
@@ -199,11 +205,23 @@ class DirectTask:
             by_outputs = (1.0 - share) * by_outputs + share * (2.0 / outputs) * apart
             apart_squared = self._weighted(apart.square(), rows).mean(2).sum(1)
             loss = (1.0 - share) * loss + share * apart_squared
-        by_outputs = self._weighted(by_outputs, rows)
-        by_model = pullback(readout_pullback(by_outputs, rows.shape[1]))
-        found = parameters.pullback(by_model, inputs)
+        found = back(self._weighted(by_outputs, rows), rows.shape[1])
         self._update(tensors, {name: found[name] for name in self.network.names})
         self._total += loss
+
+    def _forward(self, raw: Tensors, inputs: Tensor, dynamics: Dynamics) -> tuple[Tensor, Back]:
+        """Activations (R, B, O) of inputs (R, B, D), and what turns their gradient, over a count,
+        into gradients of the trained tensors."""
+        if self._chips is not None:
+            return self._chips.forward(raw, inputs, dynamics, self._outputs)
+        parameters = self._spec.parameters(raw)
+        phases, pullback = kernels.rollout_with_pullback(parameters.phase_model(inputs), dynamics)
+        activations, readout_pullback = readout_with_pullback(phases, self._outputs)
+
+        def back(gradient: Tensor, count: int) -> Tensors:
+            return parameters.pullback(pullback(readout_pullback(gradient, count)), inputs)
+
+        return activations, back
 
     def _weighted(self, values: Tensor, rows: Tensor) -> Tensor:
         """`values` (R, B, O) of the examples `rows` (R, B), times the weights of their classes."""
@@ -239,7 +257,8 @@ class DirectTask:
 
     def validate(self, tensors: Tensors) -> Tensors:
         data, parameters = self._validation, self._spec.parameters(tensors)
-        scores = validation_scores(parameters, data.all_inputs(), self._dynamics)
+        scores_of = validation_scores if self._chips is None else self._chips.validation_scores
+        scores = scores_of(parameters, data.all_inputs(), self._dynamics)
         likely = _log_softmax(self._gain * scores)
         labels = data.labels.expand(len(self.runs), -1)[..., None]
         entropy = -likely.gather(-1, labels)[..., 0].double()
@@ -256,7 +275,11 @@ class DirectTask:
 
     def merit(self, metrics: Tensors) -> Tensor:
         entropy = -metrics["cross_entropy"].nan_to_num(math.inf, math.inf)
-        return torch.stack([metrics.get("weighted_top1", metrics["top1"]), entropy], dim=1)
+        found = torch.stack([metrics.get("weighted_top1", metrics["top1"]), entropy], dim=1)
+        if self._chips is None:
+            return found
+        settled = torch.full_like(found[:, :1], float(self._settled))
+        return torch.cat([settled, found], dim=1)  # before that, an epoch is no candidate
 
 
 def _log_softmax(values: Tensor) -> Tensor:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, unknown_name
+from entrain.errors import InputError
+from entrain.errors import one_of as one_of
+from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 
 if TYPE_CHECKING:
@@ -86,6 +88,11 @@ class Rule(ABC):
         """How long an epoch takes against one of PATH, roughly: for the time that is left."""
         return 4.0
 
+    @property
+    def hardware(self) -> Hardware | None:
+        """The kind of chip it trains for; None for the ideal network."""
+        return None
+
     def gain_of(self, run: int) -> float | None:
         """The gain of the softmax of a run's outputs, where it is trained with one."""
         return None
@@ -152,12 +159,6 @@ def added_later(**default: Any) -> Any:
     its key.
     """
     return field(**default, metadata={ADDED_LATER: True})
-
-
-def one_of(name: str, value: object, allowed: object) -> None:
-    """Refuse a value that is not one of a `Literal`."""
-    if value not in get_args(allowed):
-        raise unknown_name(name, value, get_args(allowed))
 
 
 def each_value(value: PerRun) -> list[float]:

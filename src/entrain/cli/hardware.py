@@ -1,0 +1,79 @@
+"""`entrain hardware`: kinds of chips, and where their numbers come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entrain.cli.console import out, print_json, table
+from entrain.cli.options import Json
+
+if TYPE_CHECKING:
+    from entrain.hardware import ChipFile
+
+
+def command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="A preset or a TOML file.", show_default="list all"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the kinds of chips that come with the package, or show one with unit and source of
+    every number.
+
+    What is shown is what entrain train --hardware and entrain yield --hardware take.
+    """
+    from entrain.hardware import describe, presets
+
+    if name is not None:
+        _show(describe(name), json)
+        return
+    files = [describe(each) for each in presets()]
+    if json:
+        print_json({"hardware": {each.name: each.title for each in files}})
+        return
+    shown = table("Kinds of chips", "name", "what it is")
+    shown.columns[1].justify = "left"
+    for each in files:
+        shown.add_row(each.name, each.title)
+    out.print(shown)
+
+
+def _show(chip: ChipFile, json: bool) -> None:
+    if json:
+        print_json(
+            {
+                "name": chip.name,
+                "title": chip.title,
+                "hardware": chip.hardware.to_json(),
+                "units": chip.units,
+                "sources": chip.sources,
+                "facts": chip.facts,
+            }
+        )
+        return
+    shown = table(chip.title, "effect", "value", "source")
+    shown.columns[2].justify = "left"
+    if chip.hardware.oscillators is not None:
+        source = chip.sources.get("chip.oscillators", "")
+        shown.add_row("oscillators", str(chip.hardware.oscillators), source)
+    for place, unit in chip.units.items():
+        effect, entry = place.split(".")
+        if effect != "chip":
+            value = _short(getattr(getattr(chip.hardware, effect), entry))
+            shown.add_row(place, f"{value} {unit.removeprefix('1')}", chip.sources[place])
+    for name, fact in chip.facts.items():
+        shown.add_row(name, fact, "")
+    out.print(shown)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, tuple) and any(isinstance(each, tuple) for each in value):
+        return f"{len(value)} couplers"
+    if isinstance(value, tuple) and len(value) > 5:
+        return f"{len(value)} from {value[0]:g} to {value[-1]:g}"
+    if isinstance(value, tuple):
+        return ", ".join(f"{each:g}" for each in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,166 @@
+"""Networks on chips: what each chip answers, and how many of them answer well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entrain import kernels
+from entrain.errors import InputError, positive_int, seed_number
+from entrain.evaluation.metrics import top_k
+from entrain.hardware import ChipDraws, Hardware, Realised, on_chips
+from entrain.physics import Dynamics, Noise, Parameters, drift, readout
+
+_AT_A_TIME = 2**18  # rollouts: chips times samples
+_NUMBERS = 2**24  # of the networks on so many chips, each drawn with several words of 64 bits
+
+
+@dataclass(frozen=True)
+class Yield:
+    """Accuracies in percent of chips of one kind, in the order of their seeds."""
+
+    accuracies: tuple[float, ...]
+    first_seed: int = 0
+
+    @property
+    def mean(self) -> float:
+        """Over chips."""
+        return float(np.mean(self.accuracies))
+
+    @property
+    def sd(self) -> float:
+        """From chip to chip (n - 1); 0 for one chip."""
+        return float(np.std(self.accuracies, ddof=1)) if len(self.accuracies) > 1 else 0.0
+
+    @property
+    def worst(self) -> float:
+        """The lowest."""
+        return min(self.accuracies)
+
+    def percentile(self, share: float) -> float:
+        """The accuracy below which `share` percent of the chips lie, between them linearly."""
+        return float(np.percentile(self.accuracies, share))
+
+    def above(self, threshold: float) -> float:
+        """The percentage of chips with at least this accuracy."""
+        return 100.0 * float(np.mean(np.array(self.accuracies) >= threshold))
+
+    def summary(self) -> dict[str, float]:
+        """What tables show, in percent."""
+        return {
+            "mean": self.mean,
+            "sd": self.sd,
+            "p1": self.percentile(1),
+            "p5": self.percentile(5),
+            "p50": self.percentile(50),
+            "worst": self.worst,
+        }
+
+
+def accuracies_on_chips(
+    parameters: Parameters,
+    hardware: Hardware,
+    seeds: Sequence[int],
+    inputs: Tensor,
+    labels: Tensor,
+    dynamics: Dynamics,
+    *,
+    noise_seed: int = 0,
+    on_chips_done: Callable[[list[list[float]]], None] | None = None,
+) -> Tensor:
+    """Top-1 in percent of networks (R, ...) on each chip: (R, C). A tie goes to the lower class.
+
+    `on_chips_done` is given the accuracies [run][chip] of some more chips, now and then.
+    """
+    found = []
+    for scores in _in_parts(parameters, hardware, seeds, inputs, dynamics, noise_seed):
+        part = torch.stack([top_k(each, labels) for each in scores.unbind(1)], dim=1)
+        found.append(part)
+        if on_chips_done is not None:
+            on_chips_done(part.tolist())
+    return torch.cat(found, dim=1)
+
+
+def scores_on_chips(
+    parameters: Parameters,
+    hardware: Hardware,
+    seeds: Sequence[int],
+    inputs: Tensor,
+    dynamics: Dynamics,
+    *,
+    noise_seed: int = 0,
+) -> Tensor:
+    """Output activations of networks (R, ...) on chips of these seeds: (R, C, M, O), inputs (M, D).
+
+    Thermal noise and the readout's depend on `noise_seed` and the sample alone, so that chips
+    differ by what they are.
+    """
+    parts = _in_parts(parameters, hardware, seeds, inputs, dynamics, noise_seed)
+    return torch.cat(list(parts), dim=1)
+
+
+def check_chips(chips: object, first_seed: object = 0) -> range:
+    """The seeds of so many chips, from the first on."""
+    count, first = positive_int("chips", chips), seed_number("first seed", first_seed)
+    if first + count > 2**32:
+        raise InputError(f"seeds end at {2**32 - 1}, got {count} chips from seed {first} on")
+    return range(first, first + count)
+
+
+def _in_parts(
+    parameters: Parameters,
+    hardware: Hardware,
+    seeds: Sequence[int],
+    inputs: Tensor,
+    dynamics: Dynamics,
+    noise_seed: int,
+) -> Iterator[Tensor]:
+    """Activations (R, C, M, O) of some chips at a time."""
+    runs, many = len(parameters.biases), len(inputs)
+    numbers = runs * (parameters.input_weights[0].numel() + parameters.couplings[0].numel())
+    chips = max(1, min(_AT_A_TIME // (runs * many), _NUMBERS // numbers))
+    samples = max(1, _AT_A_TIME // (runs * chips))
+    for first in range(0, len(seeds), chips):
+        some = seeds[first : first + chips]
+        realised = on_chips(parameters, hardware, some)
+        parts = [
+            one_run(realised, hardware, some, inputs[row:][:samples], dynamics, noise_seed, row)
+            for row in range(0, many, samples)
+        ]
+        together = torch.cat(parts, dim=1)
+        yield together.reshape(runs, len(some), *together.shape[1:])
+
+
+def one_run(
+    realised: Realised,
+    hardware: Hardware,
+    seeds: Sequence[int],
+    inputs: Tensor,
+    dynamics: Dynamics,
+    noise_seed: int,
+    first_sample: int,
+) -> Tensor:
+    """Activations (L, B, O) of lanes on inputs (B, D), the first of which has this number."""
+    model = realised.phase_model(inputs)
+    thermal = hardware.phase_noise
+    if thermal is None or thermal.is_nothing:
+        phases = kernels.rollout(model, dynamics)
+    else:
+        samples = first_sample + torch.arange(len(inputs), device=inputs.device)
+        noise = Noise(noise_seed, thermal.temperature, samples.new_zeros(1), samples)
+        phases = kernels.rollout(model, dynamics, noise=noise)[:, 0]
+    outputs = realised.parameters.outputs
+    reading = hardware.readout
+    if reading is None or reading.is_nothing:
+        return readout(phases, outputs)
+    velocity = None
+    if reading.timing:
+        velocity = drift(phases, model, dynamics.mobility)[..., -outputs:]
+    chips = ChipDraws(seeds, phases, len(phases) // len(seeds))
+    run = ChipDraws([noise_seed], phases, 1, first_sample)
+    time = dynamics.observation_time
+    return reading.scores(phases[..., -outputs:], velocity, time, chips, run)

@@ -1,0 +1,71 @@
+"""The yield of a model: accuracies of chips as a histogram, and what each effect costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from entrain.errors import InputError
+from entrain.figures.style import CLASS_COLOURS, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FORMATS = (".png", ".pdf", ".svg")
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file that cannot be drawn into."""
+    if path.suffix.lower() not in _FORMATS:
+        raise InputError(f"{path}: a figure ends in {', '.join(_FORMATS)}")
+
+
+def draw_yield(path: Path, result: dict[str, Any]) -> None:
+    """Draw the result of `entrain yield` into a file; with what each effect costs, if measured."""
+    from matplotlib.figure import Figure
+
+    effects = result.get("effects")
+    figure = Figure(figsize=(9.0 if effects else 4.6, 3.8), layout="constrained")
+    axes = figure.subplots(1, 2 if effects else 1, squeeze=False)[0]
+    _histogram(axes[0], result)
+    if effects:
+        _costs(axes[1], result)
+    save(figure, path)
+
+
+def _histogram(axis: Axes, result: dict[str, Any]) -> None:
+    axis.hist(result["accuracies"], bins="auto", color=CLASS_COLOURS[5], edgecolor="white")
+    for value, line, name in (
+        (result["mean"], "-", f"mean {result['mean']:.2f}"),
+        (result["p5"], "--", f"5th percentile {result['p5']:.2f}"),
+        (result["ideal"], ":", f"ideal network {result['ideal']:.2f}"),
+    ):
+        axis.axvline(value, linestyle=line, color="black", linewidth=1.2, label=name)
+    axis.set_xlabel("test top-1 accuracy of a chip (%)")
+    axis.set_ylabel("chips")
+    axis.set_title(
+        f"{result['chips']} chips of {result['hardware'].get('name') or 'one kind'}", fontsize=10
+    )
+    # Below the axes: above them a line at a low accuracy would cross the words.
+    axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+
+
+def _costs(axis: Axes, result: dict[str, Any]) -> None:
+    """A tornado: each effect alone to the left, what its removal gains to the right."""
+    rows = sorted(
+        (
+            (result["ideal"] - means["alone"], means["without"] - result["mean"], name)
+            for name, means in result["effects"].items()
+        ),
+        key=lambda row: max(row[:2]),
+    )
+    places = range(len(rows))
+    for shift, values, colour, name in (  # side by side: either may be of the other sign
+        (0.2, [-row[0] for row in rows], CLASS_COLOURS[3], "costs alone"),
+        (-0.2, [row[1] for row in rows], CLASS_COLOURS[2], "gained without it"),
+    ):
+        axis.barh([place + shift for place in places], values, 0.4, color=colour, label=name)
+    axis.set_yticks(places, [row[2].replace("_", " ") for row in rows], fontsize=8)
+    axis.axvline(0.0, color="black", linewidth=0.8)
+    axis.set_xlabel("points of mean accuracy")
+    axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)

@@ -1,0 +1,75 @@
+"""What every effect is: a frozen value that changes a network as a chip would."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from torch import Tensor
+
+from entrain.physics import Parameters, PhaseModel
+
+FieldChange = Callable[[Tensor], Tensor]
+
+
+class Draws(Protocol):
+    """Random numbers of chips, the same for the same chip whenever they are asked for."""
+
+    def normal(self, tag: str, *shape: int) -> Tensor:
+        """Standard normal numbers (L, *shape), one set for each lane."""
+
+    def uniform(self, tag: str, *shape: int) -> Tensor:
+        """Uniform numbers (L, *shape) between 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Realised:
+    """What chips make of networks, L lanes side by side: parameters (L, ...) and changes of fields.
+
+    Couplings need not be symmetric: row i is what acts on oscillator i. `moving` (L, N) is False
+    for oscillators that stand still; None if all move.
+    """
+
+    parameters: Parameters
+    field_changes: tuple[FieldChange, ...] = ()
+    moving: Tensor | None = None
+
+    def with_numbers(self, **changed: Tensor) -> Realised:
+        """The same with other tensors."""
+        return replace(self, parameters=replace(self.parameters, **changed))
+
+    def with_fields(self, change: FieldChange) -> Realised:
+        """The same with one more change of the fields b (L, B, N)."""
+        return replace(self, field_changes=(*self.field_changes, change))
+
+    def stopped(self, moving: Tensor) -> Realised:
+        """The same with some oscillators (L, N) standing still: nothing of their own moves them."""
+        terms = {name: getattr(self.parameters, name) for name in ("frequencies", "injection")}
+        found = self.with_numbers(
+            **{n: term * moving for n, term in terms.items() if term is not None}
+        )
+        both = moving if self.moving is None else self.moving & moving
+        return replace(found.with_fields(lambda b: b * moving[:, None]), moving=both)
+
+    def phase_model(self, inputs: Tensor) -> PhaseModel:
+        """What acts on the phases under inputs (L, B, D), or (B, D) alike for every lane."""
+        model = self.parameters.phase_model(inputs)
+        fields = model.fields
+        for change in self.field_changes:
+            fields = change(fields)
+        return replace(model, fields=fields)
+
+
+class Effect(ABC):
+    """One way in which a chip differs from the equations."""
+
+    @property
+    @abstractmethod
+    def is_nothing(self) -> bool:
+        """Whether it is off, which is exactly as if it were not there."""
+
+    def change(self, network: Realised, draws: Draws) -> Realised:
+        """The network with this effect; differentiable, straight through where it rounds."""
+        return network

@@ -1,0 +1,179 @@
+"""A kind of chip: its effects in the order in which they act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from entrain.errors import InputError, positive_int, seed_number, unknown_name
+from entrain.hardware.chip import Chip
+from entrain.hardware.defects import Dead, Stuck
+from entrain.hardware.effect import Effect
+from entrain.hardware.levels import Levels
+from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
+from entrain.hardware.oscillators import CouplingFunction, FrequencySpread, PhaseNoise
+from entrain.hardware.readout import Readout
+from entrain.hardware.wiring import Sparsity, Wiring
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What distinguishes chips of one kind from the equations; None is absent, exactly.
+
+    Effects act from the top down: what is on the chip (`wiring`, `sparsity`), what its memories
+    hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
+    `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
+    its oscillators run (`frequency_spread`, `coupling_function`, `phase_noise`), how it is read
+    (`readout`). A chip with fewer `oscillators` than a network has refuses it.
+    """
+
+    wiring: Wiring | None = None
+    sparsity: Sparsity | None = None
+    coupling_levels: Levels | None = None
+    weight_levels: Levels | None = None
+    bias_levels: Levels | None = None
+    mismatch: Mismatch | None = None
+    offset: Offset | None = None
+    asymmetry: Asymmetry | None = None
+    field_levels: Levels | None = None
+    dead: Dead | None = None
+    stuck: Stuck | None = None
+    frequency_spread: FrequencySpread | None = None
+    coupling_function: CouplingFunction | None = None
+    phase_noise: PhaseNoise | None = None
+    readout: Readout | None = None
+    oscillators: int | None = None
+    name: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for name, kind in KINDS.items():
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                raise InputError(f"{name} must be a {kind.__name__}, got {value!r}")
+        if self.oscillators is not None:
+            positive_int("oscillators", self.oscillators)
+        for name, part in PARTS.items():
+            levels = getattr(self, name)
+            if levels is not None and levels.part != part:
+                raise InputError(f"{name} must be Levels(part={part!r}, ...), got {levels.part!r}")
+
+    @property
+    def effects(self) -> Iterator[tuple[str, Effect]]:
+        """The effects that are on, by name, in their order."""
+        for name in KINDS:
+            effect = getattr(self, name)
+            if effect is not None and not effect.is_nothing:
+                yield name, effect
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is the ideal network."""
+        return not list(self.effects)
+
+    def check(self, hidden: int, outputs: int) -> None:
+        """Raise an `InputError` where such a network does not fit on the chip."""
+        needed = hidden + outputs
+        if self.oscillators is not None and needed > self.oscillators:
+            room = max(0, self.oscillators - outputs)
+            raise InputError(
+                f"the network has {needed} oscillators, the chip {self.oscillators}: room for "
+                f"{room} hidden ones beside {outputs} outputs, got {hidden}"
+            )
+        if self.wiring is not None:
+            self.wiring.graph(needed)
+
+    def sample(self, seed: int) -> Chip:
+        """One chip of this kind: what differs from chip to chip is drawn by `seed`."""
+        return Chip(self, seed_number("seed", seed))
+
+    def without(self, name: str) -> Hardware:
+        """The same kind without one effect."""
+        if name not in KINDS:
+            raise unknown_name("effect", name, KINDS)
+        changes: dict[str, Any] = {name: None}
+        return replace(self, **changes)
+
+    def only(self, name: str) -> Hardware:
+        """One effect of this kind alone."""
+        if name not in KINDS:
+            raise unknown_name("effect", name, KINDS)
+        return Hardware(**{name: getattr(self, name)})
+
+    def to_json(self) -> dict[str, Any]:
+        """The effects that are there, by name, as JSON values; without defaults."""
+        found: dict[str, Any] = {"name": self.name} if self.name else {}
+        if self.oscillators is not None:
+            found["oscillators"] = self.oscillators
+        for name in KINDS:
+            effect = getattr(self, name)
+            if effect is not None:
+                found[name] = {
+                    entry.name: getattr(effect, entry.name)
+                    for entry in fields(effect)
+                    if getattr(effect, entry.name) != entry.default and entry.name != "part"
+                }
+        return found
+
+    @classmethod
+    def from_json(cls, values: object) -> Hardware:
+        """The kind of chip whose `to_json` was written; anything unknown is refused by name."""
+        if not isinstance(values, dict):
+            raise InputError(f"hardware must be effects by name, got {type(values).__name__}")
+        plain = ("name", "oscillators")
+        found: dict[str, Any] = {
+            name: each if name in plain else _effect(name, each)
+            for name, each in values.items()
+            if each is not None
+        }
+        return cls(**found | {"name": str(found.get("name", ""))})
+
+
+KINDS: dict[str, type[Effect]] = {
+    "wiring": Wiring,
+    "sparsity": Sparsity,
+    "coupling_levels": Levels,
+    "weight_levels": Levels,
+    "bias_levels": Levels,
+    "mismatch": Mismatch,
+    "offset": Offset,
+    "asymmetry": Asymmetry,
+    "field_levels": Levels,
+    "dead": Dead,
+    "stuck": Stuck,
+    "frequency_spread": FrequencySpread,
+    "coupling_function": CouplingFunction,
+    "phase_noise": PhaseNoise,
+    "readout": Readout,
+}
+PARTS = {
+    "coupling_levels": "couplings",
+    "weight_levels": "input_weights",
+    "bias_levels": "biases",
+    "field_levels": "fields",
+}
+
+
+def _effect(name: str, values: object) -> Effect:
+    if name not in KINDS:
+        raise unknown_name("effect", str(name), KINDS)
+    kind = KINDS[name]
+    if not isinstance(values, dict):
+        raise InputError(f"{name} must be its numbers by name, got {values!r}")
+    known = [each.name for each in fields(kind) if each.name != "part"]  # type: ignore[arg-type]
+    if name in PARTS and values.get("part") == PARTS[name]:
+        values = {key: value for key, value in values.items() if key != "part"}
+    for key in values:
+        if key not in known:
+            raise unknown_name(f"entry of {name}", str(key), known)
+    given = {key: _tuple(value) for key, value in values.items()}
+    if name in PARTS:
+        given["part"] = PARTS[name]
+    try:
+        return kind(**given)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _tuple(value: object) -> object:
+    return tuple(_tuple(each) for each in value) if isinstance(value, list) else value

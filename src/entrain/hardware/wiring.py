@@ -1,0 +1,193 @@
+"""Which couplers a chip has, and how many of them a network may use."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from entrain.errors import InputError, one_of, positive_int, seed_number, shown
+from entrain.hardware.defects import probability
+from entrain.hardware.effect import Draws, Effect, Realised
+
+GraphKind = Literal["all-to-all", "layered", "kings", "hexagonal", "chimera", "ring", "random"]
+
+
+@dataclass(frozen=True)
+class Wiring(Effect):
+    """The couplers of a chip; oscillator i of the network sits at place i of the chip.
+
+    `kind` is "all-to-all", "layered" (none between outputs: what a network has anyway), "kings"
+    (a square grid, eight neighbours), "hexagonal" (a square grid whose rows are shifted, six
+    neighbours), "chimera" (cells of 4 + 4 in a square grid), "ring" (the `degree` nearest, an even
+    number) or "random" (up to `degree` neighbours, drawn once by `seed`). Or `mask` lists the
+    couplers (i, j), i < j. Grids are as square as the number of oscillators allows.
+    """
+
+    kind: GraphKind = "layered"
+    degree: int = 2
+    seed: int = 0
+    mask: tuple[tuple[int, int], ...] | None = None
+
+    def __post_init__(self) -> None:
+        one_of("kind", self.kind, GraphKind)
+        positive_int("degree", self.degree)
+        seed_number("seed", self.seed)
+        if self.kind == "ring" and self.degree % 2:
+            raise InputError(f"the degree of a ring must be even, got {self.degree}")
+        if self.mask is not None:
+            object.__setattr__(self, "mask", _couplers(self.mask))
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.kind in ("layered", "all-to-all") and self.mask is None
+
+    def graph(self, oscillators: int, device: torch.device | None = None) -> Tensor:
+        """(N, N) booleans."""
+        return _graph(self, oscillators, device)
+
+    def _graph(self, n: int) -> Tensor:
+        if self.mask is not None:
+            pairs = self.mask
+        elif self.kind in ("ring", "random"):
+            if self.degree >= n:
+                raise InputError(f"degree must be below the {n} oscillators, got {self.degree}")
+            pairs = _ring(n, self.degree) if self.kind == "ring" else _random(n, self)
+        elif self.kind in ("layered", "all-to-all"):
+            return ~torch.eye(n, dtype=torch.bool)
+        else:
+            neighbours = _GRIDS[self.kind]
+            pairs = tuple((i, j) for i in range(n) for j in range(i + 1, n) if neighbours(n, i, j))
+        graph = torch.zeros(n, n, dtype=torch.bool)
+        for i, j in pairs:
+            if j >= n:
+                raise InputError(f"mask has the coupler ({i}, {j}), the network {n} oscillators")
+            graph[i, j] = graph[j, i] = True
+        return graph
+
+    def change(self, network: Realised, draws: Draws) -> Realised:
+        couplings = network.parameters.couplings
+        graph = self.graph(couplings.shape[-1], couplings.device)
+        return network.with_numbers(
+            couplings=couplings * graph, graph=network.parameters.graph & graph
+        )
+
+
+@dataclass(frozen=True)
+class Sparsity(Effect):
+    """Only a share of the couplers is used, those with the largest couplings: `kept` of all.
+
+    A network that was trained with as few has zeros elsewhere already, and does not change.
+    """
+
+    kept: float = 1.0
+
+    def __post_init__(self) -> None:
+        if probability("kept", self.kept) == 0.0:
+            raise InputError("kept must be above 0: without couplers the outputs feel nothing")
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.kept == 1.0
+
+    def change(self, network: Realised, draws: Draws) -> Realised:
+        parameters = network.parameters
+        mask = largest(parameters.couplings, parameters.graph, self.kept)
+        return network.with_numbers(couplings=parameters.couplings * mask)
+
+
+def largest(couplings: Tensor, graph: Tensor, kept: float) -> Tensor:
+    """(L, N, N) booleans: the share `kept` of the graph's couplers with the largest |J_ij|."""
+    upper = graph.triu(1)
+    sizes = couplings.detach().abs()[:, upper]  # (L, E)
+    count = max(1, round(kept * sizes.shape[1]))
+    chosen = torch.zeros_like(sizes, dtype=torch.bool)
+    chosen.scatter_(1, sizes.topk(count, dim=1).indices, True)
+    mask = torch.zeros_like(couplings, dtype=torch.bool)
+    mask[:, upper] = chosen
+    return mask | mask.mT
+
+
+def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
+    found = []
+    for pair in mask if isinstance(mask, list | tuple) else (mask,):
+        ends = tuple(pair) if isinstance(pair, list | tuple) else ()
+        if [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1]:
+            raise InputError(f"mask must list couplers (i, j) with 0 <= i < j, got {shown(pair)}")
+        found.append((ends[0], ends[1]))
+    return tuple(sorted(found))
+
+
+@functools.lru_cache(maxsize=16)
+def _graph(wiring: Wiring, n: int, device: torch.device | None) -> Tensor:
+    """Kept, since a step that is recorded as a graph must not copy from the host."""
+    return wiring._graph(n).to(device)
+
+
+def _side(n: int) -> int:
+    """Columns of the squarest grid that holds n places."""
+    return math.isqrt(max(n, 1) - 1) + 1
+
+
+def _kings(n: int, i: int, j: int) -> bool:
+    side = _side(n)
+    return max(abs(i // side - j // side), abs(i % side - j % side)) == 1
+
+
+def _hexagonal(n: int, i: int, j: int) -> bool:
+    side = _side(n)
+    (row, column), (other, other_column) = divmod(i, side), divmod(j, side)
+    if row == other:
+        return abs(column - other_column) == 1
+    shift = row % 2  # odd rows are shifted by half a place to the right
+    return abs(row - other) == 1 and other_column - column in (shift - 1, shift)
+
+
+def _chimera(n: int, i: int, j: int) -> bool:
+    cells = _side(-(-n // 8))
+    (cell, place), (other, other_place) = divmod(i, 8), divmod(j, 8)
+    if cell == other:
+        return (place < 4) != (other_place < 4)
+    (row, column), (other_row, other_column) = divmod(cell, cells), divmod(other, cells)
+    if place != other_place:
+        return False
+    vertical = column == other_column and abs(row - other_row) == 1
+    horizontal = row == other_row and abs(column - other_column) == 1
+    return vertical if place < 4 else horizontal
+
+
+_GRIDS: dict[str, Callable[[int, int, int], bool]] = {
+    "kings": _kings,
+    "hexagonal": _hexagonal,
+    "chimera": _chimera,
+}
+
+
+def _ring(n: int, degree: int) -> tuple[tuple[int, int], ...]:
+    reach = degree // 2
+    return tuple(
+        {
+            (min(i, (i + step) % n), max(i, (i + step) % n))
+            for i in range(n)
+            for step in range(1, reach + 1)
+        }
+    )
+
+
+def _random(n: int, wiring: Wiring) -> tuple[tuple[int, int], ...]:
+    """Pairs in random order, each taken while both ends have fewer than `degree` neighbours."""
+    pairs = torch.triu_indices(n, n, 1).T
+    order = torch.randperm(len(pairs), generator=torch.Generator().manual_seed(wiring.seed))
+    neighbours = [0] * n
+    taken = []
+    for i, j in pairs[order].tolist():
+        if neighbours[i] < wiring.degree and neighbours[j] < wiring.degree:
+            neighbours[i] += 1
+            neighbours[j] += 1
+            taken.append((i, j))
+    return tuple(taken)

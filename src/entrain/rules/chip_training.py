@@ -1,0 +1,68 @@
+"""How a network is trained for chips, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from entrain.errors import InputError, finite_float, finite_numbers, positive_int, unknown_name
+from entrain.hardware import Hardware
+
+
+@dataclass(frozen=True)
+class ChipTraining:
+    """How a network is trained for chips of one kind.
+
+    Every batch is dealt to `chips` new ones. Imperfections of parameters grow from nothing to full
+    strength over the share `onset` of the training. Couplers go, the smallest first, from the first
+    to the second of the shares `pruning`, until as many are left as the hardware keeps; epochs are
+    selected after that alone. The validation images are dealt to `validation_chips` fixed chips.
+    """
+
+    hardware: Hardware
+    chips: int = 8
+    onset: float = 0.1
+    pruning: tuple[float, float] = (0.15, 0.6)
+    validation_chips: int = 20
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.hardware, Hardware):
+            raise InputError(f"hardware must be a Hardware, got {self.hardware!r}")
+        positive_int("chips", self.chips)
+        positive_int("validation_chips", self.validation_chips)
+        if not 0.0 <= finite_float("onset", self.onset) < 1.0:
+            raise InputError(f"onset must be a share from 0 to below 1, got {self.onset!r}")
+        shares = finite_numbers("pruning", self.pruning)
+        if len(shares) != 2 or not 0.0 <= shares[0] < shares[1] < 1.0:
+            raise InputError(
+                f"pruning must be two shares of the training in rising order, got {self.pruning!r}"
+            )
+
+    @classmethod
+    def from_json(cls, values: object) -> ChipTraining:
+        """The value whose `dataclasses.asdict` was written as JSON."""
+        if not isinstance(values, dict) or "hardware" not in values:
+            raise InputError(f"chips must be hardware and how to train for it, got {values!r}")
+        others = {key: value for key, value in values.items() if key != "hardware"}
+        for name in others:
+            if name not in (known := [each.name for each in fields(cls)]):
+                raise unknown_name("entry of chips", str(name), known)
+        if isinstance(others.get("pruning"), list):
+            others["pruning"] = tuple(others["pruning"])
+        return cls(Hardware.from_json(values["hardware"]), **others)
+
+    def strength(self, done: float) -> float:
+        """Of the imperfections, after the share `done` of the training."""
+        return 1.0 if done >= self.onset else done / self.onset
+
+    def kept(self, done: float) -> float:
+        """The share of couplers that are left: a cubic fall, fast at first."""
+        sparsity = self.hardware.sparsity
+        if sparsity is None:
+            return 1.0
+        first, last = self.pruning
+        rest = min(1.0, max(0.0, (last - done) / (last - first)))
+        return sparsity.kept + (1.0 - sparsity.kept) * rest**3
+
+    def settled(self, done: float) -> bool:
+        """Whether what is trained is what will be built."""
+        return self.strength(done) == 1.0 and self.kept(done) == self.kept(1.0)

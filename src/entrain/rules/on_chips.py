@@ -1,0 +1,172 @@
+"""Training with imperfections present: new chips in every step, pruning on a schedule.
+
+The examples of a batch are dealt to several chips, drawn anew for every step. The gradient goes
+through what makes a chip of a network (`hardware.realise`), straight through where it rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from entrain import kernels
+from entrain.evaluation.chips import one_run
+from entrain.hardware import FreshDraws, Realised, largest, on_chips, realise
+from entrain.physics import Dynamics, Noise, Parameters, drift
+from entrain.physics.network_spec import SpecOnDevice
+from entrain.rules.chip_training import ChipTraining
+from entrain.rules.interface import Tensors
+
+Back = Callable[[Tensor, int], Tensors]
+
+_SAMPLES = 2**20  # numbers of noisy trajectories for each epoch
+_FIRST_VALIDATION_CHIP = 2**31  # seeds that nobody counts up to
+
+
+class OnChips:
+    """Forward passes on chips, and gradients back to the network, of one training."""
+
+    def __init__(
+        self, training: ChipTraining, spec: SpecOnDevice, runs: tuple[int, ...], seed: int
+    ) -> None:
+        self.training, self._spec, self._runs, self._seed = training, spec, runs, seed
+        self._hardware = replace(training.hardware, sparsity=None)  # by a mask instead
+        self._onset = torch.zeros((), device=spec.graph.device)
+        n = len(spec.graph)
+        self._mask = spec.graph.expand(len(runs), n, n).clone()
+        self._draws: dict[tuple[int, int], tuple[FreshDraws, FreshDraws]] = {}
+        self._samples = torch.zeros((), dtype=torch.int64, device=spec.graph.device)
+        self._generators: list[torch.Generator] = []
+
+    def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
+        """New generators, the strength of this epoch, and fewer couplers where some go."""
+        done = epoch / epochs
+        device = self._onset.device
+        self._onset.fill_(self.training.strength(done))
+        self._generators = [
+            torch.Generator(device).manual_seed(((self._seed * 1013 + run) * 7919 + epoch) % 2**63)
+            for run in self._runs
+        ]
+        self._samples.fill_(epoch * _SAMPLES % 2**31)  # thermal noise is new in every epoch
+        graph = self._spec.graph
+        if self._hardware.wiring is not None:
+            graph = graph & self._hardware.wiring.graph(len(graph), device)
+        self._mask.copy_(largest(tensors["raw.couplings"], graph, self.training.kept(done)))
+        for name in ("couplings", "raw.couplings", "first.couplings", "second.couplings"):
+            tensors[name] *= self._mask
+
+    def renew(self, tensors: Tensors, rows: Tensor, dynamics: Dynamics) -> None:
+        """New chips for the step on the examples `rows` (R, B)."""
+        for draws in self._drawn(tensors, rows.shape[1], dynamics):
+            draws.renew(self._generators)
+        self._samples += rows.shape[1]
+
+    def forward(
+        self, raw: Tensors, inputs: Tensor, dynamics: Dynamics, outputs: int
+    ) -> tuple[Tensor, Back]:
+        """Activations (R, B, O) of inputs (R, B, D), each on one of the chips; and what turns
+        their gradient, over a count, into gradients of the tensors in `raw`."""
+        runs, batch, _ = inputs.shape
+        chips = self._chips(batch)
+        chip_draws, run_draws = self._draws[runs, batch]
+        leaves = {name: tensor.detach().requires_grad_() for name, tensor in raw.items()}
+        with torch.enable_grad():
+            realised = self._realised(self._spec.parameters(leaves), chips, chip_draws)
+            model = realised.phase_model(inputs.reshape(runs * chips, batch // chips, -1))
+        thermal, noise = self._hardware.phase_noise, None
+        if thermal is not None and not thermal.is_nothing:
+            samples = self._samples + torch.arange(batch // chips, device=inputs.device)
+            noise = Noise(self._seed, thermal.temperature, samples.new_zeros(1), samples)
+        still = model.map(torch.Tensor.detach)
+        phases, pullback = kernels.rollout_with_pullback(still, dynamics, noise=noise)
+        ends = (phases if noise is None else phases[:, 0]).detach()
+        velocity = None
+        reading = self._hardware.readout
+        if reading is not None and reading.timing:
+            velocity = drift(ends, still, dynamics.mobility)[..., -outputs:]
+        read = ends[..., -outputs:].requires_grad_()
+        with torch.enable_grad():
+            scores = read.cos()
+            if reading is not None and not reading.is_nothing:
+                time = dynamics.observation_time
+                scores = reading.scores(read, velocity, time, chip_draws, run_draws)
+
+        def back(gradient: Tensor, count: int) -> Tensors:
+            by_scores = gradient.reshape(scores.shape) / count
+            (by_read,) = torch.autograd.grad(scores, read, by_scores)
+            by_phases = torch.zeros_like(ends)
+            by_phases[..., -outputs:] = by_read
+            by_model = pullback(by_phases if noise is None else by_phases[:, None])
+            ours, theirs = model.tensors(), by_model.tensors()
+            names = [name for name in ours if ours[name].requires_grad]
+            found = torch.autograd.grad(
+                [ours[name] for name in names],
+                list(leaves.values()),
+                [theirs[name].reshape(ours[name].shape) for name in names],
+                allow_unused=True,
+            )
+            by_leaves = {
+                name: torch.zeros_like(leaf) if slope is None else slope
+                for (name, leaf), slope in zip(leaves.items(), found, strict=True)
+            }
+            by_couplings = by_leaves["couplings"]
+            by_leaves["couplings"] = self._mask * (by_couplings + by_couplings.mT)
+            return by_leaves
+
+        return scores.detach().reshape(runs, batch, outputs), back
+
+    def validation_scores(
+        self, parameters: Parameters, inputs: Tensor, dynamics: Dynamics
+    ) -> Tensor:
+        """Activations (R, M, O) of inputs (M, D), which are dealt to the fixed chips."""
+        many, chips = len(inputs), self.training.validation_chips
+        each = -(-many // chips)
+        found = []
+        for chip in range(chips):
+            some = inputs[chip * each : (chip + 1) * each]
+            if len(some):
+                seeds = [_FIRST_VALIDATION_CHIP + chip]
+                realised = on_chips(parameters, self.training.hardware, seeds)
+                found.append(
+                    one_run(realised, self.training.hardware, seeds, some, dynamics, 0, chip * each)
+                )
+        return torch.cat(found, dim=1)
+
+    def _chips(self, batch: int) -> int:
+        """As many chips as asked for, or the most below that share the batch evenly."""
+        return next(c for c in range(min(self.training.chips, batch), 0, -1) if batch % c == 0)
+
+    def _realised(self, parameters: Parameters, chips: int, draws: FreshDraws) -> Realised:
+        """The network on new chips; below full strength, somewhere between it and them."""
+        ideal = parameters.map(lambda tensor: tensor.repeat_interleave(chips, dim=0))
+        found = realise(ideal, self._hardware, draws)
+        changed = {}
+        for name, tensor in found.parameters.tensors().items():
+            before = getattr(ideal, name)
+            if before is not tensor and name != "start_phases":
+                base = torch.zeros_like(tensor) if before is None else before
+                changed[name] = base + self._onset * (tensor - base)
+        return found.with_numbers(**changed)
+
+    def _drawn(
+        self, tensors: Tensors, batch: int, dynamics: Dynamics
+    ) -> tuple[FreshDraws, FreshDraws]:
+        """The random numbers of batches of this size; the first time, made by a dry run."""
+        runs = len(self._runs)
+        if (runs, batch) not in self._draws:
+            chips = self._chips(batch)
+            like = tensors["raw.biases"]
+            drawn = FreshDraws(runs * chips, like), FreshDraws(runs * chips, like)
+            self._draws[runs, batch] = drawn
+            raw = {name.removeprefix("raw."): t for name, t in tensors.items() if "raw." in name}
+            with torch.no_grad():
+                parameters = self._spec.parameters(raw)
+                self._realised(parameters, chips, drawn[0])
+                reading = self._hardware.readout
+                if reading is not None:
+                    zeros = like.new_zeros(runs * chips, batch // chips, parameters.outputs)
+                    reading.scores(zeros, zeros, dynamics.observation_time, *drawn)
+        return self._draws[runs, batch]

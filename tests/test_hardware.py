@@ -1,0 +1,357 @@
+"""Chips: off is absent, a chip is a function of its seed, gradients pass, and refusals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from chips import (
+    DYNAMICS,
+    EVERYTHING,
+    HIDDEN,
+    OFF,
+    OTHERS,
+    OUTPUTS,
+    SMOOTH,
+    N,
+    inputs,
+    made,
+    model_on,
+    parameters,
+    scores,
+)
+from entrain import kernels
+from entrain.errors import InputError
+from entrain.evaluation.chips import scores_on_chips
+from entrain.hardware import (
+    Asymmetry,
+    ChipDraws,
+    CouplingFunction,
+    Dead,
+    FrequencySpread,
+    Hardware,
+    Levels,
+    Mismatch,
+    Offset,
+    PhaseNoise,
+    Readout,
+    Sparsity,
+    Stuck,
+    Wiring,
+    on_chips,
+    realise,
+)
+from entrain.kernels import reference
+from entrain.physics import readout
+from networks import random_tensor
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+# Off is absent
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", OFF)
+def test_an_effect_that_is_off_changes_no_bit(name: str, dtype: torch.dtype) -> None:
+    hardware, of = OFF[name], parameters(dtype)
+    assert hardware.is_nothing
+    found = on_chips(of, hardware, [3])
+    assert not found.field_changes
+    assert found.parameters.tensors().keys() == of.tensors().keys()
+    assert all(torch.equal(t, of.tensors()[n]) for n, t in found.parameters.tensors().items())
+    ideal = readout(kernels.rollout(of.phase_model(inputs(dtype=dtype)), DYNAMICS), OUTPUTS)
+    assert torch.equal(scores(hardware, 3, of=of)[0], ideal[0])
+
+
+@pytest.mark.parametrize("name", SMOOTH | OTHERS)
+def test_an_effect_that_is_on_changes_the_answer(name: str) -> None:
+    hardware = (SMOOTH | OTHERS)[name]
+    assert [each for each, _ in hardware.effects] == [name]
+    assert not hardware.is_nothing
+    assert not torch.allclose(scores(hardware), scores(Hardware()), atol=1e-3)
+    assert torch.equal(scores(hardware.without(name)), scores(Hardware()))
+    assert torch.equal(scores(EVERYTHING.only(name)), scores(hardware))
+
+
+# A chip is a pure function of its seed
+
+
+def test_a_chip_is_the_same_alone_and_among_a_thousand() -> None:
+    many = made(EVERYTHING, *range(1000)).tensors()
+    for seed in (0, 7, 999):
+        alone = made(EVERYTHING, seed).tensors()
+        assert alone.keys() == many.keys()
+        assert all(torch.equal(tensor[0], many[name][seed]) for name, tensor in alone.items())
+    lanes = many["couplings"].reshape(1000, -1)
+    assert len(torch.unique(lanes, dim=0)) == 1000
+
+
+def test_answers_do_not_depend_on_who_is_measured_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not on other chips, on other networks, nor on how chips and samples are cut into parts."""
+    of, other = parameters(), parameters(seed=1)
+    both = of.map(lambda tensor: tensor)
+    both = replace(
+        of, **{name: torch.cat([t, other.tensors()[name]]) for name, t in both.tensors().items()}
+    )
+    whole = scores_on_chips(both, EVERYTHING, range(4), inputs(), DYNAMICS)
+    assert whole.shape == (2, 4, 5, OUTPUTS)
+    for run, one in enumerate((of, other)):
+        for chip in range(4):
+            alone = scores_on_chips(one, EVERYTHING, [chip], inputs(), DYNAMICS)[0, 0]
+            assert torch.allclose(whole[run, chip], alone, rtol=0, atol=1e-12)
+    for at_a_time in (1, 6):
+        monkeypatch.setattr("entrain.evaluation.chips._AT_A_TIME", at_a_time)
+        parts = scores_on_chips(both, EVERYTHING, range(4), inputs(), DYNAMICS)
+        assert torch.allclose(parts, whole, rtol=0, atol=1e-12)
+    monkeypatch.setattr("entrain.evaluation.chips._NUMBERS", 1)
+    parts = scores_on_chips(both, EVERYTHING, range(4), inputs(), DYNAMICS)
+    assert torch.allclose(parts, whole, rtol=0, atol=1e-12)
+
+
+def test_noise_differs_by_its_seed_and_not_by_the_chip() -> None:
+    hardware = Hardware(phase_noise=PhaseNoise(0.2), readout=Readout(noise=0.1, jitter=0.1))
+    first, second = scores(hardware, 0, 1)
+    assert torch.equal(first, second)
+    assert not torch.allclose(first, scores(hardware, 0, noise_seed=1)[0], atol=1e-3)
+
+
+def philox(counter: list[int], key: list[int]) -> list[int]:
+    """Philox 4x32-10 of Salmon et al. 2011 in Python's whole numbers."""
+    c, k = counter, key
+    for _ in range(10):
+        first, second = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [
+            (second >> 32) ^ c[1] ^ k[0],
+            second % 2**32,
+            (first >> 32) ^ c[3] ^ k[1],
+            first % 2**32,
+        ]
+        k = [(k[0] + 0x9E3779B9) % 2**32, (k[1] + 0xBB67AE85) % 2**32]
+    return c
+
+
+def first_normal(i: int, j: int, key: list[int]) -> float:
+    words = philox([i, j, 0, 0], key)
+    radius = math.sqrt(-2 * math.log((words[0] + 0.5) / 2**32))
+    return radius * math.cos(2 * math.pi * (words[1] + 0.5) / 2**32)
+
+
+@pytest.mark.parametrize("seed", [0, 5, 2**32 - 1])
+def test_mismatch_is_the_pages(seed: int) -> None:
+    """Key (seed, "mism"), counter (i, j, 0, 0) for i < j, as playground/src/core/hardware.ts."""
+    assert philox([0, 0, 0, 0], [0, 0])[0] == 0x6627E8D5  # of the authors' test vectors
+    couplings = parameters().couplings[0]
+    found = made(Hardware(mismatch=Mismatch(couplings=0.1)), seed).couplings[0]
+    for i in range(N):
+        for j in range(i + 1, N):
+            wanted = float(couplings[i, j]) * (1 + 0.1 * first_normal(i, j, [seed, 0x6D69736D]))
+            assert float(found[i, j]) == pytest.approx(wanted, rel=1e-12)
+            assert found[i, j] == found[j, i]
+
+
+def test_uniform_numbers_are_the_third_word() -> None:
+    found = ChipDraws([9], torch.zeros((), dtype=torch.float64)).uniform("dead", 3, 2)[0]
+    tag = int.from_bytes(b"dead", "big")
+    for i in range(3):
+        for j in range(2):
+            word = philox([i, j, 0, 0], [9, tag])[2]
+            assert float(found[i, j]) == pytest.approx((word + 0.5) / 2**32, rel=1e-12)
+
+
+# Statistics over chips
+
+
+SEEDS = range(2000)
+
+
+def relative(changed: Tensor, ideal: Tensor) -> Tensor:
+    used = ideal[0] != 0
+    return (changed[:, used] - ideal[0][used]) / ideal[0][used]
+
+
+@pytest.mark.parametrize("part", ["couplings", "input_weights", "biases"])
+def test_mismatch_has_mean_one_and_its_deviation(part: str) -> None:
+    of = parameters()
+    found = relative(
+        getattr(made(Hardware(mismatch=Mismatch(**{part: 0.1})), *SEEDS), part), getattr(of, part)
+    )
+    count = found.shape[0] * (found.shape[1] / (2 if part == "couplings" else 1))
+    assert abs(float(found.mean())) < 4 * 0.1 / math.sqrt(count)
+    assert float(found.std()) == pytest.approx(0.1, rel=4 / math.sqrt(2 * count))
+    each = found.std(0)  # of one part over chips
+    assert float(each.min()) > 0.09
+    assert float(each.max()) < 0.11
+
+
+def test_mismatch_of_fields_belongs_to_the_oscillator() -> None:
+    of = parameters()
+    ideal = of.phase_model(inputs()).fields[0]
+    found = on_chips(of, Hardware(mismatch=Mismatch(fields=0.2)), SEEDS).phase_model(inputs())
+    gains = found.fields / ideal
+    assert torch.allclose(gains, gains[:, :1].expand_as(gains))
+    assert float(gains[:, 0].std()) == pytest.approx(0.2, rel=0.03)
+
+
+def test_offsets_are_in_units_of_the_root_mean_square() -> None:
+    of = parameters()
+    hardware = Hardware(offset=Offset(couplings=0.1, input_weights=0.2, fields=0.3))
+    found = on_chips(of, hardware, SEEDS)
+    unit = of.couplings[of.couplings != 0].square().mean().sqrt()
+    for part, size, rms in (
+        ("couplings", 0.1, unit),
+        ("input_weights", 0.2, of.input_weights.square().mean().sqrt()),
+    ):
+        ideal, changed = getattr(of, part), getattr(found.parameters, part)
+        added = (changed - ideal)[:, ideal[0] != 0]
+        assert float(added.std()) == pytest.approx(float(size * rms), rel=0.02)
+        assert not changed[:, ideal[0] == 0].any()  # a coupler that is not there has no offset
+    clean = replace(found, field_changes=()).phase_model(inputs()).fields
+    shift = found.phase_model(inputs()).fields - clean
+    assert float(shift[:, 0].std()) == pytest.approx(float(0.3 * unit), rel=0.03)
+
+
+def test_shares_of_dead_and_stuck_parts() -> None:
+    of = parameters()
+    used = of.couplings[0].triu(1) != 0
+    alive = made(Hardware(dead=Dead(couplers=0.07)), *SEEDS).couplings
+    assert torch.equal(alive, alive.mT)
+    assert float((alive[:, used] == 0).double().mean()) == pytest.approx(0.07, abs=0.003)
+    still = on_chips(of, Hardware(dead=Dead(oscillators=0.2)), SEEDS).moving
+    assert float((~still).double().mean()) == pytest.approx(0.2, abs=0.01)
+    found = on_chips(of, Hardware(stuck=Stuck(0.3)), SEEDS)
+    assert float((~found.moving).double().mean()) == pytest.approx(0.3, abs=0.012)
+    places = found.parameters.start_phases[~found.moving]
+    assert float(places.min()) >= -math.pi
+    assert float(places.max()) <= math.pi
+    assert float(places.std()) == pytest.approx(2 * math.pi / math.sqrt(12), rel=0.02)
+
+
+def test_symmetry_is_kept_by_mismatch_and_broken_by_asymmetry() -> None:
+    for kind in (Hardware(mismatch=Mismatch(couplings=0.3)), Hardware(dead=Dead(0.1, 0.1))):
+        couplings = made(kind, *range(5)).couplings
+        assert torch.equal(couplings, couplings.mT)
+    couplings = made(Hardware(asymmetry=Asymmetry(0.3)), *SEEDS).couplings
+    gains = relative(couplings, parameters().couplings)
+    assert float(gains.std()) == pytest.approx(0.3, rel=0.02)
+    used = parameters().couplings[0].triu(1) != 0
+    ratio = couplings / parameters().couplings
+    pairs = torch.stack([ratio[:, used].flatten(), ratio.mT[:, used].flatten()])
+    assert abs(float(torch.corrcoef(pairs)[0, 1])) < 0.02
+
+
+# Gradients
+
+
+@pytest.mark.parametrize("part", ["input_weights", "biases", "couplings"])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients_through_a_chip_are_finite_differences(name: str, part: str) -> None:
+    """Along a direction that leaves the root mean square as it is: it is the unit of offsets, and
+    constant to the gradient."""
+    of = parameters()
+    weights = random_tensor(5, N, seed=3)
+    numbers = getattr(of, part)
+
+    def loss(changed: Tensor) -> Tensor:
+        network = replace(of, **{part: changed})
+        found = realise(network, SMOOTH[name], ChipDraws([4], of.biases))
+        phases = reference.rollout(found.phase_model(inputs()), DYNAMICS)
+        return (phases.cos() * weights).sum()
+
+    leaf = numbers.clone().requires_grad_()
+    loss(leaf).backward()
+    direction = random_tensor(*numbers.shape, seed=6) * (numbers != 0)
+    direction = direction - numbers * (direction * numbers).sum() / numbers.square().sum()
+    step = 1e-6
+    apart = loss(numbers + step * direction) - loss(numbers - step * direction)
+    slope = float((leaf.grad * direction).sum())
+    assert slope == pytest.approx(float(apart) / (2 * step), rel=1e-6, abs=1e-7)
+    assert abs(slope) > 1e-3
+
+
+def test_the_straight_through_gradient_is_the_clipped_identity() -> None:
+    numbers = torch.linspace(-2.0, 2.0, 41, dtype=torch.float64)[None].requires_grad_()
+    for levels in (Levels(bits=2, range=1.0), Levels(levels=(-1.0, 0.0, 1.0), range=1.0)):
+        numbers.grad = None
+        unit = torch.ones(1, 1, dtype=torch.float64)
+        (levels.rounded(numbers, unit) * random_tensor(1, 41)).sum().backward()
+        inside = (numbers.abs() <= 1.0).detach()
+        assert torch.equal(numbers.grad, random_tensor(1, 41) * inside)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Mismatch(couplings=-0.1), "couplings must be finite and at least 0, got -0.1"),
+        (lambda: Offset(fields=math.nan), "fields must be finite and at least 0, got nan"),
+        (lambda: Asymmetry(-1.0), "sd must be finite and at least 0"),
+        (lambda: Mismatch(couplings="much"), "couplings must be a number, got 'much'"),
+        (lambda: Dead(couplers=1.2), "dead couplers must be a share from 0 to 1, got 1.2"),
+        (lambda: Stuck(-0.1), "stuck oscillators must be a share from 0 to 1"),
+        (lambda: FrequencySpread(-1.0), "sd of the frequencies must be finite and at least 0"),
+        (lambda: CouplingFunction(math.inf), "lag must be finite, got inf"),
+        (lambda: PhaseNoise(-0.1), "temperature must be finite and at least 0"),
+        (lambda: Levels(bits=1), r"bits must be from 2 to 24, got 1; .* levels = \[-1, 1\]"),
+        (lambda: Levels(bits=0), "bits must be a whole number of at least 1, got 0"),
+        (lambda: Levels(bits=25), "bits must be a whole number up to 24, got 25"),
+        (lambda: Levels(), "give bits or levels of the couplings, one of them; got neither"),
+        (lambda: Levels(bits=3, levels=(0.0, 1.0)), "got both"),
+        (lambda: Levels(levels=(1.0, 0.0)), "levels must be two or more, in rising order"),
+        (lambda: Levels(levels=(0.0, 0.0)), "levels must be two or more, in rising order"),
+        (lambda: Levels(levels=(0.5,)), "levels must be two or more, in rising order"),
+        (lambda: Levels(levels=(-2.0, 2.0)), "levels are in units of the range, from -1 to 1"),
+        (lambda: Levels(bits=3, range=0.0), "range must be finite and above 0"),
+        (lambda: Levels(bits=3, rule="mx"), "unknown rule 'mx'; did you mean 'max'"),
+        (lambda: Levels(bits=3, part="fields"), "fields change with the input"),
+        (lambda: Readout(bits=0), "bits of the phase must be a whole number of at least 1"),
+        (lambda: Readout(noise=-1.0), "noise must be finite and at least 0"),
+        (lambda: Readout(jitter=0.6), "jitter and spread of t_f must be at most 0.5"),
+        (lambda: Sparsity(0.0), "kept must be above 0"),
+        (lambda: Sparsity(-0.5), "kept must be a share from 0 to 1, got -0.5"),
+        (lambda: Sparsity(1.5), "kept must be a share from 0 to 1, got 1.5"),
+        (lambda: Wiring("king"), "unknown kind 'king'; did you mean 'kings'"),
+        (lambda: Wiring("random", degree=0), "degree must be a whole number of at least 1"),
+        (lambda: Wiring("ring", degree=3), "the degree of a ring must be even, got 3"),
+        (lambda: Wiring(mask=((1, 0),)), r"mask must list couplers .* got \(1, 0\)"),
+        (lambda: Wiring(mask=((0, 1, 2),)), r"mask must list couplers .* got \(0, 1, 2\)"),
+        (lambda: Wiring(mask=5), "mask must list couplers .* got 5"),
+        (lambda: Hardware(mismatch=0.1), "mismatch must be a Mismatch, got 0.1"),
+        (lambda: Hardware(weight_levels=Levels(bits=3)), "Levels.part='input_weights'"),
+        (lambda: Hardware(oscillators=0), "oscillators must be a whole number of at least 1"),
+        (lambda: Hardware().sample(-1), "seed must be a whole number from 0 to 4294967295"),
+        (lambda: Hardware().without("missmatch"), "did you mean 'mismatch'"),
+        (lambda: Hardware().only("chips"), "unknown effect 'chips'"),
+        (lambda: Hardware.from_json([]), "hardware must be effects by name, got list"),
+        (lambda: Hardware.from_json({"mismach": {}}), "unknown effect 'mismach'; did you mean"),
+        (lambda: Hardware.from_json({"dead": {"couplings": 0.1}}), "unknown entry of dead"),
+        (lambda: Hardware.from_json({"dead": 0.1}), "dead must be its numbers by name, got 0.1"),
+        (lambda: Hardware.from_json({"dead": {"couplers": -1}}), "dead: dead couplers must be"),
+    ],
+)
+def test_what_cannot_be_is_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("hardware", "message"),
+    [
+        (Hardware(oscillators=N - 1), f"network has {N} oscillators, the chip {N - 1}: room for "
+         f"{HIDDEN - 1} hidden ones beside {OUTPUTS} outputs, got {HIDDEN}"),
+        (Hardware(wiring=Wiring(mask=((0, N),))), rf"coupler \(0, {N}\), the network {N}"),
+        (Hardware(wiring=Wiring("ring", degree=N)), f"degree must be below the {N} oscillators"),
+        (Hardware(wiring=Wiring("random", degree=99)), "degree must be below"),
+    ],
+)  # fmt: skip
+def test_a_chip_refuses_a_network_that_does_not_fit(hardware: Hardware, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        model_on(hardware)

@@ -1,0 +1,362 @@
+"""What each effect does: levels, wiring, dead and stuck parts, frequencies, noise, readout."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from chips import (
+    DYNAMICS,
+    HIDDEN,
+    OUTPUTS,
+    N,
+    inputs,
+    made,
+    model_on,
+    parameters,
+    phases_on,
+    scores,
+)
+from entrain.evaluation.chips import scores_on_chips
+from entrain.hardware import (
+    ChipDraws,
+    CouplingFunction,
+    Dead,
+    FrequencySpread,
+    Hardware,
+    Levels,
+    Mismatch,
+    PhaseNoise,
+    Readout,
+    Sparsity,
+    Stuck,
+    Wiring,
+    on_chips,
+)
+from entrain.kernels import reference
+from entrain.physics import Dynamics, drift
+from networks import random_network, random_tensor
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+# Levels
+
+
+def pages(couplings: np.ndarray, bits: int) -> np.ndarray:
+    """`quantise` of playground/src/core/hardware.ts, in NumPy."""
+    levels = 2 ** (bits - 1) - 1
+    step = np.abs(couplings).max() / levels
+    level = np.floor(np.abs(couplings) / step + 0.5)
+    return np.sign(couplings) * level * step
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4, 6])
+def test_levels_of_the_largest_coupling_are_the_pages(bits: int) -> None:
+    of = parameters()
+    hardware = Hardware(coupling_levels=Levels(bits=bits, rule="max", range=1.0))
+    found = made(hardware, of=of).couplings[0]
+    assert np.array_equal(found.numpy(), pages(of.couplings[0].numpy(), bits))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bits", [2, 3, 4, 5, 8])
+def test_numbers_are_exactly_levels(bits: int, dtype: torch.dtype) -> None:
+    """2^b - 1 of them, evenly spaced, symmetric, the nearest, clipped at the range."""
+    numbers = torch.linspace(-1.1, 1.1, 20001, dtype=dtype)[None]
+    unit = torch.full((1, 1), 0.7, dtype=dtype)
+    found = Levels(bits=bits).rounded(numbers, unit)
+    levels = found.unique()
+    assert len(levels) == 2**bits - 1
+    assert torch.equal(levels, -levels.flip(0))
+    step = 0.7 / (2 ** (bits - 1) - 1)
+    assert torch.allclose(levels.diff(), torch.full_like(levels[1:], step), rtol=1e-4)
+    inside = numbers.abs() <= 0.7
+    assert float((found - numbers)[inside].abs().max()) <= 0.5001 * step
+    assert torch.equal(found[numbers > 0.7].unique(), levels[-1:])
+
+
+@pytest.mark.parametrize("levels", [(-1.0, 1.0), (-1.0, 0.0), (-1.0, 0.0, 1.0), (-0.9, 0.2, 0.7)])
+def test_given_levels_are_exact_and_the_nearest(levels: tuple[float, ...]) -> None:
+    numbers = random_tensor(1, 5000).float()
+    unit = torch.full((1, 1), 1.3)
+    found = Levels(levels=levels).rounded(numbers, unit)
+    places = torch.tensor(levels) * 1.3
+    assert torch.equal(found.unique(), places)
+    distance = (numbers.clamp(-1.3, 1.3)[..., None] - places).abs().amin(-1)
+    assert torch.allclose((found - numbers.clamp(-1.3, 1.3)).abs(), distance, atol=1e-6)
+
+
+def test_halves_are_rounded_away_from_zero() -> None:
+    unit = torch.ones(1, 1)
+    halves = torch.tensor([[-0.75, -0.25, 0.25, 0.75]])
+    wanted = torch.tensor([[-1.0, -0.5, 0.5, 1.0]])
+    given = Levels(levels=(-1.0, -0.5, 0.0, 0.5, 1.0))
+    assert torch.equal(given.rounded(halves, unit), wanted)
+    thirds = torch.tensor([[-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]])
+    found = Levels(bits=3).rounded(thirds, 3 * unit)
+    assert torch.equal(found, torch.tensor([[-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]]))
+
+
+@pytest.mark.parametrize("rule", ["rms", "max", "absolute", "couplings"])
+def test_the_range_of_each_rule(rule: str) -> None:
+    of = parameters()
+    part = Levels(levels=(-1.0, 1.0), part="biases", range=0.5, rule=rule)
+    found = made(Hardware(bias_levels=part), of=of).biases
+    couplings = of.couplings[of.couplings != 0]
+    size = {
+        "rms": of.biases.square().mean().sqrt(),
+        "max": of.biases.abs().max(),
+        "absolute": torch.ones((), dtype=torch.float64),
+        "couplings": couplings.square().mean().sqrt(),
+    }[rule]
+    assert torch.allclose(found.abs(), (0.5 * size).expand_as(found))
+    assert torch.equal(found.sign(), of.biases.sign())
+
+
+def test_levels_of_fields_are_of_what_the_input_makes() -> None:
+    levels = Levels(bits=3, part="fields", rule="couplings", range=2.0)
+    fields = model_on(Hardware(field_levels=levels)).fields
+    assert len(fields.unique()) <= 7
+    ideal = model_on(Hardware()).fields
+    unit = 2 * parameters().couplings[parameters().couplings != 0].square().mean().sqrt()
+    apart = (fields - ideal.clamp(-float(unit), float(unit))).abs()
+    assert float(apart.max()) <= float(unit) / 3 * 0.5001
+
+
+def test_without_couplings_a_range_of_theirs_changes_nothing() -> None:
+    of = replace(parameters(), couplings=torch.zeros(1, N, N, dtype=torch.float64))
+    levels = Levels(bits=3, part="fields", rule="couplings")
+    found = model_on(Hardware(field_levels=levels), of=of).fields
+    assert torch.equal(found, of.phase_model(inputs()).fields)
+    assert not made(Hardware(coupling_levels=Levels(bits=3)), of=of).couplings.any()
+
+
+# Wiring
+
+
+def degrees(kind: str, n: int, **others: int) -> list[int]:
+    graph = Wiring(kind, **others).graph(n)
+    assert torch.equal(graph, graph.T)
+    assert not graph.diagonal().any()
+    return graph.sum(1).tolist()
+
+
+def test_a_kings_graph_has_three_five_and_eight_neighbours() -> None:
+    found = degrees("kings", 25)
+    assert sorted(found) == [3] * 4 + [5] * 12 + [8] * 9
+    assert found[0] == found[4] == found[20] == found[24] == 3
+    graph = Wiring("kings").graph(25)
+    assert graph[12].nonzero().flatten().tolist() == [6, 7, 8, 11, 13, 16, 17, 18]
+
+
+def test_a_hexagonal_grid_has_six_neighbours_inside() -> None:
+    found = torch.tensor(degrees("hexagonal", 49)).reshape(7, 7)
+    assert (found[1:-1, 1:-1] == 6).all()
+    assert found.max() == 6
+    triangles = Wiring("hexagonal").graph(49).double()
+    common = (triangles @ triangles)[triangles > 0].reshape(-1)
+    assert float(common.max()) == 2  # neighbours share two others, as in a triangular lattice
+
+
+def test_chimera_is_cells_of_four_and_four() -> None:
+    found = torch.tensor(degrees("chimera", 72)).reshape(9, 8)
+    assert found.sum() == 2 * (9 * 16 + 2 * 6 * 4)
+    assert found[4].tolist() == [6] * 8  # the middle of 3 x 3 cells
+    assert found[0].tolist() == [5] * 8
+    graph = Wiring("chimera").graph(72)
+    assert graph[0, 24]  # down, from an upper oscillator
+    assert graph[4, 12]  # to the right, from a lower one
+    assert not graph[0, 8]
+    assert not graph[0, 1]
+
+
+@pytest.mark.parametrize("degree", [2, 4, 10])
+def test_a_ring_has_its_degree(degree: int) -> None:
+    assert degrees("ring", 11, degree=degree) == [degree] * 11
+    assert Wiring("ring", degree=2).graph(11)[0].nonzero().flatten().tolist() == [1, 10]
+
+
+def test_a_random_graph_has_at_most_its_degree_and_depends_on_its_seed() -> None:
+    found = degrees("random", 40, degree=5)
+    assert max(found) == 5
+    assert sum(found) >= 0.97 * 5 * 40
+    first, again, other = (Wiring("random", 5, seed).graph(40) for seed in (0, 0, 1))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_couplers_that_are_not_there_are_gone_and_the_others_stay() -> None:
+    of = parameters()
+    mask = ((0, 5), (1, HIDDEN), (3, 4))
+    for wiring in (Wiring("kings"), Wiring(mask=mask)):
+        found = made(Hardware(wiring=wiring), of=of)
+        graph = wiring.graph(N)
+        assert torch.equal(found.couplings[0], of.couplings[0] * graph)
+        assert torch.equal(found.graph, of.graph & graph)
+    assert Wiring(mask=mask).graph(N).triu(1).nonzero().tolist() == [list(pair) for pair in mask]
+
+
+@pytest.mark.parametrize("kept", [0.01, 0.25, 0.5, 0.9])
+def test_sparsity_keeps_exactly_the_largest(kept: float) -> None:
+    of = parameters()
+    found = made(Hardware(sparsity=Sparsity(kept)), of=of).couplings[0]
+    assert torch.equal(found, found.T)
+    sizes = of.couplings[0].triu(1).abs()
+    couplers = int(of.graph.triu(1).sum())
+    left = found.triu(1) != 0
+    assert int(left.sum()) == round(kept * couplers)
+    assert torch.equal(found[left], of.couplings[0][left])
+    assert float(sizes[left].min()) > float(sizes[~left].max())
+    again = replace(of, couplings=found[None])
+    assert torch.equal(made(Hardware(sparsity=Sparsity(kept)), of=again).couplings[0], found)
+
+
+def test_of_few_couplers_the_kept_share_is_of_those_that_are_there() -> None:
+    hardware = Hardware(wiring=Wiring("ring", degree=2), sparsity=Sparsity(0.5))
+    ring = int((Wiring("ring").graph(N) & parameters().graph).triu(1).sum())
+    assert int((made(hardware).couplings[0].triu(1) != 0).sum()) == round(0.5 * ring)
+
+
+# Oscillators
+
+
+SPINNING = {"frequencies": random_tensor(N, seed=8), "injection": random_tensor(N, seed=9)}
+
+
+@pytest.mark.parametrize("terms", [{}, SPINNING], ids=["plain", "terms"])
+def test_a_dead_oscillator_stays_at_cos_0_and_nobody_feels_it(terms: dict[str, Tensor]) -> None:
+    of = parameters(**terms)
+    hardware = Hardware(
+        mismatch=Mismatch(fields=0.2),
+        dead=Dead(oscillators=0.4),
+        frequency_spread=FrequencySpread(3.0),
+    )
+    dead = ~on_chips(of, hardware, [1]).moving[0]
+    assert 0 < int(dead.sum()) < N
+    phases = phases_on(hardware, 1, of=of)
+    assert torch.allclose(phases[:, dead].cos(), torch.zeros((), dtype=torch.float64))
+    model = model_on(hardware, 1, of=of)
+    pushed = replace(model, start=math.pi / 2 + dead.double().expand_as(model.fields))
+    moved = reference.rollout(pushed, DYNAMICS)[0]
+    assert torch.equal(moved[:, ~dead], phases[:, ~dead])
+
+
+@pytest.mark.parametrize("terms", [{}, SPINNING], ids=["plain", "terms"])
+def test_a_stuck_oscillator_keeps_its_phase_and_is_felt(terms: dict[str, Tensor]) -> None:
+    of = parameters(**terms)
+    hardware = Hardware(stuck=Stuck(0.4), frequency_spread=FrequencySpread(3.0))
+    found = on_chips(of, hardware, [1])
+    stuck = ~found.moving[0]
+    assert 0 < int(stuck.sum()) < N
+    phases = phases_on(hardware, 1, of=of)
+    places = found.parameters.start_phases[0]
+    assert torch.equal(phases[:, stuck], places[stuck].expand_as(phases[:, stuck]))
+    assert torch.equal(places[~stuck], torch.full_like(places[~stuck], math.pi / 2))
+    model = model_on(hardware, 1, of=of)
+    elsewhere = replace(model, start=model.start + stuck)
+    moved = reference.rollout(elsewhere, DYNAMICS)[0]
+    assert not torch.allclose(moved[:, ~stuck], phases[:, ~stuck], atol=1e-3)
+
+
+def test_free_oscillators_drift_apart_by_sd_times_t() -> None:
+    of = parameters().map(torch.zeros_like)
+    found = on_chips(of, Hardware(frequency_spread=FrequencySpread(2.0)), range(500))
+    phases = reference.rollout(found.phase_model(inputs(1)), DYNAMICS) - math.pi / 2
+    assert torch.allclose(phases[:, 0], found.parameters.frequencies * DYNAMICS.observation_time)
+    assert float(phases.std()) == pytest.approx(2.0 * 0.4, rel=0.03)
+
+
+def test_spread_and_lag_are_added_to_the_networks_own() -> None:
+    own = {"frequencies": random_tensor(N, seed=8), "lag": torch.tensor(0.3)}
+    spread, lagged = FrequencySpread(2.0), CouplingFunction(0.2)
+    plain = made(Hardware(frequency_spread=spread))
+    both = made(Hardware(frequency_spread=spread, coupling_function=lagged), of=parameters(**own))
+    assert torch.allclose(both.frequencies, plain.frequencies + own["frequencies"])
+    assert float(both.lag[0]) == pytest.approx(0.5)
+
+
+def test_a_lag_makes_the_coupling_sin_of_phi_plus_lag() -> None:
+    of = parameters()
+    model = model_on(Hardware(coupling_function=CouplingFunction(0.4)), of=of)
+    phases = random_tensor(5, N, seed=5)
+    apart = phases[:, :, None] - phases[:, None, :]
+    torque = (of.couplings * torch.sin(apart + 0.4)).sum(-1)
+    wanted = -(model.fields[0] * phases.sin() + torque)
+    assert torch.allclose(drift(phases[None], model, 1.0)[0], wanted)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_thermal_noise_is_that_of_simulate(dtype: torch.dtype) -> None:
+    network = random_network(6, 9, 3, dtype=dtype, observation_time=0.4, steps=40)
+    hardware = Hardware(phase_noise=PhaseNoise(0.3))
+    found = scores(hardware, 5, of=parameters(dtype), noise_seed=7)
+    wanted = network.simulate(inputs(dtype=dtype), temperature=0.3, seed=7, replicates=1)
+    phases = wanted.detach().reshape(5, N)
+    assert torch.allclose(found[0], phases[:, -OUTPUTS:].cos(), rtol=0, atol=1e-5)
+
+
+# Readout
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 8])
+def test_phases_are_read_at_places_of_the_circle_and_ties_are_exact(
+    bits: int, dtype: torch.dtype
+) -> None:
+    """2^b places have 2^(b-1) + 1 cosines; a phase and its mirror image are read alike."""
+    phases = torch.linspace(-9.0, 9.0, 20001, dtype=dtype)[None, :, None]
+    draws = ChipDraws([0], phases)
+    found = Readout(bits=bits).scores(phases, None, 1.0, draws, draws)
+    assert len(found.unique()) == 2 ** (bits - 1) + 1
+    assert torch.equal(found, found.flip(1))
+    exact = (torch.round(phases.double() * 2**bits / (2 * math.pi)) * 2 * math.pi / 2**bits).cos()
+    close = (found - exact).abs() < 1e-6
+    assert float(close.double().mean()) > 0.999  # all but halves, which fall either way
+    assert float((found - phases.cos()).abs().max()) <= 2 * math.pi / 2**bits
+
+
+def test_of_a_tie_the_first_class_is_the_answer() -> None:
+    phases = torch.tensor([[[0.1, -0.1, 2.0]]])
+    found = Readout(bits=3).scores(phases, None, 1.0, None, None)
+    assert found[0, 0, 0] == found[0, 0, 1]
+    assert int(found.argmax(-1)) == 0
+
+
+def test_comparators_have_an_offset_of_the_chip_and_noise_of_the_run() -> None:
+    ideal = scores(Hardware())
+    offsets = scores(Hardware(readout=Readout(offset=0.1)), *range(3000)) - ideal
+    assert torch.allclose(offsets, offsets[:, :1].expand_as(offsets))
+    assert float(offsets[:, 0].std()) == pytest.approx(0.1, rel=0.03)
+    noisy = Hardware(readout=Readout(noise=0.2))
+    runs = torch.cat([scores(noisy, noise_seed=seed) - ideal for seed in range(300)])
+    assert float(runs.std()) == pytest.approx(0.2, rel=0.03)
+
+
+@pytest.mark.parametrize("what", ["spread", "jitter"])
+def test_a_late_reading_is_a_longer_run_to_first_order(what: str) -> None:
+    """What is left falls with the square of the delay."""
+    of, steps = parameters(), 1000  # so fine that Euler's own error does not show
+    errors = []
+    for size in (0.04, 0.02):
+        hardware = Hardware(readout=Readout(**{what: size}))
+        dynamics = Dynamics(1.0, 0.4, steps)
+        found = scores_on_chips(of, hardware, [3], inputs(), dynamics, noise_seed=3)[0, 0]
+        draws = ChipDraws([3], found)
+        late = (
+            draws.normal("tfsp", 1)[0] if what == "spread" else draws.normal("tfji", 5, 1)[0, :, 0]
+        )
+        worst = 0.0
+        for row, delay in enumerate(late.expand(5).tolist()):
+            longer = Dynamics(1.0, 0.4 * (1 + size * delay), steps)
+            model = of.phase_model(inputs()[row : row + 1])
+            phases = reference.rollout(model, longer)[0, 0, -OUTPUTS:]
+            worst = max(worst, float((found[row] - phases.cos()).abs().max()))
+        errors.append(worst)
+    assert errors[0] < 0.05
+    assert errors[1] < 0.35 * errors[0]
