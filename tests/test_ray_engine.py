@@ -121,7 +121,10 @@ def paths_on(*nodes: Any) -> dict[str, psutil.Process]:
 
 def teachers_in(path: Path) -> dict[str, int]:
     """When each teacher was kept."""
-    return {file.name: file.stat().st_mtime_ns for file in path.glob("stages/[!.]*-teacher-*.safetensors")}
+    return {
+        file.name: file.stat().st_mtime_ns
+        for file in path.glob("stages/[!.]*-teacher-*.safetensors")
+    }
 
 
 class InBackground(threading.Thread):
