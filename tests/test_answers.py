@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from sklearn.datasets import load_iris
 
 import entrain
 from entrain.data import FeatureScaling, Split
@@ -47,8 +48,55 @@ def test_pixels_on_any_other_scale_are_refused(digits: tuple[Model, Split], wron
         model.predict(wrong(split.features.astype(np.float64)))  # type: ignore[operator]
 
 
-def test_truth_values_are_black_and_white() -> None:
-    assert np.array_equal(grey_levels(np.array([[True, False]]), 255.0), [[255.0, 0.0]])
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
+def test_nothing_above_one_is_black_and_white(digits: tuple[Model, Split], dtype: type) -> None:
+    assert np.array_equal(grey_levels(np.array([[1, 0]], dtype=dtype), 255.0), [[255.0, 0.0]])
+    model, split = digits
+    found = model.predict((split.features > 127).astype(dtype))
+    assert (found == split.labels).mean() > 0.95
+
+
+def test_a_network_reads_the_truth_values_it_was_trained_on() -> None:
+    digits = entrain.load_dataset("digits")
+    images, labels = digits.train.features.reshape(-1, 8, 8) > 8, digits.train.labels
+    model = entrain.train(images, labels, hidden=16, epochs=6).model
+    as_numbers = [model.predict(images.astype(kind)) for kind in (np.uint8, np.float64)]
+    assert all(np.array_equal(model.predict(images), each) for each in as_numbers)
+    assert (model.predict(images) == labels).mean() > 0.85
+
+
+def test_any_tensor_is_read() -> None:
+    model = entrain.load("mnist-74")
+    pixels = entrain.load_test_split("mnist").features[:5] / 255.0
+    expected = model.predict(pixels)
+    for tensor in (torch.tensor(pixels, requires_grad=True), torch.tensor(pixels).bfloat16()):
+        assert np.array_equal(model.predict(tensor), expected)
+
+
+def test_columns_are_found_by_name() -> None:
+    pandas = pytest.importorskip("pandas")
+    rows, labels = load_iris(return_X_y=True)
+    frame = pandas.DataFrame(rows, columns=list("abcd"))
+    model = entrain.train(frame, labels, hidden=8, epochs=5).model
+    assert model.feature_names == ("a", "b", "c", "d")
+    assert np.array_equal(model.predict(frame[list("dcba")]), model.predict(frame))
+    with pytest.raises(InputError, match="no column 'c', which the model was trained with"):
+        model.predict(frame.drop(columns="c"))
+
+
+def test_a_training_that_diverges_says_so() -> None:
+    rows, labels = load_iris(return_X_y=True)
+    with pytest.warns(
+        RuntimeWarning, match="DIRECT: training diverged in run 0.*shorter observation time"
+    ):
+        entrain.train(rows, labels, hidden=8, epochs=2, observation_time=1e9)
+
+
+def test_a_classifier_and_its_model_know_what_is_unlike_the_data() -> None:
+    rows, labels = load_iris(return_X_y=True)
+    model = entrain.KuramotoClassifier(8, epochs=10, random_state=0).fit(rows, labels).to_model()
+    assert model.unsure(np.full((1, 4), 1e4)).tolist() == [True]
+    assert model.unsure(rows).mean() < 0.5
 
 
 @pytest.mark.parametrize("size", [1e20, 1e30, 1e40])

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from entrain.data import load_own
 from entrain.errors import InputError
+from entrain.files import sealed
 from entrain.learning import unpack_state
 from entrain.model import read_model
 from entrain.runfolder import RunFolder
@@ -168,7 +169,7 @@ def test_a_run_file_with_anything_in_it(tmp_path: Path, place: str, name: str, v
     content = json.loads(SEEDS["run"][0])
     keys = sorted(content[place])
     content[place][keys[len(name) % len(keys)]] = value
-    (tmp_path / "run.json").write_text(json.dumps(content))
+    (tmp_path / "run.json").write_text(json.dumps(sealed(content)))
     try:
         assert RunFolder.open(tmp_path).recipe.protocols
     except InputError as error:

@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 
 import entrain
 from conftest import QUICK, Invoke, Refuse, cli, printed
+from entrain.files import sealed
 from entrain.learning import Recipe, stages_of
 from entrain.rules import DirectProtocol
 from own_files import folder_of_pictures
@@ -117,7 +118,7 @@ def test_a_run_whose_own_data_are_none_is_refused(
     kept = json.loads((folder / "run.json").read_text())
     for own in ("x.csv", {"path": "x.csv"}, {"path": 3, "label": None, "image_size": 28}):
         kept["settings"]["own"] = own
-        (folder / "run.json").write_text(json.dumps(kept))
+        (folder / "run.json").write_text(json.dumps(sealed(kept)))
         for command in (["evaluate", folder], ["train", "--resume", folder]):
             assert "own must have path, label and image_size" in refuse(*command)
 

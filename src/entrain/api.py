@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -17,7 +18,15 @@ from entrain.data.given import IMAGE_SIZE, in_memory, own_source, read_source
 from entrain.device import choose_device
 from entrain.errors import InputError, positive_int, unknown_name
 from entrain.hardware import Hardware
-from entrain.learning import Options, Progress, Recipe, Trained, TrainingState, run_pipeline
+from entrain.learning import (
+    Options,
+    Progress,
+    Recipe,
+    Trained,
+    TrainingState,
+    run_pipeline,
+    time_advice,
+)
 from entrain.learning.options import ClassWeight, Protocols
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Solver, TeacherSpec
@@ -129,12 +138,27 @@ def train(
         raise InputError(f"the recipe is for {recipe.dataset}, the data are {found.name}")
     with _shown(progress, place, getattr(found, "notes", ())) as teller:
         if folder is None:
-            return run_pipeline(recipe, found, device=place, progress=teller)
-        kept = _run_folder(Path(folder), recipe, found, str(device), data_dir, own)
-        with kept.locked():
-            trained = run_pipeline(recipe, found, device=place, store=kept, progress=teller)
-            kept.save_models(trained.models)
+            trained = run_pipeline(recipe, found, device=place, progress=teller)
+        else:
+            kept = _run_folder(Path(folder), recipe, found, str(device), data_dir, own)
+            with kept.locked():
+                trained = run_pipeline(recipe, found, device=place, store=kept, progress=teller)
+                kept.save_models(trained.models)
+    _warn_of_divergence(trained)
     return trained
+
+
+def _warn_of_divergence(trained: Trained) -> None:
+    """A run that became non-finite is kept at its best epoch, and said."""
+    for protocol, runs in trained.diverged.items():
+        network = trained.recipe.network or NetworkSpec()
+        advice = time_advice(network.dynamics) or "lower its learning rates"
+        warnings.warn(
+            f"{protocol}: training diverged in run {', '.join(map(str, runs))}; the best epoch "
+            f"before is kept; {advice}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _check_recipe(recipe: Recipe | None, options: Options) -> None:

@@ -21,11 +21,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
 
 from entrain import kernels
 from entrain.data import FeatureScaling
 from entrain.device import choose_device
 from entrain.errors import InputError
+from entrain.evaluation import RejectOption, scores_of
 from entrain.evaluation.measure import chunks, refuse_without_answer
 from entrain.learning import TrainingState, time_advice, train
 from entrain.model import Model
@@ -199,7 +201,22 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.best_epoch_ = int(state.best_epoch[0])
         self.validation_score_ = state.selected("top1", 0) / 100.0
         self.loss_curve_ = [losses[0] for losses in state.history["loss"]]
+        self._reject = self._reject_option(inputs.cpu(), targets.cpu(), learned, held_out)
         return self
+
+    def _reject_option(
+        self,
+        inputs: Tensor,
+        targets: Tensor,
+        learned: NDArray[np.int64],
+        held_out: NDArray[np.int64],
+    ) -> RejectOption | None:
+        """When its model is unsure; a single class, and scores that are not finite, leave none."""
+        scores = scores_of(self.network_, inputs[held_out])
+        if scores.shape[1] < 2 or not bool(scores.isfinite().all()):
+            return None
+        rows = inputs / self.factor_
+        return RejectOption.fit(rows[learned], rows[held_out], scores, targets[held_out])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """cos(theta_out(t_f)): (n, n_classes); for two classes the second less the first: (n,)."""
@@ -237,6 +254,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 **self._names(),
             },
             gain=self.gain_,
+            reject=self._reject,
         )
 
     def _names(self) -> dict[str, list[str]]:
@@ -303,7 +321,7 @@ class _Settings:
                 "validation_fraction", given.validation_fraction, zero=True, below=1.0
             ),
             device=choose_device(given.device),
-            verbose=_whole("verbose", given.verbose, least=0),
+            verbose=_whole("verbose", _count(given.verbose), least=0),
         )
 
     def protocol(self, examples: int, classes: int) -> DirectProtocol:
@@ -327,6 +345,11 @@ def _scaling(data: NDArray[np.float64]) -> FeatureScaling:
     if bool((data == data[0]).all()):
         return FeatureScaling(tuple(data[0].tolist()), (1.0,) * data.shape[1], 1.0)
     return FeatureScaling.fit(data)
+
+
+def _count(verbose: object) -> object:
+    """True and False as scikit-learn's users write them."""
+    return int(verbose) if isinstance(verbose, bool) else verbose
 
 
 def _whole(name: str, value: object, least: int = 1) -> int:

@@ -86,7 +86,7 @@ def unsealed(values: dict[str, Any], known: Collection[str], what: str) -> dict[
         if _digest(rest) != values["digest"]:
             raise InputError(
                 "does not match its digest: it was changed after it was written; move it away and "
-                "measure again"
+                "measure or train again"
             )
     elif strange := sorted(set(rest) - set(known)):
         raise InputError(

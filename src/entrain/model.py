@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
+from entrain.data.preprocessing import as_array
 from entrain.errors import InputError, positive_float, reason, seed_number
 from entrain.evaluation import RejectOption, evaluate, refuse_without_answer, scores_of
 from entrain.evaluation.chips import scores_on_chips
@@ -74,7 +75,25 @@ class Model:
         Images of the training and validation sets are prepared with `unseen` False: where a
         dataset's protocol takes another norm for its test images, theirs is the training norm.
         """
-        return self.preprocessing(pixels, unseen=unseen).to(self.network.input_weights)
+        return self.preprocessing(self._array(pixels), unseen=unseen).to(self.network.input_weights)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What the columns of the training table are called, in their order; none of pictures."""
+        names = self.details.get("feature_names")
+        known = isinstance(names, list) and len(names) == self.network.inputs
+        return tuple(map(str, names)) if known and names is not None else ()
+
+    def _array(self, values: Any) -> np.ndarray:
+        """Pixels or rows as an array; of a data frame that names them, the columns by name."""
+        names = list(self.feature_names)
+        if names and hasattr(values, "columns") and set(names) & set(map(str, values.columns)):
+            values = values.rename(columns=str)
+            lost = [name for name in names if name not in values.columns]
+            if lost:
+                raise InputError(f"no column {lost[0]!r}, which the model was trained with")
+            values = values[names]
+        return as_array(values)
 
     def scores(self, pixels: np.ndarray) -> Tensor:
         """Output activations (n, O) of raw pixels (n, D), (n, rows, columns) or one image,
@@ -125,7 +144,7 @@ class Model:
     def appearance(self, pixels: np.ndarray) -> Tensor:
         """Inputs (n, D) in float64 without their common scale: images have length 1, features
         standard deviation 1. What the reject option takes distances of."""
-        inputs = self.preprocessing(pixels).double()
+        inputs = self.preprocessing(self._array(pixels)).double()
         if isinstance(self.preprocessing, FeatureScaling):
             return inputs / self.preprocessing.factor
         length: Tensor = torch.linalg.vector_norm(inputs, dim=-1, keepdim=True)

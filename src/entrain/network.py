@@ -50,10 +50,10 @@ class KuramotoNetwork(nn.Module):
     W (H, D), `biases` c (N,) and `coupler_strengths` (E,), the J_ij of the E couplers i < j of the
     `graph`, row by row. J is symmetric, and zero where there is no coupler. They start small and
     random (`init`, by `seed`; each of several runs differently), or at exact "zero", which is a
-    saddle: there no gradient reaches W. `graph` is a symmetric (N, N) boolean array; by default
-    any two oscillators are coupled that are not both outputs. `frequencies` w, `start_phases` and
-    `injection` s are N numbers each and `lag` is one; `trainable` names those of them that are
-    parameters too.
+    saddle: without couplings no gradient reaches W. `graph` is a symmetric (N, N) boolean array; by
+    default any two oscillators are coupled that are not both outputs. `frequencies` w,
+    `start_phases` and `injection` s are N numbers each and `lag` is one; `trainable` names those of
+    them that are parameters too.
     The network runs for `observation_time` in `steps` explicit Euler steps; `mobility` mu sets
     the time scale. With `runs` = R, R independent networks are held side by side: every tensor
     and every result has a leading axis of runs.

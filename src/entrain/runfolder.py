@@ -27,6 +27,7 @@ from entrain.files import (
     remove_leftovers,
     sealed,
     strict_json,
+    unsealed,
     write_atomically,
 )
 from entrain.learning import Recipe, TrainingState, pack_state, read_state
@@ -69,7 +70,7 @@ class RunFolder:
         if path.is_dir() and _holds_something(path):
             raise _taken(path)
         path.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"recipe": recipe.to_json(), "settings": settings}, indent=2)
+        text = json.dumps(sealed({"recipe": recipe.to_json(), "settings": settings}), indent=2)
         with held(path / _LOCK) as ours:
             if not ours:
                 raise _busy(path)
@@ -85,7 +86,7 @@ class RunFolder:
         if not file.is_file():
             raise InputError(f"{path}: not a run folder (it has no run.json)")
         try:
-            content = json.loads(file.read_text())
+            content = unsealed(json.loads(file.read_text()), {"recipe", "settings"}, "a run")
             settings = content["settings"]
             folder = cls(path, Recipe.from_json(content["recipe"]), dict(settings))
             folder._mark = _mark(content["recipe"])

@@ -128,4 +128,17 @@ def _header(origin: str, kind: str, metadata: dict[str, str]) -> dict[str, Any]:
             f"{_WITHOUT_DIGEST} and {FORMAT_VERSION}. Upgrade entrain to read newer files"
         )
     assert isinstance(header, dict)
+    if place := _huge(header):
+        raise InputError(f"{origin}: {place} has more digits than any number of a {kind} needs")
     return header
+
+
+def _huge(value: object, place: str = "") -> str | None:
+    """Where a whole number beyond 64 bits stands, as a.b.c."""
+    if isinstance(value, dict):
+        entries = ((f"{place}.{key}" if place else str(key), each) for key, each in value.items())
+    elif isinstance(value, list):
+        entries = ((f"{place}[{i}]", each) for i, each in enumerate(value))
+    else:
+        return place if isinstance(value, int) and abs(value) >= 2**63 else None
+    return next((found for name, each in entries if (found := _huge(each, name))), None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import complain, err, number, out, print_json, table
+from entrain.cli.console import complain, err, number, out, print_json, table, visible
 from entrain.cli.options import Json, ModelArgument
 from entrain.cli.progress import fraction_bar
 
@@ -128,7 +128,7 @@ def _result(model: Model, item: Item) -> dict[str, Any]:
     return found | {
         "class": best,
         "label": model.class_names[best],
-        "unsure": doubt is not None,
+        "unsure": None if model.reject is None and doubt is None else doubt is not None,
         "reason": doubt,
         "score": float(scores.max()),
         "margin": float(margin(scores)),
@@ -141,20 +141,22 @@ def _print_csv(model: Model, results: list[dict[str, Any]]) -> None:
     """source, row, label, unsure, margin, a probability of each class, and the error if any."""
     fields = ("source", "row", "label", "unsure", "margin")
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([*fields, *(f"p({name})" for name in model.class_names), "error"])
+    writer.writerow([*fields, *(_cell(f"p({name})") for name in model.class_names), "error"])
     for found in results:
         likely = found.get("probabilities", {})
         writer.writerow(
             [
                 *(_cell(found.get(name, "")) for name in fields),
                 *(likely.get(name, "") for name in model.class_names),
-                found.get("error", ""),
+                _cell(found.get("error", "")),
             ]
         )
     sys.stdout.flush()
 
 
 def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return visible(value).replace("\n", " ")
     return str(value).lower() if isinstance(value, bool) else value
 
 
@@ -174,7 +176,6 @@ def _print_table(model: Model, results: list[dict[str, Any]]) -> None:
     out.print(shown)
     if model.reject is None:
         err.print(
-            "This model has no reject option (it was made by an earlier version): answers that "
-            "should not be believed are not marked.",
+            "This model has no reject option: answers that should not be believed are not marked.",
             soft_wrap=True,
         )

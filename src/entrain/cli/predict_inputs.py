@@ -68,9 +68,11 @@ def items_of(source: str, model: Model) -> list[Item]:
                 return [Item(source, content=content)]
             if text is None:
                 raise InputError("not text; expected rows of numbers as CSV")
-            rows = table_rows(io.StringIO(text), model.preprocessing.inputs, model.class_names)
+            rows = table_rows(
+                io.StringIO(text), model.network.inputs, model.class_names, model.feature_names
+            )
         elif path.suffix.lower() in TABLES and not path.is_dir():
-            rows = read_rows(path, model.preprocessing.inputs, model.class_names)
+            rows = read_rows(path, model.network.inputs, model.class_names, model.feature_names)
         elif not images:
             raise InputError(
                 f"the model reads rows of {model.preprocessing.inputs} features, not pictures; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -75,7 +76,7 @@ class Preprocessing:
 
         Pixels are whole numbers from 0 to `pixel_max`, or fractions of it from 0 to 1.
         """
-        flat = self._checked(np.asarray(pixels))
+        flat = self._checked(as_array(pixels))
         norm = self.test_norm if unseen else self.norm
         rows = []
         for chunk in _chunks(flat):
@@ -124,17 +125,27 @@ class Preprocessing:
         return grey_levels(pixels, self.pixel_max)
 
 
+def as_array(values: Any) -> np.ndarray:
+    """Numbers as an array, of any tensor too: with a gradient, on a device, in half precision."""
+    if isinstance(values, Tensor):
+        plain = values.detach().cpu()
+        return (plain.float() if plain.dtype == torch.bfloat16 else plain).numpy()
+    if np.ma.is_masked(values):
+        raise InputError("the numbers have masked values; fill them in or leave their rows out")
+    return np.asarray(values)
+
+
 def grey_levels(pixels: np.ndarray, pixel_max: float) -> np.ndarray:
     """Pixels as grey levels from 0 to `pixel_max`.
 
-    Whole numbers in that range, of any type, are levels already. Fractions from 0 to 1 (numbers
-    of a floating type, none above 1) are multiplied by `pixel_max`. Anything else is refused, as
-    nobody can tell what it means.
+    Numbers none of which is above 1, of any type, are fractions, and black and white where they are
+    whole: they are multiplied by `pixel_max`. Whole numbers in that range are levels already.
+    Anything else is refused, as nobody can tell what it means.
     """
     _require_numbers(pixels)
     kind = pixels.dtype.kind
     low, high = (float(pixels.min()), float(pixels.max())) if pixels.size else (0.0, 0.0)
-    if kind in "bf" and low >= 0 and high <= 1:
+    if low >= 0 and high <= 1:
         return pixels.astype(np.float64) * pixel_max
     if low >= 0 and high <= pixel_max and (kind in "ui" or _all_whole(pixels)):
         return pixels

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
+from entrain.errors import InputError, positive_float
 from entrain.evaluation.metrics import margin
 
 SMALL_MARGIN, UNLIKE = "small margin", "unlike the training data"
@@ -45,8 +45,8 @@ class RejectOption:
     def __post_init__(self) -> None:
         for name in ("margin", "distance", "rest"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-                raise InputError(f"reject: {name} must be a number of at least 0, got {value!r}")
+            if value != math.inf:  # no limit, while it is fitted
+                positive_float(f"reject: {name}", value, zero=True, most=1e30)
         count, width = len(self.variances), len(self.mean)
         if self.mean.ndim != 1 or self.directions.shape != (count, width):
             raise InputError(

@@ -11,6 +11,7 @@ import numpy as np
 from entrain.data.own.arrays import from_arrays
 from entrain.data.own.examples import Dataset, FeatureDataset, shown
 from entrain.data.own.tables import label_column
+from entrain.data.preprocessing import as_array
 from entrain.errors import InputError
 
 NAME = "data"
@@ -36,7 +37,10 @@ def from_memory(x: Any, y: Any, label: str | None, seed: int) -> Dataset:
         raise InputError(f"the label column {column} is named, and X has no names; give y")
     if y is None:
         raise InputError("the labels are missing: give one for each row of X, as in train(X, y)")
-    return from_arrays({"X": _array(x, "X"), "y": _labels(y)}, NAME, seed)
+    rows = _array(x, "X")
+    if rows.ndim == 4 and 1 in (rows.shape[1], rows.shape[3]):  # grey pictures with their channel
+        rows = rows[:, 0] if rows.shape[1] == 1 else rows[..., 0]
+    return from_arrays({"X": rows, "y": _labels(y)}, NAME, seed)
 
 
 def _from_frame(frame: Any, y: Any, label: str | None, seed: int) -> FeatureDataset:
@@ -75,8 +79,7 @@ def _array(value: Any, name: str) -> np.ndarray:
     if np.ma.is_masked(value):
         raise InputError(f"{name} has masked values; fill them in or remove their rows")
     try:
-        tensor = value.detach().cpu() if hasattr(value, "detach") else value
-        return np.asarray(tensor)
+        return as_array(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{name} cannot be read as an array: {error}") from error
 

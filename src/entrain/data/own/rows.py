@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -29,7 +30,9 @@ class Row:
     given: str | None = None
 
 
-def read_rows(path: Path, width: int, classes: tuple[str, ...]) -> list[Row]:
+def read_rows(
+    path: Path, width: int, classes: tuple[str, ...], names: Sequence[str] = ()
+) -> list[Row]:
     """The rows of `width` numbers at `path`: X of an .npz file, or a .csv or .tsv file."""
     try:
         if path.suffix.lower() == ".npz":
@@ -42,18 +45,22 @@ def read_rows(path: Path, width: int, classes: tuple[str, ...]) -> list[Row]:
                 for row, label in zip(x.reshape(len(x), -1), given, strict=True)
             ]
         with open(path, encoding="utf-8-sig", newline="") as file:
-            return table_rows(file, width, classes)
+            return table_rows(file, width, classes, names)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except UnicodeError as error:
         raise InputError(f"{path}: not UTF-8 text; save the table as CSV in UTF-8") from error
 
 
-def table_rows(file: IO[str], width: int, classes: tuple[str, ...]) -> list[Row]:
+def table_rows(
+    file: IO[str], width: int, classes: tuple[str, ...], names: Sequence[str] = ()
+) -> list[Row]:
     """The rows of a table of `width` columns, or of one more that holds the labels.
 
-    A first line that is not all numbers is a header; the label column is the one called label,
-    class, target or y, else that in which every cell is the name of a class, else the last.
+    A first line that is not all numbers is a header. Where it has all the `names` of the features,
+    columns are found by name, in any order and beside others; where it has some of them, the table
+    is refused. Else the order counts, and the label column is the one called label, class, target
+    or y, else that in which every cell is the name of a class.
     """
     content = file.read(examples.LIMIT + 1)
     if len(content) > examples.LIMIT:
@@ -72,12 +79,43 @@ def table_rows(file: IO[str], width: int, classes: tuple[str, ...]) -> list[Row]
         ]
     except csv.Error as error:
         raise InputError(f"{error}; check its quotation marks") from error
+    if not cells:
+        raise InputError("the table is empty; expected rows of numbers")
     header = _header(cells, width, classes)
     body = cells[1:] if header is not None else cells
     if not body:
         raise InputError("no rows below the header; expected rows of numbers")
+    if header is not None and (places := _by_name(header, names)) is not None:
+        label = _label_beside(header, body, places, classes)
+        taken = places if label is None else [*places, label]
+        picked = [[row[i] for i in taken] if len(row) == len(header) else row for row in body]
+        return [_row(row, None if label is None else width, width) for row in picked]
     column = _label_column(header, body, width, classes)
     return [_row(row, column, width) for row in body]
+
+
+def _by_name(header: list[str], names: Sequence[str]) -> list[int] | None:
+    """Where the features' columns are; None where the header has other names altogether."""
+    if not names or not set(header) & set(names):
+        return None
+    lost = [name for name in names if name not in header]
+    if lost:
+        raise InputError(
+            f"no column {lost[0]!r}, which the model was trained with; it has "
+            f"{', '.join(map(repr, header[:10]))}{', ...' * (len(header) > 10)}"
+        )
+    return [header.index(name) for name in names]
+
+
+def _label_beside(
+    header: list[str], body: list[list[str]], places: list[int], classes: tuple[str, ...]
+) -> int | None:
+    """The column of labels among those that are no features: called so, or full of classes."""
+    others = [i for i in range(len(header)) if i not in places]
+    named = [i for i in others if header[i].lower() in LABEL_COLUMNS]
+    whole = [row for row in body if len(row) == len(header)]
+    full = [i for i in others if whole and all(row[i] in classes for row in whole)]
+    return next(iter([*named, *full]), None)
 
 
 def _header(cells: list[list[str]], width: int, classes: tuple[str, ...]) -> list[str] | None:
@@ -112,7 +150,10 @@ def _label_column(
     for i in (columns - 1, 0):
         if whole and all(row[i] in classes for row in whole):
             return i
-    return columns - 1
+    raise InputError(
+        f"{columns} columns, one more than the model's {width} features, and none is called label "
+        "or holds names of its classes only; leave out what is no feature"
+    )
 
 
 def _row(cells: list[str], column: int | None, width: int) -> Row:
