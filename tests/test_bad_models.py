@@ -27,6 +27,9 @@ def constants(**changes: object) -> dict[str, Any]:
     return {"image_shape": [8, 8], **right, **changes}
 
 
+REJECT = {"margin": 0.1, "distance": 10.0, "rest": 1.0, "measured": {}}
+
+
 @pytest.mark.parametrize("command", ["show", "evaluate", "predict"])
 def test_model_files_that_are_none(refuse: Refuse, tmp_path: Path, command: str) -> None:
     more = [tmp_path / "x.png"] if command == "predict" else []

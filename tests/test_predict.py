@@ -6,6 +6,7 @@ import csv
 import io
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -204,3 +205,52 @@ def test_large_and_small_pictures_of_one_thing_agree(tmp_path: Path, size: tuple
         read_picture(tmp_path / f"{n}.png", (28, 28), 255.0) for n in ("large", "small")
     )
     assert np.abs(large - small).mean() < 6
+
+
+def test_columns_are_found_by_their_names(invoke: Invoke, rows_model: Path, tmp_path: Path) -> None:
+    right, turned = tmp_path / "right.csv", tmp_path / "turned.csv"
+    right.write_text("a,b,c\n0.1,0.2,4.3\n4.1,2.2,0.3\n")
+    turned.write_text("id,c,b,a\n1,4.3,0.2,0.1\n2,0.3,2.2,4.1\n")
+    one, other = (
+        printed(invoke, "predict", rows_model / "run", file)["predictions"]
+        for file in (right, turned)
+    )
+    assert [each["scores"] for each in one] == [each["scores"] for each in other]
+
+
+def test_columns_that_fit_no_feature_are_refused(
+    refuse: Refuse, rows_model: Path, tmp_path: Path
+) -> None:
+    lacking, strange = tmp_path / "lacking.csv", tmp_path / "strange.csv"
+    lacking.write_text("a,b,z\n1,2,3\n")
+    strange.write_text("p,q,r,s\n1,2,3,9\n1,2,3,8\n")
+    assert "no column 'c', which the model was trained with" in refuse(
+        "predict", rows_model / "run", lacking
+    )
+    assert "one more than the model's 3 features" in refuse("predict", rows_model / "run", strange)
+
+
+def test_an_empty_table_does_not_cost_the_others(
+    invoke: Invoke, rows_model: Path, tmp_path: Path
+) -> None:
+    good, blank = tmp_path / "good.csv", tmp_path / "blank.csv"
+    good.write_text("a,b,c\n1,2,3\n")
+    blank.write_text("\n\n")
+    done = invoke("predict", rows_model / "run", blank, good, "--json")
+    assert done.exit_code == 1
+    first, second = strict(done.stdout)["predictions"]
+    assert "the table is empty" in first["error"]
+    assert second["label"] in "xyz"
+
+
+def test_no_escape_sequence_of_a_model_is_printed_as_csv(
+    invoke: Invoke, rows_model: Path, tmp_path: Path
+) -> None:
+    model = entrain.load(rows_model / "run")
+    hostile = replace(model, class_names=("\x1b[31mred", "b\u202e", "c\nd"))
+    hostile.save(tmp_path / "x.safetensors")
+    (tmp_path / "rows.csv").write_text("a,b,c\n1,2,3\n")
+    text = invoke("predict", tmp_path / "x.safetensors", tmp_path / "rows.csv", "--csv").stdout
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert len(text.splitlines()) == 2
