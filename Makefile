@@ -29,7 +29,9 @@ gpu-test:
 soak: $(VENV)/installed-dev
 	$(BIN)/python tests/soak.py
 
+# What make test leaves out for its time, and the two long ones.
 test-all: test fuzz soak
+	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check src tests benchmarks tools

@@ -2,8 +2,8 @@
 
 Every command runs alone and beside two endless loops for each core, in turns. Threads that wait in
 a busy loop would cost several times the CPU seconds beside others; the bar is 1.5 times. A table
-goes to the terminal, and results/busy-machine.json keeps it. `--tests` adds the test suite, which
-takes half an hour.
+goes to the terminal, and results/busy-machine.json keeps it. `--tests` adds the tests that train
+most (ten minutes), `--all-tests` the whole suite (an hour).
 """
 
 from __future__ import annotations
@@ -42,22 +42,23 @@ COMMANDS = {
     "estimator, PyTorch first": [sys.executable, "-c", f"import torch\n{_FIT}"],
     "train digits": [sys.executable, "-m", "entrain", "train", "digits"],
 }
-TESTS = {"tests": [sys.executable, "-m", "pytest", "-x", str(ROOT / "tests")]}
+PYTEST = [sys.executable, "-m", "pytest", "-x"]
+FILES = ("training", "direct", "direct_step", "estimator", "door", "rules", "cli", "chip_training")
+TESTS = {"tests that train": [*PYTEST, *(str(ROOT / f"tests/test_{name}.py") for name in FILES)]}
+ALL_TESTS = {"all tests": [*PYTEST, str(ROOT / "tests")]}
 
 
 def main() -> None:
     """Measure, show, keep."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--tests", action="store_true", help="also the test suite, once")
+    parser.add_argument("--tests", action="store_true", help="also the tests that train most, once")
+    parser.add_argument("--all-tests", action="store_true", help="also the whole suite, once")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "busy-machine.json")
     options = parser.parse_args()
     rows = {name: measure(name, command, options.repeats) for name, command in COMMANDS.items()}
-    if options.tests:
-        rows |= {name: measure(name, command, 1) for name, command in TESTS.items()}
-    elif options.out.exists():
-        kept = json.loads(options.out.read_text())["commands"]
-        rows |= {name: row for name, row in kept.items() if name in TESTS}
+    chosen = (TESTS if options.tests else {}) | (ALL_TESTS if options.all_tests else {})
+    rows |= {name: measure(name, command, 1) for name, command in chosen.items()}
     found = {
         "cores": cpu_share(),
         "loops": LOOPS_PER_CORE * cpu_share(),

@@ -124,6 +124,7 @@ def leftovers(folder: Path) -> list[Path]:
     return [path for path in folder.rglob(".*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_ends_with_the_same_weights(
     undisturbed: Path, tmp_path: Path
 ) -> None:

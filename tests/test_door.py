@@ -9,6 +9,7 @@ import json
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -230,7 +231,12 @@ def test_the_words_and_defaults_are_those_of_the_command_line() -> None:
 
 def recipe_of(monkeypatch: pytest.MonkeyPatch, *args: Any, **options: Any) -> Recipe:
     asked: list[Recipe] = []
-    monkeypatch.setattr("entrain.api.run_pipeline", lambda recipe, *_, **__: asked.append(recipe))
+
+    def begin(recipe: Recipe, *_: Any, **__: Any) -> SimpleNamespace:
+        asked.append(recipe)
+        return SimpleNamespace(diverged={})
+
+    monkeypatch.setattr("entrain.api.run_pipeline", begin)
     entrain.train(*args, **options)
     return asked[0]
 

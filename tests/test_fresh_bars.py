@@ -17,7 +17,11 @@ from entrain.experiments import EXPERIMENTS, TINY
 from entrain.learning import TrainingState
 from entrain.reproduction import Job, Queue, ResultsFolder, ThisProcess
 
-pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.usefixtures("one_thread"),
+    pytest.mark.timeout(600),
+    pytest.mark.slow,
+]
 
 FRESH = replace(
     TINY,

@@ -118,12 +118,19 @@ def test_a_drawing_is_read_cell_by_cell_unless_it_is_centred(
     expect_python(page, model, seen(page))
 
 
+def settled(page: Visit) -> bool:
+    """Whether the address holds the whole stroke: it is written now and then while one draws."""
+    before = page.page.url
+    page.page.wait_for_timeout(1000)
+    return page.page.url == before
+
+
 def test_a_link_restores_the_drawing(visit: Callable[..., Visit]) -> None:
     first = visit(reduced_motion="reduce").go()
     first.get("pad-clear").click()
     first.stroke(SEVEN)
     first.shown()
-    first.eventually(lambda: "px=" in first.page.url)
+    first.eventually(lambda: "px=" in first.page.url and settled(first))
     second = visit(reduced_motion="reduce").go("#" + first.page.url.partition("#")[2])
     assert "m=run&" in second.page.url
     second.eventually(lambda: np.array_equal(seen(second), seen(first)))

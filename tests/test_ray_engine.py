@@ -244,6 +244,7 @@ def test_the_work_of_a_killed_node_is_done_by_the_other(
     assert_same(tmp_path, expected_of_long)
 
 
+@pytest.mark.slow
 def test_a_killed_driver_goes_on_with_what_was_finished(cluster: Cluster, tmp_path: Path) -> None:
     there = tmp_path / "there"
     place = ["--engine", "ray", "--address", cluster.address, "--device", "cpu"]

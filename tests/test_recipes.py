@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,7 +85,12 @@ def test_own_data_are_learnt_from_labels_and_datasets_from_a_teacher(
     tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Recipe] = []
-    monkeypatch.setattr("entrain.api.run_pipeline", lambda recipe, data, **_: asked.append(recipe))
+
+    def begin(recipe: Recipe, *_: object, **__: object) -> SimpleNamespace:
+        asked.append(recipe)
+        return SimpleNamespace(diverged={})
+
+    monkeypatch.setattr("entrain.api.run_pipeline", begin)
     rows = np.random.default_rng(0).normal(size=(60, 3))
     np.savez(tmp_path / "mine.npz", X=rows, y=np.arange(60) % 2)
     data = load_own(tmp_path / "mine.npz")

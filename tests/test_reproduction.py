@@ -198,6 +198,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_ends_with_the_same_numbers(
     everything: Path, tmp_path: Path
 ) -> None:

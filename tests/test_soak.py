@@ -21,7 +21,9 @@ SEARCH = Scenario(
 )
 
 
-@pytest.mark.parametrize("scenario", [TABLE, SEARCH], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "scenario", [TABLE, pytest.param(SEARCH, marks=pytest.mark.slow)], ids=["a table", "a search"]
+)
 def test_what_is_killed_ends_with_the_same_bits(scenario: Scenario, tmp_path: Path) -> None:
     if scenario is SEARCH:
         pytest.importorskip("optuna", reason="optuna is not installed")
