@@ -7,8 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,14 +26,13 @@ from entrain import kernels
 from entrain.data import FeatureScaling
 from entrain.device import choose_device
 from entrain.errors import InputError
+from entrain.estimator_settings import Settings, number
 from entrain.evaluation import RejectOption, scores_of
 from entrain.evaluation.measure import chunks, refuse_without_answer
 from entrain.learning import TrainingState, time_advice, train
 from entrain.model import Model
 from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec, readout
-from entrain.rules import DirectProtocol
-from entrain.rules.direct import small_set, tuned
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
 
@@ -161,7 +159,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on X (n, n_features) with the labels y (n,), numbers or strings."""
-        settings = _Settings.of(self)
+        settings = Settings.of(self)
         data, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         random = check_random_state(self.random_state)
@@ -288,89 +286,11 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """The parameters of an estimator, checked."""
-
-    hidden: int
-    observation_time: float
-    steps: int
-    epochs: int | None
-    batch_size: int | None
-    input_rate: float
-    coupling_rate: float
-    gain: float
-    weight_decay: float
-    validation_fraction: float
-    device: torch.device
-    verbose: int
-
-    @classmethod
-    def of(cls, given: KuramotoClassifier) -> Self:
-        return cls(
-            hidden=_whole("hidden", given.hidden),
-            observation_time=_number("observation_time", given.observation_time),
-            steps=_whole("steps", given.steps),
-            epochs=None if given.epochs is None else _whole("epochs", given.epochs),
-            batch_size=None if given.batch_size is None else _whole("batch_size", given.batch_size),
-            input_rate=_number("input_rate", given.input_rate),
-            coupling_rate=_number("coupling_rate", given.coupling_rate),
-            gain=_number("gain", given.gain),
-            weight_decay=_number("weight_decay", given.weight_decay, zero=True),
-            validation_fraction=_number(
-                "validation_fraction", given.validation_fraction, zero=True, below=1.0
-            ),
-            device=choose_device(given.device),
-            verbose=_whole("verbose", _count(given.verbose), least=0),
-        )
-
-    def protocol(self, examples: int, classes: int) -> DirectProtocol:
-        """DIRECT as for any table of so many examples. A single class leaves nothing to learn."""
-        changes: dict[str, Any] = small_set(examples, self.batch_size)
-        if self.epochs is not None:
-            changes |= {"epochs": self.epochs, "fine_epochs": max(1, self.epochs // 20)}
-        if classes == 1:
-            changes |= {"epochs": 1}
-        return replace(
-            tuned(DirectProtocol(), "table"),
-            input_rate=self.input_rate,
-            coupling_rate=self.coupling_rate,
-            gain=self.gain,
-            **changes | {"weight_decay": self.weight_decay},
-        )
-
-
 def _scaling(data: NDArray[np.float64]) -> FeatureScaling:
     """How features become inputs; where all are constant they carry nothing, and stay small."""
     if bool((data == data[0]).all()):
         return FeatureScaling(tuple(data[0].tolist()), (1.0,) * data.shape[1], 1.0)
     return FeatureScaling.fit(data)
-
-
-def _count(verbose: object) -> object:
-    """True and False as scikit-learn's users write them."""
-    return int(verbose) if isinstance(verbose, bool) else verbose
-
-
-def _whole(name: str, value: object, least: int = 1) -> int:
-    expected = f"{name} must be a whole number of at least {least}, got {value!r}"
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(expected)
-    if value < least:
-        raise InputError(expected)
-    return int(value)
-
-
-def _number(name: str, value: object, *, zero: bool = False, below: float = math.inf) -> float:
-    bound = "at least 0" if zero else "above 0"
-    end = "finite" if below == math.inf else f"below {below:g}"
-    expected = f"{name} must be a number, {bound} and {end}, got {value!r}"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(expected)
-    number = float(value)
-    if not 0.0 <= number < below or (number == 0.0 and not zero):
-        raise InputError(expected)
-    return number
 
 
 def _split(
@@ -412,5 +332,5 @@ def _class_weights(
     if not (isinstance(given, Mapping) or given == "balanced"):
         raise InputError(f"class_weight must be a dict, 'balanced' or None, got {given!r}")
     for weight in given.values() if isinstance(given, Mapping) else ():
-        _number("class_weight", weight, zero=True)
+        number("class_weight", weight, zero=True)
     return tuple(compute_class_weight(given, classes=classes, y=y).tolist())

@@ -15,10 +15,9 @@ from entrain.errors import InputError, positive_float, positive_int, seed_number
 from entrain.kernels.autograd import differentiable_rollout
 from entrain.network_arrays import (
     check_couplings,
+    checked_arrays,
     checked_graph,
     checked_term,
-    finite_array,
-    wrong_shape,
 )
 from entrain.physics import (
     TERMS,
@@ -160,26 +159,8 @@ class KuramotoNetwork(nn.Module):
         non-finite, asymmetric, self-coupled or coupled where the graph has no coupler, naming the
         constraint that is broken. The other arguments are those of the constructor.
         """
-        weights = finite_array("input weights", input_weights)
-        axes = tuple(weights.shape[:-2])
-        if weights.dim() not in (2, 3):
-            raise wrong_shape("input weights", "H x D, or runs x H x D", weights)
-        bias, matrix = finite_array("biases", biases), finite_array("couplings", couplings)
-        hidden, inputs = weights.shape[-2:]
-        if bias.dim() != weights.dim() - 1 or bias.shape[:-1] != axes:
-            expected = " x ".join([*map(str, axes), "N"])
-            raise wrong_shape("biases", f"{expected} numbers, one for each oscillator", bias)
-        n = bias.shape[-1]
-        if n <= hidden:
-            raise InputError(
-                f"biases must have one entry for each of the {hidden} hidden oscillators (rows of "
-                f"the input weights) and for each output, so at least {hidden + 1}; got {n}"
-            )
-        if matrix.shape != (*axes, n, n):
-            raise InputError(
-                f"couplings must be {' x '.join(map(str, (*axes, n, n)))}, as there are {n} "
-                f"biases; got {' x '.join(map(str, matrix.shape))}"
-            )
+        weights, bias, matrix = checked_arrays(input_weights, biases, couplings)
+        axes, (hidden, inputs), n = weights.shape[:-2], weights.shape[-2:], bias.shape[-1]
         network = cls(
             inputs,
             hidden,

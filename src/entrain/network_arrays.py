@@ -76,3 +76,30 @@ def check_couplings(matrix: Tensor, graph: Tensor, hidden: int) -> None:
             f"oscillators {i} and {j} must not be coupled: {why}, but J[{i}, {j}] = "
             f"{matrix[i, j]:g}, not 0"
         )
+
+
+def checked_arrays(
+    input_weights: ArrayLike | Tensor, biases: ArrayLike | Tensor, couplings: ArrayLike | Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """W (H, D), c (N,) and J (N, N) as tensors whose shapes fit; with a leading axis, of runs."""
+    weights = finite_array("input weights", input_weights)
+    axes = tuple(weights.shape[:-2])
+    if weights.dim() not in (2, 3):
+        raise wrong_shape("input weights", "H x D, or runs x H x D", weights)
+    bias, matrix = finite_array("biases", biases), finite_array("couplings", couplings)
+    hidden = weights.shape[-2]
+    if bias.dim() != weights.dim() - 1 or bias.shape[:-1] != axes:
+        expected = " x ".join([*map(str, axes), "N"])
+        raise wrong_shape("biases", f"{expected} numbers, one for each oscillator", bias)
+    n = bias.shape[-1]
+    if n <= hidden:
+        raise InputError(
+            f"biases must have one entry for each of the {hidden} hidden oscillators (rows of "
+            f"the input weights) and for each output, so at least {hidden + 1}; got {n}"
+        )
+    if matrix.shape != (*axes, n, n):
+        raise InputError(
+            f"couplings must be {' x '.join(map(str, (*axes, n, n)))}, as there are {n} "
+            f"biases; got {' x '.join(map(str, matrix.shape))}"
+        )
+    return weights, bias, matrix

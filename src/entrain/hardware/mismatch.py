@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 from torch import Tensor
 
@@ -12,7 +11,20 @@ from entrain.hardware.effect import Draws, Effect, Realised
 
 
 @dataclass(frozen=True)
-class Mismatch(Effect):
+class _Spread(Effect):
+    """An effect whose numbers are all standard deviations; it is off where they are 0."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            positive_float(each.name, getattr(self, each.name), zero=True)
+
+    @property
+    def is_nothing(self) -> bool:
+        return not any(getattr(self, each.name) for each in fields(self))
+
+
+@dataclass(frozen=True)
+class Mismatch(_Spread):
     r"""Gains that differ from part to part: x (1 + sd g), g standard normal, fixed for a chip.
 
     `couplings`, `input_weights`, `biases` and `fields` are relative standard deviations. A coupler
@@ -23,13 +35,6 @@ class Mismatch(Effect):
     input_weights: float = 0.0
     biases: float = 0.0
     fields: float = 0.0
-
-    def __post_init__(self) -> None:
-        _check(self)
-
-    @property
-    def is_nothing(self) -> bool:
-        return _all_zero(self)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         p = network.parameters
@@ -51,7 +56,7 @@ class Mismatch(Effect):
 
 
 @dataclass(frozen=True)
-class Offset(Effect):
+class Offset(_Spread):
     r"""Numbers that are added: x + sd rms(x) g, g standard normal, fixed for a chip.
 
     `couplings`, `input_weights` and `fields` are in units of the root mean square of the couplings,
@@ -62,13 +67,6 @@ class Offset(Effect):
     couplings: float = 0.0
     input_weights: float = 0.0
     fields: float = 0.0
-
-    def __post_init__(self) -> None:
-        _check(self)
-
-    @property
-    def is_nothing(self) -> bool:
-        return _all_zero(self)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         p = network.parameters
@@ -89,17 +87,10 @@ class Offset(Effect):
 
 
 @dataclass(frozen=True)
-class Asymmetry(Effect):
+class Asymmetry(_Spread):
     r"""Couplers that act differently on their two ends: J_ij (1 + sd g_ij), g_ij != g_ji."""
 
     sd: float = 0.0
-
-    def __post_init__(self) -> None:
-        _check(self)
-
-    @property
-    def is_nothing(self) -> bool:
-        return _all_zero(self)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         couplings = network.parameters.couplings
@@ -118,12 +109,3 @@ def _rms(numbers: Tensor) -> Tensor:
     flat = numbers.detach().reshape(len(numbers), -1)
     count = (flat != 0).sum(1).clamp(min=1)
     return (flat.square().sum(1) / count).sqrt().reshape(-1, 1, 1)
-
-
-def _check(effect: Any) -> None:
-    for each in fields(effect):
-        positive_float(each.name, getattr(effect, each.name), zero=True)
-
-
-def _all_zero(effect: Any) -> bool:
-    return not any(getattr(effect, each.name) for each in fields(effect))
