@@ -40,8 +40,8 @@ def command(
     """Classify pictures of any size, or rows of features.
 
     A picture of the model's own size is taken as it is. Of any other the content is found, under
-    uneven light and on ruled paper too, scaled to 20/28 of the frame and centred by mass. Rows hold
-    the model's features in the order of its training; a column of labels may be there.
+    uneven light and on ruled paper too, scaled to 20/28 of the frame and centred by mass. Columns
+    of a table are found by the names of the training table, else by their order.
 
     An answer with a small margin, or to an input unlike the training data, is marked unsure. What
     cannot be read does not cost the rest: exit code 1 where some failed, 2 where all did.

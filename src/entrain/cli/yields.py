@@ -29,15 +29,15 @@ def command(
             show_default="what the model was trained for",
         ),
     ] = None,
-    chips: Annotated[int, typer.Option(help="How many chips are made.")] = 100,
-    seed: Annotated[int, typer.Option(help="Of the first chip; the others count on.")] = 0,
-    noise_seed: Annotated[int, typer.Option(help="Of what differs from run to run.")] = 0,
+    chips: Annotated[int, typer.Option(help="Number of chips.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the first chip; the next ones follow.")] = 0,
+    noise_seed: Annotated[int, typer.Option(help="Seed of the noise of a run.")] = 0,
     threshold: Annotated[
         float | None,
         typer.Option(help="Accuracy in percent that a good chip has.", show_default="none"),
     ] = None,
     effects: Annotated[
-        bool, typer.Option("--effects", help="Also what each effect costs, alone and in all.")
+        bool, typer.Option("--effects", help="Also the cost of each effect, alone and among all.")
     ] = False,
     dataset: Annotated[
         str | None,
