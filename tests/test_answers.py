@@ -148,9 +148,10 @@ def test_a_fresh_network_learns_in_a_loop_of_ones_own() -> None:
     labels = inputs[:, :3].argmax(1)
     network = entrain.KuramotoNetwork(5, 16, 3, observation_time=1.0, steps=20)
     optimiser = torch.optim.Adam(network.parameters(), lr=0.05)
-    for _ in range(60):
+    for step in range(60):
         optimiser.zero_grad()
         torch.nn.functional.cross_entropy(4 * network(inputs), labels).backward()
+        assert step > 0 or bool(network.input_weights.grad.any())  # from zero there is none at first
         optimiser.step()
     assert float((network(inputs).argmax(1) == labels).float().mean()) > 0.9
 
