@@ -151,7 +151,7 @@ def test_a_fresh_network_learns_in_a_loop_of_ones_own() -> None:
     for step in range(60):
         optimiser.zero_grad()
         torch.nn.functional.cross_entropy(4 * network(inputs), labels).backward()
-        assert step > 0 or bool(network.input_weights.grad.any())  # from zero there is none at first
+        assert step > 0 or bool(network.input_weights.grad.any())  # none from zero
         optimiser.step()
     assert float((network(inputs).argmax(1) == labels).float().mean()) > 0.9
 
