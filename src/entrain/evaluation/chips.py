@@ -144,13 +144,14 @@ def one_run(
     noise_seed: int,
     first_sample: int,
 ) -> Tensor:
-    """Activations (L, B, O) of lanes on inputs (B, D), the first of which has this number."""
+    """Activations (L, B, O) of lanes on inputs (B, D), alike for all, or (L, B, D); the first
+    sample of each has this number."""
     model = realised.phase_model(inputs)
     thermal = hardware.phase_noise
     if thermal is None or thermal.is_nothing:
         phases = kernels.rollout(model, dynamics)
     else:
-        samples = first_sample + torch.arange(len(inputs), device=inputs.device)
+        samples = first_sample + torch.arange(inputs.shape[-2], device=inputs.device)
         noise = Noise(noise_seed, thermal.temperature, samples.new_zeros(1), samples)
         phases = kernels.rollout(model, dynamics, noise=noise)[:, 0]
     outputs = realised.parameters.outputs

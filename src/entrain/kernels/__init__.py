@@ -105,6 +105,15 @@ def _check_alike(model: PhaseModel) -> None:
         )
 
 
+def _check_noise(model: PhaseModel, noise: Noise | None) -> None:
+    """Refuse noise of other samples than the model's: kernels would read beyond its numbers."""
+    if noise is not None and noise.samples.shape != model.fields.shape[1:2]:
+        raise InputError(
+            f"noise must be of the {model.fields.shape[1]} samples of the fields, got "
+            f"{tuple(noise.samples.shape)}"
+        )
+
+
 def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
     """Compile what is compiled at first use; `notify` the user only if something is."""
     if not is_reference() and device.type == "cpu" and (module := _importable_cpu()) is not None:
@@ -115,7 +124,9 @@ def rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
     """See `reference.rollout`."""
-    found: Tensor = select_backend(model).rollout(model, dynamics, noise=noise, record=record)
+    module = select_backend(model)
+    _check_noise(model, noise)
+    found: Tensor = module.rollout(model, dynamics, noise=noise, record=record)
     return found
 
 
@@ -127,6 +138,7 @@ def rollout_with_pullback(
     What does not fit in memory is cut along the batch: the pullback rolls each piece out again.
     """
     module = select_backend(model)
+    _check_noise(model, noise)
     rows = _rows_that_fit(module, model, dynamics, noise)
     if rows < 1 <= model.fields.shape[1]:
         _warn_once(
