@@ -40,6 +40,8 @@ function everything(): AppState {
       ],
       silenced: [5, 70],
       seed: 0xffffffff,
+      kind: "typical",
+      chip: 12,
     },
   };
 }
