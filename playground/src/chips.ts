@@ -19,12 +19,15 @@ export function kindsOf(model: Model): Kind[] {
   return listed(model).map((kind) => kindOf(kind, model));
 }
 
-/** The hardware of a kind that fits the network; throws where there is none. */
+/** A chip that the network cannot be put on. */
+export class UnfitChip extends Error {}
+
+/** The hardware of a kind that fits the network; throws UnfitChip where there is none. */
 export function hardwareNamed(name: string, model: Model): Hardware {
   const found = listed(model).find((each) => each.name === name);
-  if (found === undefined) throw new Error(`there is no chip named ${name}`);
+  if (found === undefined) throw new UnfitChip(`there is no chip named ${name}`);
   const kind = kindOf(found, model);
-  if (kind.misfit !== null) throw new Error(`${name} does not fit: ${kind.misfit}`);
+  if (kind.misfit !== null) throw new UnfitChip(`the chip ${name} does not fit: ${kind.misfit}`);
   return kind.hardware;
 }
 

@@ -1,6 +1,7 @@
 /** Chips on the page are the package's: the same effects, the same numbers. */
 
 import { describe, expect, test } from "vitest";
+import { wordsOf } from "../src/chipWords";
 import { hardwareNamed, kindsOf } from "../src/chips";
 import {
   EFFECTS,
@@ -95,6 +96,15 @@ describe.each([
   const model = network(terms);
   const all = cases.flatMap((each) => each.chips.map((chip) => ({ each, chip })));
   test.each(all)("$each.name, chip $chip.seed", ({ each, chip }) => compare(model, each, chip));
+});
+
+test.each(small.cases)("$name is told in words", ({ hardware }) => {
+  const effects = EFFECTS.filter((name) => name in hardware);
+  const words = wordsOf(hardware);
+  const everywhere = hardware.wiring?.kind === "all-to-all" ? 1 : 0; // nothing to say
+  expect(words.length).toBeGreaterThanOrEqual(effects.length - everywhere);
+  expect(words.join()).not.toMatch(/undefined|NaN/);
+  expect(wordsOf({ wiring: {}, sparsity: {}, mismatch: {}, dead: {}, readout: {} })).toEqual([]);
 });
 
 test("the small network meets every effect alone", () => {

@@ -38,7 +38,7 @@ function unitOf({ range = RANGE, rule = "rms" }: Levels, numbers: Numbers): numb
  * clipped. A range of zero changes nothing. */
 function rounded(numbers: Numbers, { bits, levels }: Levels, unit: number): Float64Array {
   if (unit === 0) return Float64Array.from(numbers);
-  const clipped = Float64Array.from(numbers, (value) => Math.min(Math.max(value, -unit), unit));
+  const clipped = Float64Array.from(numbers).map((value) => Math.min(Math.max(value, -unit), unit));
   if (levels !== undefined) {
     const middles = levels.slice(1).map((level, k) => (level + levels[k]!) / 2);
     return clipped.map((value) => nearest(value / unit, levels, middles) * unit);

@@ -78,5 +78,9 @@ function each(
   columns: number,
   change: (value: number, i: number, j: number) => number,
 ): Float64Array {
-  return Float64Array.from(numbers, (value, k) => change(value, Math.floor(k / columns), k % columns));
+  const found = new Float64Array(numbers.length); // a loop: with `from` a chip takes twice as long
+  for (let k = 0; k < found.length; k++) {
+    found[k] = change(numbers[k]!, Math.floor(k / columns), k % columns);
+  }
+  return found;
 }
