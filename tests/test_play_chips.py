@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,17 @@ import torch
 import entrain
 from entrain.data import load_test_split
 from entrain.evaluation.chips import one_run
-from entrain.hardware import Hardware, Levels, Mismatch, on_chips, preset, presets
+from entrain.hardware import (
+    Dead,
+    Hardware,
+    Levels,
+    Mismatch,
+    Readout,
+    Wiring,
+    on_chips,
+    preset,
+    presets,
+)
 from visitor import TILE, Visit, playwright
 from visitor import browser as browser
 from visitor import page as page
@@ -140,6 +152,27 @@ def test_a_link_to_a_chip_that_does_not_fit_is_ignored_with_a_word(
     page = visit(reduced_motion="reduce").go("#v=1&d=mnist&p=path&h=lo-2023")
     assert "it has 48 oscillators" in page.text("message")
     assert page.get("chip-kind").input_value() == "ideal"
+
+
+@pytest.mark.parametrize(
+    ("wiring", "reason"), [(None, ""), (Wiring("random", degree=3), "drawn by the package alone")]
+)
+def test_a_model_offers_the_chip_it_was_made_for_or_says_why_not(
+    visit: Callable[..., Visit], tmp_path: Path, wiring: Wiring | None, reason: str
+) -> None:
+    mine = Hardware(wiring=wiring, dead=Dead(oscillators=0.1), readout=Readout(bits=6), name="mine")
+    path = tmp_path / "model.safetensors"
+    replace(entrain.load("mnist-74"), hardware=mine).save(path)
+    page = visit(reduced_motion="reduce")
+    page.page.route("**/models/mnist-74.safetensors", lambda route: route.fulfill(path=path))
+    page.go(f"#v=1&d=mnist&p=two-stage-end&g={TILE}&n=5")
+    option = page.get("chip-kind").locator("option").last
+    assert option.inner_text().startswith("made for it")
+    assert reason in option.inner_text()
+    assert option.is_disabled() == bool(reason)
+    if not reason:
+        page.set("chip-kind", "own")
+        page.eventually(lambda: page.scores() == close(python(mine, 5)))
 
 
 def test_reset_brings_the_ideal_network_back(page: Visit) -> None:

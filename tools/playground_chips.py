@@ -61,7 +61,8 @@ COUPLINGS_STRIDE, STRIDE = 83, 5  # of the shipped network's numbers that are ke
 ALONE: dict[str, Hardware] = {
     "wiring": Hardware(wiring=Wiring("kings")),
     "wiring, mask": Hardware(wiring=Wiring(mask=((0, 9), (2, 5), (3, 11), (8, 10)))),
-    "sparsity": Hardware(sparsity=Sparsity(0.5)),
+    "sparsity": Hardware(sparsity=Sparsity(0.5)),  # 31.5 of 63 couplers, rounded up
+    "sparsity, down": Hardware(sparsity=Sparsity(1 / 6)),  # 10.5 of 63, rounded down
     "coupling_levels": Hardware(coupling_levels=Levels(bits=4)),
     "coupling_levels, max": Hardware(coupling_levels=Levels(bits=3, range=1.0, rule="max")),
     "coupling_levels, list": Hardware(
@@ -69,6 +70,12 @@ ALONE: dict[str, Hardware] = {
     ),
     "weight_levels": Hardware(weight_levels=Levels(part="input_weights", bits=5, range=2.0)),
     "bias_levels": Hardware(bias_levels=Levels(part="biases", bits=4, rule="couplings")),
+    "bias_levels, halves of steps": Hardware(
+        bias_levels=Levels(part="biases", bits=3, range=1.5, rule="absolute")
+    ),
+    "bias_levels, between levels": Hardware(
+        bias_levels=Levels(part="biases", levels=(-1.0, -0.25, 0.5), range=1.0, rule="absolute")
+    ),
     "mismatch": Hardware(mismatch=Mismatch(0.1, 0.2, 0.3, 0.15)),
     "offset": Hardware(offset=Offset(0.1, 0.2, 0.3)),
     "asymmetry": Hardware(asymmetry=Asymmetry(0.2)),
@@ -165,13 +172,15 @@ def vectors() -> dict[str, Any]:
 def small_network() -> tuple[Parameters, Parameters, Tensor]:
     """A network with a run axis, the same with every optional term, and inputs (2, D).
 
-    Multiples of 2^-20, exact in float32, and no two couplings alike.
+    Multiples of 2^-20, exact in float32, and no two couplings alike. Some biases are half way
+    between levels.
     """
+    halves = torch.tensor([-0.625, 0.125, 0.25, -0.25, 0.75, -0.75], dtype=torch.float64)
     upper = _waves(N * N, 2.0).reshape(N, N).triu(1)
     graph = layered_graph(HIDDEN, OUTPUTS)
     plain = Parameters(
         input_weights=_waves(HIDDEN * INPUTS, 0.0).reshape(1, HIDDEN, INPUTS),
-        biases=_waves(N, 1.0)[None],
+        biases=torch.cat([halves, _waves(N - len(halves), 1.0)])[None],
         couplings=((upper + upper.T) * graph)[None],
         graph=graph,
     )

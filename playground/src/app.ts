@@ -240,6 +240,7 @@ export class App {
       if (error instanceof UnfitChip) {
         say(`This network runs as the ideal one: ${error.message}.`, "problem");
         this.state = { ...state, physics: { ...state.physics, kind: IDEAL } };
+        this.address.save();
         this.schedule(restart);
         return;
       }

@@ -2,7 +2,7 @@
  * it was made for. */
 
 import { checkedHardware, misfitOf, type Hardware, type Model } from "./core";
-import presets from "./presets.json"; // from the package, by tools/playground_data.py
+import presets from "./presets.json"; // from the package, by tools/playground_chips.py
 
 export const IDEAL = "ideal";
 export const OWN = "own"; // the one a network was made for

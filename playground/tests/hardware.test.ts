@@ -69,7 +69,16 @@ function thinned(numbers: ArrayLike<number>, stride: number): number[] {
 
 /** Selections and levels of a given range are exact; a range by the rms is a sum, and a chip's
  * numbers take logarithms and cosines. */
-const EXACT = ["wiring", "wiring, mask", "sparsity", "coupling_levels, max", "coupling_levels, list"];
+const EXACT = [
+  "wiring",
+  "wiring, mask",
+  "sparsity",
+  "sparsity, down",
+  "coupling_levels, max",
+  "coupling_levels, list",
+  "bias_levels, halves of steps",
+  "bias_levels, between levels",
+];
 
 function compare(model: Model, { name, hardware }: ChipCase, chip: ChipNumbers): void {
   const found = realise(model, checkedHardware(hardware), chip.seed);
