@@ -11,16 +11,29 @@ from typing import Any
 import pytest
 import torch
 
+from entrain.hardware import Hardware, preset, presets
+from entrain.hardware.hardware import KINDS
 from entrain.tensorfile import read_tensors
 
 ROOT = Path(__file__).parents[1]
 MOST_BYTES, MOST_BYTES_OF_TERMS, MOST_BYTES_OF_PHOTOGRAPHS = 300_000, 10_000, 300_000
+MOST_BYTES_OF_CHIPS = 200_000
+REFUSED_BY_THE_PAGE = {"delay"}  # effects that it names and does not show
 
 
 @pytest.fixture(scope="module")
 def data() -> ModuleType:
-    path = ROOT / "tools" / "playground_data.py"
-    spec = importlib.util.spec_from_file_location("playground_data", path)
+    return tool("playground_data")
+
+
+@pytest.fixture(scope="module")
+def chips() -> ModuleType:
+    return tool("playground_chips")
+
+
+def tool(name: str) -> ModuleType:
+    path = ROOT / "tools" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -72,6 +85,28 @@ def test_the_vectors_of_photographs_are_what_the_package_computes(data: ModuleTy
         assert one.pop("margin") == pytest.approx(other.pop("margin"), abs=1e-5)
         assert one.pop("distance") == pytest.approx(other.pop("distance"), rel=1e-6)
     assert_same(found, kept, "photographs")
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_vectors_of_chips_are_what_the_package_computes(chips: ModuleType) -> None:
+    text = chips.VECTORS.read_text()
+    assert len(text) < MOST_BYTES_OF_CHIPS
+    assert_same(chips.vectors(), json.loads(text), "chips")
+
+
+def test_every_effect_that_the_page_shows_is_among_the_vectors_alone(chips: ModuleType) -> None:
+    alone = {name for hardware in chips.ALONE.values() for name, _ in hardware.effects}
+    assert alone == set(KINDS) - REFUSED_BY_THE_PAGE
+    assert {name for name, _ in chips.EVERYTHING.effects} == alone
+
+
+def test_the_kinds_of_chips_on_the_page_are_the_presets(chips: ModuleType) -> None:
+    text = chips.PRESETS.read_text()
+    assert text == chips.presets_text(), "run tools/playground_chips.py, then make page"
+    kept = json.loads(text)
+    assert [each["name"] for each in kept] == list(presets())
+    for each in kept:
+        assert Hardware.from_json(each["hardware"]) == preset(each["name"])
 
 
 def test_the_gallery_holds_the_first_official_test_images_of_each_class(data: ModuleType) -> None:

@@ -18,7 +18,7 @@ function time(name, physics, replicates) {
   const times = [];
   for (let k = 0; k < 60; k++) {
     const start = performance.now();
-    core.simulate(model, fields, physics, { replicates, sample: k, shown: 0 });
+    core.simulate(core.onChip(model, physics), fields, physics, { replicates, sample: k, shown: 0 });
     times.push(performance.now() - start);
   }
   const first = times[0];

@@ -2,6 +2,7 @@
 
 import { UnfitInput, UnfitModel, testImages, type Gallery, type Model, type Shape } from "./core";
 import { Address, readAddress } from "./address";
+import { IDEAL, UnfitChip } from "./chips";
 import { hook, paintGrey, reducedMotion } from "./dom";
 import { Models, Unreachable, loadGallery, loadModels } from "./models";
 import { inputOf, runAll, type Outcome } from "./run";
@@ -19,6 +20,7 @@ import {
   type Settings,
 } from "./state";
 import { say, speakLater } from "./views/announce";
+import { createChip } from "./views/chip";
 import { createChoice, type ChoiceView } from "./views/choice";
 import { createGallery, type GalleryView } from "./views/gallery";
 import { Oscillators } from "./views/oscillators";
@@ -31,7 +33,7 @@ import { startTheme } from "./views/theme";
 import { Timeline } from "./views/timeline";
 import { showTitle } from "./views/title";
 import { createUpload } from "./views/upload";
-import { Verdict } from "./views/verdict";
+import { Verdict, tie } from "./views/verdict";
 import { describe, fillsFrame, invitation } from "./words";
 
 export class App {
@@ -53,6 +55,14 @@ export class App {
     onChange: (change) => this.setPhysics({ ...this.state.physics, ...change }),
     onEnsemble: (ensemble) => this.set({ ensemble }),
     onReset: () => this.set({ physics: freshSettings(), ensemble: false }),
+  });
+  private readonly chip = createChip({
+    // A kind comes as it is: what was set by hand on the last one goes.
+    onKind: (kind) => {
+      const asItIs = { temperature: null, mismatch: null, couplingBits: null };
+      this.setPhysics({ ...this.state.physics, ...asItIs, kind });
+    },
+    onChip: (chip) => this.setPhysics({ ...this.state.physics, chip }),
   });
   private readonly timeline = new Timeline((fraction, at, still) =>
     this.showTime(fraction, at, still),
@@ -227,6 +237,13 @@ export class App {
     try {
       this.outcomes = runAll(state, models, inputOf(state, models[0], this.gallery));
     } catch (error) {
+      if (error instanceof UnfitChip) {
+        say(`This network runs as the ideal one: ${error.message}.`, "problem");
+        this.state = { ...state, physics: { ...state.physics, kind: IDEAL } };
+        this.address.save();
+        this.schedule(restart);
+        return;
+      }
       if (!(error instanceof UnfitInput)) throw error;
       say(`${error.message}; the last one stays.`, "problem");
       if (last !== null) this.state = { ...state, picture: last.picture };
@@ -261,7 +278,8 @@ export class App {
   private show(): void {
     const { last: state, outcomes } = this;
     if (outcomes.length === 0 || state === null) return;
-    const [{ model, physics, winner, rollout, doubt }] = outcomes;
+    const [{ model, physics, winner, tied, rollout, doubt }] = outcomes;
+    const [itself] = this.models.get(state) ?? [model];
     const input = inputOf(state, model, this.gallery);
     if (model.preprocessing.kind === "picture") {
       const { rows, columns } = model.preprocessing;
@@ -270,6 +288,7 @@ export class App {
       preview.setAttribute("aria-label", `The ${rows} by ${columns} input`);
     } else this.row.show(Float64Array.from(input.values));
     this.choice?.show(state, model);
+    this.chip.show(state.physics, itself);
     this.physics.show(physics, state.ensemble, model);
     const tested = testImages(this.gallery, model).length > 0 ? [model.dataset] : [];
     this.galleryView?.show(
@@ -282,14 +301,14 @@ export class App {
       const outcome = outcomes[i];
       panel.hidden = this.verdicts[i].hidden = outcome === undefined;
       if (outcome === undefined) return;
-      const { model, rollout, winner, doubt } = outcome;
-      const { classNames, protocol } = model;
-      panel.show(outcomes.length > 1 ? protocol : null, rollout, model, winner);
-      this.verdicts[i].show(protocol, rollout, classNames, winner, input.truth, doubt);
+      const { model, rollout } = outcome;
+      panel.show(outcomes.length > 1 ? model.protocol : null, rollout, model);
+      this.verdicts[i].show(outcome, input.truth);
     });
     this.oscillators.show(state, outcomes[0]);
     this.timeline.setSteps(rollout.steps);
-    speakLater(`Read as ${model.classNames[winner]}${doubt === null ? "" : `, unsure: ${doubt}`}.`);
+    const read = `Read as ${model.classNames[winner]}${doubt === null ? "" : `, unsure: ${doubt}`}.`;
+    speakLater(tied.length === 0 ? read : `No answer: ${tie(tied, model.classNames)}.`);
   }
 
   private showTime(fraction: number, at: number, still: boolean): void {

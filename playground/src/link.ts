@@ -1,6 +1,7 @@
 /** The state as the fragment of a link, and back. What comes back is never trusted: every field is
  * checked for its kind, its range and the model it is for, and one that fails makes the whole link malformed. */
 
+import { kindsOf } from "./chips";
 import type { Model } from "./core";
 import {
   COUPLING_BITS,
@@ -31,6 +32,8 @@ const KEYS = [
   "T",
   "tf",
   "k",
+  "h",
+  "n",
   "b",
   "x",
   "s",
@@ -62,6 +65,8 @@ export function encode(state: AppState): string {
   number("T", physics.temperature, usual.temperature);
   number("tf", physics.observationTime, usual.observationTime);
   number("k", physics.steps, usual.steps);
+  if (physics.kind !== usual.kind) fields.push(["h", physics.kind]);
+  number("n", physics.chip, physics.seed); // links from before had one seed for both
   number("b", physics.couplingBits, usual.couplingBits);
   number("x", physics.mismatch, usual.mismatch);
   number("s", physics.seed, usual.seed);
@@ -103,6 +108,8 @@ export function decode(fragment: string, model: Model, tests: number): AppState 
   physics.steps = whole(fields, "k", ranges.steps, physics.steps);
   physics.mismatch = number(fields, "x", ranges.mismatch, physics.mismatch);
   physics.seed = whole(fields, "s", ranges.seed, physics.seed);
+  physics.chip = whole(fields, "n", ranges.chip, physics.seed);
+  physics.kind = kind(fields, physics.kind, model);
   if (fields.has("b")) {
     physics.couplingBits = Number(oneOf(fields, "b", COUPLING_BITS.map(String), ""));
   }
@@ -172,6 +179,15 @@ function whole<T extends number | null>(
   const value = number(fields, key, range, usual);
   if (value !== null && !Number.isInteger(value)) throw new MalformedLink(`${key} is not a whole number`);
   return value;
+}
+
+/** The name of a kind of chip that fits the model. */
+function kind(fields: Map<string, string>, usual: string, model: Model): string {
+  const kinds = kindsOf(model);
+  const name = oneOf(fields, "h", kinds.map((each) => each.name), usual);
+  const misfit = kinds.find((each) => each.name === name)?.misfit ?? null;
+  if (misfit !== null) throw new MalformedLink(`its chip does not fit: ${misfit}`);
+  return name;
 }
 
 /** The distinct items of a list separated by dots. */

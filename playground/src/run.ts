@@ -2,28 +2,32 @@
 
 import {
   doubtOf,
-  fieldsOf,
+  fieldsOn,
+  highestOf,
   inputsOf,
+  isExact,
+  onChip,
   scoresOf,
   simulate,
   testImages,
-  winnerAt,
   type Gallery,
   type Given,
   type Model,
   type Physics,
   type Pixels,
+  type Realised,
   type Rollout,
   type Shape,
 } from "./core";
 import { ENSEMBLE, physicsOf, type AppState } from "./state";
 
 export interface Outcome {
-  model: Model;
+  model: Realised; // as the chip holds it
   physics: Physics;
   fields: Float64Array;
   rollout: Rollout;
-  winner: number; // class that is read at the end
+  winner: number; // class that is read at the end, the lowest where several tie
+  tied: number[]; // classes that a chip's readout cannot tell apart: no answer; else none
   doubt: string | null; // why it is unsure
 }
 
@@ -61,14 +65,31 @@ export function runAll(state: AppState, models: Model[], input: Input): Outcome[
   return models.map((model) => {
     const physics = physicsOf(state.physics, model);
     const inputs = inputsOf(model, input.values);
-    const fields = fieldsOf(model, inputs);
-    const rollout = simulate(model, fields, physics, {
+    const network = kept(model, physics);
+    const fields = fieldsOn(network, inputs);
+    const rollout = simulate(network, fields, physics, {
       replicates: state.ensemble && physics.temperature > 0 ? ENSEMBLE : 1,
       sample: input.sample,
       shown: 0,
     });
-    const winner = winnerAt(rollout.activations, model.outputs, rollout.steps);
-    const doubt = doubtOf(model, inputs, scoresOf(rollout));
-    return { model, physics, fields, rollout, winner, doubt };
+    const scores = scoresOf(rollout);
+    const highest = highestOf(scores);
+    const tied = highest.length > 1 && !isExact(network.hardware.readout) ? highest : [];
+    const doubt = doubtOf(model, inputs, scores);
+    return { model: network, physics, fields, rollout, winner: highest[0] ?? 0, tied, doubt };
   });
+}
+
+const chips = new WeakMap<Model, { key: string; network: Realised }>();
+
+/** The model on its chip, made once: a chip with input weights of its own takes milliseconds. */
+function kept(model: Model, physics: Physics): Realised {
+  const { hardware, chip, couplingBits, mismatch } = physics;
+  const key = JSON.stringify([hardware, chip, couplingBits, mismatch]);
+  let found = chips.get(model);
+  if (found?.key !== key) {
+    found = { key, network: onChip(model, physics) };
+    chips.set(model, found);
+  }
+  return found.network;
 }

@@ -1,5 +1,6 @@
 /** What the visitor has chosen, and nothing that follows from it. */
 
+import { IDEAL, hardwareNamed } from "./chips";
 import { meanRow } from "./core/preprocessing";
 import type { Model, Physics, Pixels } from "./core/types";
 
@@ -24,11 +25,12 @@ export type Picture =
   | { kind: "drawn" | "uploaded"; pixels: Pixels }
   | { kind: "row"; values: Float64Array };
 
-/** Physics whose time and steps are the model's own where they are null. */
-export type Settings = Omit<Physics, "observationTime" | "steps"> & {
-  observationTime: number | null;
-  steps: number | null;
-};
+/** Physics by the name of the kind of chip; the time and the steps are the model's own where they are
+ * null, the temperature and the mismatch the chip's. */
+export type Settings = Omit<Physics, Owned | "hardware"> & {
+  [key in Owned]: number | null;
+} & { kind: string };
+type Owned = "observationTime" | "steps" | "temperature" | "mismatch";
 
 export interface AppState extends Network {
   picture: Picture;
@@ -40,7 +42,7 @@ export interface AppState extends Network {
 export const ENSEMBLE = 10;
 export const COUPLING_BITS = [8, 7, 6, 5, 4, 3, 2] as const;
 
-export type Quantity = "temperature" | "observationTime" | "steps" | "mismatch" | "seed";
+export type Quantity = "temperature" | "observationTime" | "steps" | "mismatch" | "chip" | "seed";
 
 /** Least and most of every number that can be set. */
 export function rangesOf({
@@ -53,27 +55,34 @@ export function rangesOf({
     observationTime: [short(observationTime / 10), short(5 * observationTime)],
     steps: [Math.ceil(steps / 10), 4 * steps],
     mismatch: [0, 0.3],
+    chip: [0, 0xffffffff],
     seed: [0, 0xffffffff],
   };
 }
 
 export function freshSettings(): Settings {
   return {
-    temperature: 0,
+    kind: IDEAL,
+    chip: 0,
+    temperature: null,
     observationTime: null,
     steps: null,
     couplingBits: null,
-    mismatch: 0,
+    mismatch: null,
     cut: [],
     silenced: [],
     seed: 0,
   };
 }
 
-/** The physics a model runs in. */
-export function physicsOf(settings: Settings, model: Model): Physics {
+/** The physics a model runs in; the kind of chip must fit it. */
+export function physicsOf({ kind, ...settings }: Settings, model: Model): Physics {
+  const hardware = hardwareNamed(kind, model);
   return {
     ...settings,
+    hardware,
+    temperature: settings.temperature ?? hardware.phase_noise?.temperature ?? 0,
+    mismatch: settings.mismatch ?? hardware.mismatch?.couplings ?? 0,
     observationTime: settings.observationTime ?? model.observationTime,
     steps: settings.steps ?? model.steps,
   };

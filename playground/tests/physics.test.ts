@@ -2,19 +2,17 @@
 
 import { describe, expect, test } from "vitest";
 import {
-  effectiveCouplings,
   effectiveFields,
   fieldsOf,
   inputsOf,
   margin,
   philox,
   scoresOf,
-  simulate,
   strongest,
   UnfitInput,
   unchangedPhysics,
 } from "../src/core";
-import { gallery, shipped } from "./world";
+import { couplingsIn, gallery, run, shipped } from "./world";
 
 const model = shipped("mnist-74");
 const own = unchangedPhysics(model);
@@ -32,14 +30,14 @@ describe("rollouts", () => {
   test("the energy never rises at kT = 0", () => {
     for (const observationTime of [0.2, 2]) {
       const physics = { ...own, observationTime, steps: observationTime * 5000 };
-      const { energy } = simulate(model, fields, physics, once);
+      const { energy } = run(model, fields, physics, once);
       const rise = energy.subarray(1).map((value, t) => value - energy[t]!);
       expect(Math.max(...rise)).toBeLessThanOrEqual(1e-9);
     }
   });
 
   test("shapes, start and winners", () => {
-    const rollout = simulate(model, fields, { ...own, temperature: 1 }, ensemble);
+    const rollout = run(model, fields, { ...own, temperature: 1 }, ensemble);
     const T = model.steps + 1;
     expect(rollout.phases.length).toBe(T * n);
     expect(rollout.phases.subarray(0, n).every((phase) => phase === Math.PI / 2)).toBe(true);
@@ -58,16 +56,16 @@ describe("rollouts", () => {
 
   test("the phases shown are those of the replicate shown, wrapped under noise", () => {
     const physics = { ...own, temperature: 5, observationTime: 2 };
-    const { phases, replicates } = simulate(model, fields, physics, ensemble);
+    const { phases, replicates } = run(model, fields, physics, ensemble);
     const last = phases.subarray(own.steps * n + model.hidden).map(Math.cos);
     expect(last).toEqual(replicates[3]!.subarray(own.steps * model.outputs));
     expect(phases.every((phase) => Math.abs(phase) <= Math.PI)).toBe(true);
   });
 
   test("at kT = 0 an ensemble is one trajectory", () => {
-    const rollout = simulate(model, fields, own, ensemble);
+    const rollout = run(model, fields, own, ensemble);
     expect(rollout.replicates.length).toBe(1);
-    expect(rollout).toEqual(simulate(model, fields, { ...own, seed: 9 }, once));
+    expect(rollout).toEqual(run(model, fields, { ...own, seed: 9 }, once));
   });
 
   test.each([
@@ -82,7 +80,7 @@ describe("rollouts", () => {
     { silenced: [74] },
     { cut: [[0, 99] as [number, number]] },
   ])("%o is refused", (change) => {
-    expect(() => simulate(model, fields, { ...own, ...change }, once)).toThrow(/got|oscillator/);
+    expect(() => run(model, fields, { ...own, ...change }, once)).toThrow(/got|oscillator/);
   });
 
   test("a constant image is empty", () => {
@@ -92,7 +90,7 @@ describe("rollouts", () => {
 
 describe("hardware", () => {
   test.each([2, 3, 4, 8])("%i bits leave 2^bits - 1 levels at most, half a step away", (bits) => {
-    const found = effectiveCouplings(model, { ...own, couplingBits: bits });
+    const found = couplingsIn(model, { ...own, couplingBits: bits });
     const most = Math.max(...model.couplings.map(Math.abs));
     const levels = 2 ** (bits - 1) - 1;
     const step = most / levels;
@@ -111,15 +109,15 @@ describe("hardware", () => {
       couplings[k + 1] = value;
       couplings[(k + 1) * n] = value;
     });
-    const found = effectiveCouplings({ ...model, couplings }, { ...own, couplingBits: 3 });
+    const found = couplingsIn({ ...model, couplings }, { ...own, couplingBits: 3 });
     expect([...found.subarray(1, 7)]).toEqual([3, 2, -2, 1, -1, 1]);
   });
 
   test("mismatch is symmetric, relative and fixed by its seed", () => {
-    const found = effectiveCouplings(model, { ...own, mismatch: 0.1, seed: 7 });
+    const found = couplingsIn(model, { ...own, mismatch: 0.1, chip: 7 });
     expect(symmetric(found)).toBe(true);
-    expect(effectiveCouplings(model, { ...own, mismatch: 0.1, seed: 7 })).toEqual(found);
-    expect(effectiveCouplings(model, { ...own, mismatch: 0.1, seed: 8 })).not.toEqual(found);
+    expect(couplingsIn(model, { ...own, mismatch: 0.1, chip: 7 })).toEqual(found);
+    expect(couplingsIn(model, { ...own, mismatch: 0.1, chip: 8 })).not.toEqual(found);
     const words = new Uint32Array(4);
     philox(3, 70, 0, 0, 7, 0x6d69736d, words);
     const [u, v] = [(words[0]! + 0.5) / 2 ** 32, (words[1]! + 0.5) / 2 ** 32];
@@ -136,7 +134,7 @@ describe("hardware", () => {
   });
 
   test("a cut takes one coupling away and no other", () => {
-    const found = effectiveCouplings(model, { ...own, cut: [[2, 5]] });
+    const found = couplingsIn(model, { ...own, cut: [[2, 5]] });
     const changed = [...found.keys()].filter((k) => found[k] !== model.couplings[k]);
     expect(changed).toEqual([2 * n + 5, 5 * n + 2]);
     expect(changed.map((k) => found[k])).toEqual([0, 0]);
@@ -144,18 +142,18 @@ describe("hardware", () => {
 
   test("a silenced oscillator has neither couplings nor field, and stays where it starts", () => {
     const physics = { ...own, silenced: [6] };
-    const found = effectiveCouplings(model, physics);
+    const found = couplingsIn(model, physics);
     expect(symmetric(found)).toBe(true);
     expect(found.subarray(6 * n, 7 * n).every((value) => value === 0)).toBe(true);
     expect(effectiveFields(fields, physics)[6]).toBe(0);
     expect(effectiveFields(fields, physics)[5]).toBe(fields[5]);
-    const { phases } = simulate(model, fields, physics, once);
+    const { phases } = run(model, fields, physics, once);
     expect(phases[own.steps * n + 6]).toBe(Math.PI / 2);
   });
 });
 
 test("the strongest couplings come first", () => {
-  const couplings = effectiveCouplings(model, own);
+  const couplings = couplingsIn(model, own);
   const found = strongest(couplings, n, 70, 5);
   expect(found.length).toBe(5);
   const row = [...couplings.subarray(70 * n, 71 * n)].map(Math.abs).sort((a, b) => b - a);

@@ -2,16 +2,14 @@
 
 import { describe, expect, test } from "vitest";
 import {
-  effectiveCouplings,
   fieldsOf,
   readModel,
-  simulate,
   strongest,
   termsOf,
   unchangedPhysics,
   type Model,
 } from "../src/core";
-import { farthest, modelFile, shipped, terms, type Nested } from "./world";
+import { couplingsIn, farthest, modelFile, run, shipped, terms, type Nested } from "./world";
 
 const known = terms();
 const { numbers } = known;
@@ -63,7 +61,7 @@ describe.each(known.cases)("with $terms", ({ terms: names, phases, energies, noi
   const own = unchangedPhysics(model);
 
   test("the package's phases and energies", () => {
-    const found = simulate(model, fields, own, once);
+    const found = run(model, fields, own, once);
     expect(farthest(found.phases.subarray(own.steps * n), phases)).toBeLessThan(TOLERANCE);
     const some = found.energy.filter((_, t) => t % known.stride === 0);
     expect(farthest(some, energies)).toBeLessThan(TOLERANCE);
@@ -71,7 +69,7 @@ describe.each(known.cases)("with $terms", ({ terms: names, phases, energies, noi
 
   test.each([0, 1])("noisy replicate %i of the package", (shown) => {
     const physics = { ...own, temperature: known.temperature, seed: known.seed };
-    const found = simulate(model, fields, physics, { ...once, replicates: 10, shown });
+    const found = run(model, fields, physics, { ...once, replicates: 10, shown });
     const last = found.phases.subarray(own.steps * n);
     expect(farthest(last, noisy.phases[shown]!)).toBeLessThan(TOLERANCE);
     const some = found.energy.filter((_, t) => t % known.stride === 0);
@@ -88,7 +86,7 @@ describe("rollouts", () => {
     const rise = (names: string[]): number => {
       const model = network(names);
       const physics = { ...unchangedPhysics(model), observationTime: 2, steps: 4000 };
-      const { energy } = simulate(model, fields, physics, once);
+      const { energy } = run(model, fields, physics, once);
       return Math.max(...energy.subarray(1).map((value, t) => value - energy[t]!));
     };
     for (const name of ["frequencies", "start_phases", "injection", "graph"]) {
@@ -103,13 +101,13 @@ describe("rollouts", () => {
     expect(model.lag).toBeNull();
     const plain = network([]);
     const own = unchangedPhysics(plain);
-    expect(simulate(model, fields, own, once)).toEqual(simulate(plain, fields, own, once));
+    expect(run(model, fields, own, once)).toEqual(run(plain, fields, own, once));
   });
 
   test("a silenced oscillator stays where it starts, whatever acts on it", () => {
     const model = network(EVERY);
     const own = unchangedPhysics(model);
-    const { phases } = simulate(model, fields, { ...own, silenced: [1, 5] }, once);
+    const { phases } = run(model, fields, { ...own, silenced: [1, 5] }, once);
     for (const i of [1, 5]) expect(phases[own.steps * n + i]).toBe(model.startPhases![i]);
     expect(phases[own.steps * n + 2]).not.toBe(model.startPhases![2]);
   });
@@ -118,10 +116,10 @@ describe("rollouts", () => {
     const model = network(EVERY);
     const own = unchangedPhysics(model);
     const at = hidden * n + hidden + 1;
-    expect(effectiveCouplings(model, own)[at]).toBe(2);
-    expect(effectiveCouplings(model, { ...own, cut: [[4, 5]] })[at]).toBe(0);
-    expect(effectiveCouplings(model, { ...own, mismatch: 0.1 })[at]).not.toBe(2);
-    const coarse = effectiveCouplings(model, { ...own, couplingBits: 2 });
+    expect(couplingsIn(model, own)[at]).toBe(2);
+    expect(couplingsIn(model, { ...own, cut: [[4, 5]] })[at]).toBe(0);
+    expect(couplingsIn(model, { ...own, mismatch: 0.1 })[at]).not.toBe(2);
+    const coarse = couplingsIn(model, { ...own, couplingBits: 2 });
     expect(new Set(coarse.map(Math.abs))).toEqual(new Set([0, 2]));
     expect(strongest(model.couplings, n, 4, 1)).toEqual([{ other: 5, value: 2 }]);
   });

@@ -40,6 +40,8 @@ function everything(): AppState {
       ],
       silenced: [5, 70],
       seed: 0xffffffff,
+      kind: "typical",
+      chip: 12,
     },
   };
 }
@@ -56,6 +58,11 @@ describe("a link", () => {
 
   it("is short for what is usual", () => {
     expect(encode(first())).toBe("v=1&d=mnist&p=two-stage-end&g=0");
+  });
+
+  it("from before chips had a number of their own has the noise's", () => {
+    expect(decode("v=1&s=7", mnist, TESTS).physics).toMatchObject({ seed: 7, chip: 7 });
+    expect(decode("v=1&s=7&n=0", mnist, TESTS).physics).toMatchObject({ seed: 7, chip: 0 });
   });
 
   const base = "v=1&d=mnist&p=path";
@@ -81,6 +88,11 @@ describe("a link", () => {
     `${base}&b=`,
     `${base}&x=0.31`,
     `${base}&s=4294967296`,
+    `${base}&h=nobody`,
+    `${base}&h=own`, // it was made for none
+    `${base}&h=lo-2023`, // 48 oscillators
+    `${base}&n=1.5`,
+    `${base}&n=4294967296`,
     `${base}&e=yes`,
     `${base}&g=30`,
     `${base}&g=1.5`,

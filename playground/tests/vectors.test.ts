@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import {
   distanceOf,
   doubtOf,
-  effectiveCouplings,
   fieldsOf,
   framed,
   fromRgba,
@@ -14,10 +13,9 @@ import {
   philox,
   preparePicture,
   scoresOf,
-  simulate,
   unchangedPhysics,
 } from "../src/core";
-import { farthest, gallery, photographs, shipped, vectors } from "./world";
+import { couplingsIn, farthest, gallery, photographs, run, shipped, vectors } from "./world";
 
 const known = vectors();
 const images = gallery();
@@ -53,7 +51,7 @@ test.each(seen.photographs)("a photograph: $name", (photograph) => {
   expect(farthest(framed(grey, rows, columns, shape), photograph.levels)).toBeLessThan(1e-6);
   const model = shipped(seen.model);
   const inputs = inputsOf(model, preparePicture(grey, rows, columns, shape)!);
-  const rollout = simulate(model, fieldsOf(model, inputs), unchangedPhysics(model), {
+  const rollout = run(model, fieldsOf(model, inputs), unchangedPhysics(model), {
     replicates: 1,
     sample: 0,
     shown: 0,
@@ -70,7 +68,7 @@ describe.each(Object.keys(known.models))("%s", (name) => {
   const own = unchangedPhysics(model);
 
   test("unchanged physics is exactly the network's own couplings", () => {
-    expect(effectiveCouplings(model, own)).toEqual(Float64Array.from(model.couplings));
+    expect(couplingsIn(model, own)).toEqual(Float64Array.from(model.couplings));
   });
 
   describe.each(known.models[name]!)("test image $index", (example) => {
@@ -90,7 +88,7 @@ describe.each(Object.keys(known.models))("%s", (name) => {
     });
 
     test("deterministic scores, energies and trajectory", () => {
-      const rollout = simulate(model, fields, own, once);
+      const rollout = run(model, fields, own, once);
       expect(farthest(scoresOf(rollout), example.scores)).toBeLessThan(TOLERANCE);
       const energies = rollout.energy.filter((_, t) => t % known.stride === 0);
       expect(farthest(energies, example.energies)).toBeLessThan(TOLERANCE);
@@ -103,7 +101,7 @@ describe.each(Object.keys(known.models))("%s", (name) => {
 
     test.each(Object.entries(example.noisy))("scores at kT = %s", (kT, expected) => {
       const physics = { ...own, temperature: Number(kT), seed: known.seed };
-      const rollout = simulate(model, fields, physics, { ...once, replicates: 10, shown: 2 });
+      const rollout = run(model, fields, physics, { ...once, replicates: 10, shown: 2 });
       expect(rollout.replicates.length).toBe(10);
       expected.forEach((scores, m) => {
         const found = rollout.replicates[m]!.subarray(model.steps * model.outputs);
@@ -115,7 +113,7 @@ describe.each(Object.keys(known.models))("%s", (name) => {
     const coarse = example.coarse;
     test("scores of fewer steps", () => {
       const physics = { ...own, temperature: 1, seed: known.seed, steps: known.coarse };
-      const rollout = simulate(model, fields, physics, once);
+      const rollout = run(model, fields, physics, once);
       expect(farthest(scoresOf(rollout), coarse)).toBeLessThan(TOLERANCE);
     });
   });

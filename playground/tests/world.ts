@@ -2,7 +2,19 @@
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { readGallery, readModel, type Gallery, type Model } from "../src/core";
+import {
+  effectiveCouplings,
+  onChip,
+  readGallery,
+  readModel,
+  simulate,
+  type Gallery,
+  type Model,
+  type Physics,
+  type Rollout,
+} from "../src/core";
+import type { Hardware, Wiring } from "../src/core/hardware/hardware";
+import type { SimulationOptions } from "../src/core/simulate";
 
 export interface Example {
   place: number;
@@ -70,6 +82,50 @@ export interface Terms {
     energies: number[];
     noisy: { phases: number[][]; energies: number[][] };
   }[];
+}
+
+/** What one chip makes of a network; numbers that it does not change are left out. */
+export interface ChipNumbers {
+  seed: number;
+  input_weights?: number[];
+  biases?: number[];
+  couplings?: number[];
+  frequencies?: number[];
+  start_phases?: number[];
+  injection?: number[];
+  lag?: number[];
+  fields: number[]; // under the first input
+  scores: number[][]; // of each input
+}
+
+export interface ChipCase {
+  name: string;
+  hardware: Hardware;
+  chips: ChipNumbers[];
+}
+
+/** What tests/vectors/hardware.json holds. */
+export interface Chips {
+  noise_seed: number;
+  graphs: { wiring: Wiring; oscillators: number; couplers: number[] }[];
+  small: {
+    dynamics: Terms["dynamics"];
+    inputs: number[][];
+    numbers: Record<string, Nested>;
+    cases: ChipCase[];
+    with_terms: ChipCase[];
+  };
+  shipped: {
+    model: string;
+    place: number;
+    couplings_stride: number;
+    stride: number;
+    cases: (ChipCase | { name: string; refused: string })[];
+  };
+}
+
+export function chips(): Chips {
+  return JSON.parse(new TextDecoder().decode(bytesOf("tests/vectors/hardware.json"))) as Chips;
 }
 
 /** A number, or equally long lists of them to any depth. */
@@ -165,6 +221,21 @@ export function features(inputs: number): Model {
 
 export function gallery(): Gallery {
   return readGallery(bytesOf("playground/public/gallery.safetensors"));
+}
+
+/** A rollout of a model on the chip of a physics, under local fields b (N). */
+export function run(
+  model: Model,
+  fields: Float64Array,
+  physics: Physics,
+  options: SimulationOptions,
+): Rollout {
+  return simulate(onChip(model, physics), fields, physics, options);
+}
+
+/** The couplings that a model runs with in a physics. */
+export function couplingsIn(model: Model, physics: Physics): Float64Array {
+  return effectiveCouplings(onChip(model, physics), physics);
 }
 
 /** The largest difference between two arrays of numbers. */

@@ -87,6 +87,7 @@ function checkedModel(name: string, file: Safetensors): Model {
     steps,
     preprocessing,
     reject: rejectOf(file, header["reject"], inputs),
+    madeFor: header["hardware"] ?? null,
   };
 }
 

@@ -16,7 +16,7 @@ const MULTIPLIER_0 = 0xd2511f53;
 const MULTIPLIER_1 = 0xcd9e8d57;
 const WEYL_0 = 0x9e3779b9;
 const WEYL_1 = 0xbb67ae85;
-const TWO_32 = 4294967296;
+export const TWO_32 = 4294967296;
 
 /** Four counter words and two key words -> four random words, written to `words` (4). */
 export function philox(
@@ -91,18 +91,11 @@ export function normals(
   return found.subarray(0, steps * oscillators);
 }
 
-/** The first normal number of the block at counter (c0, c1, 0, 0) of `key`. */
-export function firstNormal(c0: number, c1: number, key: [number, number]): number {
-  const words = new Uint32Array(4);
-  philox(c0, c1, 0, 0, key[0], key[1], words);
-  return radiusOf(words[0]!) * Math.cos(angleOf(words[1]!));
-}
-
-function radiusOf(word: number): number {
+export function radiusOf(word: number): number {
   return Math.sqrt(-2 * Math.log((word + 0.5) / TWO_32));
 }
 
-function angleOf(word: number): number {
+export function angleOf(word: number): number {
   return ((2 * Math.PI) / TWO_32) * (word + 0.5);
 }
 

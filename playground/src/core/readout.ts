@@ -1,4 +1,5 @@
-/** What is read off a rollout: cos(theta) of the output oscillators, and the class it names. */
+/** What is read off a rollout: cos(theta) of the output oscillators, and the class it names. How a
+ * chip reads them is `hardware/readout`. */
 
 import type { Rollout } from "./types";
 
@@ -38,10 +39,24 @@ export function decidedAt(winners: Int32Array): number {
   return first;
 }
 
-/** Output activations (O) at the end of a rollout; of an ensemble, their mean. */
-export function scoresOf(rollout: Rollout): Float64Array {
-  const outputs = rollout.activations.length / (rollout.steps + 1);
-  return rollout.activations.slice(rollout.steps * outputs);
+/** What is read (O) at the end of a rollout; of an ensemble, the mean. */
+export function scoresOf({ readings }: Rollout): Float64Array {
+  return meanOf(readings);
+}
+
+/** The mean of equally long arrays. */
+export function meanOf(arrays: Float64Array[]): Float64Array {
+  const mean = new Float64Array(arrays[0]!.length);
+  for (const array of arrays) {
+    for (let k = 0; k < mean.length; k++) mean[k]! += array[k]!;
+  }
+  return arrays.length === 1 ? mean : mean.map((sum) => sum / arrays.length);
+}
+
+/** The classes with the largest of the scores (O): several where they tie. */
+export function highestOf(scores: Float64Array): number[] {
+  const most = scores.reduce((a, b) => Math.max(a, b), -Infinity);
+  return [...scores.keys()].filter((o) => scores[o] === most);
 }
 
 /** The largest score minus the second. */

@@ -8,9 +8,11 @@
  * E has no place for a lag a: with one, it may rise. Terms that are absent are not computed with.
  * Phases are wrapped to (-pi, pi] when kT > 0, and unwrapped at kT = 0. */
 
-import { phaseModelOf } from "./hardware";
+import { phaseModelOf } from "./damage";
+import { isExact, needsVelocity, readingOf, type Reading } from "./hardware/readout";
+import type { Realised } from "./hardware/realised";
 import { normals } from "./noise";
-import { decidedAt, readOut, winnersOf } from "./readout";
+import { decidedAt, meanOf, readOut, winnersOf } from "./readout";
 import type { Model, PhaseModel, Physics, Rollout } from "./types";
 
 const LARGEST_TEMPERATURE = 1e30; // its float32 bits are part of the noise's key
@@ -27,6 +29,8 @@ export function unchangedPhysics(model: Model): Physics {
     temperature: 0,
     observationTime: model.observationTime,
     steps: model.steps,
+    hardware: {},
+    chip: 0,
     couplingBits: null,
     mismatch: 0,
     cut: [],
@@ -35,9 +39,9 @@ export function unchangedPhysics(model: Model): Physics {
   };
 }
 
-/** The rollout of local fields b (N), as `fieldsOf` gives them, under `physics`. */
+/** The rollout of a network on a chip under local fields b (N), as `fieldsOn` gives them. */
 export function simulate(
-  model: Model,
+  model: Realised,
   fields: Float64Array,
   physics: Physics,
   options: SimulationOptions,
@@ -65,10 +69,14 @@ export function simulate(
     energy: new Float64Array(steps + 1),
   };
   const replicates: Float64Array[] = [];
+  const readings: Float64Array[] = [];
   for (let m = 0; m < count; m++) {
     const noise =
       temperature === 0 ? null : normals(seed, temperature, m, options.sample, n, steps);
-    replicates.push(trajectory(acting, dynamics, noise, scale, m === shown ? record : null));
+    const run = trajectory(acting, dynamics, noise, scale, m === shown ? record : null);
+    replicates.push(run.activations);
+    const when = { seed, sample: options.sample, replicate: m, time: physics.observationTime };
+    readings.push(read(model, run, acting, dynamics, { chip: model.chip, ...when }));
   }
   const activations = meanOf(replicates);
   const winners = winnersOf(activations, model.outputs);
@@ -77,10 +85,31 @@ export function simulate(
     phases: record.phases,
     activations,
     replicates,
+    readings,
     energy: record.energy,
     winners,
     decidedAt: decidedAt(winners),
   };
+}
+
+/** What the chip reads (O) at the end of a trajectory. */
+function read(
+  { hidden, hardware: { readout } }: Realised,
+  { activations, phases }: Trajectory,
+  acting: PhaseModel,
+  dynamics: Dynamics,
+  reading: Reading,
+): Float64Array {
+  if (readout === undefined || isExact(readout)) {
+    return activations.slice(dynamics.steps * dynamics.outputs);
+  }
+  const velocity = needsVelocity(readout) ? velocityOf(phases, acting, dynamics) : null;
+  return readingOf(readout, phases.slice(hidden), velocity?.slice(hidden) ?? null, reading);
+}
+
+interface Trajectory {
+  activations: Float64Array; // (T, O)
+  phases: Float64Array; // (N) at the end
 }
 
 interface Dynamics {
@@ -104,7 +133,7 @@ function trajectory(
   noise: Float64Array | null,
   scale: number,
   record: Record | null,
-): Float64Array {
+): Trajectory {
   const activations = new Float64Array((steps + 1) * outputs);
   const phases = start.slice();
   const cos = new Float64Array(n);
@@ -139,7 +168,24 @@ function trajectory(
       phases[i] = noise === null ? moved : wrap(moved + scale * noise[step * n + i]!);
     }
   }
-  return activations;
+  return { activations, phases };
+}
+
+/** d theta / dt (N) at phases (N). */
+function velocityOf(
+  phases: Float64Array,
+  { fields, couplings, frequencies, injection, lag }: PhaseModel,
+  { oscillators: n, mobility }: Dynamics,
+): Float64Array {
+  const [cos, sin] = [phases.map(Math.cos), phases.map(Math.sin)];
+  const [jCos, jSin] = [new Float64Array(n), new Float64Array(n)];
+  multiply(couplings, n, cos, sin, jCos, jSin);
+  if (lag !== null) turn(jCos, jSin, lag);
+  return phases.map((_, i) => {
+    let torque = sin[i]! * (fields[i]! + jCos[i]!) - cos[i]! * jSin[i]!;
+    if (injection !== null) torque += 4 * injection[i]! * sin[i]! * cos[i]!;
+    return (frequencies === null ? 0 : frequencies[i]!) - mobility * torque;
+  });
 }
 
 /** J cos and J sin for J (n, n), two rows at a time: four independent sums keep the adders busy. */
@@ -201,14 +247,6 @@ function turn(jCos: Float64Array, jSin: Float64Array, lag: number): void {
 /** The representative of a phase on the principal branch (-pi, pi]. */
 function wrap(phase: number): number {
   return Math.abs(phase) > Math.PI ? Math.atan2(Math.sin(phase), Math.cos(phase)) : phase;
-}
-
-function meanOf(arrays: Float64Array[]): Float64Array {
-  const mean = new Float64Array(arrays[0]!.length);
-  for (const array of arrays) {
-    for (let k = 0; k < mean.length; k++) mean[k]! += array[k]!;
-  }
-  return arrays.length === 1 ? mean : mean.map((sum) => sum / arrays.length);
 }
 
 function checkPhysics({ temperature, observationTime, steps, seed }: Physics): void {

@@ -1,7 +1,10 @@
 /** What the core computes with. Phases are radians, activations cos(theta), times in units of the
  * network's own clock; hidden oscillators come first, then the outputs. */
 
+import type { Hardware } from "./hardware/hardware";
 import type { RejectOption } from "./reject";
+
+export const INITIAL_PHASE = Math.PI / 2; // where an oscillator starts unless told otherwise
 
 /** Single or double precision, as the file holds it. */
 export type Numbers = Float32Array | Float64Array;
@@ -33,6 +36,7 @@ export interface Model extends NetworkParameters {
   steps: number;
   preprocessing: Preprocessing;
   reject: RejectOption | null;
+  madeFor: unknown; // the hardware it was trained for, as its file has it; null for the ideal network
 }
 
 /** What makes inputs u (D) of a picture or of a row of numbers. */
@@ -71,11 +75,13 @@ export interface Physics {
   temperature: number; // kT, 0 is deterministic
   observationTime: number;
   steps: number;
-  couplingBits: number | null; // null: not quantised
-  mismatch: number; // relative standard deviation of every coupling
+  hardware: Hardware; // the kind of chip; {} is the ideal network
+  chip: number; // the seed that tells a chip from others of its kind
+  couplingBits: number | null; // over the full range, in place of the chip's levels; null: as it has them
+  mismatch: number; // relative standard deviation of every coupling, in place of the chip's
   cut: [number, number][]; // couplings set to 0, i < j
   silenced: number[]; // oscillators without field, couplings, frequency and injection
-  seed: number; // of the thermal noise and of the mismatch
+  seed: number; // of a run's noise, thermal and of the readout
 }
 
 /** What acts on the phases under one input, in the physics chosen; null is absent as above. */
@@ -94,7 +100,8 @@ export interface Rollout {
   phases: Float64Array; // (T, N) of the trajectory shown
   activations: Float64Array; // (T, O): cos(theta) of the outputs; of an ensemble, their mean
   replicates: Float64Array[]; // (T, O) each; one entry, or those of an ensemble
+  readings: Float64Array[]; // (O) of each replicate: what the chip reads at the end
   energy: Float64Array; // (T) of the trajectory shown
-  winners: Int32Array; // (T) class that would be read at each time
+  winners: Int32Array; // (T) class with the largest activation at each time
   decidedAt: number; // first grid index from which on the winner no longer changes
 }

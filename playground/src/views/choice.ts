@@ -53,10 +53,12 @@ export function createChoice(
   };
 }
 
-function factsOf({ protocol, dataset, hidden, outputs, inputs, preprocessing }: Model): string {
+function factsOf(model: Model): string {
+  const { protocol, dataset, hidden, outputs, inputs, preprocessing, madeFor } = model;
   const read =
     preprocessing.kind === "picture"
       ? `pictures of ${preprocessing.rows} × ${preprocessing.columns}`
       : `rows of ${counted(inputs, "number")}`;
-  return `${protocol} on ${dataset}: ${hidden} + ${outputs} oscillators, ${read}.`;
+  const chips = madeFor === null ? "" : " Trained for imperfect chips: choose one under Physics.";
+  return `${protocol} on ${dataset}: ${hidden} + ${outputs} oscillators, ${read}.${chips}`;
 }

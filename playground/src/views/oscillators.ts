@@ -62,7 +62,8 @@ export class Oscillators {
     if (this.shown === null) return;
     const { state, outcome } = this.shown;
     const { selected, physics } = state;
-    const { model, fields, winner } = outcome;
+    const { model, fields } = outcome;
+    const winner = outcome.tied.length === 0 ? outcome.winner : null;
     const { silenced } = physics;
     const oscillator = this.hovered ?? this.focused ?? selected;
     // The pointer may still be where a larger network had a dial.

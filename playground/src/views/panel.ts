@@ -1,6 +1,6 @@
 /** One network's rollout: traces, the class at each time, energy. Two stand side by side to compare. */
 
-import type { Model, Rollout } from "../core";
+import type { Realised, Rollout } from "../core";
 import { context, elided, hook, make, signed } from "../dom";
 import { showAnytime } from "./anytime";
 import { showEnergy } from "./energy";
@@ -36,14 +36,14 @@ export class Panel {
     this.root.hidden = hidden;
   }
 
-  show(title: string | null, rollout: Rollout, model: Model, winner: number): void {
-    const { lag } = model;
+  show(title: string | null, rollout: Rollout, model: Realised): void {
+    const winner = rollout.winners[rollout.steps];
+    const why = notConservative(model);
     const names = model.classNames.map((name) => elided(name, LONGEST_NAME));
     this.heading.textContent = title ?? "";
     this.heading.hidden = title === null;
-    this.lag.hidden = lag === null;
-    this.lag.textContent =
-      lag === null ? "" : `couplings lag by ${signed(lag, 2)} rad: the energy may rise`;
+    this.lag.hidden = why.length === 0;
+    this.lag.textContent = `${why.join(", ")}: the energy may rise`;
     const measure = context(make("canvas"));
     measure.font = `bold ${FONT}`;
     const right = 26 + Math.max(20, ...names.map((name) => measure.measureText(name).width));
@@ -64,4 +64,10 @@ export class Panel {
   at(fraction: number): void {
     for (const plot of this.plots) plot.at(fraction);
   }
+}
+
+/** Why the network on its chip is no gradient flow. */
+function notConservative({ lag, hardware }: Realised): string[] {
+  const found = lag === null ? [] : [`couplings lag by ${signed(lag, 2)} rad`];
+  return hardware.asymmetry?.sd ? [...found, "couplers differ by direction"] : found;
 }

@@ -2,7 +2,7 @@
 
 import type { Model, Physics } from "../core";
 import { hook, make } from "../dom";
-import { COUPLING_BITS, ENSEMBLE, rangesOf } from "../state";
+import { COUPLING_BITS, ENSEMBLE, rangesOf, type Settings } from "../state";
 import { say } from "./announce";
 
 export interface PhysicsView {
@@ -10,7 +10,7 @@ export interface PhysicsView {
 }
 
 export interface PhysicsEvents {
-  onChange(change: Partial<Physics>): void;
+  onChange(change: Partial<Settings>): void;
   onEnsemble(ensemble: boolean): void;
   onReset(): void;
 }
@@ -52,9 +52,14 @@ const QUANTITIES: Quantity[] = [
 export function createPhysics(events: PhysicsEvents): PhysicsView {
   const root = hook("settings");
   const quantities = QUANTITIES.map((quantity) => makeQuantity(quantity, events));
-  const bits = make("select", { id: "coupling-bits", "data-testid": "coupling-bits" });
+  const bits = make("select", {
+    id: "coupling-bits",
+    "data-testid": "coupling-bits",
+    title: "Levels over the full range of the couplings, in place of the chip's",
+  });
+  const off = make("option", { value: "off" }, "off");
   bits.append(
-    make("option", { value: "off" }, "off"),
+    off,
     ...COUPLING_BITS.map((n) => make("option", { value: String(n) }, `${n} bits`)),
   );
   bits.addEventListener("change", () => {
@@ -62,7 +67,11 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
   });
   const ensemble = make("input", { type: "checkbox", "data-testid": "ensemble" });
   ensemble.addEventListener("change", () => events.onEnsemble(ensemble.checked));
-  const noise = make("button", { type: "button", "data-testid": "new-noise" }, "New noise");
+  const noise = make(
+    "button",
+    { type: "button", "data-testid": "new-noise", title: "Another run of the same chip" },
+    "New noise",
+  );
   noise.addEventListener("click", () => {
     events.onChange({ seed: crypto.getRandomValues(new Uint32Array(1))[0] });
   });
@@ -88,6 +97,7 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
     show(physics, ensembleOn, model) {
       for (const { show } of quantities) show(physics, model);
       bits.value = physics.couplingBits === null ? "off" : String(physics.couplingBits);
+      off.textContent = physics.hardware.coupling_levels ? "as the chip" : "off";
       ensemble.checked = ensembleOn;
       hook("changes").textContent = changes(physics);
     },

@@ -1,0 +1,261 @@
+"""Make the page's kinds of chips, and the numbers that it must compute of them.
+
+    python tools/playground_chips.py
+
+Writes playground/src/presets.json, the package's presets as `Hardware.to_json` has them, and
+tests/vectors/hardware.json: couplers of every wiring, and what chips make of a small network, for
+each effect alone and each preset, and of a shipped one, for each preset. Float64, by the reference
+kernels.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import entrain
+from entrain import kernels
+from entrain.data import load_test_split
+from entrain.errors import InputError
+from entrain.evaluation.chips import scores_on_chips
+from entrain.files import write_atomically
+from entrain.hardware import (
+    Asymmetry,
+    CouplingFunction,
+    Dead,
+    FrequencySpread,
+    Hardware,
+    Levels,
+    Mismatch,
+    Offset,
+    PhaseNoise,
+    Readout,
+    Sparsity,
+    Stuck,
+    Wiring,
+    describe,
+    on_chips,
+    preset,
+    presets,
+)
+from entrain.physics import Dynamics, Parameters, layered_graph
+
+ROOT = Path(__file__).parents[1]
+PRESETS = ROOT / "playground" / "src" / "presets.json"
+VECTORS = ROOT / "tests" / "vectors" / "hardware.json"
+
+INPUTS, HIDDEN, OUTPUTS = 5, 9, 3
+N = HIDDEN + OUTPUTS
+DYNAMICS = Dynamics(1.5, 0.6, 18)
+SEEDS = (3, 4_294_967_291)
+NOISE_SEED = 7
+SHIPPED, EXAMPLE = "mnist-74", 8  # the model, and the test image that it reads
+COUPLINGS_STRIDE, STRIDE = 83, 5  # of the shipped network's numbers that are kept
+
+ALONE: dict[str, Hardware] = {
+    "wiring": Hardware(wiring=Wiring("kings")),
+    "wiring, mask": Hardware(wiring=Wiring(mask=((0, 9), (2, 5), (3, 11), (8, 10)))),
+    "sparsity": Hardware(sparsity=Sparsity(0.5)),  # 31.5 of 63 couplers, rounded up
+    "sparsity, down": Hardware(sparsity=Sparsity(1 / 6)),  # 10.5 of 63, rounded down
+    "coupling_levels": Hardware(coupling_levels=Levels(bits=4)),
+    "coupling_levels, max": Hardware(coupling_levels=Levels(bits=3, range=1.0, rule="max")),
+    "coupling_levels, list": Hardware(
+        coupling_levels=Levels(levels=(-1.0, -0.25, 0.5), range=1.25, rule="absolute")
+    ),
+    "weight_levels": Hardware(weight_levels=Levels(part="input_weights", bits=5, range=2.0)),
+    "bias_levels": Hardware(bias_levels=Levels(part="biases", bits=4, rule="couplings")),
+    "bias_levels, halves of steps": Hardware(
+        bias_levels=Levels(part="biases", bits=3, range=1.5, rule="absolute")
+    ),
+    "bias_levels, between levels": Hardware(
+        bias_levels=Levels(part="biases", levels=(-1.0, -0.25, 0.5), range=1.0, rule="absolute")
+    ),
+    "mismatch": Hardware(mismatch=Mismatch(0.1, 0.2, 0.3, 0.15)),
+    "offset": Hardware(offset=Offset(0.1, 0.2, 0.3)),
+    "asymmetry": Hardware(asymmetry=Asymmetry(0.2)),
+    "field_levels": Hardware(
+        field_levels=Levels(part="fields", bits=4, range=2.0, rule="couplings")
+    ),
+    "field_levels, list": Hardware(
+        field_levels=Levels(
+            part="fields", levels=(-1.0, -0.5, 0.0, 0.5, 1.0), range=2.5, rule="absolute"
+        )
+    ),
+    "dead": Hardware(dead=Dead(0.2, 0.3)),
+    "stuck": Hardware(stuck=Stuck(0.3)),
+    "frequency_spread": Hardware(frequency_spread=FrequencySpread(1.0)),
+    "coupling_function": Hardware(coupling_function=CouplingFunction(0.3)),
+    "phase_noise": Hardware(phase_noise=PhaseNoise(0.2)),
+    "readout": Hardware(readout=Readout(bits=4)),
+    "readout, comparators": Hardware(readout=Readout(noise=0.1, offset=0.2)),
+    "readout, timing": Hardware(readout=Readout(jitter=0.1, spread=0.2)),
+}
+EVERYTHING = Hardware(
+    wiring=Wiring("ring", degree=8),
+    sparsity=Sparsity(0.75),
+    coupling_levels=Levels(bits=4, range=2.0),
+    weight_levels=Levels(part="input_weights", bits=6, rule="max", range=1.0),
+    bias_levels=Levels(part="biases", bits=6),
+    mismatch=Mismatch(0.1, 0.1, 0.1, 0.1),
+    offset=Offset(0.1, 0.1, 0.1),
+    asymmetry=Asymmetry(0.1),
+    field_levels=Levels(part="fields", bits=6, range=5.0, rule="couplings"),
+    dead=Dead(0.1, 0.1),
+    stuck=Stuck(0.2),
+    frequency_spread=FrequencySpread(0.5),
+    coupling_function=CouplingFunction(-0.2),
+    phase_noise=PhaseNoise(0.1),
+    readout=Readout(5, 0.05, 0.05, 0.05, 0.05),
+)
+WIRINGS = (
+    Wiring("kings"),
+    Wiring("hexagonal"),
+    Wiring("chimera"),
+    Wiring("ring", degree=4),
+    Wiring("all-to-all"),
+    Wiring("random", degree=3, mask=((0, 3), (1, 2))),
+)
+SIZES = (5, 12, 41)
+
+
+def main() -> None:
+    torch.set_num_threads(1)  # products this small are slower on several
+    write_atomically(PRESETS, presets_text().encode())
+    text = json.dumps(vectors(), separators=(",", ":"), allow_nan=False)
+    write_atomically(VECTORS, f"{text}\n".encode())
+    for path in (PRESETS, VECTORS):
+        print(f"{path.name}: {path.stat().st_size:,} bytes")  # noqa: T201
+
+
+def presets_text() -> str:
+    """playground/src/presets.json: name, title and hardware of each preset, one a line."""
+    found = (describe(name) for name in presets())
+    lines = (
+        json.dumps({"name": each.name, "title": each.title, "hardware": each.hardware.to_json()})
+        for each in found
+    )
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def vectors() -> dict[str, Any]:
+    """Everything in tests/vectors/hardware.json, computed now."""
+    plain, terms, inputs = small_network()
+    kinds = ALONE | {name: preset(name) for name in presets()}
+    with kernels.use("reference"):
+        cases = [_case(name, each, plain, inputs, DYNAMICS) for name, each in kinds.items()]
+        with_terms = {name: ALONE[name] for name in ("dead", "stuck")} | {"everything": EVERYTHING}
+        termed = [_case(name, each, terms, inputs, DYNAMICS) for name, each in with_terms.items()]
+        return {
+            "noise_seed": NOISE_SEED,
+            "graphs": [_couplers(wiring, n) for wiring in WIRINGS for n in SIZES],
+            "small": {
+                "dynamics": {
+                    "mobility": DYNAMICS.mobility,
+                    "observation_time": DYNAMICS.observation_time,
+                    "steps": DYNAMICS.steps,
+                },
+                "inputs": inputs.tolist(),
+                "numbers": {name: tensor[0].tolist() for name, tensor in terms.tensors().items()},
+                "cases": cases,
+                "with_terms": termed,
+            },
+            "shipped": _shipped(),
+        }
+
+
+def small_network() -> tuple[Parameters, Parameters, Tensor]:
+    """A network with a run axis, the same with every optional term, and inputs (2, D).
+
+    Multiples of 2^-20, exact in float32, and no two couplings alike. Some biases are half way
+    between levels.
+    """
+    halves = torch.tensor([-0.625, 0.125, 0.25, -0.25, 0.75, -0.75], dtype=torch.float64)
+    upper = _waves(N * N, 2.0).reshape(N, N).triu(1)
+    graph = layered_graph(HIDDEN, OUTPUTS)
+    plain = Parameters(
+        input_weights=_waves(HIDDEN * INPUTS, 0.0).reshape(1, HIDDEN, INPUTS),
+        biases=torch.cat([halves, _waves(N - len(halves), 1.0)])[None],
+        couplings=((upper + upper.T) * graph)[None],
+        graph=graph,
+    )
+    terms = replace(
+        plain,
+        frequencies=_waves(N, 3.0)[None],
+        start_phases=2 * _waves(N, 4.0)[None],  # some of them beyond pi
+        injection=_waves(N, 5.0)[None],
+        lag=torch.tensor([0.4375], dtype=torch.float64),
+    )
+    return plain, terms, _waves(2 * INPUTS, 6.0).reshape(2, INPUTS)
+
+
+def _waves(count: int, shift: float) -> Tensor:
+    """Numbers from -2 to 2 without a pattern."""
+    places = torch.arange(count, dtype=torch.float64)
+    return ((places * places + 7 * shift + 1).sin() * 2**21).round() / 2**20
+
+
+def _couplers(wiring: Wiring, n: int) -> dict[str, Any]:
+    """Pairs (i, j), i < j, one after the other."""
+    pairs = wiring.graph(n).triu(1).nonzero().flatten().tolist()
+    values = Hardware(wiring=wiring).to_json()["wiring"]
+    return {"wiring": values, "oscillators": n, "couplers": pairs}
+
+
+def _case(
+    name: str, hardware: Hardware, of: Parameters, inputs: Tensor, dynamics: Dynamics
+) -> dict[str, Any]:
+    """What chips of one kind make of a network; numbers as they were are left out."""
+    chips = []
+    for seed in SEEDS:
+        realised = on_chips(of, hardware, [seed])
+        found: dict[str, Any] = {"seed": seed}
+        before = of.tensors()
+        for each, tensor in realised.parameters.tensors().items():
+            if each not in before or not torch.equal(tensor, before[each]):
+                found[each] = tensor[0].flatten().tolist()
+        found["fields"] = realised.phase_model(inputs).fields[0, 0].tolist()
+        scores = scores_on_chips(of, hardware, [seed], inputs, dynamics, noise_seed=NOISE_SEED)
+        found["scores"] = scores[0, 0].tolist()
+        chips.append(found)
+        if {**chips[0], "seed": seed} == found and len(chips) > 1:
+            chips.pop()  # the same for every chip
+    return {"name": name, "hardware": hardware.to_json(), "chips": chips}
+
+
+def _shipped() -> dict[str, Any]:
+    """A shipped model on each preset, thinned out, or why it does not fit."""
+    model = entrain.load(SHIPPED)
+    test = load_test_split(model.dataset)
+    index = int(np.flatnonzero(test.labels == EXAMPLE // 3)[EXAMPLE % 3])
+    inputs = model.inputs(test.features[index]).double()
+    parameters = model.one_run().map(lambda tensor: tensor.double())
+    cases: list[dict[str, Any]] = []
+    for name in presets():
+        try:
+            case = _case(name, preset(name), parameters, inputs, model.network.dynamics)
+        except InputError as error:
+            cases.append({"name": name, "refused": str(error)})
+            continue
+        for chip in case["chips"]:
+            chip.pop("input_weights", None)  # in the fields
+            for each in ("couplings", "fields", "frequencies"):
+                if each in chip:
+                    chip[each] = chip[each][:: COUPLINGS_STRIDE if each == "couplings" else STRIDE]
+        cases.append(case)
+    return {
+        "model": SHIPPED,
+        "place": EXAMPLE,
+        "couplings_stride": COUPLINGS_STRIDE,
+        "stride": STRIDE,
+        "cases": cases,
+    }
+
+
+if __name__ == "__main__":
+    main()
