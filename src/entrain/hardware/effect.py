@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, fields, replace
+from typing import Protocol, Self
 
 from torch import Tensor
 
@@ -73,3 +73,9 @@ class Effect(ABC):
     def change(self, network: Realised, draws: Draws) -> Realised:
         """The network with this effect; differentiable, straight through where it rounds."""
         return network
+
+    def times(self, factor: float) -> Self | None:
+        """The same effect with each of its numbers `factor` times as large, or as far towards that
+        as they go; None where an effect has no strength."""
+        numbers = {each.name: factor * getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return replace(self, **numbers)  # type: ignore[type-var]
