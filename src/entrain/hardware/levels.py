@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from entrain.errors import InputError, finite_numbers, one_of, positive_float, positive_int
-from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.hardware.effect import Draws, Effect, Realised, rms
 
 RangeRule = Literal["rms", "max", "absolute", "couplings"]
 _MOST_BITS = 24  # of a float32
@@ -105,8 +105,7 @@ class Levels(Effect):
             return flat.new_full((len(flat),), self.range)
         if self.rule == "max":
             return self.range * flat.abs().amax(1)
-        count = (flat != 0).sum(1).clamp(min=1)
-        return self.range * (flat.square().sum(1) / count).sqrt()
+        return self.range * rms(flat)
 
     def rounded(self, numbers: Tensor, unit: Tensor) -> Tensor:
         """`numbers` at the nearest level of the range `unit`; a range of zero changes nothing."""
