@@ -302,19 +302,14 @@ def _table_of_strengths(strengths: dict[str, list[dict[str, Any]]]) -> Table:
     from entrain.hardware.strengths import FACTORS
 
     shown = table(
-        "Mean (5th percentile) with one effect at so many times its strength",
+        "Mean over chips with one effect at so many times its strength",
         "effect",
         "its strength",
         *(f"x {factor:g}" for factor in FACTORS),
     )
     for name, around in strengths.items():
         by_factor = {each["factor"]: each for each in around}
-        cells = [
-            f"{number(each['mean'])} ({number(each['p5'])})"
-            if (each := by_factor.get(factor))
-            else "-"
-            for factor in FACTORS
-        ]
+        cells = [number(by_factor[f]["mean"]) if f in by_factor else "-" for f in FACTORS]
         shown.add_row(name, by_factor[1.0]["strength"], *cells)
     return shown
 
