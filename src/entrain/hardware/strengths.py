@@ -60,6 +60,8 @@ def label(name: str, effect: Effect) -> str:
     for each in fields(effect):  # type: ignore[arg-type]
         value = getattr(effect, each.name)
         shown = _SHOWN.get(f"{name}.{each.name}", _SHOWN.get(each.name))
+        if shown is None and isinstance(value, float) and each.name != "range":
+            shown = _number
         if value and shown is not None:
             found[shown(value)] = None
     return ", ".join(found)
@@ -87,8 +89,6 @@ _SHOWN: dict[str, Callable[[Any], str]] = {  # entries of effects as they are sh
     "frequency_spread.sd": lambda sd: f"{sd:.3g} rad/time",
     "lag": lambda lag: f"{lag:.3g} rad",
     "temperature": lambda kt: f"kT {kt:.3g}",
-    "noise": _number,
-    "offset": _number,
     "jitter": _percent,
     "spread": _percent,
 }
