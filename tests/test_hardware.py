@@ -26,6 +26,7 @@ from chips import (
     parameters,
     scores,
 )
+from conftest import threads
 from entrain import kernels
 from entrain.errors import InputError
 from entrain.evaluation.chips import scores_on_chips
@@ -113,6 +114,17 @@ def test_answers_do_not_depend_on_who_is_measured_beside(monkeypatch: pytest.Mon
     monkeypatch.setattr("entrain.evaluation.chips._NUMBERS", 1)
     parts = scores_on_chips(both, EVERYTHING, range(4), inputs(), DYNAMICS)
     assert torch.allclose(parts, whole, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_range_of_a_chip_is_the_same_alone_and_among_others(count: int) -> None:
+    """PyTorch shares the sum of a single row out to threads, which may round otherwise."""
+    numbers = random_tensor(5, 64, 784, seed=2).float()
+    with threads(count):
+        levels = Levels(bits=6, part="input_weights", range=4.0)
+        whole = levels._unit(numbers)
+        alone = torch.cat([levels._unit(one) for one in numbers.split(1)])
+    assert torch.equal(whole, alone)
 
 
 def test_noise_differs_by_its_seed_and_not_by_the_chip() -> None:

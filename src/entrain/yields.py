@@ -2,14 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor
 
 from entrain.data import Split
 from entrain.errors import seed_number
-from entrain.evaluation.chips import Yield, accuracies_on_chips, check_chips
+from entrain.evaluation.chips import Yield, accuracies_on_chips, blocks, check_chips
 from entrain.hardware import Hardware, find
 from entrain.model import Model
+from entrain.physics import Dynamics, Parameters
+from entrain.yield_file import open_yield_file
+
+
+@dataclass(frozen=True)
+class ChipTest:
+    """A network (1, ...) and the examples that it is asked on chips: inputs (M, D), labels (M,)."""
+
+    parameters: Parameters
+    dynamics: Dynamics
+    inputs: Tensor
+    labels: Tensor
+    noise_seed: int = 0
+
+    def to(self, device: torch.device) -> ChipTest:
+        """The same on a device."""
+        parameters = self.parameters.map(lambda tensor: tensor.to(device))
+        return replace(
+            self,
+            parameters=replace(parameters, graph=parameters.graph.to(device)),
+            inputs=self.inputs.to(device),
+            labels=self.labels.to(device),
+        )
+
+    def accuracies(self, block: Block) -> list[float]:
+        """Top-1 in percent on each chip of a block."""
+        found = accuracies_on_chips(
+            self.parameters,
+            block.hardware,
+            block.seeds,
+            self.inputs,
+            self.labels,
+            self.dynamics,
+            noise_seed=self.noise_seed,
+        )
+        numbers: list[float] = found[0].tolist()
+        return numbers
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some chips of a kind, measured together."""
+
+    hardware: Hardware
+    seeds: tuple[int, ...]
+
+
+class Engine(Protocol):
+    """Who measures blocks of chips: this process, or a cluster."""
+
+    def measure(
+        self, test: ChipTest, blocks: Sequence[Block]
+    ) -> Iterator[tuple[Block, list[float]]]:
+        """The accuracies of every block, in any order."""
+
+
+class ThisProcess:
+    """One block after the other, here."""
+
+    def measure(
+        self, test: ChipTest, blocks: Sequence[Block]
+    ) -> Iterator[tuple[Block, list[float]]]:
+        """The accuracies of every block, in order."""
+        for block in blocks:
+            yield block, test.accuracies(block)
 
 
 def yield_of(
@@ -21,23 +91,76 @@ def yield_of(
     first_seed: int = 0,
     noise_seed: int = 0,
     unseen: bool = True,
+    out: Path | str | None = None,
     on_done: Callable[[list[float]], None] | None = None,
 ) -> Yield:
     """The accuracy of a model on chips of one kind, with the seeds first_seed, first_seed + 1, ...
 
     `hardware` is a `Hardware`, the name of a preset or a TOML file. `on_done` is given the
-    accuracies of some more chips, now and then.
+    accuracies of some more chips, now and then. With the file `out` they are kept, and a call that
+    was interrupted, or one for more chips, goes on from there.
+    """
+    kind = find(hardware)
+    found = yields_of(
+        model,
+        [kind],
+        data,
+        chips=chips,
+        first_seed=first_seed,
+        noise_seed=noise_seed,
+        unseen=unseen,
+        out=out,
+        on_done=on_done,
+    )
+    return found[kind]
+
+
+def yields_of(
+    model: Model,
+    kinds: Iterable[Hardware],
+    data: Split,
+    *,
+    chips: int = 100,
+    first_seed: int = 0,
+    noise_seed: int = 0,
+    unseen: bool = True,
+    out: Path | str | None = None,
+    engine: Engine | None = None,
+    on_done: Callable[[list[float]], None] | None = None,
+) -> dict[Hardware, Yield]:
+    """`yield_of` for several kinds of chips, each once; a file `out` belongs to the first kind.
+
+    `on_done` is also given what a file has already. The numbers do not depend on the engine, nor
+    on where an interrupted measurement was: a chip is measured as if alone.
     """
     seeds = check_chips(chips, first_seed)
+    unique = list(dict.fromkeys(kinds))
+    for kind in unique:
+        kind.check(model.network.hidden, model.network.outputs)
     inputs, labels = model.examples(data, unseen=unseen)
-    found = accuracies_on_chips(
+    test = ChipTest(
         model.one_run(),
-        find(hardware),
-        seeds,
+        model.network.dynamics,
         inputs,
         labels,
-        model.network.dynamics,
-        noise_seed=seed_number("noise_seed", noise_seed),
-        on_chips_done=None if on_done is None else lambda part: on_done(part[0]),
+        seed_number("noise_seed", noise_seed),
     )
-    return Yield(tuple(found[0].tolist()), first_seed)
+    with open_yield_file(None if out is None else Path(out), test, unique[0]) as kept:
+        waiting: list[Block] = []
+        for kind in unique:
+            known = kept.of(kind)
+            if on_done is not None and (done := [known[seed] for seed in seeds if seed in known]):
+                on_done(done)
+            unknown = [seed for seed in seeds if seed not in known]
+            for some in blocks(test.parameters, unknown, len(inputs)):
+                waiting.append(Block(kind, tuple(some)))
+        if waiting:
+            for block, accuracies in (engine or ThisProcess()).measure(test, waiting):
+                kept.add(block.hardware, block.seeds, accuracies)
+                if on_done is not None:
+                    on_done(accuracies)
+        found = {kind: kept.of(kind) for kind in unique}
+    return {
+        kind: Yield(tuple(known[seed] for seed in seeds), first_seed)
+        for kind, known in found.items()
+    }

@@ -11,10 +11,14 @@ from entrain.cli.console import err, number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, ModelArgument
 
 if TYPE_CHECKING:
+    import torch
+    from rich.table import Table
+
     from entrain.data import Split
     from entrain.evaluation.chips import Yield
     from entrain.hardware import Hardware
     from entrain.model import Model
+    from entrain.yields import Engine
 
 
 _AS_TRAINED: dict[str, Any] = {"label": None, "image_size": None}
@@ -39,14 +43,32 @@ def command(
     effects: Annotated[
         bool, typer.Option("--effects", help="Also the cost of each effect, alone and among all.")
     ] = False,
+    strengths: Annotated[
+        bool,
+        typer.Option("--strengths", help="Also with each effect at 1/4 to 4 times its strength."),
+    ] = False,
     dataset: Annotated[
         str | None,
         typer.Option(
             help="Test examples of another dataset.", show_default="what the model was trained on"
         ),
     ] = None,
+    out_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE.json",
+            help="Keep accuracies and result there; if it is there, go on from it.",
+        ),
+    ] = None,
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .pdf or .svg.")
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="process (this one), or ray (needs entrain[cluster]).")
+    ] = "process",
+    address: Annotated[
+        str | None, typer.Option(help="Of a Ray cluster.", show_default="a local one")
     ] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
@@ -55,37 +77,28 @@ def command(
     """Make many chips of a kind, each with its own parts, and measure MODEL on each of them.
 
     Chips differ by mismatch, dead parts and the like, drawn by their seeds; the noise of a run is
-    drawn by --noise-seed and the same for every chip.
+    drawn by --noise-seed and the same for every chip. With --out, a measurement that was killed
+    goes on where it was, and one for more chips adds to those that are there.
     """
-    from entrain import kernels
     from entrain.cli.evaluate import test_examples
-    from entrain.device import choose_device
-    from entrain.errors import InputError, finite_float
-    from entrain.evaluation.chips import check_chips
-    from entrain.figures.yields import check_format, draw_yield
-    from entrain.hardware import find
-    from entrain.models import find as find_model
-    from entrain.models import load
+    from entrain.figures.yields import draw_yield
+    from entrain.yield_file import keep_result
 
-    check_chips(chips, seed)
-    if threshold is not None:
-        finite_float("--threshold", threshold, least=0.0, most=100.0)
-    if figure is not None:
-        check_format(figure)
-    place = choose_device(device)
-    path = find_model(model)
-    loaded = load(path)
-    if hardware is None and loaded.hardware is None:
-        raise InputError(
-            f"{path}: was not trained for a kind of chip; choose one with --hardware, such as "
-            "typical (entrain hardware lists them)"
-        )
-    kind = loaded.hardware if hardware is None else find(hardware)
-    assert kind is not None
+    _check(chips, seed, threshold, out_file, figure)
+    place, worker = _engine(engine, address, device)
+    path, loaded, kind = _model_and_kind(model, hardware)
     name, split = test_examples(path, loaded, dataset, _AS_TRAINED, data_dir)
-    kernels.prepare(place, err.print)
     loaded.network.to(place)
-    found = _measured(loaded, kind, split, chips, seed, noise_seed, "chips")
+    found = _measured(
+        loaded,
+        _kinds(kind, effects, strengths),
+        split,
+        chips=chips,
+        first_seed=seed,
+        noise_seed=noise_seed,
+        out=out_file,
+        engine=worker,
+    )
     result: dict[str, Any] = {
         "model": str(path),
         "hardware": kind.to_json(),
@@ -97,13 +110,18 @@ def command(
         "seed": seed,
         "noise_seed": noise_seed,
         "ideal": loaded.evaluate(split)["top1"],
-        **found.summary(),
-        "accuracies": list(found.accuracies),
+        **found[kind].summary(),
+        "accuracies": list(found[kind].accuracies),
     }
     if threshold is not None:
-        result |= {"threshold": threshold, "above_threshold": found.above(threshold)}
+        result |= {"threshold": threshold, "above_threshold": found[kind].above(threshold)}
     if effects:
-        result["effects"] = _effects(loaded, kind, split, chips, seed, noise_seed)
+        result["effects"] = _effects(kind, found)
+    if strengths:
+        result["strengths"] = _strengths(kind, found)
+    if out_file is not None:
+        keep_result(out_file, result)
+        result["file"] = str(out_file)
     if figure is not None:
         draw_yield(figure, result)
         result["figure"] = str(figure)
@@ -114,41 +132,127 @@ def command(
     _say_what_it_was_made_for(loaded, kind)
 
 
-def _measured(
-    model: Model, kind: Hardware, split: Split, chips: int, seed: int, noise_seed: int, what: str
-) -> Yield:
-    from entrain.cli.progress import fraction_bar
-    from entrain.yields import yield_of
+def _check(
+    chips: int, seed: int, threshold: float | None, out_file: Path | None, figure: Path | None
+) -> None:
+    """Refuse what cannot be, before anything is loaded."""
+    from entrain.errors import finite_float
+    from entrain.evaluation.chips import check_chips
+    from entrain.figures.yields import check_format
+    from entrain.yield_file import check_path
 
-    with fraction_bar(what) as on_progress:
+    check_chips(chips, seed)
+    if threshold is not None:
+        finite_float("--threshold", threshold, least=0.0, most=100.0)
+    if figure is not None:
+        check_format(figure)
+    if out_file is not None:
+        check_path(out_file)
+
+
+def _engine(name: str, address: str | None, device: str) -> tuple[torch.device, Engine]:
+    """Where this process computes, and who measures chips; a cluster has devices of its own."""
+    import torch
+
+    from entrain import kernels
+    from entrain.device import choose_device
+    from entrain.errors import InputError, unknown_name
+    from entrain.yields import ThisProcess
+
+    if name == "process":
+        if address is not None:
+            raise InputError("--address belongs to --engine ray")
+        place = choose_device(device)
+        kernels.prepare(place, err.print)
+        return place, ThisProcess()
+    if name == "ray":
+        from entrain.reproduction.chips_on_ray import ChipsOnRay
+
+        return torch.device("cpu"), ChipsOnRay(address, device)
+    raise unknown_name("engine", name, ("process", "ray"))
+
+
+def _model_and_kind(model: str, hardware: str | None) -> tuple[Path, Model, Hardware]:
+    from entrain.errors import InputError
+    from entrain.hardware import find
+    from entrain.models import find as find_model
+    from entrain.models import load
+
+    path = find_model(model)
+    loaded = load(path)
+    kind = loaded.hardware if hardware is None else find(hardware)
+    if kind is None:
+        raise InputError(
+            f"{path}: was not trained for a kind of chip; choose one with --hardware, such as "
+            "typical (entrain hardware lists them)"
+        )
+    return path, loaded, kind
+
+
+def _kinds(kind: Hardware, effects: bool, strengths: bool) -> list[Hardware]:
+    """The kind itself, and what else is measured."""
+    from entrain.hardware.strengths import varied
+
+    found = [kind]
+    for name, _ in kind.effects:
+        if effects:
+            found += [kind.only(name), kind.without(name)]
+        if strengths:
+            found += [each.hardware for each in varied(kind, name)]
+    return list(dict.fromkeys(found))
+
+
+def _measured(
+    model: Model,
+    kinds: list[Hardware],
+    split: Split,
+    *,
+    chips: int,
+    out: Path | None,
+    **others: Any,
+) -> dict[Hardware, Yield]:
+    from entrain.cli.progress import fraction_bar
+    from entrain.yields import yields_of
+
+    many = "" if len(kinds) == 1 else f" of {len(kinds)} kinds"
+    with fraction_bar(f"{chips} chips{many}") as on_progress:
         done = 0
 
         def some_more(accuracies: list[float]) -> None:
             nonlocal done
             done += len(accuracies)
-            on_progress(done / chips)
+            on_progress(done / (chips * len(kinds)))
 
-        return yield_of(
-            model,
-            kind,
-            split,
-            chips=chips,
-            first_seed=seed,
-            noise_seed=noise_seed,
-            on_done=some_more,
-        )
+        try:
+            return yields_of(model, kinds, split, chips=chips, out=out, on_done=some_more, **others)
+        except KeyboardInterrupt:
+            if out is not None:
+                err.print(f"stopped; the same command goes on from {out}", soft_wrap=True)
+            raise
 
 
-def _effects(
-    model: Model, kind: Hardware, split: Split, chips: int, seed: int, noise_seed: int
-) -> dict[str, dict[str, float]]:
+def _effects(kind: Hardware, found: dict[Hardware, Yield]) -> dict[str, dict[str, float]]:
     """The mean accuracy with each effect alone, and with all but it."""
-    found = {}
-    for name, _ in kind.effects:
-        alone = _measured(model, kind.only(name), split, chips, seed, noise_seed, f"only {name}")
-        rest = _measured(model, kind.without(name), split, chips, seed, noise_seed, f"no {name}")
-        found[name] = {"alone": alone.mean, "without": rest.mean}
-    return found
+    return {
+        name: {"alone": found[kind.only(name)].mean, "without": found[kind.without(name)].mean}
+        for name, _ in kind.effects
+    }
+
+
+def _strengths(kind: Hardware, found: dict[Hardware, Yield]) -> dict[str, list[dict[str, Any]]]:
+    """The accuracy with each effect at several strengths, all others as they are."""
+    from entrain.hardware.strengths import varied
+
+    return {
+        name: [
+            {"factor": each.value, "strength": each.label}
+            | found[each.hardware].summary()
+            | {"p95": found[each.hardware].percentile(95)}
+            for each in around
+        ]
+        for name, _ in kind.effects
+        if (around := varied(kind, name))
+    }
 
 
 def _show(result: dict[str, Any]) -> None:
@@ -174,16 +278,40 @@ def _show(result: dict[str, Any]) -> None:
         )
     out.print(shown)
     if "effects" in result:
-        each = table("What each effect costs, in points of the mean", "effect", "alone", "in all")
-        for name, means in sorted(
-            result["effects"].items(), key=lambda entry: entry[1]["alone"] - entry[1]["without"]
-        ):
-            each.add_row(
-                name,
-                number(result["ideal"] - means["alone"]),
-                number(means["without"] - result["mean"]),
-            )
-        out.print(each)
+        out.print(_table_of_effects(result))
+    if "strengths" in result:
+        out.print(_table_of_strengths(result["strengths"]))
+    if "file" in result:
+        out.print(f"kept in {result['file']}", soft_wrap=True, markup=False)
+
+
+def _table_of_effects(result: dict[str, Any]) -> Table:
+    shown = table("What each effect costs, in points of the mean", "effect", "alone", "in all")
+    for name, means in sorted(
+        result["effects"].items(), key=lambda entry: entry[1]["alone"] - entry[1]["without"]
+    ):
+        shown.add_row(
+            name,
+            number(result["ideal"] - means["alone"]),
+            number(means["without"] - result["mean"]),
+        )
+    return shown
+
+
+def _table_of_strengths(strengths: dict[str, list[dict[str, Any]]]) -> Table:
+    from entrain.hardware.strengths import FACTORS
+
+    shown = table(
+        "Mean over chips with one effect at so many times its strength",
+        "effect",
+        "its strength",
+        *(f"x {factor:g}" for factor in FACTORS),
+    )
+    for name, around in strengths.items():
+        by_factor = {each["factor"]: each for each in around}
+        cells = [number(by_factor[f]["mean"]) if f in by_factor else "-" for f in FACTORS]
+        shown.add_row(name, by_factor[1.0]["strength"], *cells)
+    return shown
 
 
 def _say_what_it_was_made_for(model: Model, kind: Hardware) -> None:

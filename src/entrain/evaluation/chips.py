@@ -16,6 +16,7 @@ from entrain.hardware import ChipDraws, Hardware, Realised, on_chips
 from entrain.physics import Dynamics, Noise, Parameters, drift, readout
 
 _AT_A_TIME = 2**18  # rollouts: chips times samples
+_ON_A_CPU = 2**16  # as fast there, and the progress is seen
 _NUMBERS = 2**24  # of the networks on so many chips, each drawn with several words of 64 bits
 
 
@@ -103,6 +104,18 @@ def scores_on_chips(
     return torch.cat(list(parts), dim=1)
 
 
+def blocks(parameters: Parameters, seeds: Sequence[int], samples: int) -> list[Sequence[int]]:
+    """The seeds of chips on which networks (R, ...) are measured at a time, on so many samples."""
+    runs = len(parameters.biases)
+    numbers = runs * (parameters.input_weights[0].numel() + parameters.couplings[0].numel())
+    chips = max(1, min(_rollouts(parameters) // (runs * samples), _NUMBERS // numbers))
+    return [seeds[first : first + chips] for first in range(0, len(seeds), chips)]
+
+
+def _rollouts(parameters: Parameters) -> int:
+    return _AT_A_TIME if parameters.biases.is_cuda else min(_AT_A_TIME, _ON_A_CPU)
+
+
 def check_chips(chips: object, first_seed: object = 0) -> range:
     """The seeds of so many chips, from the first on."""
     count, first = positive_int("chips", chips), seed_number("first seed", first_seed)
@@ -121,11 +134,8 @@ def _in_parts(
 ) -> Iterator[Tensor]:
     """Activations (R, C, M, O) of some chips at a time."""
     runs, many = len(parameters.biases), len(inputs)
-    numbers = runs * (parameters.input_weights[0].numel() + parameters.couplings[0].numel())
-    chips = max(1, min(_AT_A_TIME // (runs * many), _NUMBERS // numbers))
-    samples = max(1, _AT_A_TIME // (runs * chips))
-    for first in range(0, len(seeds), chips):
-        some = seeds[first : first + chips]
+    for some in blocks(parameters, seeds, many):
+        samples = max(1, _rollouts(parameters) // (runs * len(some)))
         realised = on_chips(parameters, hardware, some)
         parts = [
             one_run(realised, hardware, some, inputs[row:][:samples], dynamics, noise_seed, row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from entrain.figures.style import CLASS_COLOURS, save
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_PANELS = 4  # of strengths in a row
 _FORMATS = (".png", ".pdf", ".svg")
 
 
@@ -21,15 +23,25 @@ def check_format(path: Path) -> None:
 
 
 def draw_yield(path: Path, result: dict[str, Any]) -> None:
-    """Draw the result of `entrain yield` into a file; with what each effect costs, if measured."""
+    """Draw the result of `entrain yield` into a file: the accuracies of chips, and as far as they
+    were measured what each effect costs and how accuracy falls with its strength."""
     from matplotlib.figure import Figure
 
-    effects = result.get("effects")
-    figure = Figure(figsize=(9.0 if effects else 4.6, 3.8), layout="constrained")
-    axes = figure.subplots(1, 2 if effects else 1, squeeze=False)[0]
+    effects, strengths = result.get("effects"), result.get("strengths") or {}
+    rows = -(-len(strengths) // _PANELS)
+    heights = [3.8] + ([2.4 * rows] if rows else [])
+    width = 9.0 if effects or strengths else 4.6
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    parts = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    axes = parts[0].subplots(1, 2 if effects else 1, squeeze=False)[0]
     _histogram(axes[0], result)
     if effects:
         _costs(axes[1], result)
+    if rows:
+        panels = parts[1].subplots(rows, _PANELS, squeeze=False, sharey=True)
+        _strengths(panels, strengths)
+        words = "mean, and 5th to 95th percentile of chips, with one effect weaker and stronger"
+        parts[1].suptitle(words, fontsize=9)
     save(figure, path)
 
 
@@ -69,3 +81,26 @@ def _costs(axis: Axes, result: dict[str, Any]) -> None:
     axis.axvline(0.0, color="black", linewidth=0.8)
     axis.set_xlabel("points of mean accuracy")
     axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+
+
+def _strengths(panels: Any, strengths: dict[str, list[dict[str, Any]]]) -> None:
+    """A panel for each effect: mean accuracy and the 5th to 95th percentile against its strength,
+    equal factors at equal distances; the kind's own strength is filled."""
+    for index, axis in enumerate(panels.flat):
+        axis.set_axis_off() if index >= len(strengths) else axis.grid(alpha=0.3)
+    for axis, (name, around) in zip(panels.flat, strengths.items(), strict=False):
+        places = [math.log2(each["factor"]) for each in around]
+        means = [each["mean"] for each in around]
+        low, high = ([each[name] for each in around] for name in ("p5", "p95"))
+        colour = CLASS_COLOURS[0]
+        axis.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
+        axis.plot(places, means, color=colour, marker="o", markerfacecolor="white", markersize=4)
+        own = places.index(0.0)
+        axis.plot(places[own], means[own], color=colour, marker="o", markersize=6)
+        axis.axvline(0.0, color="black", linestyle=":", linewidth=0.8)
+        axis.set_xlim(-2.3, 2.3)
+        axis.set_xticks(places, [each["strength"] for each in around], rotation=35, ha="right")
+        axis.tick_params(labelsize=7)
+        axis.set_title(name.replace("_", " "), fontsize=9)
+    for axis in panels[:, 0]:
+        axis.set_ylabel("top-1 (%)", fontsize=8)

@@ -45,6 +45,9 @@ class Dead(Effect):
             network = network.with_numbers(couplings=couplings).stopped(alive)
         return network
 
+    def times(self, factor: float) -> Dead:
+        return Dead(min(1.0, factor * self.couplers), min(1.0, factor * self.oscillators))
+
 
 @dataclass(frozen=True)
 class Stuck(Effect):
@@ -74,6 +77,9 @@ class Stuck(Effect):
             couplings=parameters.couplings * free[:, :, None],  # row i acts on oscillator i
             start_phases=torch.where(free, start, places.to(start)),
         ).stopped(free)
+
+    def times(self, factor: float) -> Stuck:
+        return Stuck(min(1.0, factor * self.oscillators))
 
 
 def probability(name: str, value: object) -> float:

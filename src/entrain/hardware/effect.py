@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, fields, replace
+from typing import Protocol, Self
 
 from torch import Tensor
 
@@ -73,3 +73,19 @@ class Effect(ABC):
     def change(self, network: Realised, draws: Draws) -> Realised:
         """The network with this effect; differentiable, straight through where it rounds."""
         return network
+
+    def times(self, factor: float) -> Self | None:
+        """The same effect with each of its numbers `factor` times as large, or as far towards that
+        as they go; None where an effect has no strength."""
+        numbers = {each.name: factor * getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return replace(self, **numbers)  # type: ignore[type-var]
+
+
+def rms(numbers: Tensor) -> Tensor:
+    """The root mean square (L,) over the numbers of each lane that are not zero; no gradient."""
+    flat = numbers.detach().reshape(len(numbers), -1)
+    count = (flat != 0).sum(1).clamp(min=1)
+    # PyTorch shares a sum that stands alone out to threads, which rounds it otherwise: a chip would
+    # not be the same alone and among others.
+    rows = flat if len(flat) > 1 else flat.expand(2, -1)
+    return (rows.square().sum(1)[: len(flat)] / count).sqrt()

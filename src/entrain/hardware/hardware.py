@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from entrain.errors import InputError, positive_int, seed_number, unknown_name
+from entrain.errors import InputError, positive_float, positive_int, seed_number, unknown_name
 from entrain.hardware.chip import Chip
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
@@ -101,6 +101,15 @@ class Hardware:
         if name not in KINDS:
             raise unknown_name("effect", name, KINDS)
         return Hardware(**{name: getattr(self, name)})
+
+    def scaled(self, name: str, factor: float) -> Hardware | None:
+        """The same kind with one effect `factor` times as strong; None if it has no strength."""
+        if name not in KINDS:
+            raise unknown_name("effect", name, KINDS)
+        effect = getattr(self, name)
+        changed = None if effect is None else effect.times(positive_float("factor", factor))
+        changes: dict[str, Any] = {name: changed}
+        return None if changed is None else replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
         """The effects that are there, by name, as JSON values; without defaults."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from entrain.errors import InputError, finite_numbers, one_of, positive_float, positive_int
-from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.hardware.effect import Draws, Effect, Realised, rms
 
 RangeRule = Literal["rms", "max", "absolute", "couplings"]
 _MOST_BITS = 24  # of a float32
+_UNEVEN = 1e-3  # of the range: more than a list of rounded levels is off
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,21 @@ class Levels(Effect):
         shape = (-1,) + (1,) * (numbers.dim() - 1)
         return network.with_numbers(**{self.part: self.rounded(numbers, unit.reshape(shape))})
 
+    def times(self, factor: float) -> Levels | None:
+        """Steps `factor` times as large, to the nearest whole bit, or number of levels on either
+        side of zero; None for levels without a zero or at uneven distances."""
+        if self.levels is None:
+            assert self.bits is not None
+            return replace(self, bits=coarser(self.bits, factor, least=2))
+        sides = [sum(level < 0 for level in self.levels), sum(level > 0 for level in self.levels)]
+        even = _evenly(self.levels, sides)
+        if len(even) != len(self.levels) or any(
+            abs(one - other) > _UNEVEN for one, other in zip(even, self.levels, strict=True)
+        ):
+            return None
+        fewer = [max(1, round(side / factor)) if side else 0 for side in sides]
+        return replace(self, levels=_evenly(self.levels, fewer))
+
     def _unit(self, numbers: Tensor) -> Tensor:
         """The range r of each lane (L,)."""
         flat = numbers.detach().reshape(len(numbers), -1)
@@ -88,8 +105,7 @@ class Levels(Effect):
             return flat.new_full((len(flat),), self.range)
         if self.rule == "max":
             return self.range * flat.abs().amax(1)
-        count = (flat != 0).sum(1).clamp(min=1)
-        return self.range * (flat.square().sum(1) / count).sqrt()
+        return self.range * rms(flat)
 
     def rounded(self, numbers: Tensor, unit: Tensor) -> Tensor:
         """`numbers` at the nearest level of the range `unit`; a range of zero changes nothing."""
@@ -105,6 +121,18 @@ class Levels(Effect):
                 nearest = _nearest(clipped / unit, levels) * unit
             nearest = torch.where(unit > 0, nearest, numbers)
         return straight_through(nearest, clipped)
+
+
+def coarser(bits: int, factor: float, least: int) -> int:
+    """The bits with which steps are `factor` times as large."""
+    return min(_MOST_BITS, max(least, bits - round(math.log2(factor))))
+
+
+def _evenly(levels: tuple[float, ...], sides: list[int]) -> tuple[float, ...]:
+    """Levels from the first to 0 and from 0 to the last, so many on either side of it."""
+    below = (levels[0] * k / sides[0] for k in range(sides[0], 0, -1))
+    above = (levels[-1] * k / sides[1] for k in range(1, sides[1] + 1))
+    return (*below, 0.0, *above)
 
 
 def straight_through(rounded: Tensor, smooth: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from torch import Tensor
 
 from entrain.errors import positive_float
-from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.hardware.effect import Draws, Effect, Realised, rms
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,4 @@ def symmetric(numbers: Tensor) -> Tensor:
 
 def _rms(numbers: Tensor) -> Tensor:
     """The root mean square (L, 1, 1) over numbers that are not zero; no gradient."""
-    flat = numbers.detach().reshape(len(numbers), -1)
-    count = (flat != 0).sum(1).clamp(min=1)
-    return (flat.square().sum(1) / count).sqrt().reshape(-1, 1, 1)
+    return rms(numbers).reshape(-1, 1, 1)

@@ -10,7 +10,9 @@ from torch import Tensor
 
 from entrain.errors import InputError, positive_float, positive_int
 from entrain.hardware.effect import Draws, Effect
-from entrain.hardware.levels import straight_through
+from entrain.hardware.levels import coarser, straight_through
+
+_LATEST = 0.5  # of t_f
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,10 @@ class Readout(Effect):
             positive_int("bits of the phase", self.bits, most=24)
         for name in ("noise", "offset", "jitter", "spread"):
             positive_float(name, getattr(self, name), zero=True)
-        if self.jitter > 0.5 or self.spread > 0.5:
-            raise InputError("jitter and spread of t_f must be at most 0.5 of it: first order only")
+        if max(self.jitter, self.spread) > _LATEST:
+            raise InputError(
+                f"jitter and spread of t_f must be at most {_LATEST} of it: first order only"
+            )
 
     @property
     def is_nothing(self) -> bool:
@@ -47,6 +51,15 @@ class Readout(Effect):
     def timing(self) -> bool:
         """Whether the time of reading varies, so that the phases' velocity is needed."""
         return bool(self.jitter or self.spread)
+
+    def times(self, factor: float) -> Readout:
+        return Readout(
+            bits=None if self.bits is None else coarser(self.bits, factor, least=1),
+            noise=factor * self.noise,
+            offset=factor * self.offset,
+            jitter=min(_LATEST, factor * self.jitter),
+            spread=min(_LATEST, factor * self.spread),
+        )
 
     def scores(
         self, phases: Tensor, velocity: Tensor | None, time: float, draws: Draws, runs: Draws

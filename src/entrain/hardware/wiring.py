@@ -77,6 +77,9 @@ class Wiring(Effect):
             couplings=couplings * graph, graph=network.parameters.graph & graph
         )
 
+    def times(self, factor: float) -> None:
+        """A graph has no strength."""
+
 
 @dataclass(frozen=True)
 class Sparsity(Effect):
@@ -99,6 +102,10 @@ class Sparsity(Effect):
         parameters = network.parameters
         mask = largest(parameters.couplings, parameters.graph, self.kept)
         return network.with_numbers(couplings=parameters.couplings * mask)
+
+    def times(self, factor: float) -> Sparsity:
+        """The share kept to the power of the factor: twice as strong, half becomes a quarter."""
+        return Sparsity(self.kept**factor)
 
 
 def largest(couplings: Tensor, graph: Tensor, kept: float) -> Tensor:

@@ -1,0 +1,141 @@
+"""How strong an effect is: five strengths of each from weak to strong, and a kind's own varied."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from entrain.errors import unknown_name
+from entrain.hardware.defects import Dead, Stuck
+from entrain.hardware.effect import Effect
+from entrain.hardware.hardware import Hardware
+from entrain.hardware.levels import Levels
+from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
+from entrain.hardware.oscillators import CouplingFunction, FrequencySpread, PhaseNoise
+from entrain.hardware.readout import Readout
+from entrain.hardware.wiring import Sparsity
+
+FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+@dataclass(frozen=True)
+class Strength:
+    """A kind of chip in which one `effect` has a certain strength.
+
+    `value` is the number that varies, as the effect has it (a share, not percent), and `label` the
+    same with its unit. In a ladder `hardware` has that effect alone; around a given kind (`varied`)
+    it has all of them, and `value` is the factor of that effect.
+    """
+
+    effect: str
+    label: str
+    value: float
+    hardware: Hardware
+
+
+def ladder(name: str) -> tuple[Strength, ...]:
+    """Five strengths of one effect alone, from weak to strong."""
+    if name not in LADDERS:
+        raise unknown_name("ladder of strengths", name, LADDERS)
+    return LADDERS[name]
+
+
+def varied(hardware: Hardware, name: str) -> tuple[Strength, ...]:
+    """A kind of chip with one of its effects at 1/4 to 4 times its strength, the others as they
+    are; none for an effect that has no strength. Where an effect can go no further it is left out.
+    """
+    found: dict[Hardware, Strength] = {}
+    for factor in sorted(FACTORS, key=lambda each: abs(math.log(each))):
+        kind = hardware.scaled(name, factor)
+        if kind is not None and kind not in found:
+            found[kind] = Strength(name, label(name, getattr(kind, name)), factor, kind)
+    return tuple(sorted(found.values(), key=lambda each: each.value))
+
+
+def label(name: str, effect: Effect) -> str:
+    """The numbers of an effect that are on, each once, with their units: "10 %", "4 bits"."""
+    found: dict[str, None] = {}
+    for each in fields(effect):  # type: ignore[arg-type]
+        value = getattr(effect, each.name)
+        shown = _SHOWN.get(f"{name}.{each.name}", _SHOWN.get(each.name))
+        if shown is None and isinstance(value, float) and each.name != "range":
+            shown = _number
+        if value and shown is not None:
+            found[shown(value)] = None
+    return ", ".join(found)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+_SHOWN: dict[str, Callable[[Any], str]] = {  # entries of effects as they are shown
+    "bits": lambda bits: f"{bits} bit{'s' if bits > 1 else ''}",
+    "levels": lambda levels: f"{len(levels)} levels",
+    "kept": lambda kept: f"{_percent(kept)} kept",
+    "couplings": _percent,
+    "input_weights": _percent,
+    "biases": _percent,
+    "fields": _percent,
+    "couplers": _percent,
+    "oscillators": _percent,
+    "sd": _percent,
+    "frequency_spread.sd": lambda sd: f"{sd:.3g} rad/time",
+    "lag": lambda lag: f"{lag:.3g} rad",
+    "temperature": lambda kt: f"kT {kt:.3g}",
+    "jitter": _percent,
+    "spread": _percent,
+}
+
+
+def _ladder(
+    effect: str, make: Callable[[float], Effect], values: tuple[float, ...]
+) -> tuple[Strength, ...]:
+    made = [(value, make(value)) for value in values]
+    return tuple(
+        Strength(effect, label(effect, each), value, Hardware(**{effect: each}))  # type: ignore[arg-type]
+        for value, each in made
+    )
+
+
+_SPREADS = (0.05, 0.1, 0.2, 0.3, 0.5)
+_BROKEN = (0.01, 0.02, 0.05, 0.1, 0.2)
+_WORD_LENGTHS = (8, 6, 5, 4, 3)
+
+LADDERS: dict[str, tuple[Strength, ...]] = {
+    "coupling_bits": _ladder("coupling_levels", lambda b: Levels(bits=int(b)), _WORD_LENGTHS),
+    "weight_bits": _ladder(
+        "weight_levels",
+        lambda b: Levels(bits=int(b), range=4.0, part="input_weights"),
+        _WORD_LENGTHS,
+    ),
+    "coupling_mismatch": _ladder("mismatch", lambda sd: Mismatch(couplings=sd), _SPREADS),
+    "weight_mismatch": _ladder("mismatch", lambda sd: Mismatch(input_weights=sd), _SPREADS),
+    "coupling_offset": _ladder(
+        "offset", lambda sd: Offset(couplings=sd), (0.02, 0.05, 0.1, 0.2, 0.3)
+    ),
+    "asymmetry": _ladder("asymmetry", lambda sd: Asymmetry(sd), _SPREADS),
+    "couplers_kept": _ladder("sparsity", lambda kept: Sparsity(kept), (0.9, 0.75, 0.5, 0.25, 0.1)),
+    "dead_couplers": _ladder("dead", lambda share: Dead(couplers=share), _BROKEN),
+    "dead_oscillators": _ladder("dead", lambda share: Dead(oscillators=share), _BROKEN),
+    "stuck_oscillators": _ladder("stuck", lambda share: Stuck(share), _BROKEN),
+    "frequency_spread": _ladder(
+        "frequency_spread", lambda sd: FrequencySpread(sd), (0.5, 1.0, 2.0, 4.0, 8.0)
+    ),
+    "phase_lag": _ladder(
+        "coupling_function", lambda lag: CouplingFunction(lag), (0.05, 0.1, 0.2, 0.4, 0.8)
+    ),
+    "phase_noise": _ladder("phase_noise", lambda kt: PhaseNoise(kt), (0.05, 0.1, 0.3, 1.0, 3.0)),
+    "readout_bits": _ladder("readout", lambda b: Readout(bits=int(b)), (6, 5, 4, 3, 2)),
+    "comparator_noise": _ladder(
+        "readout", lambda sd: Readout(noise=sd), (0.02, 0.05, 0.1, 0.2, 0.4)
+    ),
+    "time_spread": _ladder("readout", lambda sd: Readout(spread=sd), _BROKEN),
+}
+"""By what varies; see `ladder`."""

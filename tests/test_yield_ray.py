@@ -1,0 +1,126 @@
+"""Chips measured on a real Ray cluster, whose workers are killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from chips import inputs, parameters
+from conftest import Invoke, cli, printed
+from entrain.data import Split
+from entrain.errors import InputError
+from entrain.evaluation.chips import blocks
+from entrain.hardware import Hardware, Mismatch, preset
+from entrain.model import Model
+from entrain.physics import Dynamics
+from entrain.reproduction.chips_on_ray import ChipsOnRay
+from entrain.yields import Block, ChipTest, ThisProcess, yields_of
+from test_ray_engine import Cluster, psutil, wait_for
+from test_ray_engine import cluster as cluster
+from test_yield import chip_run as chip_run
+from test_yield import model as model
+from test_yield import test_set as test_set
+
+# As many threads as a worker of one CPU has.
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+KIND = Hardware(mismatch=Mismatch(couplings=0.3, input_weights=0.3))
+
+
+def long_test() -> ChipTest:
+    """Two blocks of it take long enough for one to be killed."""
+    return ChipTest(parameters(), Dynamics(1.0, 0.4, 20_000), inputs(), torch.arange(5) % 3)
+
+
+BLOCKS = [Block(KIND, (0, 1, 2)), Block(KIND, (3, 4))]
+
+
+def workers(cluster: Cluster, name: str) -> list[psutil.Process]:
+    """Those of the cluster that measure these chips."""
+    found = []
+    for node in cluster.worker_nodes:
+        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+        for worker in raylet.children():
+            with contextlib.suppress(psutil.Error, IndexError):
+                if worker.cmdline()[0] == f"ray::{name}":
+                    found.append(worker)
+    return found
+
+
+def test_a_cluster_finds_what_one_process_finds(
+    cluster: Cluster, model: Model, test_set: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bit for bit, however many chips are measured at a time."""
+    typical = preset("typical")
+    kinds = [typical, typical.only("mismatch")]
+    here = yields_of(model, kinds, test_set, chips=10)
+    monkeypatch.setattr("entrain.evaluation.chips._ON_A_CPU", 3 * len(test_set))
+    assert len(blocks(model.one_run(), range(10), len(test_set))) == 4
+    done: list[float] = []
+    there = yields_of(
+        model,
+        kinds,
+        test_set,
+        chips=10,
+        engine=ChipsOnRay(cluster.address, "cpu"),
+        on_done=done.extend,
+    )
+    assert there == here
+    assert len(done) == 20
+
+
+def test_a_killed_worker_is_replaced(cluster: Cluster) -> None:
+    test, found = long_test(), {}
+
+    def kill() -> None:
+        (worker,) = wait_for(lambda: workers(cluster, "chips 0 to 2"))
+        os.kill(worker.pid, signal.SIGKILL)
+        killed.append(worker.pid)
+
+    killed: list[int] = []
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    found = dict(ChipsOnRay(cluster.address, "cpu").measure(test, BLOCKS))
+    killer.join(10)
+    assert killed
+    assert found == dict(ThisProcess().measure(test, BLOCKS))
+
+
+def test_a_worker_that_always_dies_ends_the_measurement(cluster: Cluster) -> None:
+    endless = replace(long_test(), dynamics=Dynamics(1.0, 0.4, 10**6))
+
+    def kill() -> None:
+        (worker,) = wait_for(lambda: workers(cluster, "chips 0 to 2"))
+        os.kill(worker.pid, signal.SIGKILL)
+
+    threading.Thread(target=kill, daemon=True).start()
+    with pytest.raises(InputError, match="chips 0 to 2: the Ray cluster gave up after 0 retries"):
+        list(ChipsOnRay(cluster.address, "cpu", retries=0).measure(endless, BLOCKS))
+
+
+def test_an_error_of_a_worker_arrives_as_it_is(cluster: Cluster) -> None:
+    small = [Block(Hardware(oscillators=3), (0,))]
+    with pytest.raises(InputError, match="the network has 12 oscillators, the chip 3"):
+        list(ChipsOnRay(cluster.address, "cpu").measure(long_test(), small))
+    with pytest.raises(InputError, match="no GPUs"):
+        list(ChipsOnRay(cluster.address, "cuda").measure(long_test(), small))
+
+
+def test_the_command_works_on_a_cluster(
+    cluster: Cluster, chip_run: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    command = ("yield", chip_run, "--chips", 6, "--json")
+    place = ("--engine", "ray", "--address", cluster.address, "--device", "cpu")
+    done = cli(*command, *place, "--out", tmp_path / "yield.json")
+    assert done.returncode == 0, done.stderr
+    here = printed(invoke, *command[:-1], "--out", tmp_path / "yield.json")
+    alone = printed(invoke, *command[:-1])
+    assert here["accuracies"] == alone["accuracies"]
+    assert f'"accuracies": {alone["accuracies"]}' in done.stdout
