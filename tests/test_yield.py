@@ -303,7 +303,7 @@ def test_training_refuses_hardware_that_does_not_fit(refuse: Refuse, tmp_path: P
     assert "the network 22 osc" in refuse(
         "train", "digits", "--hardware", small, "--hidden=12", *out
     )
-    assert "hardware is for DIRECT" in refuse(
+    assert "PATH cannot be trained for hardware" in refuse(
         "train", "digits", "--hardware", "typical", "--protocol", "PATH", *out
     )
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]

@@ -2,8 +2,9 @@
 
 from entrain.hardware.chip import Chip, on_chips, realise
 from entrain.hardware.defects import Dead, Stuck
-from entrain.hardware.draws import ChipDraws, FreshDraws
+from entrain.hardware.draws import ChipDraws, FreshDraws, KeptDraws
 from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.hardware.fan_in import FanIn, largest_inputs
 from entrain.hardware.files import ChipFile, describe, find, preset, presets, read
 from entrain.hardware.hardware import Hardware
 from entrain.hardware.levels import Levels
@@ -21,9 +22,11 @@ __all__ = [
     "Dead",
     "Draws",
     "Effect",
+    "FanIn",
     "FrequencySpread",
     "FreshDraws",
     "Hardware",
+    "KeptDraws",
     "Levels",
     "Mismatch",
     "Offset",
@@ -36,6 +39,7 @@ __all__ = [
     "describe",
     "find",
     "largest",
+    "largest_inputs",
     "on_chips",
     "preset",
     "presets",

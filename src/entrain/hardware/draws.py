@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from entrain.hardware.effect import Draws
 from entrain.physics.noise import philox
 
 
@@ -53,6 +54,26 @@ class ChipDraws:
 
     def _lanes(self, numbers: Tensor) -> Tensor:
         return numbers.to(self._like.dtype).repeat(self._runs, *[1] * (numbers.dim() - 1))
+
+
+class KeptDraws:
+    """The numbers of other draws, kept once made: of chips that are used again and again."""
+
+    def __init__(self, draws: Draws) -> None:
+        self._draws = draws
+        self._kept: dict[tuple[str, str, tuple[int, ...]], Tensor] = {}
+
+    def normal(self, tag: str, *shape: int) -> Tensor:
+        return self._once("normal", tag, shape)
+
+    def uniform(self, tag: str, *shape: int) -> Tensor:
+        return self._once("uniform", tag, shape)
+
+    def _once(self, kind: str, tag: str, shape: tuple[int, ...]) -> Tensor:
+        key = (kind, tag, shape)
+        if key not in self._kept:
+            self._kept[key] = getattr(self._draws, kind)(tag, *shape)
+        return self._kept[key]
 
 
 class FreshDraws:

@@ -51,6 +51,7 @@ _UNITS: dict[str, dict[str, Any]] = {  # of an entry, or of an effect's entry: u
     "offset": _SHARE,
     "jitter": _SHARE,
     "spread": _SHARE,
+    "inputs": {"inputs": 1},
     "chip.oscillators": {"oscillators": 1},
 }
 

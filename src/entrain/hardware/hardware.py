@@ -10,6 +10,7 @@ from entrain.errors import InputError, positive_int, seed_number, unknown_name
 from entrain.hardware.chip import Chip
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
+from entrain.hardware.fan_in import FanIn
 from entrain.hardware.levels import Levels
 from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
 from entrain.hardware.oscillators import CouplingFunction, FrequencySpread, PhaseNoise
@@ -21,8 +22,8 @@ from entrain.hardware.wiring import Sparsity, Wiring
 class Hardware:
     """What distinguishes chips of one kind from the equations; None is absent, exactly.
 
-    Effects act from the top down: what is on the chip (`wiring`, `sparsity`), what its memories
-    hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
+    Effects act from the top down: what is on the chip (`wiring`, `sparsity`, `fan_in`), what its
+    memories hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
     `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
     its oscillators run (`frequency_spread`, `coupling_function`, `phase_noise`), how it is read
     (`readout`). A chip with fewer `oscillators` than a network has refuses it.
@@ -30,6 +31,7 @@ class Hardware:
 
     wiring: Wiring | None = None
     sparsity: Sparsity | None = None
+    fan_in: FanIn | None = None
     coupling_levels: Levels | None = None
     weight_levels: Levels | None = None
     bias_levels: Levels | None = None
@@ -132,6 +134,7 @@ class Hardware:
 KINDS: dict[str, type[Effect]] = {
     "wiring": Wiring,
     "sparsity": Sparsity,
+    "fan_in": FanIn,
     "coupling_levels": Levels,
     "weight_levels": Levels,
     "bias_levels": Levels,

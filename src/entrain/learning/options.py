@@ -146,12 +146,13 @@ class Options:
             raise InputError(f"class_weight is for DIRECT, which learns from labels; got {names}")
         chips = None
         if self.hardware is not None:
-            foreign = [r.name for r in recipe.protocols if not isinstance(r, DirectProtocol)]
+            chips = ChipTraining(find(self.hardware))
+            foreign = [rule.name for rule in chosen if not _can_learn_on_chips(rule, self.solver)]
             if foreign:
                 raise InputError(
-                    f"hardware is for DIRECT, which is trained on chips; got {', '.join(foreign)}"
+                    f"{', '.join(foreign)} cannot be trained for hardware"
+                    + ("; choose path_solver='sgd'" if foreign == ["PATH"] else "")
                 )
-            chips = ChipTraining(find(self.hardware))
         return recipe.adjusted(
             teacher=_given(
                 widths=self._widths(),
@@ -164,12 +165,14 @@ class Options:
                 learning_rate=self.path_learning_rate,
                 batch_size=self.batch_size,
                 ridge=self.ridge,
+                chips=chips if self.solver == "sgd" else None,
             ),
             endpoint=_given(
                 epochs=epochs["endpoint"],
                 learning_rate=self.endpoint_learning_rate,
                 endpoint_weight=self.endpoint_weight,
                 batch_size=self.batch_size,
+                chips=chips,
             ),
             direct=_given(
                 epochs=epochs["direct"],
@@ -242,6 +245,11 @@ _NUMBERS = (
     "observation_time",
 )
 _VALUES = {"teacher": TeacherSpec, "network": NetworkSpec, "dynamics": Dynamics}
+
+
+def _can_learn_on_chips(rule: Rule, solver: Solver) -> bool:
+    """Whether a protocol learns by gradients that go through a chip."""
+    return hasattr(rule, "chips") and not (rule.name == "PATH" and solver == "exact")
 
 
 def _kind(rule: Rule) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from entrain.errors import InputError
+from entrain.hardware import Hardware
 from entrain.learning.trainer import TrainingState, best_lane, train
 from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec
@@ -181,6 +182,8 @@ def digest(value: object) -> str:
 def _canonical(value: object) -> object:
     if isinstance(value, Stage):
         value = value.identity()
+    if isinstance(value, Hardware):  # effects that are not there do not count, nor does its name
+        value = value.to_json() | {"name": ""}
     if isinstance(value, dict):
         return {name: _canonical(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):

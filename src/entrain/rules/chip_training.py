@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from entrain.errors import InputError, finite_float, finite_numbers, positive_int, unknown_name
 from entrain.hardware import Hardware
@@ -13,9 +14,10 @@ class ChipTraining:
     """How a network is trained for chips of one kind.
 
     Every batch is dealt to `chips` new ones. Imperfections of parameters grow from nothing to full
-    strength over the share `onset` of the training. Couplers go, the smallest first, from the first
-    to the second of the shares `pruning`, until as many are left as the hardware keeps; epochs are
-    selected after that alone. The validation images are dealt to `validation_chips` fixed chips.
+    strength over the share `onset` of the training. Couplers and input weights go, the smallest
+    first, from the first to the second of the shares `pruning`, until as many are left as the
+    hardware has; epochs are selected after that alone. The validation images are dealt to
+    `validation_chips` fixed chips.
     """
 
     hardware: Hardware
@@ -59,10 +61,32 @@ class ChipTraining:
         sparsity = self.hardware.sparsity
         if sparsity is None:
             return 1.0
+        return sparsity.kept + (1.0 - sparsity.kept) * self._unpruned(done)
+
+    def inputs(self, done: float, all_inputs: int) -> int | None:
+        """How many inputs an oscillator has left; None where none go."""
+        fan_in = self.hardware.fan_in
+        if fan_in is None or fan_in.inputs is None or fan_in.inputs >= all_inputs:
+            return None
+        return round(fan_in.inputs + (all_inputs - fan_in.inputs) * self._unpruned(done))
+
+    def _unpruned(self, done: float) -> float:
+        """The share that is left of what will go."""
         first, last = self.pruning
-        rest = min(1.0, max(0.0, (last - done) / (last - first)))
-        return sparsity.kept + (1.0 - sparsity.kept) * rest**3
+        return min(1.0, max(0.0, (last - done) / (last - first))) ** 3
 
     def settled(self, done: float) -> bool:
         """Whether what is trained is what will be built."""
-        return self.strength(done) == 1.0 and self.kept(done) == self.kept(1.0)
+        prunes = self.hardware.sparsity is not None or self.hardware.fan_in is not None
+        return self.strength(done) == 1.0 and not (prunes and self._unpruned(done))
+
+
+def chips_of(settings: dict[str, Any]) -> dict[str, Any]:
+    """The field `chips` of a rule from its settings as JSON values; nothing where it is absent."""
+    given = settings.get("chips")
+    return {} if given is None else {"chips": ChipTraining.from_json(given)}
+
+
+def without_absent_chips(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings without a field `chips` that holds none, which files do not mention."""
+    return {n: v for n, v in settings.items() if n != "chips" or v is not None}

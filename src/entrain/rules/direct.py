@@ -19,7 +19,7 @@ from entrain.errors import (
 from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
-from entrain.rules.chip_training import ChipTraining
+from entrain.rules.chip_training import ChipTraining, chips_of, without_absent_chips
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -120,14 +120,11 @@ class DirectProtocol(Rule):
         distorted = values.get("augmentation", {})
         if not isinstance(distorted, dict):
             raise InputError(f"augmentation must be its fields by name, got {distorted!r}")
-        chips = values.get("chips")
-        trained = None if chips is None else ChipTraining.from_json(chips)
-        return cls(**values | {"augmentation": Augmentation(**distorted), "chips": trained})
+        return cls(**values | {"augmentation": Augmentation(**distorted)} | chips_of(values))
 
     def settings(self) -> dict[str, Any]:
         """Its fields as JSON values, without chips that are not there: files are as they were."""
-        found = asdict(self)
-        return found if self.chips is not None else {n: v for n, v in found.items() if n != "chips"}
+        return without_absent_chips(asdict(self))
 
     @property
     def uses_teacher(self) -> bool:

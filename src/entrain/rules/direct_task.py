@@ -13,7 +13,7 @@ from entrain.evaluation import metrics
 from entrain.physics import Dynamics, NetworkSpec, readout_with_pullback, small_random
 from entrain.rules.direct import DirectProtocol
 from entrain.rules.interface import Tensors, per_run, shuffled
-from entrain.rules.on_chips import Back, OnChips
+from entrain.rules.on_chips import Back, OnChips, settled_first
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
 from entrain.rules.two_stage_task import validation_scores
@@ -279,10 +279,7 @@ class DirectTask:
     def merit(self, metrics: Tensors) -> Tensor:
         entropy = -metrics["cross_entropy"].nan_to_num(math.inf, math.inf)
         found = torch.stack([metrics.get("weighted_top1", metrics["top1"]), entropy], dim=1)
-        if self._chips is None:
-            return found
-        settled = torch.full_like(found[:, :1], float(self._settled))
-        return torch.cat([settled, found], dim=1)  # before that, an epoch is no candidate
+        return found if self._chips is None else settled_first(self._settled, found)
 
 
 def _log_softmax(values: Tensor) -> Tensor:

@@ -14,8 +14,16 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.evaluation.chips import one_run
-from entrain.hardware import FreshDraws, Realised, largest, on_chips, realise
-from entrain.physics import Dynamics, Noise, Parameters, drift
+from entrain.hardware import (
+    ChipDraws,
+    FreshDraws,
+    KeptDraws,
+    Realised,
+    largest,
+    largest_inputs,
+    realise,
+)
+from entrain.physics import Dynamics, Noise, Parameters, PhaseModel, drift
 from entrain.physics.network_spec import SpecOnDevice
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.interface import Tensors
@@ -24,6 +32,7 @@ Back = Callable[[Tensor, int], Tensors]
 
 _SAMPLES = 2**20  # numbers of noisy trajectories for each epoch
 _FIRST_VALIDATION_CHIP = 2**31  # seeds that nobody counts up to
+_STEPPED = ("", "raw.", "first.", "second.")  # a network's numbers, and what steps them
 
 
 class OnChips:
@@ -33,16 +42,18 @@ class OnChips:
         self, training: ChipTraining, spec: SpecOnDevice, runs: tuple[int, ...], seed: int
     ) -> None:
         self.training, self._spec, self._runs, self._seed = training, spec, runs, seed
-        self._hardware = replace(training.hardware, sparsity=None)  # by a mask instead
+        self._hardware = replace(training.hardware, sparsity=None, fan_in=None)  # by masks instead
         self._onset = torch.zeros((), device=spec.graph.device)
         n = len(spec.graph)
         self._mask = spec.graph.expand(len(runs), n, n).clone()
+        self._weights_mask: Tensor | None = None
         self._draws: dict[tuple[int, int], tuple[FreshDraws, FreshDraws]] = {}
         self._samples = torch.zeros((), dtype=torch.int64, device=spec.graph.device)
         self._generators: list[torch.Generator] = []
+        self._validation: KeptDraws | None = None
 
     def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
-        """New generators, the strength of this epoch, and fewer couplers where some go."""
+        """New generators, the strength of this epoch, and fewer parts where some go."""
         done = epoch / epochs
         device = self._onset.device
         self._onset.fill_(self.training.strength(done))
@@ -51,16 +62,24 @@ class OnChips:
             for run in self._runs
         ]
         self._samples.fill_(epoch * _SAMPLES % 2**31)  # thermal noise is new in every epoch
+        raw = self._raw(tensors)
         graph = self._spec.graph
         if self._hardware.wiring is not None:
             graph = graph & self._hardware.wiring.graph(len(graph), device)
-        self._mask.copy_(largest(tensors["raw.couplings"], graph, self.training.kept(done)))
-        for name in ("couplings", "raw.couplings", "first.couplings", "second.couplings"):
-            tensors[name] *= self._mask
+        self._mask.copy_(largest(raw["couplings"], graph, self.training.kept(done)))
+        _keep_only(tensors, "couplings", self._mask)
+        weights = raw["input_weights"]
+        inputs = self.training.inputs(done, weights.shape[-1])
+        if inputs is not None:
+            found = largest_inputs(weights, inputs)
+            self._weights_mask = (
+                found if self._weights_mask is None else self._weights_mask.copy_(found)
+            )
+            _keep_only(tensors, "input_weights", found)
 
     def renew(self, tensors: Tensors, rows: Tensor, dynamics: Dynamics) -> None:
         """New chips for the step on the examples `rows` (R, B)."""
-        for draws in self._drawn(tensors, rows.shape[1], dynamics):
+        for draws in self._drawn(self._raw(tensors), rows.shape[1], dynamics):
             draws.renew(self._generators)
         self._samples += rows.shape[1]
 
@@ -70,37 +89,84 @@ class OnChips:
         """Activations (R, B, O) of inputs (R, B, D), each on one of the chips; and what turns
         their gradient, over a count, into gradients of the tensors in `raw`."""
         runs, batch, _ = inputs.shape
-        chips = self._chips(batch)
-        chip_draws, run_draws = self._draws[runs, batch]
-        leaves = {name: tensor.detach().requires_grad_() for name, tensor in raw.items()}
-        with torch.enable_grad():
-            realised = self._realised(self._spec.parameters(leaves), chips, chip_draws)
-            model = realised.phase_model(inputs.reshape(runs * chips, batch // chips, -1))
+        model, to_leaves = self._placed(raw, inputs)
         thermal, noise = self._hardware.phase_noise, None
         if thermal is not None and not thermal.is_nothing:
-            samples = self._samples + torch.arange(batch // chips, device=inputs.device)
+            each = model.fields.shape[1]
+            samples = self._samples + torch.arange(each, device=inputs.device)
             noise = Noise(self._seed, thermal.temperature, samples.new_zeros(1), samples)
-        still = model.map(torch.Tensor.detach)
-        phases, pullback = kernels.rollout_with_pullback(still, dynamics, noise=noise)
+        phases, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise)
         ends = (phases if noise is None else phases[:, 0]).detach()
         velocity = None
         reading = self._hardware.readout
         if reading is not None and reading.timing:
-            velocity = drift(ends, still, dynamics.mobility)[..., -outputs:]
+            velocity = drift(ends, model, dynamics.mobility)[..., -outputs:]
         read = ends[..., -outputs:].requires_grad_()
         with torch.enable_grad():
             scores = read.cos()
             if reading is not None and not reading.is_nothing:
                 time = dynamics.observation_time
-                scores = reading.scores(read, velocity, time, chip_draws, run_draws)
+                scores = reading.scores(read, velocity, time, *self._draws[runs, batch])
 
         def back(gradient: Tensor, count: int) -> Tensors:
             by_scores = gradient.reshape(scores.shape) / count
             (by_read,) = torch.autograd.grad(scores, read, by_scores)
             by_phases = torch.zeros_like(ends)
             by_phases[..., -outputs:] = by_read
-            by_model = pullback(by_phases if noise is None else by_phases[:, None])
-            ours, theirs = model.tensors(), by_model.tensors()
+            return to_leaves(pullback(by_phases if noise is None else by_phases[:, None]))
+
+        return scores.detach().reshape(runs, batch, outputs), back
+
+    def path_loss(
+        self,
+        raw: Tensors,
+        inputs: Tensor,
+        coefficients: Tensor,
+        dynamics: Dynamics,
+        nodes: int | None,
+    ) -> tuple[Tensor, Tensors]:
+        """L_path (R,) of inputs (R, B, D), each on one of the chips, along the teacher's path of
+        `coefficients` (R, B, N); and its gradient with respect to the tensors in `raw`."""
+        model, to_leaves = self._placed(raw, inputs)
+        chips = len(model.fields) // len(inputs)
+        dealt = coefficients.reshape(model.fields.shape)
+        losses, gradient = kernels.path_loss(model, dealt, dynamics, nodes=nodes)
+        found = to_leaves(gradient.map(lambda tensor: tensor / chips))
+        return losses.reshape(-1, chips).mean(1), found
+
+    def validation_scores(
+        self, parameters: Parameters, inputs: Tensor, dynamics: Dynamics
+    ) -> Tensor:
+        """Activations (R, M, O) of inputs (M, D), which are dealt to the fixed chips in order."""
+        many, runs = len(inputs), len(parameters.biases)
+        chips = min(self.training.validation_chips, many)
+        seeds = range(_FIRST_VALIDATION_CHIP, _FIRST_VALIDATION_CHIP + chips)
+        if self._validation is None:
+            self._validation = KeptDraws(ChipDraws(seeds, parameters.biases, runs))
+        lanes = parameters.map(lambda tensor: tensor.repeat_interleave(chips, dim=0))
+        realised = realise(lanes, self.training.hardware, self._validation)
+        each = -(-many // chips)
+        places = torch.arange(chips * each, device=inputs.device) % many  # some twice, if uneven
+        dealt = inputs[places].reshape(chips, each, -1).repeat(runs, 1, 1)
+        scores = one_run(realised, self.training.hardware, seeds, dealt, dynamics, 0, 0)
+        return scores.reshape(runs, chips * each, -1)[:, :many]
+
+    def _placed(
+        self, raw: Tensors, inputs: Tensor
+    ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
+        """The phase model of R C lanes, B / C samples each, and what turns its gradient into those
+        of the tensors in `raw`."""
+        runs, batch, _ = inputs.shape
+        chips = self._chips(batch)
+        leaves = {name: tensor.detach().requires_grad_() for name, tensor in raw.items()}
+        with torch.enable_grad():
+            realised = self._realised(
+                self._spec.parameters(leaves), chips, self._draws[runs, batch][0]
+            )
+            model = realised.phase_model(inputs.reshape(runs * chips, batch // chips, -1))
+
+        def to_leaves(gradient: PhaseModel) -> Tensors:
+            ours, theirs = model.tensors(), gradient.tensors()
             names = [name for name in ours if ours[name].requires_grad]
             found = torch.autograd.grad(
                 [ours[name] for name in names],
@@ -114,26 +180,11 @@ class OnChips:
             }
             by_couplings = by_leaves["couplings"]
             by_leaves["couplings"] = self._mask * (by_couplings + by_couplings.mT)
+            if self._weights_mask is not None:
+                by_leaves["input_weights"] = self._weights_mask * by_leaves["input_weights"]
             return by_leaves
 
-        return scores.detach().reshape(runs, batch, outputs), back
-
-    def validation_scores(
-        self, parameters: Parameters, inputs: Tensor, dynamics: Dynamics
-    ) -> Tensor:
-        """Activations (R, M, O) of inputs (M, D), which are dealt to the fixed chips."""
-        many, chips = len(inputs), self.training.validation_chips
-        each = -(-many // chips)
-        found = []
-        for chip in range(chips):
-            some = inputs[chip * each : (chip + 1) * each]
-            if len(some):
-                seeds = [_FIRST_VALIDATION_CHIP + chip]
-                realised = on_chips(parameters, self.training.hardware, seeds)
-                found.append(
-                    one_run(realised, self.training.hardware, seeds, some, dynamics, 0, chip * each)
-                )
-        return torch.cat(found, dim=1)
+        return model.map(torch.Tensor.detach), to_leaves
 
     def _chips(self, batch: int) -> int:
         """As many chips as asked for, or the most below that share the batch evenly."""
@@ -151,17 +202,19 @@ class OnChips:
                 changed[name] = base + self._onset * (tensor - base)
         return found.with_numbers(**changed)
 
-    def _drawn(
-        self, tensors: Tensors, batch: int, dynamics: Dynamics
-    ) -> tuple[FreshDraws, FreshDraws]:
+    def _raw(self, tensors: Tensors) -> Tensors:
+        """The numbers that are stepped, where a running mean stands beside them."""
+        names = self._spec.spec.names
+        return {name: tensors.get(f"raw.{name}", tensors[name]) for name in names}
+
+    def _drawn(self, raw: Tensors, batch: int, dynamics: Dynamics) -> tuple[FreshDraws, FreshDraws]:
         """The random numbers of batches of this size; the first time, made by a dry run."""
         runs = len(self._runs)
         if (runs, batch) not in self._draws:
             chips = self._chips(batch)
-            like = tensors["raw.biases"]
+            like = raw["biases"]
             drawn = FreshDraws(runs * chips, like), FreshDraws(runs * chips, like)
             self._draws[runs, batch] = drawn
-            raw = {name.removeprefix("raw."): t for name, t in tensors.items() if "raw." in name}
             with torch.no_grad():
                 parameters = self._spec.parameters(raw)
                 self._realised(parameters, chips, drawn[0])
@@ -170,3 +223,16 @@ class OnChips:
                     zeros = like.new_zeros(runs * chips, batch // chips, parameters.outputs)
                     reading.scores(zeros, zeros, dynamics.observation_time, *drawn)
         return self._draws[runs, batch]
+
+
+def _keep_only(tensors: Tensors, name: str, mask: Tensor) -> None:
+    """Set what `mask` leaves out to zero, in the network and in what steps it."""
+    for prefix in _STEPPED:
+        if f"{prefix}{name}" in tensors:
+            tensors[f"{prefix}{name}"] *= mask
+
+
+def settled_first(settled: bool, merit: Tensor) -> Tensor:
+    """`merit` (R, n) with what counts before it: an epoch before the last part went is no
+    candidate."""
+    return torch.cat([torch.full_like(merit[:, :1], float(settled)), merit], dim=1)

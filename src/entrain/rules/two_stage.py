@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from entrain.errors import InputError, positive_float, positive_int, store_plain_numbers
+from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
+from entrain.rules.chip_training import ChipTraining, chips_of, without_absent_chips
 from entrain.rules.interface import (
     Assignment,
     PerRun,
     Rule,
     Task,
+    added_later,
     check_per_run,
     each_value,
     one_of,
@@ -34,7 +37,8 @@ class Protocol(Rule):
     teacher agreement) / 2, ties going to the smaller RMSE. `learning_rate` and `endpoint_weight`
     may differ per run. The path loss sums all K times, or `path_nodes` weighted ones; its exact
     minimiser (`solver`), with a `ridge` on the input weights if wanted, takes the place of SGD
-    where only the path is trained, from zero.
+    where only the path is trained, from zero. With `chips` the network is trained for imperfect
+    hardware (`ChipTraining`).
     """
 
     kind: ClassVar[str] = "two-stage"
@@ -50,6 +54,7 @@ class Protocol(Rule):
     solver: Solver = "sgd"
     path_nodes: int | None = None
     ridge: float = 0.0
+    chips: ChipTraining | None = added_later(default=None)  # noqa: RUF009
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -71,6 +76,28 @@ class Protocol(Rule):
             positive_int("path_nodes", self.path_nodes)
         if self.solver == "exact" and (self.start != "zero" or self.has_endpoint):
             raise InputError(f"protocol {self.name} cannot be solved exactly: only PATH can")
+        if self.chips is not None:
+            if not isinstance(self.chips, ChipTraining):
+                raise InputError(f"chips must be a ChipTraining, got {self.chips!r}")
+            if self.solver == "exact":
+                raise InputError(
+                    f"protocol {self.name} is solved exactly for the ideal network; to train it "
+                    "for chips choose path_solver='sgd'"
+                )
+
+    @classmethod
+    def from_settings(cls, values: dict[str, Any]) -> Protocol:
+        """The protocol with these fields; those of its chips are a dictionary of their own."""
+        return cls(**values | chips_of(values))
+
+    def settings(self) -> dict[str, Any]:
+        """Its fields as JSON values, without chips that are not there: files are as they were."""
+        return without_absent_chips(asdict(self))
+
+    @property
+    def hardware(self) -> Hardware | None:
+        """That of its chips."""
+        return None if self.chips is None else self.chips.hardware
 
     @property
     def uses_teacher(self) -> bool:

@@ -20,6 +20,7 @@ from entrain.physics import (
     readout_with_pullback,
 )
 from entrain.rules.interface import Tensors, per_run, shuffled
+from entrain.rules.on_chips import OnChips, settled_first
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import TeacherData
 from entrain.rules.two_stage import Protocol
@@ -59,6 +60,9 @@ class TwoStageTask:
         self._uses_endpoint = any(weights)
         self._totals = train.inputs.new_zeros(2, len(runs))  # path and endpoint loss
         self._steps = RepeatedSteps()
+        chips = protocol.chips
+        self._chips = None if chips is None else OnChips(chips, self._spec, runs, seed)
+        self._settled = True
 
     def initial(self) -> Tensors:
         runs, h, inputs = len(self.runs), self.network.hidden, self.train.inputs
@@ -75,7 +79,12 @@ class TwoStageTask:
         order = shuffled("student", self._seed, self.runs, epoch, count)
         step = self._steps.get(tensors, self._step, self._totals)
         self._totals.zero_()
+        if self._chips is not None:
+            self._chips.begin_epoch(tensors, epoch, self.epochs)
+            self._settled = self._chips.training.settled(epoch / self.epochs)
         for rows in torch.split(order.to(self._totals.device), self.protocol.batch_size, dim=1):
+            if self._chips is not None:
+                self._chips.renew(tensors, rows, self.dynamics)
             step(rows)
         path, endpoint = self._totals / count
         loss = self.protocol.path_weight * path + self._endpoint_weight * endpoint
@@ -83,6 +92,16 @@ class TwoStageTask:
 
     def _step(self, tensors: Tensors, rows: Tensor) -> None:
         """One SGD step on the examples `rows` (R, B); adds B times the losses to the totals."""
+        slope = self._slope if self._chips is None else self._slope_on_chips
+        losses, gradients = slope(tensors, rows)
+        for name, gradient in gradients.items():
+            if name in tensors:
+                rate = self._learning_rate.reshape(-1, *[1] * (gradient.dim() - 1))
+                tensors[name] -= rate * gradient
+        self._totals += losses * rows.shape[1]
+
+    def _slope(self, tensors: Tensors, rows: Tensor) -> tuple[Tensor, Tensors]:
+        """Path and endpoint loss (2, R) of the examples `rows`, and the gradient of their sum."""
         parameters = self._spec.parameters(tensors)
         inputs = self.train.inputs[rows]
         model = parameters.phase_model(inputs)
@@ -102,15 +121,38 @@ class TwoStageTask:
             losses[1], by_model = endpoint_loss(model, targets, self.dynamics)
             gradients.append(by_model.scaled(self._endpoint_weight))
         total = gradients[0] if len(gradients) == 1 else gradients[0].plus(gradients[1])
-        for name, gradient in parameters.pullback(total, inputs).items():
-            if name in tensors:
-                rate = self._learning_rate.reshape(-1, *[1] * (gradient.dim() - 1))
-                tensors[name] -= rate * gradient
-        self._totals += losses * rows.shape[1]
+        return losses, parameters.pullback(total, inputs)
+
+    def _slope_on_chips(self, tensors: Tensors, rows: Tensor) -> tuple[Tensor, Tensors]:
+        """The same with every example on one of the chips."""
+        assert self._chips is not None
+        inputs = self.train.inputs[rows]
+        raw = {name: tensors[name] for name in self.network.names}
+        losses = inputs.new_zeros(2, len(self.runs))
+        total = {name: torch.zeros_like(tensor) for name, tensor in raw.items()}
+        if self.protocol.path_weight:
+            losses[0], gradients = self._chips.path_loss(
+                raw,
+                inputs,
+                self.train.at(self.train.coefficients, rows),
+                self.dynamics,
+                self.protocol.path_nodes,
+            )
+            for name, gradient in gradients.items():
+                total[name] += self.protocol.path_weight * gradient
+        if self._uses_endpoint:
+            activations, back = self._chips.forward(raw, inputs, self.dynamics, self._outputs)
+            error = activations - self.train.at(self.train.targets, rows)
+            losses[1] = error.square().mean((1, 2))
+            weight = self._endpoint_weight[:, None, None]
+            for name, gradient in back(2.0 * weight * error, error[0].numel()).items():
+                total[name] += gradient
+        return losses, total
 
     def validate(self, tensors: Tensors) -> Tensors:
         data = self._validation
-        scores = validation_scores(self._spec.parameters(tensors), data.inputs, self.dynamics)
+        scores_of = validation_scores if self._chips is None else self._chips.validation_scores
+        scores = scores_of(self._spec.parameters(tensors), data.inputs, self.dynamics)
         return {
             "top1": metrics.top_k(scores, data.labels),
             "agreement": metrics.agreement(scores, data.targets),
@@ -119,9 +161,10 @@ class TwoStageTask:
 
     def merit(self, metrics: Tensors) -> Tensor:
         error = -metrics["endpoint_rmse"].nan_to_num(math.inf, math.inf)
-        if self.protocol.selection == "endpoint-rmse":
-            return error[:, None]
-        return torch.stack([(metrics["top1"] + metrics["agreement"]) / 2, error], dim=1)
+        found = error[:, None]
+        if self.protocol.selection != "endpoint-rmse":
+            found = torch.stack([(metrics["top1"] + metrics["agreement"]) / 2, error], dim=1)
+        return found if self._chips is None else settled_first(self._settled, found)
 
 
 def validation_scores(parameters: Parameters, inputs: Tensor, dynamics: Dynamics) -> Tensor:
