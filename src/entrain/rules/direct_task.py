@@ -66,11 +66,7 @@ class DirectTask:
         self._spec = network.on(self._total, len(runs), outputs)
         self._drawn: Tensor | None = None
         self._steps = RepeatedSteps()
-        self._chips: OnChips | None = None
-        if protocol.chips is not None:
-            protocol.chips.hardware.check(network.hidden, outputs)
-            if not protocol.chips.hardware.is_nothing:
-                self._chips = OnChips(protocol.chips, self._spec, runs, seed)
+        self._chips = OnChips.of(protocol.chips, self._spec, runs, seed)
         self._settled = True
 
     def _weights_of(self, labels: Tensor) -> Tensor | None:
