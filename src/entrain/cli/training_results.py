@@ -63,12 +63,13 @@ def _table_of_chips(results: dict[str, Any], trained: Trained, chips: int) -> Ta
     network = trained.model.network
     shown = table(
         f"{results['dataset']}: {network.oscillators} oscillators, {trained.model.couplers_used:,} "
-        f"of {network.couplers:,} couplers in use, {results['examples']:,} test examples",
+        f"of {network.couplers:,} couplers in use, {results['examples']:,} test examples\n"
+        f"top-1 of {chips} chips, and of the ideal network",
         "",
-        f"top-1 %, mean of {chips} chips",
+        "mean %",
         "5th percentile",
-        "worst chip",
-        "ideal network",
+        "worst",
+        "ideal %",
         "epoch",
     )
     if (teacher := results["teacher"]) is not None:
