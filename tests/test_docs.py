@@ -43,18 +43,25 @@ def test_the_examples_of_training_in_one_call_run(tmp_path: Path) -> None:
 
 
 def test_the_examples_of_the_estimator_run(tmp_path: Path) -> None:
-    accuracy, *_, same, shape = printed("estimator.md", tmp_path)
+    accuracy, *_, chip, chips, same, shape = printed("estimator.md", tmp_path)
     assert float(accuracy) > 0.96
+    assert float(chip) > 0.65
+    mean, low = map(float, chips.split())
+    assert mean > 75
+    assert low > 65
     assert (same, shape) == ("True", "torch.Size([201, 5, 74])")
     assert (tmp_path / "digits-table.safetensors").exists()
 
 
 def test_the_examples_of_chips_run(tmp_path: Path) -> None:
-    one, trained, ideal, ours = printed("hardware.md", tmp_path)
+    one, trained, ideal, ours, classifier = printed("hardware.md", tmp_path)
     assert float(trained.split()[0]) > 80
     assert float(one) > 75
     assert float(ideal.split()[0]) < 50
     assert float(ours) > 85
+    on_one, on_many = map(float, classifier.split())
+    assert on_one > 0.85
+    assert on_many > 90
     assert (tmp_path / "digits-for-chips.safetensors").exists()
 
 

@@ -70,18 +70,19 @@ def test_a_model_on_an_ideal_chip_is_the_model(model: Model, test_set: Split) ->
 
 def test_a_chip_answers_the_same_whatever_is_asked_with_it(model: Model, test_set: Split) -> None:
     """Without noise, which belongs to the place of a sample in its run."""
-    on = model.on(TYPICAL.without("phase_noise").sample(5))
+    model = replace(model, hardware=TYPICAL.without("phase_noise"))
+    on = model.on(5)
     whole = on.scores(test_set.features[:20])
     assert torch.equal(whole, on.scores(test_set.features[:20]))
     one = on.scores(test_set.features[7:8])[0]
     assert torch.allclose(whole[7], one, atol=1e-5)
-    other = model.on(TYPICAL.without("phase_noise").sample(6)).scores(test_set.features[:20])
+    other = model.on(6).scores(test_set.features[:20])
     assert not torch.allclose(whole, other, atol=1e-2)
 
 
 def test_what_is_evaluated_is_what_is_predicted(model: Model, test_set: Split) -> None:
     """Coarse readings are often alike: the first class of them is the answer in both."""
-    on = model.on(Hardware(readout=Readout(bits=2)).sample(0))
+    on = replace(model, hardware=Hardware(readout=Readout(bits=2))).on(0)
     scores = on.scores(test_set.features)
     best = scores.amax(-1, keepdim=True)
     assert int(((scores == best).sum(-1) > 1).sum()) > 30
@@ -96,13 +97,46 @@ def test_the_noise_of_a_run_is_drawn_by_its_seed(model: Model, test_set: Split) 
     assert not torch.equal(first, model.on(chip, noise_seed=1).scores(pixels))
 
 
+def test_the_answers_of_a_chip_are_those_of_its_scores(model: Model, test_set: Split) -> None:
+    on, pixels = model.on(TYPICAL.sample(2)), test_set.features[:50]
+    scores = on.scores(pixels)
+    assert np.array_equal(on.predict(pixels), scores.argmax(-1))
+    likely = on.probabilities(pixels)
+    assert torch.equal(likely, model.probabilities_of(scores))
+    assert torch.allclose(likely.sum(-1), torch.ones(50))
+    doubts = on.doubts(pixels)
+    assert doubts == model.doubts(pixels, scores) != model.doubts(pixels)
+    assert on.unsure(pixels).tolist() == [doubt is not None for doubt in doubts]
+
+
+def test_a_seed_is_a_chip_of_the_kind_that_it_was_trained_for(model: Model) -> None:
+    assert model.on(7).chip == TYPICAL.sample(7)
+    assert model.on(np.int64(7), noise_seed=3).noise_seed == 3
+    with pytest.raises(InputError, match=r"entrain.hardware.preset\('typical'\).sample\(7\)"):
+        replace(model, hardware=None).on(7)
+    with pytest.raises(InputError, match="seed must be a whole number from 0"):
+        model.on(-1)
+    with pytest.raises(TypeError, match="got True"):
+        model.on(True)
+
+
+def test_a_model_of_one_kind_on_another_warns(model: Model) -> None:
+    with pytest.warns(UserWarning, match="^the model was trained for typical, not for ark$"):
+        model.on(preset("ark").sample(0))
+    with pytest.warns(UserWarning, match="^the model was trained for typical, not for these chips"):
+        model.on(TYPICAL.without("dead").sample(0))
+    model.on(replace(TYPICAL, name="the same").sample(0))
+    model.on(Hardware(mismatch=Mismatch(0.0)).sample(0))  # nothing of a kind
+    replace(model, hardware=None).on(TYPICAL.sample(0))
+
+
 def test_a_model_is_put_on_a_chip_of_a_kind(model: Model) -> None:
     with pytest.raises(TypeError, match=r"expected a chip, as hardware.sample\(seed\) gives it"):
         model.on(TYPICAL)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="noise_seed must be a whole number"):
         model.on(TYPICAL.sample(0), noise_seed=-1)
     with pytest.raises(InputError, match="the network has 22 oscillators, the chip 10"):
-        model.on(Hardware(oscillators=10).sample(0)).predict(np.eye(1, 64))
+        model.on(Hardware(oscillators=10).sample(0))
 
 
 # Files

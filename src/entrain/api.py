@@ -92,8 +92,8 @@ def train(
                      for one kind of protocol, go before
     batch_size       examples a step, of every stage
     class_weight     of DIRECT: "balanced", or a dict of weights by class name
-    hardware         the chips to train for, with DIRECT: a `Hardware`, the name of a preset such
-                     as "typical", or a TOML file
+    hardware         the chips to train for, DIRECT unless protocols are named: a `Hardware`, the
+                     name of a preset such as "typical", or a TOML file
     teacher_epochs, initialisations
                      of the teacher
     path_solver, ridge, path_epochs, path_learning_rate

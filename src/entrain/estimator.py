@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 import time
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -17,24 +18,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from entrain import kernels
-from entrain.data import FeatureScaling
+from entrain.data import FeatureScaling, Split
 from entrain.device import choose_device
-from entrain.errors import InputError
-from entrain.estimator_settings import Settings, number
+from entrain.errors import InputError, seed_number
+from entrain.estimator_settings import Settings, class_weights
 from entrain.evaluation import RejectOption, scores_of
+from entrain.evaluation.chips import Yield
 from entrain.evaluation.measure import chunks, refuse_without_answer
+from entrain.hardware import Chip, Hardware, find
 from entrain.learning import TrainingState, time_advice, train
 from entrain.model import Model
+from entrain.model_on_chip import ModelOnChip, chip_of, trained_for_other
 from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
+from entrain.yields import yield_of
 
 _LEAST_TO_SPLIT = 20  # examples; with fewer, the training data validate
 
@@ -81,6 +85,11 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         not named, or n_samples / (n_classes * examples of the class).
     random_state : int, RandomState instance or None, default=None
         Decides split, first weights and order of the examples.
+    hardware : Hardware, str, Path or None, default=None
+        The chips to train for: a `Hardware`, the name of a preset such as "typical", or a TOML
+        file. Their imperfections are present in training, and the validation data are dealt to
+        twenty chips. None: the ideal network. See `on` and `yield_of` for what chips answer; all
+        other methods answer as the ideal network, whatever it was trained for.
     device : str, default="cpu"
         "cpu", "cuda", "cuda:INDEX", or "auto": a CUDA device where there is one.
     verbose : int, default=0
@@ -98,6 +107,10 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What the standardised features are multiplied with.
     gain_ : float
         The gain that the network was trained with.
+    hardware_ : Hardware or None
+        The kind of chip it was trained for.
+    chip_ : Chip or None
+        The chip that it answers as, see `on`; None for the ideal network.
     n_iter_ : int
         Epochs trained.
     best_epoch_ : int
@@ -139,6 +152,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validation_fraction: float = 0.1,
         class_weight: dict[Any, float] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
+        hardware: Hardware | str | Path | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -154,6 +168,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.random_state = random_state
+        self.hardware = hardware
         self.device = device
         self.verbose = verbose
 
@@ -167,8 +182,10 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scaling = _scaling(data)
         self.mean_, self.scale_ = np.array(scaling.mean), np.array(scaling.sd)
         self.factor_, self.gain_ = scaling.factor, settings.gain
+        self.hardware_ = settings.hardware
+        self.chip_: Chip | None = None
 
-        weights = _class_weights(self.class_weight, self.classes_, np.asarray(y))
+        weights = class_weights(self.class_weight, self.classes_, np.asarray(y))
         learned, held_out = _split(labels, settings.validation_fraction, random)
         inputs = scaling(data).to(settings.device)
         targets = torch.from_numpy(labels.astype(np.int64)).to(settings.device)
@@ -233,6 +250,56 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         likely: NDArray[np.float64] = torch.softmax(self.gain_ * scores, dim=1).numpy()
         return likely
 
+    def on(self, chip: Chip | int, *, noise_seed: int = 0) -> Self:
+        """This fitted classifier as `chip` runs it: `predict`, `score` and the like are the chip's.
+
+        A chip is what `Hardware.sample(seed)` gives; a whole number is the seed of one of the kind
+        in `hardware_`. The noise of its runs is drawn by `noise_seed` and the place of a row in X.
+        """
+        check_is_fitted(self)
+        chip = chip_of(chip, self.hardware_)
+        chip.hardware.check(self.network_.hidden, self.network_.outputs)
+        if self.hardware_ is not None and (
+            said := trained_for_other(self.hardware_, chip.hardware)
+        ):
+            warnings.warn(said, stacklevel=2)
+        found = copy.copy(self)
+        found.chip_, found._noise_seed = chip, seed_number("noise_seed", noise_seed)
+        return found
+
+    def yield_of(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        hardware: Hardware | str | Path | None = None,
+        chips: int = 100,
+        first_seed: int = 0,
+        noise_seed: int = 0,
+    ) -> Yield:
+        """The accuracies in percent, on X (n, n_features) with labels y (n,), of `chips` chips of
+        one kind, that of `hardware_` unless another is named; see `entrain.yield_of`."""
+        check_is_fitted(self)
+        kind = self.hardware_ if hardware is None else find(hardware)
+        if kind is None:
+            raise InputError(
+                "the classifier was not trained for a kind of chip; name one, such as "
+                "yield_of(X, y, hardware='typical')"
+            )
+        data, y = validate_data(self, X, y, reset=False, dtype=np.float64)
+        places = {name: place for place, name in enumerate(self.classes_.tolist())}
+        named = np.asarray(y).tolist()
+        if foreign := [name for name in named if name not in places]:
+            raise InputError(f"y has the class {foreign[0]!r}, which the classifier does not know")
+        return yield_of(
+            self._model(),
+            kind,
+            Split(data, np.array([places[name] for name in named])),
+            chips=chips,
+            first_seed=first_seed,
+            noise_seed=noise_seed,
+        )
+
     def to_model(self, dataset: str = "data") -> Model:
         """The trained network as an `entrain.Model` that takes the rows of X: to save, to simulate,
         to evaluate, to play. `dataset` is what the data are called in it."""
@@ -253,7 +320,12 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             },
             gain=self.gain_,
             reject=self._reject,
+            hardware=self.hardware_,
         )
+
+    def _model(self) -> Model:
+        """The network as a model, on the device."""
+        return self.to_model().to(choose_device(self.device))
 
     def _names(self) -> dict[str, list[str]]:
         """The features' names, where X had some."""
@@ -272,13 +344,16 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         data = validate_data(self, X, reset=False, dtype=np.float64)
+        if self.chip_ is not None and not self.chip_.hardware.is_nothing:
+            read = ModelOnChip(self._model(), self.chip_, self._noise_seed).scores(data)
+            return np.asarray(read.cpu(), dtype=np.float64)
         device, network = choose_device(self.device), self.network_
         parameters = network.as_parameters().map(lambda tensor: tensor.detach().to(device).double())
         scores = []
         scaled = self._scaling()(data).to(device)
         for _, inputs in chunks(scaled):
-            model = parameters.phase_model(inputs.double()).map(lambda tensor: tensor.float()[None])
-            phases = kernels.rollout(model, network.dynamics)[0]
+            fields = parameters.phase_model(inputs.double())
+            phases = kernels.rollout(fields.map(lambda t: t.float()[None]), network.dynamics)[0]
             scores.append(readout(phases.double(), network.outputs))
         together = torch.cat(scores)
         refuse_without_answer(together, scaled)
@@ -321,16 +396,3 @@ class _Lines:
             self._last = now
             loss, accuracy = (state.history[name][-1][0] for name in ("loss", "top1"))
             sys.stderr.write(f"epoch {state.epoch}: loss {loss:.4f}, validation {accuracy:.2f} %\n")
-
-
-def _class_weights(
-    given: object, classes: NDArray[Any], y: NDArray[Any]
-) -> tuple[float, ...] | None:
-    """The weights of the classes, (n_classes,); None where all are alike."""
-    if given is None:
-        return None
-    if not (isinstance(given, Mapping) or given == "balanced"):
-        raise InputError(f"class_weight must be a dict, 'balanced' or None, got {given!r}")
-    for weight in given.values() if isinstance(given, Mapping) else ():
-        number("class_weight", weight, zero=True)
-    return tuple(compute_class_weight(given, classes=classes, y=y).tolist())

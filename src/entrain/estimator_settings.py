@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
 import torch
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
 
 from entrain.device import choose_device
 from entrain.errors import InputError
+from entrain.hardware import Hardware, find
 from entrain.rules import DirectProtocol
+from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import small_set, tuned
 
 
@@ -29,6 +34,7 @@ class Settings:
     gain: float
     weight_decay: float
     validation_fraction: float
+    hardware: Hardware | None
     device: torch.device
     verbose: int
 
@@ -48,6 +54,7 @@ class Settings:
             validation_fraction=number(
                 "validation_fraction", given.validation_fraction, zero=True, below=1.0
             ),
+            hardware=None if given.hardware is None else find(given.hardware),
             device=choose_device(given.device),
             verbose=_whole("verbose", _count(given.verbose), least=0),
         )
@@ -64,6 +71,7 @@ class Settings:
             input_rate=self.input_rate,
             coupling_rate=self.coupling_rate,
             gain=self.gain,
+            chips=None if self.hardware is None else ChipTraining(self.hardware),
             **changes | {"weight_decay": self.weight_decay},
         )
 
@@ -93,3 +101,16 @@ def number(name: str, value: object, *, zero: bool = False, below: float = math.
     if not 0.0 <= number < below or (number == 0.0 and not zero):
         raise InputError(expected)
     return number
+
+
+def class_weights(
+    given: object, classes: NDArray[Any], y: NDArray[Any]
+) -> tuple[float, ...] | None:
+    """The weights of the classes, (n_classes,); None where all are alike."""
+    if given is None:
+        return None
+    if not (isinstance(given, Mapping) or given == "balanced"):
+        raise InputError(f"class_weight must be a dict, 'balanced' or None, got {given!r}")
+    for weight in given.values() if isinstance(given, Mapping) else ():
+        number("class_weight", weight, zero=True)
+    return tuple(compute_class_weight(given, classes=classes, y=y).tolist())

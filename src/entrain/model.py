@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.data.preprocessing import as_array
 from entrain.errors import InputError, positive_float, reason, seed_number
 from entrain.evaluation import RejectOption, evaluate, refuse_without_answer, scores_of
-from entrain.evaluation.chips import scores_on_chips
 from entrain.evaluation.reject import MOST_ROWS
 from entrain.hardware import Chip, Hardware
+from entrain.model_on_chip import ModelOnChip, chip_of, trained_for_other
 from entrain.network import KuramotoNetwork
 from entrain.physics import TERMS, TRAINED, Parameters, layered_graph
 from entrain.teacher import Teacher, layer_sizes
@@ -165,6 +166,7 @@ class Model:
     def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
         """Metrics on labelled images: top1, top2 and, with a teacher, agreement and errors.
 
+        Those of the ideal network, whatever hardware it was trained for: see `on` for a chip.
         With `unseen` False as for validation images in training (see `inputs`): the metrics in
         `details["validation"]` come out again.
         """
@@ -182,14 +184,26 @@ class Model:
             )
         return inputs, labels
 
+    @property
+    def couplers_used(self) -> int:
+        """Couplers whose coupling is not zero."""
+        return int(self.network.coupler_strengths.count_nonzero())
+
     def one_run(self) -> Parameters:
         """The network's numbers with an axis of one run, without gradients."""
         return self.network.as_parameters().map(lambda tensor: tensor.detach()[None])
 
-    def on(self, chip: Chip, *, noise_seed: int = 0) -> ModelOnChip:
-        """This model as `chip` runs it; the noise of its runs is drawn by `noise_seed`."""
-        if not isinstance(chip, Chip):
-            raise TypeError(f"expected a chip, as hardware.sample(seed) gives it, got {chip!r}")
+    def on(self, chip: Chip | int, *, noise_seed: int = 0) -> ModelOnChip:
+        """This model as `chip` runs it, as `hardware.sample(seed)` gives one; a whole number is the
+        seed of a chip of the kind that the model was trained for.
+
+        The noise of its runs is drawn by `noise_seed`. A model that was trained for chips of
+        another kind warns.
+        """
+        chip = chip_of(chip, self.hardware)
+        chip.hardware.check(self.network.hidden, self.network.outputs)
+        if self.hardware is not None and (said := trained_for_other(self.hardware, chip.hardware)):
+            warnings.warn(said, stacklevel=2)
         return ModelOnChip(self, chip, seed_number("noise_seed", noise_seed))
 
     def save(self, path: Path | str) -> None:
@@ -220,45 +234,6 @@ class Model:
         if self.hardware is not None:  # files of ideal networks are as they were
             header["hardware"] = self.hardware.to_json()
         write_tensors(Path(path), "model", tensors, header)
-
-
-@dataclass(frozen=True)
-class ModelOnChip:
-    """A model as one chip runs it; the noise of a run is drawn by `noise_seed`."""
-
-    model: Model
-    chip: Chip
-    noise_seed: int = 0
-
-    def scores(self, pixels: np.ndarray, *, unseen: bool = True) -> Tensor:
-        """Output activations (n, O) as the chip reads them."""
-        inputs = self.model.inputs(pixels, unseen=unseen)
-        scores = self._scores(inputs)
-        refuse_without_answer(scores, inputs)
-        return scores
-
-    def predict(self, pixels: np.ndarray) -> np.ndarray:
-        """Predicted class indices (n,)."""
-        return np.asarray(self.scores(pixels).argmax(-1).cpu())
-
-    def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
-        """As `Model.evaluate`, on this chip. Of outputs read alike the first is the answer."""
-        inputs, labels = self.model.examples(split, unseen=unseen)
-        teacher = self.model.teacher
-        targets = None if teacher is None else teacher.targets(inputs)
-        return evaluate(self._scores(inputs), labels, targets)
-
-    def _scores(self, inputs: Tensor) -> Tensor:
-        network = self.model.network
-        found = scores_on_chips(
-            self.model.one_run(),
-            self.chip.hardware,
-            [self.chip.seed],
-            inputs,
-            network.dynamics,
-            noise_seed=self.noise_seed,
-        )
-        return found[0, 0]
 
 
 def read_model(path: Path | str) -> Model:

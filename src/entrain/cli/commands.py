@@ -11,9 +11,19 @@ from typer.core import TyperCommand, TyperGroup
 
 from entrain.cli.console import BAD_INPUT, INTERRUPTED, complain, err, print_json
 
+_ONCE = ("--hardware",)  # of two, Click would take the last without a word
+
 
 class Command(TyperCommand):
     """A command whose usage line is as people know it: MODEL, [DATASET], [NAME]..."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuses a kind of chip beside another."""
+        given = [each.partition("=")[0] for each in args]
+        for option in _ONCE:
+            if given.count(option) > 1:
+                raise typer.BadParameter(f"{option} is given {given.count(option)} times; give one")
+        return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """[OPTIONS], then the arguments; Typer's own brackets have changed between versions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,7 @@ from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 
 if TYPE_CHECKING:
     from entrain.data import Split
+    from entrain.hardware import Chip
     from entrain.model import Model
     from entrain.runfolder import RunFolder
 
@@ -35,6 +37,17 @@ def command(
         int | None,
         typer.Option(metavar="STEPS", help="Compare with this many Euler steps."),
     ] = None,
+    chip: Annotated[
+        int | None,
+        typer.Option(metavar="SEED", help="On the chip of this seed; entrain yield takes many."),
+    ] = None,
+    hardware: Annotated[
+        str | None,
+        typer.Option(
+            help="The kind of that chip: a preset or a TOML file.",
+            show_default="what the model was trained for",
+        ),
+    ] = None,
     label: Annotated[
         str | None, typer.Option(help="Label column of your table.", show_default="as in training")
     ] = None,
@@ -50,19 +63,23 @@ def command(
 
     Those of a dataset are its official test images, those of your own data the part that training
     left for the test. With --temperature the ensemble's averaged outputs are measured, and single
-    trajectories too. A run folder remembers your own data.
+    trajectories too. A run folder remembers your own data. The network is the ideal one, whatever
+    hardware it was trained for, but for --chip.
     """
     from entrain import kernels
     from entrain.device import choose_device
     from entrain.errors import positive_float, positive_int, seed_number
+    from entrain.model_on_chip import ModelOnChip
     from entrain.models import find, load
 
     require(partial(positive_float, zero=True), temperature=temperature)
     require(positive_int, replicates=replicates, refine=refine)
-    require(seed_number, seed=seed)
+    require(seed_number, seed=seed, chip=chip)
+    _check_chip(chip, hardware, temperature, refine)
     place = choose_device(device)
     path = find(model)
     loaded = load(path)
+    made = None if chip is None else _chip(path, loaded, chip, hardware)
     given = {"label": label, "image_size": image_size}
     name, split = test_examples(path, loaded, dataset, given, data_dir)
     kernels.prepare(place, err.print)
@@ -75,13 +92,20 @@ def command(
         "examples": len(split),
         "temperature": temperature,
     }
-    result |= _measure(loaded, split, temperature, replicates, seed)
+    if made is None:
+        result |= _measure(loaded, split, temperature, replicates, seed)
+    else:
+        result |= {"chip": chip, "hardware": made.hardware.to_json(), "noise_seed": seed}
+        result |= ModelOnChip(loaded, made, seed).evaluate(split)
+    if loaded.hardware is not None:
+        result["trained_for"] = loaded.hardware.to_json()
     if refine is not None:
         result["refinement"] = _refinement(loaded, split, refine)
     if json:
         print_json(result)
     else:
         _show(result)
+    _say_what_was_measured(model, loaded, made)
 
 
 def test_examples(
@@ -163,6 +187,53 @@ def _test_examples(
     return data.name, data.test
 
 
+def _check_chip(
+    chip: int | None, hardware: str | None, temperature: float, refine: int | None
+) -> None:
+    """Refuse options that the other ones leave without a meaning."""
+    from entrain.errors import InputError
+
+    if chip is None:
+        if hardware is not None:
+            raise InputError(
+                "--hardware is the kind of a chip: choose one with --chip SEED, or measure many "
+                "with entrain yield MODEL --hardware"
+            )
+    elif temperature or refine is not None:
+        option = "--temperature" if temperature else "--refine"
+        raise InputError(f"{option} is for the ideal network; leave it out, or --chip")
+
+
+def _chip(path: Path, model: Model, seed: int, hardware: str | None) -> Chip:
+    """The chip of this seed, of the kind that is named or that the model was trained for."""
+    from entrain.errors import InputError
+    from entrain.hardware import find
+
+    kind = model.hardware if hardware is None else find(hardware)
+    if kind is None:
+        raise InputError(
+            f"{path}: was not trained for a kind of chip; choose one with --hardware, such as "
+            "typical (entrain hardware lists them)"
+        )
+    kind.check(model.network.hidden, model.network.outputs)
+    return kind.sample(seed)
+
+
+def _say_what_was_measured(name: str, model: Model, chip: Chip | None) -> None:
+    """That the ideal network was measured of a model made for chips, or a foreign chip."""
+    from entrain.model_on_chip import trained_for_other
+
+    if chip is not None:
+        if (said := trained_for_other(model.hardware, chip.hardware)) is not None:
+            err.print(said)
+    elif model.hardware is not None and not model.hardware.is_nothing:
+        err.print(
+            f"measured on the ideal network; the model was trained for "
+            f"{model.hardware.name or 'chips'}, see entrain yield {shlex.quote(name)}",
+            soft_wrap=True,
+        )
+
+
 def _measure(
     model: Model, split: Split, temperature: float, replicates: int, seed: int
 ) -> dict[str, Any]:
@@ -212,7 +283,11 @@ def _show(result: dict[str, Any]) -> None:
         "endpoint RMSE",
         "correlation",
     )
-    rows = {"deterministic": result}
+    if "chip" in result:
+        kind = result["hardware"].get("name")
+        rows = {f"chip {result['chip']}{f' of {kind}' if kind else ''}": result}
+    else:
+        rows = {"deterministic": result}
     if "single" in result:
         count = result["replicates"]
         rows = {f"mean of {count} single": result["single"], f"ensemble of {count}": result}

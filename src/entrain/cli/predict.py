@@ -72,6 +72,8 @@ def command(
         _print_csv(loaded, results)
     else:
         _print_table(loaded, results)
+    if loaded.hardware is not None and not loaded.hardware.is_nothing:
+        err.print("Answers of the ideal network; the model was trained for chips.")
     for message in failed:
         complain(message)
     if failed:

@@ -13,6 +13,7 @@ from entrain.cli.options import Json, ModelArgument
 
 if TYPE_CHECKING:
     from entrain.data import FeatureScaling, Preprocessing
+    from entrain.hardware import Hardware
 
 # Metrics of a model's selected epoch, as far as its protocol has them: name, title, form, unit.
 VALIDATION = (
@@ -28,7 +29,7 @@ def command(
     card: Annotated[bool, typer.Option("--card", help="The card of a shipped model.")] = False,
     json: Json = False,
 ) -> None:
-    """Describe MODEL: sizes, dynamics, preprocessing, training and validation metrics."""
+    """Describe MODEL: sizes, dynamics, preprocessing, training, validation metrics, hardware."""
     from dataclasses import asdict
 
     from entrain import models
@@ -61,6 +62,8 @@ def command(
         "oscillators": network.oscillators,
         "parameters": network.parameter_count,
         "couplers": network.couplers,
+        "couplers_used": loaded.couplers_used,
+        "hardware": None if loaded.hardware is None else loaded.hardware.to_json(),
         "largest_coupling": float(couplings.abs().max()),
         "largest_input_weight": float(weights.abs().max()),
         "terms": [name for name in TERMS if getattr(network, name) is not None],
@@ -77,11 +80,13 @@ def command(
     terms = [name.replace("_", " ") for name in result["terms"]]
     validation = details.get("validation")
     validation = validation if isinstance(validation, dict) else {}
+    used = result["couplers_used"]
+    used = f" ({used:,} in use)" if used < network.couplers else ""
     rows = {
         "file": f"{path} ({result['bytes'] / 1000:.0f} kB)",
         "task": f"{loaded.dataset}: {', '.join(loaded.class_names)}",
         "oscillators": f"{network.oscillators} ({network.hidden} hidden, {network.outputs} output)",
-        "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers",
+        "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers{used}",
         "largest": f"coupling {result['largest_coupling']:.3g}, "
         f"input weight {result['largest_input_weight']:.3g}",
         "terms": ", ".join(terms) or "none",
@@ -98,12 +103,22 @@ def command(
             if name in validation
         ),
     }
+    if loaded.hardware is not None:
+        if not loaded.hardware.is_nothing:
+            rows["validation"] += " (on chips)"
+        rows["made for"] = _hardware(loaded.hardware)
     shown = Table(show_header=False, box=None)
     shown.add_column(style="bold")
     shown.add_column()
     for name, value in rows.items():
         shown.add_row(name, value)
     out.print(shown)
+
+
+def _hardware(kind: Hardware) -> str:
+    """The name of a kind of chip, and its effects."""
+    effects = ", ".join(name.replace("_", " ") for name, _ in kind.effects) or "ideal chips"
+    return f"{kind.name}: {effects}" if kind.name else effects
 
 
 def _inputs(p: Preprocessing | FeatureScaling) -> str:

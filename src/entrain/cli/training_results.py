@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entrain.cli.console import number, out, table
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from entrain.data import Dataset
     from entrain.learning import DivergedError, Recipe, Trained
     from entrain.rules import Rule
@@ -15,42 +18,89 @@ if TYPE_CHECKING:
 MOST_PANELS = 25  # of the figure
 
 
+_METRICS = (
+    ("top-1 %", "top1", ".2f"),
+    ("top-2 %", "top2", ".2f"),
+    ("agreement %", "agreement", ".2f"),
+    ("endpoint RMSE", "endpoint_rmse", ".4f"),
+    ("epoch", "epoch", ".0f"),
+)
+
+
 def show(results: dict[str, Any], trained: Trained) -> None:
     """The table of a training, and where its files are."""
+    rows = results["results"].values()
+    chips = next((row["on_chips"] for row in rows if "on_chips" in row), None)
+    if chips is None:
+        out.print(_table(results, trained))
+    else:
+        out.print(_table_of_chips(results, trained, chips["chips"]))
+        kind = chips["hardware"].get("name") or "the kind trained for"
+        more = f"entrain yield {shlex.quote(results['folder'])}"
+        out.print(f"chips   {kind}, seeds 0 to {chips['chips'] - 1}; more: {more}", soft_wrap=True)
+    out.print(f"model   {results['model']}", soft_wrap=True)
+    out.print(f"figure  {results['figure']}", soft_wrap=True)
+    out.print(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
+
+
+def _table(results: dict[str, Any], trained: Trained) -> Table:
     network = trained.model.network
     shown = table(
         f"{results['dataset']}: {network.oscillators} oscillators, {network.couplers:,} couplers, "
         f"{results['examples']:,} test examples",
         "",
-        "top-1 %",
-        "top-2 %",
-        "agreement %",
-        "endpoint RMSE",
-        "epoch",
+        *(title for title, _, _ in _METRICS),
     )
     if (teacher := results["teacher"]) is not None:
         shown.add_row("teacher", number(teacher["top1"]), number(teacher["top2"]), "-", "-", "-")
     for name, row in results["results"].items():
-        several = len(row["runs"]) > 1
+        shown.add_row(name, *(_cell(row, metric, form) for _, metric, form in _METRICS))
+    return shown
 
-        def cell(metric: str, form: str, row: dict[str, Any] = row, several: bool = several) -> str:
-            if metric not in row:
-                return "-"
-            spread = f" ± {number(row['sd'][metric], form)}" if several else ""
-            return number(row[metric], form) + spread
 
+def _table_of_chips(results: dict[str, Any], trained: Trained, chips: int) -> Table:
+    """Top-1 over chips of the kind trained for, and the ideal network's beside it."""
+    network = trained.model.network
+    shown = table(
+        f"{results['dataset']}: {network.oscillators} oscillators, {trained.model.couplers_used:,} "
+        f"of {network.couplers:,} couplers in use, {results['examples']:,} test examples\n"
+        f"top-1 of {chips} chips, and of the ideal network",
+        "",
+        "mean %",
+        "5th percentile",
+        "worst",
+        "ideal %",
+        "epoch",
+    )
+    if (teacher := results["teacher"]) is not None:
+        shown.add_row("teacher", "-", "-", "-", number(teacher["top1"]), "-")
+    for name, row in results["results"].items():
+        each = row.get("on_chips", {})
         shown.add_row(
             name,
-            cell("top1", ".2f"),
-            cell("top2", ".2f"),
-            cell("agreement", ".2f"),
-            cell("endpoint_rmse", ".4f"),
-            cell("epoch", ".0f"),
+            *(_of_runs(each, metric) for metric in ("mean", "p5", "worst")),
+            _cell(row, "top1", ".2f"),
+            _cell(row, "epoch", ".0f"),
         )
-    out.print(shown)
-    out.print(f"model   {results['model']}", soft_wrap=True)
-    out.print(f"figure  {results['figure']}", soft_wrap=True)
-    out.print(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
+    return shown
+
+
+def _cell(row: dict[str, Any], metric: str, form: str) -> str:
+    if metric not in row:
+        return "-"
+    spread = f" ± {number(row['sd'][metric], form)}" if len(row["runs"]) > 1 else ""
+    return number(row[metric], form) + spread
+
+
+def _of_runs(on_chips: dict[str, Any], name: str) -> str:
+    """A number of chips, with its SD over runs where there are several."""
+    from entrain.evaluation import summarise
+
+    if not on_chips:
+        return "-"
+    found = summarise([run[name] for run in on_chips["runs"]])
+    spread = f" ± {number(found.sd)}" if len(on_chips["runs"]) > 1 else ""
+    return number(found.mean) + spread
 
 
 def draw(file: Path, trained: Trained, data: Dataset) -> None:

@@ -14,6 +14,7 @@ plain number stands for one in the basic unit without a source.
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 import tomllib
@@ -80,7 +81,7 @@ def presets() -> tuple[str, ...]:
 
 def preset(name: str) -> Hardware:
     """A kind of chip that comes with the package."""
-    return describe(name).hardware
+    return find(name)
 
 
 def read(path: Path | str) -> Hardware:
@@ -93,9 +94,9 @@ def describe(name: str) -> ChipFile:
     if name in presets():
         return _read(_FOLDER / f"{name}.toml")
     # By os.path: an unknown ~user or a name that is too long is no file, not a failure.
-    path = Path(os.path.expanduser(name))
-    if path.suffix == ".toml" or os.path.exists(path):
-        return _read(path)
+    path = os.path.expanduser(name)
+    if path.endswith(".toml") or os.path.exists(path):
+        return _read(Path(path))
     error = unknown_name("hardware", name, presets())
     raise InputError(f"{error}; or give a TOML file")
 
@@ -147,6 +148,8 @@ def _parsed(name: str, content: dict[str, Any]) -> ChipFile:
             values[key], units[f"chip.{key}"], sources[f"chip.{key}"] = _number(
                 f"chip.{key}", entry
             )
+        elif difflib.get_close_matches(key, ["oscillators"], cutoff=0.8):
+            raise unknown_name("entry of chip", key, ["oscillators"])  # no fact, but a slip
         else:
             facts[key] = _fact(entry)
     hardware = replace(Hardware.from_json(values), name=name)

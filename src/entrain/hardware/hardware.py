@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Self
 
-from entrain.errors import InputError, positive_float, positive_int, seed_number, unknown_name
+from entrain.errors import (
+    InputError,
+    positive_float,
+    positive_int,
+    seed_number,
+    shown,
+    store_plain_numbers,
+    unknown_name,
+)
 from entrain.hardware.chip import Chip
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
@@ -48,17 +56,34 @@ class Hardware:
     oscillators: int | None = None
     name: str = field(default="", compare=False)
 
+    def __new__(cls, *_: object, **given: object) -> Self:
+        """Names the nearest effect of one that is unknown."""
+        for name in given:
+            if name not in (known := [each.name for each in fields(cls)]):
+                raise unknown_name("effect", name, known)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
             value = getattr(self, name)
-            if value is not None and not isinstance(value, kind):
-                raise InputError(f"{name} must be a {kind.__name__}, got {value!r}")
+            if value is None:
+                continue
+            if not isinstance(value, kind):
+                raise InputError(f"{name} must be a {kind.__name__}, got {shown(value)}")
+            store_plain_numbers(value)  # or the files of what is trained could not be written
         if self.oscillators is not None:
             positive_int("oscillators", self.oscillators)
+        store_plain_numbers(self)
         for name, part in PARTS.items():
             levels = getattr(self, name)
             if levels is not None and levels.part != part:
                 raise InputError(f"{name} must be Levels(part={part!r}, ...), got {levels.part!r}")
+
+    def __repr__(self) -> str:
+        """What is there, without what is absent."""
+        there = {each.name: getattr(self, each.name) for each in fields(self)}
+        given = [f"{name}={value!r}" for name, value in there.items() if value not in (None, "")]
+        return f"Hardware({', '.join(given)})"
 
     @property
     def effects(self) -> Iterator[tuple[str, Effect]]:
@@ -82,8 +107,19 @@ class Hardware:
                 f"the network has {needed} oscillators, the chip {self.oscillators}: room for "
                 f"{room} hidden ones beside {outputs} outputs, got {hidden}"
             )
+        couplers = hidden * (hidden - 1) // 2 + hidden * outputs
         if self.wiring is not None:
-            self.wiring.graph(needed)
+            couplers = self.wiring.couplers(hidden, outputs)
+        if not couplers:
+            raise InputError(
+                f"the wiring has no coupler of a network of {hidden} hidden oscillators, 0 to "
+                f"{hidden - 1}, and {outputs} outputs: none between hidden ones, nor to an output"
+            )
+        if self.sparsity is not None and round(self.sparsity.kept * couplers) < 1:
+            raise InputError(
+                f"the network has {couplers} couplers, and keeping {self.sparsity.kept:g} of them "
+                f"leaves none; keep at least {1 / couplers:.2g}"
+            )
 
     def sample(self, seed: int) -> Chip:
         """One chip of this kind: what differs from chip to chip is drawn by `seed`."""

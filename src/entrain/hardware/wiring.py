@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -50,6 +51,10 @@ class Wiring(Effect):
     def graph(self, oscillators: int, device: torch.device | None = None) -> Tensor:
         """(N, N) booleans."""
         return _graph(self, oscillators, device)
+
+    def couplers(self, hidden: int, outputs: int) -> int:
+        """How many of a network's couplers there are; it has none between outputs."""
+        return _couplers_of(self, hidden, outputs)
 
     def _graph(self, n: int) -> Tensor:
         if self.mask is not None:
@@ -112,7 +117,7 @@ def largest(couplings: Tensor, graph: Tensor, kept: float) -> Tensor:
     """(L, N, N) booleans: the share `kept` of the graph's couplers with the largest |J_ij|."""
     upper = graph.triu(1)
     sizes = couplings.detach().abs()[:, upper]  # (L, E)
-    count = max(1, round(kept * sizes.shape[1]))
+    count = min(sizes.shape[1], max(1, round(kept * sizes.shape[1])))
     chosen = torch.zeros_like(sizes, dtype=torch.bool)
     chosen.scatter_(1, sizes.topk(count, dim=1).indices, True)
     mask = torch.zeros_like(couplings, dtype=torch.bool)
@@ -122,6 +127,8 @@ def largest(couplings: Tensor, graph: Tensor, kept: float) -> Tensor:
 
 def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
     found = []
+    if isinstance(mask, np.ndarray):
+        mask = mask.tolist()
     for pair in mask if isinstance(mask, list | tuple) else (mask,):
         ends = tuple(pair) if isinstance(pair, list | tuple) else ()
         if [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1]:
@@ -134,6 +141,13 @@ def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
 def _graph(wiring: Wiring, n: int, device: torch.device | None) -> Tensor:
     """Kept, since a step that is recorded as a graph must not copy from the host."""
     return wiring._graph(n).to(device)
+
+
+@functools.lru_cache(maxsize=16)
+def _couplers_of(wiring: Wiring, hidden: int, outputs: int) -> int:
+    """Kept, since every step of a training asks."""
+    graph = wiring.graph(hidden + outputs).triu(1)
+    return int(graph.sum() - graph[hidden:, hidden:].sum())
 
 
 def _side(n: int) -> int:

@@ -147,6 +147,7 @@ class Options:
         chips = None
         if self.hardware is not None:
             chips = ChipTraining(find(self.hardware))
+            self._refuse_other_chips(recipe)
             foreign = [rule.name for rule in chosen if not _can_learn_on_chips(rule, self.solver)]
             if foreign:
                 raise InputError(
@@ -181,6 +182,15 @@ class Options:
                 chips=chips,
             ),
         )
+
+    def _refuse_other_chips(self, recipe: Recipe) -> None:
+        """Hardware beside that of a rule: one of the two would be ignored."""
+        twice = [rule.name for rule in recipe.protocols if rule.hardware is not None]
+        twice += [name for name in self.settings or () if name.endswith(".chips")]
+        if twice:
+            raise InputError(
+                f"hardware is given twice, as hardware and by {twice[0]}; give it once"
+            )
 
     def _epochs(self, chosen: list[Rule]) -> dict[str, int | None]:
         """The epochs of each kind of protocol: its own, or `epochs` for those that were named."""

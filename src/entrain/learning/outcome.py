@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
-from entrain.data import Dataset
+from entrain.data import Dataset, Split
 from entrain.evaluation import evaluate, summarise
+from entrain.hardware import Hardware
 from entrain.learning.pipeline import Trained
+from entrain.model import Model
+from entrain.yields import yield_of
+
+CHIPS = 20  # of the kind trained for, with seeds from 0 on, which training and selection do not use
 
 
 def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
-    """Metrics of the teacher and of every protocol: mean, sample SD and each run. JSON values."""
+    """Metrics of the teacher and of every protocol: mean, sample SD and each run. JSON values.
+
+    They are the ideal network's; a protocol that was trained for chips has theirs in `on_chips`.
+    """
     labels = torch.from_numpy(data.test.labels)
     teacher = None
     if trained.teacher is not None:
@@ -27,6 +36,8 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
             "sd": {metric: summary.sd for metric, summary in summaries.items()},
             "runs": runs,
         }
+        if (kind := models[0].hardware) is not None and not kind.is_nothing:
+            rows[name]["on_chips"] = _on_chips(models, kind, data.test)
     return {
         "dataset": data.name,
         "split": "test",
@@ -34,4 +45,24 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
         "seed": trained.recipe.seed,
         "teacher": teacher,
         "results": rows,
+    }
+
+
+def _on_chips(models: tuple[Model, ...], kind: Hardware, test: Split) -> dict[str, Any]:
+    """Accuracies over chips beside the `ideal` network's, named as by `entrain yield --json`: the
+    means over runs, and each run; `sd` is from chip to chip."""
+    runs = [
+        {
+            "ideal": model.evaluate(test)["top1"],
+            **yield_of(model, kind, test, chips=CHIPS).summary(),
+            "couplers_used": model.couplers_used,
+        }
+        for model in models
+    ]
+    return {
+        "hardware": kind.to_json(),
+        "chips": CHIPS,
+        "seed": 0,
+        **{name: float(np.mean([run[name] for run in runs])) for name in runs[0]},
+        "runs": runs,
     }

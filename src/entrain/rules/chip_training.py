@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from entrain.errors import InputError, finite_float, finite_numbers, positive_int, unknown_name
+from entrain.errors import (
+    InputError,
+    finite_float,
+    finite_numbers,
+    positive_int,
+    store_plain_numbers,
+    unknown_name,
+)
 from entrain.hardware import Hardware
 
 
@@ -29,6 +36,7 @@ class ChipTraining:
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Hardware):
             raise InputError(f"hardware must be a Hardware, got {self.hardware!r}")
+        store_plain_numbers(self)
         positive_int("chips", self.chips)
         positive_int("validation_chips", self.validation_chips)
         if not 0.0 <= finite_float("onset", self.onset) < 1.0:

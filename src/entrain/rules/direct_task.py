@@ -66,8 +66,7 @@ class DirectTask:
         self._spec = network.on(self._total, len(runs), outputs)
         self._drawn: Tensor | None = None
         self._steps = RepeatedSteps()
-        chips = protocol.chips
-        self._chips = None if chips is None else OnChips(chips, self._spec, runs, seed)
+        self._chips = OnChips.of(protocol.chips, self._spec, runs, seed)
         self._settled = True
 
     def _weights_of(self, labels: Tensor) -> Tensor | None:

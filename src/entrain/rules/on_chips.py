@@ -52,6 +52,17 @@ class OnChips:
         self._generators: list[torch.Generator] = []
         self._validation: KeptDraws | None = None
 
+    @classmethod
+    def of(
+        cls, training: ChipTraining | None, spec: SpecOnDevice, runs: tuple[int, ...], seed: int
+    ) -> OnChips | None:
+        """None for the ideal network, which chips without any effect are too, bit for bit."""
+        if training is None:
+            return None
+        hidden = spec.spec.hidden
+        training.hardware.check(hidden, len(spec.graph) - hidden)
+        return None if training.hardware.is_nothing else cls(training, spec, runs, seed)
+
     def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
         """New generators, the strength of this epoch, and fewer parts where some go."""
         done = epoch / epochs

@@ -60,8 +60,7 @@ class TwoStageTask:
         self._uses_endpoint = any(weights)
         self._totals = train.inputs.new_zeros(2, len(runs))  # path and endpoint loss
         self._steps = RepeatedSteps()
-        chips = protocol.chips
-        self._chips = None if chips is None else OnChips(chips, self._spec, runs, seed)
+        self._chips = OnChips.of(protocol.chips, self._spec, runs, seed)
         self._settled = True
 
     def initial(self) -> Tensors:

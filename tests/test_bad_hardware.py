@@ -1,0 +1,178 @@
+"""Hardware that cannot be: a clear error in Python and on the command line, and nothing lost."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import entrain
+from conftest import Invoke, Refuse, printed
+from entrain import DirectProtocol, InputError
+from entrain.hardware import (
+    Dead,
+    Hardware,
+    Levels,
+    Mismatch,
+    PhaseNoise,
+    Readout,
+    Sparsity,
+    Wiring,
+    preset,
+    read,
+)
+from entrain.rules.chip_training import ChipTraining
+
+BAD_IN_PYTHON: dict[str, tuple[Callable[[], Any], str]] = {
+    "unknown effect": (
+        lambda: Hardware(mismach=Mismatch(0.1)),  # type: ignore[call-arg]
+        "unknown effect 'mismach'; did you mean 'mismatch'",
+    ),
+    "unknown preset": (lambda: preset("tipical"), "did you mean 'typical'"),
+    "no name": (lambda: preset(""), "unknown hardware ''"),
+    "negative strength": (lambda: Mismatch(couplings=-0.1), "couplings must be finite and at leas"),
+    "negative noise": (lambda: PhaseNoise(-1.0), "temperature must be finite and at least 0"),
+    "share": (lambda: Dead(couplers=1.1), "dead couplers must be a share from 0 to 1"),
+    "bits": (lambda: Levels(bits=0), "bits must be a whole number of at least 1, got 0"),
+    "phase bits": (lambda: Readout(bits=0), "bits of the phase must be a whole number"),
+    "levels": (lambda: Levels(levels=(1.0, -1.0)), "levels must be two or more, in rising order"),
+    "no effect": (lambda: Hardware(mismatch=0.1), "mismatch must be a Mismatch"),  # type: ignore[arg-type]
+    "matrix": (lambda: Wiring(mask=np.ones((3, 3), bool)), r"mask must list couplers \(i, j\)"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize(("make", "message"), BAD_IN_PYTHON.values(), ids=BAD_IN_PYTHON)
+def test_what_cannot_be_is_refused_when_it_is_made(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+UNFIT: dict[str, tuple[Hardware, str]] = {
+    "mask": (
+        Hardware(wiring=Wiring(mask=((0, 99),))),
+        r"mask has the coupler \(0, 99\), the network 22 oscillators",
+    ),
+    "ring": (Hardware(wiring=Wiring("ring", degree=40)), "degree must be below the 22 oscillators"),
+    "size": (Hardware(oscillators=15), "the chip 15: room for 5 hidden ones beside 10 outputs"),
+    "no coupler": (
+        Hardware(wiring=Wiring(mask=((13, 20),)), sparsity=Sparsity(0.5)),
+        "the wiring has no coupler of a network of 12 hidden oscillators, 0 to 11, and 10 outputs",
+    ),
+    "empty": (Hardware(wiring=Wiring(mask=())), "the wiring has no coupler"),
+    "too many gone": (
+        Hardware(sparsity=Sparsity(0.002)),
+        "the network has 186 couplers, and keeping 0.002 of them leaves none; keep at least 0.0054",
+    ),
+    "of few": (
+        Hardware(wiring=Wiring(mask=((0, 1), (1, 12))), sparsity=Sparsity(0.2)),
+        "the network has 2 couplers, and keeping 0.2 of them leaves none; keep at least 0.5",
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "message"), UNFIT.values(), ids=UNFIT)
+def test_hardware_that_a_network_does_not_fit_is_refused_before_training(
+    kind: Hardware, message: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with pytest.raises(InputError, match=message):
+        entrain.train("digits", hidden=12, epochs=1, hardware=kind, folder=folder)
+    assert not folder.exists()
+    with pytest.raises(InputError, match=message):
+        entrain.KuramotoClassifier(hidden=12, hardware=kind).fit(np.eye(10), np.arange(10))
+    model = entrain.load("mnist-74")
+    with pytest.raises(InputError):
+        model.on(replace(kind, oscillators=5).sample(0))
+
+
+def test_hardware_given_twice_is_refused_in_python() -> None:
+    own = DirectProtocol(chips=ChipTraining(preset("ark")))
+    with pytest.raises(InputError, match="hardware is given twice, as hardware and by DIRECT;"):
+        entrain.train("digits", protocols=own, hardware="typical")
+    with pytest.raises(InputError, match=r"given twice, as hardware and by DIRECT\.chips"):
+        entrain.train("digits", hardware="typical", settings={"DIRECT.chips": None})
+
+
+def test_hardware_given_twice_is_refused_by_every_command(refuse: Refuse, tmp_path: Path) -> None:
+    for command in (
+        ("train", "digits", "--out", tmp_path / "run"),
+        ("yield", "mnist-74-direct"),
+        ("evaluate", "mnist-74-direct", "--chip", 0),
+    ):
+        for json_too in ((), ("--json",)):
+            message = refuse(*command, "--hardware", "typical", "--hardware=ark", *json_too)
+            assert "--hardware is given 2 times; give one" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_goes_on_with_its_own_hardware(refuse: Refuse, tmp_path: Path) -> None:
+    message = refuse("train", "--resume", tmp_path, "--hardware", "typical")
+    assert "--hardware cannot be combined with --resume" in message
+
+
+def test_a_slip_in_the_section_chip_is_no_fact(tmp_path: Path, refuse: Refuse) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("[chip]\noscilators = 48\npower = '1 mW'\n")
+    with pytest.raises(InputError, match="unknown entry of chip 'oscilators'; did you mean 'osc"):
+        read(file)
+    out = ("--out", tmp_path / "run")
+    assert "did you mean 'oscillators'" in refuse("train", "digits", "--hardware", file, *out)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
+
+
+def test_training_refuses_and_leaves_no_folder(refuse: Refuse, tmp_path: Path) -> None:
+    kind, out = tmp_path / "kind.toml", ("--out", tmp_path / "run", "--hidden=12")
+    for text, message in (
+        ("[wiring]\nmask = [[13, 20]]\n", "the wiring has no coupler of a network of 12 hidden"),
+        ("[sparsity]\nkept = { value = 0.2, unit = '%' }\n", "keeping 0.002 of them leaves none"),
+        ("[sparsity]\nkept = { value = 50, unit = 'couplers' }\n", "kept must be in '1' or '%'"),
+        ("[wiring]\nkind = 'ring'\ndegree = 40\n", "degree must be below the 22 oscillators"),
+    ):
+        kind.write_text(text)
+        assert message in refuse("train", "digits", "--hardware", kind, *out)
+    assert "PATH cannot be trained for hardware" in refuse(
+        "train", "digits", "--hardware", "typical", "--protocol", "PATH", *out
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["kind.toml"]
+
+
+# What can be
+
+
+def test_numbers_of_numpy_are_numbers_and_can_be_saved() -> None:
+    kind = Hardware(
+        wiring=Wiring(mask=np.array([[0, 1], [1, 2]])),  # type: ignore[arg-type]
+        coupling_levels=Levels(bits=np.int64(4), range=np.float32(2.5)),
+        mismatch=Mismatch(couplings=np.float32(0.5)),
+        readout=Readout(bits=np.int32(4), noise=np.float64(0.1)),
+        oscillators=np.int64(40),
+    )
+    training = ChipTraining(kind, chips=np.int64(4))
+    rule = DirectProtocol(chips=training)
+    again = json.loads(json.dumps(rule.to_json()))
+    assert DirectProtocol.from_settings(
+        {name: value for name, value in again.items() if name != "rule"}
+    ) == replace(rule)
+    assert kind.mismatch == Mismatch(couplings=0.5)
+
+
+def test_hardware_shows_what_is_there_and_survives_pickling() -> None:
+    kind = Hardware(mismatch=Mismatch(couplings=0.1), name="ours")
+    assert repr(kind) == f"Hardware(mismatch={kind.mismatch!r}, name='ours')"
+    assert repr(Hardware()) == "Hardware()"
+    assert pickle.loads(pickle.dumps(preset("typical"))) == preset("typical")
+
+
+def test_few_couplers_that_are_enough_train(tmp_path: Path, invoke: Invoke) -> None:
+    kind = tmp_path / "kind.toml"
+    kind.write_text("[sparsity]\nkept = { value = 0.6, unit = '%' }\n")
+    run = tmp_path / "run"
+    options = ("--hidden=12", "--epochs=3", "--steps=10")
+    printed(invoke, "train", "digits", "--hardware", kind, "--out", run, *options)
+    assert printed(invoke, "show", run)["couplers_used"] == 1
