@@ -19,7 +19,7 @@ from torch import Tensor
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel, wrap
 
-TERMS = ("frequencies", "injection", "lag", "start")
+TERMS = ("frequencies", "injection", "lag", "start", "harmonic")
 PHASE_TOLERANCE = 1e-5
 GRADIENT_TOLERANCE = 1e-4
 
@@ -52,6 +52,7 @@ def example(
         "injection": scale * random_tensor(runs, rows, n, seed=4),
         "lag": random_tensor(runs, seed=5),
         "start": 2 * random_tensor(runs, rows, n, seed=6),
+        "harmonic": 0.5 * random_tensor(runs, 2, seed=9),
     }
     fields = scale * 4 * random_tensor(runs, batch, n, seed=1)
     return PhaseModel(fields, couplings, **{name: every[name] for name in terms})

@@ -17,7 +17,7 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
+from entrain.errors import InputError, positive_float
 from entrain.kernels import reference
 from entrain.kernels.reference import Pullback
 from entrain.physics import Dynamics, Noise, PhaseModel
@@ -75,6 +75,12 @@ def select_backend(model: PhaseModel) -> ModuleType:
             "up to 250 times on a GPU"
         )
         return reference
+    if model.delay:
+        _warn_once(
+            "a delay of the couplings is computed by PyTorch operations: about X times slower on a "
+            "CPU, up to 250 times on a GPU"
+        )
+        return reference
     if fields.is_cuda:
         return _gpu(fields.device, fields.shape[-1]) or reference
     return _cpu() or reference
@@ -92,7 +98,9 @@ def _check_alike(model: PhaseModel) -> None:
     if not model.is_plain:
         tensors = tuple(model.tensors().values())
         rows = ((runs, batch, n), (runs, 1, n))
-        shapes |= {"frequencies": rows, "injection": rows, "start": rows, "lag": ((runs,),)}
+        shapes |= {"frequencies": rows, "injection": rows, "start": rows}
+        shapes |= {"lag": ((runs,),), "harmonic": ((runs, 2),)}
+        positive_float("delay", model.delay, zero=True)
     for name, allowed in shapes.items():
         values = getattr(model, name)
         if values is not None and values.shape not in allowed:
@@ -217,13 +225,17 @@ def _joined(first: PhaseModel, second: PhaseModel, whole: PhaseModel) -> PhaseMo
             return None
         return a + b if of.shape[1] == 1 < whole.fields.shape[1] else torch.cat([a, b], dim=1)
 
+    def added(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+        return None if a is None or b is None else a + b
+
     return PhaseModel(
         fields=torch.cat([first.fields, second.fields], dim=1),
         couplings=first.couplings + second.couplings,
         frequencies=rows(first.frequencies, second.frequencies, whole.frequencies),
         injection=rows(first.injection, second.injection, whole.injection),
-        lag=None if first.lag is None or second.lag is None else first.lag + second.lag,
+        lag=added(first.lag, second.lag),
         start=rows(first.start, second.start, whole.start),
+        harmonic=added(first.harmonic, second.harmonic),
     )
 
 
