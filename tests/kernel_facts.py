@@ -227,9 +227,11 @@ def check_fresh_thread(backend: ModuleType, device: torch.device) -> None:
     assert torch.equal(found[0], expected)
 
 
-def check_memory(backend: ModuleType, device: torch.device, shape: Shape) -> dict[str, float]:
+def check_memory(
+    backend: ModuleType, device: torch.device, shape: Shape, terms: Iterable[str] = ()
+) -> dict[str, float]:
     """`tape_bytes` is what is needed, beside a few arrays of the size of fields and couplings."""
-    model, dynamics = single(example(shape), device), Dynamics(steps=shape[-1])
+    model, dynamics = single(example(shape, terms), device), Dynamics(steps=shape[-1])
     runs, batch, n, steps = shape
     gradient = torch.ones_like(model.fields)
     torch.cuda.synchronize(device)
@@ -237,7 +239,7 @@ def check_memory(backend: ModuleType, device: torch.device, shape: Shape) -> dic
     before = torch.cuda.memory_allocated(device)
     backend.rollout_with_pullback(model, dynamics)[1](gradient)
     used = torch.cuda.max_memory_allocated(device) - before
-    promised = runs * batch * backend.tape_bytes(n, steps)
+    promised = runs * batch * backend.tape_bytes(n, steps, model.harmonic is not None)
     beside = 4 * (8 * model.fields.numel() + 4 * model.couplings.numel()) + 2**24  # and cuBLAS
     assert used <= promised + beside, (used, promised, beside)
     return {"bytes used of those promised": used / promised}

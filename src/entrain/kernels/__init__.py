@@ -169,7 +169,8 @@ def _rows_that_fit(
     if module is reference:
         return batch
     copies = runs * (1 if noise is None else len(noise.replicates))
-    each = copies * int(module.tape_bytes(model.fields.shape[-1], dynamics.steps))
+    harmonic = model.harmonic is not None
+    each = copies * int(module.tape_bytes(model.fields.shape[-1], dynamics.steps, harmonic))
     rows = min(batch, _tape_bytes(model.fields.device) // each)
     return rows - rows % 8 if 8 < rows < batch else rows  # the CPU's tiles are of eight samples
 

@@ -74,11 +74,11 @@ def has_path_loss(model: PhaseModel) -> bool:
     return False
 
 
-def tape_bytes(oscillators: int, steps: int) -> int:
+def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
     """Bytes that the tape of `rollout_with_pullback` takes for each sample of each run.
 
-    sin, cos and diagonal of every step, oscillators rounded up to P. (Samples are rounded up to
-    eight: the last tile takes as much as eight samples.)
+    sin, cos and diagonal of every step, oscillators rounded up to P; a second harmonic is made of
+    these. (Samples are rounded up to eight: the last tile takes as much as eight samples.)
     """
     return 4 * _rows(oscillators) * (2 * (steps + 1) + steps)
 
