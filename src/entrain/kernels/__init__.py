@@ -69,16 +69,11 @@ def select_backend(model: PhaseModel) -> ModuleType:
     _check_alike(model)
     if is_reference() or fields.dtype != torch.float32:
         return reference
-    if model.other_terms:
+    if model.other_terms or model.delay:
+        what = "custom terms are" if model.other_terms else "a delay of the couplings is"
         _warn_once(
-            "custom terms are computed by PyTorch operations: about 4 times slower on a CPU, "
+            f"{what} computed by PyTorch operations: about 4 times slower on a CPU, "
             "up to 250 times on a GPU"
-        )
-        return reference
-    if model.delay:
-        _warn_once(
-            "a delay of the couplings is computed by PyTorch operations: about X times slower on a "
-            "CPU, up to 250 times on a GPU"
         )
         return reference
     if fields.is_cuda:
