@@ -114,7 +114,12 @@ def test_all_terms_together(noisy: bool, record: bool, shared: bool) -> None:
 
 @pytest.mark.parametrize(
     "terms",
-    [("lag", "injection"), ("frequencies", "start"), ("lag", "harmonic"), ("injection", "harmonic")],
+    [
+        ("lag", "injection"),
+        ("frequencies", "start"),
+        ("lag", "harmonic"),
+        ("injection", "harmonic"),
+    ],
     ids="+".join,
 )
 def test_pairs_of_terms(terms: tuple[str, ...]) -> None:

@@ -39,9 +39,10 @@ class CouplingFunction(Effect):
 
         g(phi) = sin(phi + lag) + second sin(2 phi) + second_even cos(2 phi).
 
-    Its even part, sin(lag) cos(phi) + second_even cos(2 phi), is what two coupled oscillators do to
-    their common frequency: with it the network is no gradient flow, as of ring oscillators. The odd
-    part is one, whatever its harmonics. `lag` is in rad; all are added to the network's own.
+    With symmetric couplings its odd part, cos(lag) sin(phi) + second sin(2 phi), makes a gradient
+    flow. Its even part, sin(lag) cos(phi) + second_even cos(2 phi), changes the mean frequency of
+    two coupled oscillators, and has no energy: ring oscillators have such a part. `lag` is in rad;
+    all three are added to the network's own.
     """
 
     lag: float = 0.0

@@ -13,6 +13,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,7 +28,6 @@ from entrain.physics.phase_model import (
     products,
     second_torque,
     torque,
-    turned,
 )
 from entrain.physics.quadrature import time_rule
 
@@ -386,9 +386,10 @@ def _recorded_with_pullback(
 
     def pullback(gradient: Tensor) -> PhaseModel:
         tensors = leaves.tensors()
-        found = torch.autograd.grad(
+        slopes = torch.autograd.grad(
             phases, list(tensors.values()), gradient, retain_graph=True, materialize_grads=True
         )
-        return PhaseModel(**dict(zip(tensors, found, strict=True)))
+        found: dict[str, Any] = dict(zip(tensors, slopes, strict=True))
+        return PhaseModel(**found)
 
     return phases.detach(), pullback

@@ -189,9 +189,7 @@ def torque(sin: Tensor, cos: Tensor, j_sin: Tensor, j_cos: Tensor, model: PhaseM
     return found
 
 
-def drift(
-    phases: Tensor, model: PhaseModel, mobility: float, seen: Tensor | None = None
-) -> Tensor:
+def drift(phases: Tensor, model: PhaseModel, mobility: float, seen: Tensor | None = None) -> Tensor:
     """d theta / dt at phases (..., B, N): (..., B, N).
 
     `seen` are the phases of the others as couplings see them: earlier ones, with a delay.
