@@ -43,16 +43,16 @@ class KuramotoNetwork(nn.Module):
 
         d theta_i / dt = w_i - mu [ b_i(u) sin(theta_i) + sum_j J_ij g(theta_i - theta_j)
                                     + 2 s_i sin(2 theta_i) ],
-        g(phi) = sin(phi + a) + c sin(2 phi) + d cos(2 phi),
+        g(phi) = sin(phi + a) + c2 sin(2 phi) + d2 cos(2 phi),
         b(u) = [ W u + c_hidden ; c_output ],   theta(0) = start phases, pi/2 by default.
 
-    Without lag a and d this is the gradient flow -mu grad E of `energy`. Trainable: `input_weights`
+    Without a and d2 this is the gradient flow -mu grad E of `energy`. Trainable: `input_weights`
     W (H, D), `biases` c (N,) and `coupler_strengths` (E,), the J_ij of the E couplers i < j of the
     `graph`, row by row. J is symmetric, and zero where there is no coupler. They start small and
     random (`init`, by `seed`; each of several runs differently), or at exact "zero", which is a
     saddle: without couplings no gradient reaches W. `graph` is a symmetric (N, N) boolean array; by
     default any two oscillators are coupled that are not both outputs. `frequencies` w,
-    `start_phases` and `injection` s are N numbers each, `lag` is one and `harmonic` two, (c, d);
+    `start_phases` and `injection` s are N numbers each, `lag` is one and `harmonic` (c2, d2);
     `trainable` names those of them that are parameters too.
     The network runs for `observation_time` in `steps` explicit Euler steps; `mobility` mu sets
     the time scale. With `runs` = R, R independent networks are held side by side: every tensor

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from entrain.errors import InputError, positive_int, seed_number, unknown_name
+from entrain.fields import added_later
 from entrain.hardware.chip import Chip
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
@@ -41,7 +42,7 @@ class Hardware:
     stuck: Stuck | None = None
     frequency_spread: FrequencySpread | None = None
     coupling_function: CouplingFunction | None = None
-    delay: Delay | None = None
+    delay: Delay | None = added_later(default=None)  # noqa: RUF009
     phase_noise: PhaseNoise | None = None
     readout: Readout | None = None
     oscillators: int | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from entrain.errors import finite_float, positive_float
+from entrain.fields import added_later
 from entrain.hardware.effect import Draws, Effect, Realised
 
 
@@ -46,8 +47,8 @@ class CouplingFunction(Effect):
     """
 
     lag: float = 0.0
-    second: float = 0.0
-    second_even: float = 0.0
+    second: float = added_later(default=0.0)
+    second_even: float = added_later(default=0.0)
 
     def __post_init__(self) -> None:
         for entry in fields(self):

@@ -17,6 +17,7 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
+from entrain.fields import added_later, as_json
 from entrain.physics.parameters import Parameters, graph_of, layered_graph
 from entrain.physics.phase_model import Dynamics
 
@@ -30,7 +31,7 @@ class NetworkSpec:
 
     `graph` lists the couplers (i, j), i < j; None couples any two oscillators that are not both
     outputs. `frequencies`, `start_phases` and `injection` are N numbers, hidden oscillators first,
-    `lag` is one number and `harmonic` two, c and d of the coupling function; None is absent, and so
+    `lag` is one number and `harmonic` two, those of sin and cos of 2 phi; None is absent, and so
     are a lag and a harmonic of 0. `trainable` names those of them that are trained: their numbers
     are the start.
     """
@@ -43,7 +44,7 @@ class NetworkSpec:
     injection: tuple[float, ...] | None = None
     lag: float = 0.0
     trainable: tuple[str, ...] = ()
-    harmonic: tuple[float, float] = (0.0, 0.0)
+    harmonic: tuple[float, float] = added_later(default=(0.0, 0.0))
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -56,7 +57,10 @@ class NetworkSpec:
         object.__setattr__(self, "lag", finite_numbers("lag", (self.lag,))[0])
         object.__setattr__(self, "harmonic", finite_numbers("harmonic", self.harmonic))
         if len(self.harmonic) != 2:
-            raise InputError(f"harmonic must be two numbers (c, d), got {len(self.harmonic)}")
+            raise InputError(
+                "harmonic must be two numbers, those of sin and cos of 2 phi; "
+                f"got {len(self.harmonic)}"
+            )
         object.__setattr__(self, "trainable", trainable_terms(self.trainable))
         for name in self.trainable:
             if getattr(self, name) is None:
@@ -82,10 +86,8 @@ class NetworkSpec:
         return cls(**given | {"dynamics": Dynamics(**values["dynamics"])})
 
     def to_json(self) -> dict[str, Any]:
-        """All fields as JSON values; without a second harmonic as files had them before it."""
-        found = asdict(self)
-        if not self._has_harmonic:
-            del found["harmonic"]
+        """Its fields as JSON values."""
+        found: dict[str, Any] = as_json(self)
         return found
 
     @property

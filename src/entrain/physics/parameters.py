@@ -40,7 +40,7 @@ class Parameters:
     start_phases: Tensor | None = None  # theta(0) (N,)
     injection: Tensor | None = None  # s (N,)
     lag: Tensor | None = None  # a ()
-    harmonic: Tensor | None = None  # c and d (2,)
+    harmonic: Tensor | None = None  # c2 and d2 (2,), c and d of the phase model
 
     @property
     def hidden(self) -> int:

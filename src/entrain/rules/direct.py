@@ -16,6 +16,7 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
+from entrain.fields import as_json
 from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
@@ -127,7 +128,10 @@ class DirectProtocol(Rule):
     def settings(self) -> dict[str, Any]:
         """Its fields as JSON values, without chips that are not there: files are as they were."""
         found = asdict(self)
-        return found if self.chips is not None else {n: v for n, v in found.items() if n != "chips"}
+        if self.chips is None:
+            del found["chips"]
+            return found
+        return found | {"chips": as_json(self.chips)}
 
     @property
     def uses_teacher(self) -> bool:

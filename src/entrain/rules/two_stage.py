@@ -138,7 +138,7 @@ class Protocol(Rule):
             if not network.is_plain:
                 raise InputError(
                     f"{self.name}: the exact solver supports only fields and couplings; use "
-                    "path_solver='sgd' for networks with frequencies, injection or lag"
+                    "path_solver='sgd' for networks with frequencies, injection, lag or harmonic"
                 )
 
     def identity(self, stage: Any) -> dict[str, Any]:
