@@ -72,6 +72,10 @@ def main() -> None:
         times[f"step, all terms, {name}"] = replayed(
             partial(endpoint_loss, _with_all_terms(model), targets, problem.dynamics)
         )
+        second = torch.full_like(model.fields[:, 0, :2], 0.1)
+        times[f"step, second harmonic, {name}"] = replayed(
+            partial(endpoint_loss, replace(model, harmonic=second), targets, problem.dynamics)
+        )
     problem = Problem(device="cuda", batch=10_000)
     fields, couplings, _ = problem.tensors()
     times["10,000 inferences"] = replayed(

@@ -13,6 +13,7 @@ from entrain.hardware import (
     Asymmetry,
     CouplingFunction,
     Dead,
+    Delay,
     FrequencySpread,
     Hardware,
     Levels,
@@ -79,6 +80,7 @@ OFF: dict[str, Hardware] = {
     "stuck": Hardware(stuck=Stuck()),
     "frequency_spread": Hardware(frequency_spread=FrequencySpread()),
     "coupling_function": Hardware(coupling_function=CouplingFunction()),
+    "delay": Hardware(delay=Delay()),
     "phase_noise": Hardware(phase_noise=PhaseNoise()),
     "readout": Hardware(readout=Readout()),
     "oscillators": Hardware(oscillators=N),
@@ -96,7 +98,10 @@ SMOOTH: dict[str, Hardware] = {
     "dead": Hardware(dead=Dead(couplers=0.2, oscillators=0.2)),
     "stuck": Hardware(stuck=Stuck(0.3)),
     "frequency_spread": Hardware(frequency_spread=FrequencySpread(2.0)),
-    "coupling_function": Hardware(coupling_function=CouplingFunction(0.4)),
+    "coupling_function": Hardware(
+        coupling_function=CouplingFunction(0.4, second=0.3, second_even=-0.2)
+    ),
+    "delay": Hardware(delay=Delay(0.2)),
 }
 """Effects that are differentiable functions of the parameters."""
 

@@ -28,6 +28,7 @@ import kernel_facts as facts
 
 SHAPES = [(1, 1, 8, 7), (3, 9, 25, 5), (1, 256, 74, 200), (10, 100, 74, 50), (2, 40, 138, 60)]
 LARGE = [(1, 37, 200, 40), (2, 67, 300, 30), (1, 301, 512, 20), (1, 97, 1000, 10)]
+BOTH_LAYOUTS = [(1, 256, 74, 200), (2, 40, 138, 60), (1, 37, 200, 40), (1, 97, 1000, 10)]
 SMALL = (2, 5, 23, 12)
 MODELS = {"mnist-74": 96.86, "fashion-mnist-74": 86.78, "mnist-74-direct": 98.97}
 
@@ -51,6 +52,8 @@ def kernels(device: torch.device) -> str:
         found = facts.check_terms(gpu, device, SMALL, terms, noisy=noisy, record=record)
         worst = max(worst, *found.values())
         facts.check_terms(gpu, device, SMALL, terms, shared=True, noisy=noisy, record=record)
+    for shape, terms in itertools.product(BOTH_LAYOUTS, (("harmonic",), facts.TERMS)):
+        worst = max(worst, *facts.check_terms(gpu, device, shape, terms).values())
     for shape, nodes in itertools.product(SHAPES, (None, 4)):
         facts.check_path_loss(gpu, device, shape, nodes)
     facts.check_layout_of_tensors(gpu, device, SMALL)
@@ -58,6 +61,7 @@ def kernels(device: torch.device) -> str:
     facts.check_capture(gpu, device, (2, 64, 74, 50))
     facts.check_fresh_thread(gpu, device)
     facts.check_memory(gpu, device, (1, 256, 74, 200))
+    facts.check_memory(gpu, device, (1, 200, 300, 20), ["harmonic"])
     return f"largest relative error {worst:.1e}"
 
 
@@ -111,7 +115,7 @@ def every_protocol(device: torch.device) -> str:
 
 
 def terms_are_trained(device: torch.device) -> str:
-    """DIRECT with class weights on a sparse graph, training frequencies, injection, lag, starts."""
+    """DIRECT with class weights on a sparse graph, training every term."""
     import entrain
     from entrain.learning import Recipe, run_pipeline
     from entrain.physics import NetworkSpec, layered_graph
@@ -119,7 +123,7 @@ def terms_are_trained(device: torch.device) -> str:
     data, n = entrain.load_dataset("digits"), 26
     graph = layered_graph(16, 10) & (torch.rand(n, n, generator=torch.manual_seed(0)) < 0.5).triu(1)
     graph = graph | graph.T
-    names = ("frequencies", "start_phases", "injection", "lag")
+    names = ("frequencies", "start_phases", "injection", "lag", "harmonic")
     network = NetworkSpec.from_graph(
         graph,
         hidden=16,
@@ -127,6 +131,7 @@ def terms_are_trained(device: torch.device) -> str:
         start_phases=(1.5,) * n,
         injection=(0.1,) * n,
         lag=0.05,
+        harmonic=(0.1, -0.05),
         trainable=names,
     )
     weights = (1.0, 2.0) * 5

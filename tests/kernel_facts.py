@@ -19,7 +19,7 @@ from torch import Tensor
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel, wrap
 
-TERMS = ("frequencies", "injection", "lag", "start")
+TERMS = ("frequencies", "injection", "lag", "start", "harmonic")
 PHASE_TOLERANCE = 1e-5
 GRADIENT_TOLERANCE = 1e-4
 
@@ -52,6 +52,7 @@ def example(
         "injection": scale * random_tensor(runs, rows, n, seed=4),
         "lag": random_tensor(runs, seed=5),
         "start": 2 * random_tensor(runs, rows, n, seed=6),
+        "harmonic": 0.5 * random_tensor(runs, 2, seed=9),
     }
     fields = scale * 4 * random_tensor(runs, batch, n, seed=1)
     return PhaseModel(fields, couplings, **{name: every[name] for name in terms})
@@ -226,9 +227,11 @@ def check_fresh_thread(backend: ModuleType, device: torch.device) -> None:
     assert torch.equal(found[0], expected)
 
 
-def check_memory(backend: ModuleType, device: torch.device, shape: Shape) -> dict[str, float]:
+def check_memory(
+    backend: ModuleType, device: torch.device, shape: Shape, terms: Iterable[str] = ()
+) -> dict[str, float]:
     """`tape_bytes` is what is needed, beside a few arrays of the size of fields and couplings."""
-    model, dynamics = single(example(shape), device), Dynamics(steps=shape[-1])
+    model, dynamics = single(example(shape, terms), device), Dynamics(steps=shape[-1])
     runs, batch, n, steps = shape
     gradient = torch.ones_like(model.fields)
     torch.cuda.synchronize(device)
@@ -236,7 +239,7 @@ def check_memory(backend: ModuleType, device: torch.device, shape: Shape) -> dic
     before = torch.cuda.memory_allocated(device)
     backend.rollout_with_pullback(model, dynamics)[1](gradient)
     used = torch.cuda.max_memory_allocated(device) - before
-    promised = runs * batch * backend.tape_bytes(n, steps)
+    promised = runs * batch * backend.tape_bytes(n, steps, model.harmonic is not None)
     beside = 4 * (8 * model.fields.numel() + 4 * model.couplings.numel()) + 2**24  # and cuBLAS
     assert used <= promised + beside, (used, promised, beside)
     return {"bytes used of those promised": used / promised}

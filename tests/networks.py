@@ -42,7 +42,7 @@ def random_tensor(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-TERMS = ("frequencies", "injection", "lag", "start")
+TERMS = ("frequencies", "injection", "lag", "start", "harmonic")
 """What a phase model may have besides fields and couplings."""
 
 
@@ -66,8 +66,9 @@ def random_model(
         return size * torch.randn(*shape, generator=generator, dtype=torch.float64)
 
     shape = (runs, 1 if shared else batch, oscillators)
+    of_run = {"lag": (runs,), "harmonic": (runs, 2)}
     return PhaseModel(
         normal(runs, batch, oscillators),
         normal(runs, oscillators, oscillators),
-        **{term: normal(*(shape if term != "lag" else shape[:1])) for term in terms},
+        **{term: normal(*of_run.get(term, shape)) for term in terms},
     )

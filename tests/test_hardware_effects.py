@@ -27,6 +27,7 @@ from entrain.hardware import (
     ChipDraws,
     CouplingFunction,
     Dead,
+    Delay,
     FrequencySpread,
     Hardware,
     Levels,
@@ -273,22 +274,47 @@ def test_free_oscillators_drift_apart_by_sd_times_t() -> None:
 
 
 def test_spread_and_lag_are_added_to_the_networks_own() -> None:
-    own = {"frequencies": random_tensor(N, seed=8), "lag": torch.tensor(0.3)}
-    spread, lagged = FrequencySpread(2.0), CouplingFunction(0.2)
+    own = {
+        "frequencies": random_tensor(N, seed=8),
+        "lag": torch.tensor(0.3),
+        "harmonic": torch.tensor([0.1, 0.4]),
+    }
+    spread, lagged = FrequencySpread(2.0), CouplingFunction(0.2, second=0.5, second_even=-0.1)
     plain = made(Hardware(frequency_spread=spread))
     both = made(Hardware(frequency_spread=spread, coupling_function=lagged), of=parameters(**own))
     assert torch.allclose(both.frequencies, plain.frequencies + own["frequencies"])
     assert float(both.lag[0]) == pytest.approx(0.5)
+    assert both.harmonic[0].tolist() == pytest.approx([0.6, 0.3])
 
 
-def test_a_lag_makes_the_coupling_sin_of_phi_plus_lag() -> None:
+@pytest.mark.parametrize("lag", [0.0, 0.4])
+@pytest.mark.parametrize(("c", "d"), [(0.0, 0.0), (0.3, 0.0), (0.0, -0.2), (0.3, -0.2)])
+def test_the_coupling_is_the_function_that_is_given(lag: float, c: float, d: float) -> None:
     of = parameters()
-    model = model_on(Hardware(coupling_function=CouplingFunction(0.4)), of=of)
+    model = model_on(Hardware(coupling_function=CouplingFunction(lag, c, d)), of=of)
+    assert (model.lag is None, model.harmonic is None) == (lag == 0, c == d == 0)
     phases = random_tensor(5, N, seed=5)
     apart = phases[:, :, None] - phases[:, None, :]
-    torque = (of.couplings * torch.sin(apart + 0.4)).sum(-1)
+    g = torch.sin(apart + lag) + c * torch.sin(2 * apart) + d * torch.cos(2 * apart)
+    torque = (of.couplings * g).sum(-1)
     wanted = -(model.fields[0] * phases.sin() + torque)
     assert torch.allclose(drift(phases[None], model, 1.0)[0], wanted)
+
+
+def test_a_delayed_chip_is_a_delayed_rollout() -> None:
+    of = parameters()
+    ideal = of.phase_model(inputs())
+    phases = phases_on(Hardware(delay=Delay(0.1)), of=of)
+    assert torch.equal(phases, reference.rollout(replace(ideal, delay=0.1), DYNAMICS)[0])
+    # With a delay beyond t_f couplings see the start alone, which is one more field.
+    towards_start = of.couplings.sum(-1)[:, None]
+    alone = replace(
+        ideal,
+        couplings=torch.zeros_like(of.couplings),
+        other_terms=(lambda now: towards_start * torch.sin(now - math.pi / 2),),
+    )
+    late = phases_on(Hardware(delay=Delay(9.0)), of=of)
+    assert torch.allclose(late, reference.rollout(alone, DYNAMICS)[0])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -13,6 +13,7 @@ import entrain.hardware
 from conftest import Invoke, Refuse, printed
 from entrain.errors import InputError
 from entrain.hardware import (
+    Delay,
     Hardware,
     Levels,
     Mismatch,
@@ -104,6 +105,10 @@ couplings = { value = 7, unit = "%", source = "measured" }
 biases = 0.2
 [coupling_function]
 lag = { value = 30, unit = "deg", source = "simulated" }
+second = { value = 12, unit = "%", source = "simulated" }
+second_even = { value = -0.05, unit = "1", source = "simulated" }
+[delay]
+time = { value = 0.02, unit = "unit of time", source = "wires" }
 [frequency_spread]
 sd = { value = 0.5, unit = "rad per unit of time" }
 [wiring]
@@ -122,6 +127,10 @@ def test_a_file_with_units_is_read_in_basic_units(tmp_path: Path) -> None:
     assert hardware.mismatch.biases == 0.2
     assert hardware.coupling_function is not None
     assert hardware.coupling_function.lag == pytest.approx(math.pi / 6)
+    assert hardware.coupling_function.second == pytest.approx(0.12)
+    assert hardware.coupling_function.second_even == -0.05
+    assert hardware.delay == Delay(0.02)
+    assert Hardware.from_json(json.loads(json.dumps(hardware.to_json()))) == hardware
     assert hardware.wiring == Wiring(mask=((0, 1), (2, 5)))
     assert chip.sources["mismatch.couplings"] == "measured"
     assert read(path) == find(path) == find(str(path)) == hardware

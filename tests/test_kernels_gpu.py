@@ -112,7 +112,16 @@ def test_all_terms_together(noisy: bool, record: bool, shared: bool) -> None:
     facts.check_terms(gpu, DEVICE, SMALL, facts.TERMS, shared=shared, noisy=noisy, record=record)
 
 
-@pytest.mark.parametrize("terms", [("lag", "injection"), ("frequencies", "start")], ids="+".join)
+@pytest.mark.parametrize(
+    "terms",
+    [
+        ("lag", "injection"),
+        ("frequencies", "start"),
+        ("lag", "harmonic"),
+        ("injection", "harmonic"),
+    ],
+    ids="+".join,
+)
 def test_pairs_of_terms(terms: tuple[str, ...]) -> None:
     facts.check_terms(gpu, DEVICE, (1, 2, 5, 6), terms)
 
@@ -120,6 +129,12 @@ def test_pairs_of_terms(terms: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("shape", [*SHAPES[2:5], *HELD, *LARGE[:1]], ids=str)
 def test_all_terms_in_every_layout(shape: facts.Shape) -> None:
     facts.check_terms(gpu, DEVICE, shape, facts.TERMS)
+
+
+@pytest.mark.parametrize("symmetric", [True, False], ids=["symmetric", "any"])
+@pytest.mark.parametrize("shape", [SHAPES[2], *HELD, *LARGE[:1], LARGEST[4]], ids=str)
+def test_a_second_harmonic_alone_in_every_layout(shape: facts.Shape, symmetric: bool) -> None:
+    facts.check_terms(gpu, DEVICE, shape, ["harmonic"], symmetric=symmetric)
 
 
 @pytest.mark.parametrize("shape", LARGEST, ids=str)
@@ -159,7 +174,7 @@ def test_path_loss_does_not_depend_on_the_start() -> None:
     facts.check_path_loss(gpu, DEVICE, SMALL, None, ["start"])
 
 
-@pytest.mark.parametrize("term", ["frequencies", "injection", "lag"])
+@pytest.mark.parametrize("term", ["frequencies", "injection", "lag", "harmonic"])
 def test_path_loss_of_other_models_is_left_to_the_reference(term: str) -> None:
     assert not gpu.has_path_loss(facts.example(SMALL, [term]))
     assert not gpu.has_path_loss(facts.example((1, 1, 161, 1)))
@@ -189,6 +204,8 @@ def test_every_layout_fits_a_block(oscillators: int, samples: int) -> None:
 def test_the_tape_is_three_numbers_and_two_more_where_couplings_are_not_held() -> None:
     assert gpu.tape_bytes(74, 200) == 4 * (3 * 74 * 200 + 74**2)
     assert gpu.tape_bytes(300, 200) == 4 * 5 * 300 * 200
+    assert gpu.tape_bytes(74, 200, harmonic=True) == gpu.tape_bytes(74, 200)
+    assert gpu.tape_bytes(300, 200, harmonic=True) == 4 * 8 * 300 * 200
 
 
 def test_what_a_model_does_not_have_is_not_compiled() -> None:
@@ -200,6 +217,7 @@ def test_what_a_model_does_not_have_is_not_compiled() -> None:
 @pytest.mark.parametrize("shape", [(1, 64, 74, 50), (1, 200, 300, 20)], ids=str)
 def test_the_tape_takes_what_it_says(shape: facts.Shape) -> None:
     facts.check_memory(gpu, DEVICE, shape)
+    facts.check_memory(gpu, DEVICE, shape, ["harmonic"])
 
 
 @on_a_device

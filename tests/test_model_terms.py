@@ -45,12 +45,14 @@ SPECIAL = NetworkSpec(
     start_phases=numbers(0.3, 2),
     injection=numbers(0.2, 3),
     lag=0.3,
+    harmonic=(0.2, -0.1),
 )
 START = {
     "frequencies": torch.tensor(SPECIAL.frequencies),
     "start_phases": torch.tensor(SPECIAL.start_phases),
     "injection": torch.tensor(SPECIAL.injection),
     "lag": torch.tensor(SPECIAL.lag),
+    "harmonic": torch.tensor(SPECIAL.harmonic),
 }
 
 
@@ -131,11 +133,23 @@ def test_a_trainable_term_moves_and_is_kept_in_the_file_and_the_others_stay(
             assert torch.equal(found, start)
 
 
-def test_a_lag_is_trained_from_none(digits: TrainingData) -> None:
-    spec = NetworkSpec(H, SHORT, trainable=("lag",))
+@pytest.mark.parametrize(("term", "shape"), [("lag", (2,)), ("harmonic", (2, 2))])
+def test_a_lag_or_harmonic_is_trained_from_none(
+    digits: TrainingData, term: str, shape: tuple[int, ...]
+) -> None:
+    spec = NetworkSpec(H, SHORT, trainable=(term,))
     state = train_stage(Stage(QUICK, "digits", spec, runs=(0, 1)), digits, {})
-    assert state.best["lag"].shape == (2,)
-    assert bool((state.best["lag"] != 0).all())
+    assert state.best[term].shape == shape
+    assert bool((state.best[term] != 0).all())
+
+
+def test_a_specification_without_a_second_harmonic_is_written_as_before_there_was_one() -> None:
+    before = {"hidden", "dynamics", "graph", "frequencies", "start_phases", "injection", "lag"}
+    assert set(replace(SPECIAL, harmonic=(0.0, 0.0)).to_json()) == before | {"trainable"}
+    assert NetworkSpec.from_json(SPECIAL.to_json()) == SPECIAL
+    for wrong in ((0.1,), (0.1, 0.2, 0.3), (0.1, float("nan"))):
+        with pytest.raises(entrain.InputError, match="harmonic must be"):
+            NetworkSpec(H, SHORT, harmonic=wrong)
 
 
 def test_a_stage_with_terms_has_a_key_of_its_own() -> None:

@@ -1,4 +1,4 @@
-"""Networks of any graph with frequencies, start phases, injection and lag: paths, derivatives."""
+"""Networks of any graph with every term: paths, derivatives."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def network_with(
         "start_phases": random_tensor(*axes, N, seed=seed + 2),
         "injection": 0.3 * random_tensor(*axes, N, seed=seed + 3),
         "lag": 0.4 + 0.2 * random_tensor(*axes, seed=seed + 4),
+        "harmonic": 0.5 * random_tensor(*axes, 2, seed=seed + 9),
     }
     network = KuramotoNetwork(
         INPUTS,
@@ -90,8 +91,9 @@ def test_a_step_is_the_equation_of_motion() -> None:
     """Pair by pair, as the documentation has it."""
     network, inputs = network_with(), random_tensor(3, INPUTS, seed=20)
     theta, b = random_tensor(3, N, seed=21), network.fields(inputs)
-    apart = theta[:, :, None] - theta[:, None, :] + network.lag
-    bracket = b * theta.sin() + (network.couplings * apart.sin()).sum(-1)
+    apart, (c, d) = theta[:, :, None] - theta[:, None, :], network.harmonic
+    pairs = (apart + network.lag).sin() + c * (2 * apart).sin() + d * (2 * apart).cos()
+    bracket = b * theta.sin() + (network.couplings * pairs).sum(-1)
     bracket = bracket + 2 * network.injection * (2 * theta).sin()
     velocity = network.frequencies - 1.3 * bracket
     assert torch.allclose(network.drift(theta, inputs), velocity, rtol=0, atol=1e-12)

@@ -1,4 +1,7 @@
-"""Physics that can be checked: drift, locking, injection, lag, energy, orders of convergence."""
+"""Physics that can be checked: drift, locking, injection, lag, energy, orders of convergence.
+
+The second harmonic of the coupling function and delays have more in test_coupling_function.py.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from entrain import KuramotoNetwork, kernels
 from entrain.kernels import reference
 from entrain.physics import Dynamics, PhaseModel, drift, energy
 
-TERMS = ("frequencies", "injection", "lag", "start")
+TERMS = ("frequencies", "injection", "lag", "start", "harmonic")
 
 
 def model(n: int = 6, *terms: str, batch: int = 4, seed: int = 0) -> PhaseModel:
@@ -30,6 +33,7 @@ def model(n: int = 6, *terms: str, batch: int = 4, seed: int = 0) -> PhaseModel:
         "injection": normal(1, 1, n),
         "lag": normal(1),
         "start": 2.0 * normal(1, batch, n),
+        "harmonic": torch.tensor([[0.6, -0.4]], dtype=torch.float64),
     }
     return PhaseModel(
         normal(1, batch, n), couplings + couplings.mT, **{term: others[term] for term in terms}
@@ -170,15 +174,15 @@ def test_every_gradient_of_the_reference_agrees_with_finite_differences(
 def test_what_is_off_is_absent_to_the_bit() -> None:
     """A network with a lag of 0 and without terms is the plain one, and has no tensors of them."""
     plain = KuramotoNetwork(3, 4, 2)
-    off = KuramotoNetwork(3, 4, 2, lag=0.0, frequencies=None, injection=None, start_phases=None)
+    off = KuramotoNetwork(
+        3, 4, 2, lag=0.0, harmonic=[0.0, 0.0], frequencies=None, injection=None, start_phases=None
+    )
     assert list(plain.state_dict()) == list(off.state_dict())
     assert off.phase_model(torch.ones(2, 3)).is_plain
-    zero = model(6, *TERMS[:3]).map(torch.zeros_like)
-    flow = model(6)
-    with_zeros = PhaseModel(
-        flow.fields, flow.couplings, zero.frequencies, zero.injection, zero.lag
-    ).map(torch.Tensor.float)
-    flow = flow.map(torch.Tensor.float)
+    acting = [term for term in TERMS if term != "start"]
+    zero = model(6, *acting).map(torch.zeros_like)
+    flow = model(6).map(torch.Tensor.float)
+    with_zeros = replace(flow, **{term: getattr(zero, term).float() for term in acting})
     for record in (False, True):
         for backend in (reference, kernels.select_backend(flow)):
             ours, theirs = (

@@ -7,17 +7,21 @@ would have everything trained again that is in a folder of results.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from entrain.experiments import EXPERIMENTS, PAPER, Measurement
 from entrain.experiments.setting import SETTINGS
-from entrain.learning import digest
+from entrain.fields import added_later, as_json
+from entrain.hardware import CouplingFunction, Delay, Hardware, Levels, PhaseNoise
+from entrain.learning import Stage, digest
+from entrain.physics import NetworkSpec
 from entrain.reproduction import Queue, ResultsFolder
 from entrain.reproduction.worker import with_needs
-from entrain.rules.interface import added_later
+from entrain.rules import DirectProtocol
+from entrain.rules.chip_training import ChipTraining
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -112,3 +116,24 @@ def test_a_field_added_later_with_a_factory_leaves_keys_as_they_are(a: int) -> N
 
 def test_a_field_added_as_any_other_changes_them() -> None:
     assert digest(Careless()) != digest(Released())
+
+
+@pytest.mark.parametrize("a", [1, 2])
+def test_such_a_field_is_written_where_it_is_not_at_its_default(a: int) -> None:
+    assert as_json(Later(a)) == {"a": a}
+    inner = {"c": 4, "d": list(Inner().d)}
+    assert as_json((Later(a, Inner(c=4)),)) == [{"a": a, "inner": inner}]
+
+
+def test_what_was_trained_for_chips_before_there_were_more_effects_keeps_its_key() -> None:
+    kind = Hardware(
+        coupling_levels=Levels(bits=4),
+        coupling_function=CouplingFunction(0.3),
+        phase_noise=PhaseNoise(0.1),
+    )
+    stages = {
+        each: Stage(DirectProtocol(chips=ChipTraining(each)), "digits", NetworkSpec(8)).key
+        for each in (kind, replace(kind, delay=Delay(0.1)))
+    }
+    assert stages[kind] == "digits-direct-16998f9b4e941ca6"
+    assert len(set(stages.values())) == 2

@@ -41,18 +41,19 @@ class KuramotoNetwork(nn.Module):
 
     H hidden and O output oscillators, N = H + O, hidden first, under the input u:
 
-        d theta_i / dt = w_i - mu [ b_i(u) sin(theta_i) + sum_j J_ij sin(theta_i - theta_j + a)
+        d theta_i / dt = w_i - mu [ b_i(u) sin(theta_i) + sum_j J_ij g(theta_i - theta_j)
                                     + 2 s_i sin(2 theta_i) ],
+        g(phi) = sin(phi + a) + c2 sin(2 phi) + d2 cos(2 phi),
         b(u) = [ W u + c_hidden ; c_output ],   theta(0) = start phases, pi/2 by default.
 
-    Without lag a this is the gradient flow -mu grad E of `energy`. Trainable: `input_weights`
+    Without a and d2 this is the gradient flow -mu grad E of `energy`. Trainable: `input_weights`
     W (H, D), `biases` c (N,) and `coupler_strengths` (E,), the J_ij of the E couplers i < j of the
     `graph`, row by row. J is symmetric, and zero where there is no coupler. They start small and
     random (`init`, by `seed`; each of several runs differently), or at exact "zero", which is a
     saddle: without couplings no gradient reaches W. `graph` is a symmetric (N, N) boolean array; by
     default any two oscillators are coupled that are not both outputs. `frequencies` w,
-    `start_phases` and `injection` s are N numbers each and `lag` is one; `trainable` names those of
-    them that are parameters too.
+    `start_phases` and `injection` s are N numbers each, `lag` is one and `harmonic` (c2, d2);
+    `trainable` names those of them that are parameters too.
     The network runs for `observation_time` in `steps` explicit Euler steps; `mobility` mu sets
     the time scale. With `runs` = R, R independent networks are held side by side: every tensor
     and every result has a leading axis of runs.
@@ -62,6 +63,7 @@ class KuramotoNetwork(nn.Module):
     start_phases: Tensor | None
     injection: Tensor | None
     lag: Tensor | None
+    harmonic: Tensor | None
     graph: Tensor
     _first: Tensor  # i < j of every coupler
     _second: Tensor
@@ -77,6 +79,7 @@ class KuramotoNetwork(nn.Module):
         start_phases: ArrayLike | Tensor | None = None,
         lag: float | Tensor = 0.0,
         injection: ArrayLike | Tensor | None = None,
+        harmonic: ArrayLike | Tensor | None = None,
         trainable: Collection[str] = (),
         init: Init = "random",
         seed: int = 0,
@@ -100,7 +103,7 @@ class KuramotoNetwork(nn.Module):
         self.input_weights = nn.Parameter(torch.zeros(*axes, hidden, inputs, dtype=dtype))
         self.biases = nn.Parameter(torch.zeros(*axes, self.oscillators, dtype=dtype))
         self.coupler_strengths = nn.Parameter(torch.zeros(*axes, len(first), dtype=dtype))
-        self._add_terms(axes, (frequencies, start_phases, injection, lag), trainable)
+        self._add_terms(axes, (frequencies, start_phases, injection, lag, harmonic), trainable)
         self._initialise(init, seed_number("seed", seed))
 
     @torch.no_grad()
@@ -122,12 +125,13 @@ class KuramotoNetwork(nn.Module):
     def _add_terms(
         self, axes: tuple[int, ...], values: Sequence[Any], trainable: Collection[str]
     ) -> None:
-        """Frequencies, start phases, injection and lag as parameters, buffers or nothing."""
+        """Frequencies, start phases, injection, lag, harmonic: parameters, buffers or nothing."""
         names = trainable_terms(trainable)
+        own: dict[str, tuple[int, ...]] = {"lag": (), "harmonic": (2,)}  # that all couplings share
         for name, value in zip(TERMS, values, strict=True):
-            shape = axes if name == "lag" else (*axes, self.oscillators)
+            shape = (*axes, *own.get(name, (self.oscillators,)))
             tensor = None if value is None else checked_term(name, value, shape, self.biases.dtype)
-            if name == "lag" and name not in names and tensor is not None and not tensor.any():
+            if name in own and name not in names and tensor is not None and not tensor.any():
                 tensor = None
             if name in names:
                 if tensor is None:
@@ -148,6 +152,7 @@ class KuramotoNetwork(nn.Module):
         start_phases: ArrayLike | Tensor | None = None,
         lag: float | Tensor = 0.0,
         injection: ArrayLike | Tensor | None = None,
+        harmonic: ArrayLike | Tensor | None = None,
         trainable: Collection[str] = (),
         mobility: float = 1.0,
         observation_time: float = 0.2,
@@ -170,6 +175,7 @@ class KuramotoNetwork(nn.Module):
             start_phases=start_phases,
             lag=lag,
             injection=injection,
+            harmonic=harmonic,
             trainable=trainable,
             init="zero",
             runs=axes[0] if axes else None,
@@ -240,6 +246,7 @@ class KuramotoNetwork(nn.Module):
             self.start_phases,
             self.injection,
             self.lag,
+            self.harmonic,
         )
 
     def phase_model(self, inputs: Tensor) -> PhaseModel:

@@ -53,6 +53,7 @@ def _network(inputs: int, terms: bool) -> KuramotoNetwork:
     if terms:
         more = {"frequencies": torch.arange(8.0), "injection": torch.ones(8), "lag": 0.1}
         more |= {"start_phases": torch.linspace(1, 2, 8), "trainable": ["frequencies"]}
+        more |= {"harmonic": torch.tensor([0.2, -0.1])}
     return KuramotoNetwork.from_arrays(
         torch.randn(5, inputs, generator=draw),
         torch.randn(8, generator=draw),

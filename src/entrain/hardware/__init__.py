@@ -9,7 +9,7 @@ from entrain.hardware.files import ChipFile, describe, find, preset, presets, re
 from entrain.hardware.hardware import Hardware
 from entrain.hardware.levels import Levels
 from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
-from entrain.hardware.oscillators import CouplingFunction, FrequencySpread, PhaseNoise
+from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
 from entrain.hardware.readout import Readout
 from entrain.hardware.wiring import Sparsity, Wiring, largest
 
@@ -20,6 +20,7 @@ __all__ = [
     "ChipFile",
     "CouplingFunction",
     "Dead",
+    "Delay",
     "Draws",
     "Effect",
     "FanIn",

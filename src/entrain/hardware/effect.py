@@ -29,12 +29,13 @@ class Realised:
     """What chips make of networks, L lanes side by side: parameters (L, ...) and changes of fields.
 
     Couplings need not be symmetric: row i is what acts on oscillator i. `moving` (L, N) is False
-    for oscillators that stand still; None if all move.
+    for oscillators that stand still; None if all move. Couplings act after `delay`.
     """
 
     parameters: Parameters
     field_changes: tuple[FieldChange, ...] = ()
     moving: Tensor | None = None
+    delay: float = 0.0
 
     def with_numbers(self, **changed: Tensor) -> Realised:
         """The same with other tensors."""
@@ -59,7 +60,7 @@ class Realised:
         fields = model.fields
         for change in self.field_changes:
             fields = change(fields)
-        return replace(model, fields=fields)
+        return replace(model, fields=fields, delay=self.delay)
 
 
 class Effect(ABC):

@@ -15,13 +15,14 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
+from entrain.fields import added_later
 from entrain.hardware.chip import Chip
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
 from entrain.hardware.fan_in import FanIn
 from entrain.hardware.levels import Levels
 from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
-from entrain.hardware.oscillators import CouplingFunction, FrequencySpread, PhaseNoise
+from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
 from entrain.hardware.readout import Readout
 from entrain.hardware.wiring import Sparsity, Wiring
 
@@ -33,8 +34,8 @@ class Hardware:
     Effects act from the top down: what is on the chip (`wiring`, `sparsity`, `fan_in`), what its
     memories hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
     `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
-    its oscillators run (`frequency_spread`, `coupling_function`, `phase_noise`), how it is read
-    (`readout`). A chip with fewer `oscillators` than a network has refuses it.
+    its oscillators run (`frequency_spread`, `coupling_function`, `delay`, `phase_noise`), how it is
+    read (`readout`). A chip with fewer `oscillators` than a network has refuses it.
     """
 
     wiring: Wiring | None = None
@@ -51,6 +52,7 @@ class Hardware:
     stuck: Stuck | None = None
     frequency_spread: FrequencySpread | None = None
     coupling_function: CouplingFunction | None = None
+    delay: Delay | None = added_later(default=None)  # noqa: RUF009
     phase_noise: PhaseNoise | None = None
     readout: Readout | None = None
     oscillators: int | None = None
@@ -191,6 +193,7 @@ KINDS: dict[str, type[Effect]] = {
     "stuck": Stuck,
     "frequency_spread": FrequencySpread,
     "coupling_function": CouplingFunction,
+    "delay": Delay,
     "phase_noise": PhaseNoise,
     "readout": Readout,
 }

@@ -1,10 +1,11 @@
-"""How the oscillators themselves differ: frequencies, coupling function, thermal noise."""
+"""How the oscillators themselves differ: frequencies, coupling function, delay, thermal noise."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from entrain.errors import finite_float, positive_float
+from entrain.fields import added_later
 from entrain.hardware.effect import Draws, Effect, Realised
 
 
@@ -35,26 +36,62 @@ class FrequencySpread(Effect):
 
 @dataclass(frozen=True)
 class CouplingFunction(Effect):
-    r"""A coupling function with an even part: J sin(phi + lag) in place of J sin(phi).
+    r"""The coupling function g of the oscillators, J g(phi) in place of J sin(phi):
 
-    sin(phi + a) = cos(a) sin(phi) + sin(a) cos(phi): ring oscillators have such an even part, and
-    are no gradient flow. `lag` (rad) is added to the network's own.
+        g(phi) = sin(phi + lag) + second sin(2 phi) + second_even cos(2 phi).
+
+    With symmetric couplings its odd part, cos(lag) sin(phi) + second sin(2 phi), makes a gradient
+    flow. Its even part, sin(lag) cos(phi) + second_even cos(2 phi), changes the mean frequency of
+    two coupled oscillators, and has no energy: ring oscillators have such a part. `lag` is in rad;
+    all three are added to the network's own.
     """
 
     lag: float = 0.0
+    second: float = added_later(default=0.0)
+    second_even: float = added_later(default=0.0)
 
     def __post_init__(self) -> None:
-        finite_float("lag", self.lag)
+        for entry in fields(self):
+            finite_float(entry.name, getattr(self, entry.name))
 
     @property
     def is_nothing(self) -> bool:
-        return self.lag == 0.0
+        return self.lag == self.second == self.second_even == 0.0
 
     def change(self, network: Realised, draws: Draws) -> Realised:
-        parameters = network.parameters
-        known = parameters.lag
-        added = parameters.biases.new_full(parameters.biases.shape[:1], self.lag)
-        return network.with_numbers(lag=added if known is None else known + added)
+        known, biases = network.parameters, network.parameters.biases
+        changed = {}
+        if self.lag:
+            lag = biases.new_full(biases.shape[:1], self.lag)
+            changed["lag"] = lag if known.lag is None else known.lag + lag
+        if self.second or self.second_even:
+            # Filled, not copied from the host: a captured graph of CUDA allows that.
+            both = biases.new_zeros(len(biases), 2)
+            both[:, 0].fill_(self.second)
+            both[:, 1].fill_(self.second_even)
+            changed["harmonic"] = both if known.harmonic is None else known.harmonic + both
+        return network.with_numbers(**changed)
+
+
+@dataclass(frozen=True)
+class Delay(Effect):
+    """Couplings that take `time`, in the unit of the observation time: theta_j(t - time).
+
+    In whole Euler steps, from the start phases before t = 0. Only the plain PyTorch operations
+    compute it: it is slow, and training keeps every step of every sample in memory.
+    """
+
+    time: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive_float("time of the delay", self.time, zero=True)
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.time == 0.0
+
+    def change(self, network: Realised, draws: Draws) -> Realised:
+        return replace(network, delay=self.time)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
+from entrain.errors import InputError, positive_float
 from entrain.kernels import reference
 from entrain.kernels.reference import Pullback
 from entrain.physics import Dynamics, Noise, PhaseModel
@@ -69,9 +69,10 @@ def select_backend(model: PhaseModel) -> ModuleType:
     _check_alike(model)
     if is_reference() or fields.dtype != torch.float32:
         return reference
-    if model.other_terms:
+    if model.other_terms or model.delay:
+        what = "custom terms are" if model.other_terms else "a delay of the couplings is"
         _warn_once(
-            "custom terms are computed by PyTorch operations: about 4 times slower on a CPU, "
+            f"{what} computed by PyTorch operations: about 4 times slower on a CPU, "
             "up to 250 times on a GPU"
         )
         return reference
@@ -92,7 +93,9 @@ def _check_alike(model: PhaseModel) -> None:
     if not model.is_plain:
         tensors = tuple(model.tensors().values())
         rows = ((runs, batch, n), (runs, 1, n))
-        shapes |= {"frequencies": rows, "injection": rows, "start": rows, "lag": ((runs,),)}
+        shapes |= {"frequencies": rows, "injection": rows, "start": rows}
+        shapes |= {"lag": ((runs,),), "harmonic": ((runs, 2),)}
+        positive_float("delay", model.delay, zero=True)
     for name, allowed in shapes.items():
         values = getattr(model, name)
         if values is not None and values.shape not in allowed:
@@ -173,7 +176,8 @@ def _rows_that_fit(
     if module is reference:
         return batch
     copies = runs * (1 if noise is None else len(noise.replicates))
-    each = copies * int(module.tape_bytes(model.fields.shape[-1], dynamics.steps))
+    harmonic = model.harmonic is not None
+    each = copies * int(module.tape_bytes(model.fields.shape[-1], dynamics.steps, harmonic))
     rows = min(batch, _tape_bytes(model.fields.device) // each)
     return rows - rows % 8 if 8 < rows < batch else rows  # the CPU's tiles are of eight samples
 
@@ -229,13 +233,17 @@ def _joined(first: PhaseModel, second: PhaseModel, whole: PhaseModel) -> PhaseMo
             return None
         return a + b if of.shape[1] == 1 < whole.fields.shape[1] else torch.cat([a, b], dim=1)
 
+    def added(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+        return None if a is None or b is None else a + b
+
     return PhaseModel(
         fields=torch.cat([first.fields, second.fields], dim=1),
         couplings=first.couplings + second.couplings,
         frequencies=rows(first.frequencies, second.frequencies, whole.frequencies),
         injection=rows(first.injection, second.injection, whole.injection),
-        lag=None if first.lag is None or second.lag is None else first.lag + second.lag,
+        lag=added(first.lag, second.lag),
         start=rows(first.start, second.start, whole.start),
+        harmonic=added(first.harmonic, second.harmonic),
     )
 
 

@@ -5,11 +5,18 @@
 // product to finish. by_frequencies, by_injection, by_lag (a summand of every oscillator) and
 // by_start (R, rows, N) where the model has the term. With LAG the tape lacks the local part of the
 // diagonal, b cos + 4 s cos(2 theta): fields and injection (R, batch, N) give it. scale = mu dt.
+//
+// With HARMONIC the tape lacks nothing, and d loss / d a is made of the products with J^T instead.
+// With S and C, sine and cosine of 2 theta, U = J^T (q S) and V = J^T (q C),
+//   odd = C U - S V,   even = C V + S U
+// are summed up to the gradients by c and d, by_harmonic (R, rows, 2, N), and the adjoint gains
+// -2 (c even - d odd). `outer` is (R, rows, K, 4, N) then, with q (c S + d C) and q (c C - d S).
 extern "C" __global__ void BOUNDS
 adjoint(const float* couplings, const float* tape, const float* gradient, float* fields_gradient,
         float* outer, int rows, int steps, float scale, int batch, float time_step,
         const float* fields, const float* injection, const float* lags, float* by_frequencies,
-        float* by_injection, float* by_lag, float* by_start) {
+        float* by_injection, float* by_lag, float* by_start, const float* harmonics,
+        float* by_harmonic) {
 #if HOLD
   __shared__ Row rows_now[SLOTS];
 #endif
@@ -44,6 +51,13 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
   float lag_sum[OWNED], b[OWNED], strength[OWNED], sin_a, cos_a;
   sincosf(lags[run], &sin_a, &cos_a);
 #endif
+#if HARMONIC
+  float odd_sum[OWNED], even_sum[OWNED], through[OWNED];
+  float by_odd = harmonics[2 * run], by_even = harmonics[2 * run + 1];
+  constexpr int PRODUCTS = 4;
+#else
+  constexpr int PRODUCTS = 2;
+#endif
 #if PATH_GRADIENT
   long long per_time = (long long)gridDim.y * rows * N;
   float added[OWNED];
@@ -69,7 +83,12 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
 #if INJECTION
     injection_sum[o] = 0.0f;
 #endif
-#if LAG
+#if HARMONIC
+    odd_sum[o] = even_sum[o] = 0.0f;
+#endif
+#if LAG && HARMONIC
+    lag_sum[o] = 0.0f;
+#elif LAG
     long long given = ((long long)run * batch + at.row % batch) * N + i;
     lag_sum[o] = strength[o] = 0.0f;
     b[o] = fields[given];
@@ -96,8 +115,10 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
       injection_sum[o] += 4.0f * q_s * c[o];
 #endif
 #if LAG
+#if !HARMONIC
       lag_sum[o] += q[o] * diagonal[o];
       diagonal[o] += c[o] * b[o] + 4.0f * strength[o] * (c[o] * c[o] - s[o] * s[o]);
+#endif
       float turned_s = cos_a * q_s + sin_a * q_c;
       q_c = cos_a * q_c - sin_a * q_s;
       q_s = turned_s;
@@ -116,9 +137,14 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
       added[o] = gradient[k * per_time + at.index * N + i];
 #endif
 #if !HOLD
-      float* products = outer + (at.index * steps + k) * 2 * N + i;
+      float* products = outer + (at.index * steps + k) * PRODUCTS * N + i;
       products[0] = q_s;
       products[N] = q_c;
+#if HARMONIC
+      Pair twice = doubled(s[o], c[o]);
+      products[2 * N] = q[o] * (by_odd * twice.s + by_even * twice.c);
+      products[3 * N] = q[o] * (by_odd * twice.c - by_even * twice.s);
+#endif
 #endif
     }
     __syncthreads();
@@ -127,12 +153,45 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
     add_outer(sums, rows_now, q_rows, t, i);
 #endif
     __syncthreads();
+#if HARMONIC  // the same shared memory once more, for twice the angles
+#pragma unroll
+    for (int o = 0; o < OWNED; ++o) {
+      through[o] = 0.0f;
+      if (!place[o].exists) continue;
+      int n = place[o].n;
+      through[o] = s[o] * gather(partial, n, 0, i) + c[o] * gather(partial, n, 1, i);
+#if LAG
+      lag_sum[o] += through[o];
+#endif
+      Pair twice = doubled(s[o], c[o]);
+#if HOLD  // turned here, not in q_rows: odd and even are of products that are not
+      rows_now[i].of[n] = Pair{by_odd * twice.s - by_even * twice.c,
+                               by_odd * twice.c + by_even * twice.s};
+#endif
+      q_rows[i].of[n] = Pair{q[o] * twice.s, q[o] * twice.c};
+    }
+    __syncthreads();
+    multiply(held, own_couplings, q_rows, partial, t, i);
+#if HOLD
+    add_outer(sums, rows_now, q_rows, t, i);
+#endif
+    __syncthreads();
+#endif
 #pragma unroll
     for (int o = 0; o < OWNED; ++o) {
       if (!place[o].exists) continue;
       int n = place[o].n;
+#if HARMONIC
+      Pair twice = doubled(s[o], c[o]);
+      float u = gather(partial, n, 0, i), v = gather(partial, n, 1, i);
+      float odd = twice.c * u - twice.s * v, even = twice.c * v + twice.s * u;
+      odd_sum[o] += odd;
+      even_sum[o] += even;
+      lambda[o] += q[o] * diagonal[o] - through[o] - 2.0f * (by_odd * even - by_even * odd);
+#else
       lambda[o] += q[o] * diagonal[o] - s[o] * gather(partial, n, 0, i)
                    - c[o] * gather(partial, n, 1, i);
+#endif
 #if PATH_GRADIENT
       lambda[o] += added[o];
 #endif
@@ -154,6 +213,10 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
 #endif
 #if START
     by_start[found] = lambda[o];
+#endif
+#if HARMONIC
+    by_harmonic[place[o].index * 2 * N + i] = odd_sum[o];
+    by_harmonic[place[o].index * 2 * N + N + i] = even_sum[o];
 #endif
   }
 #if HOLD

@@ -11,26 +11,22 @@ from entrain import kernels
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel
 
+_NAMES = ("fields", "couplings", "frequencies", "injection", "lag", "start", "harmonic")
+
 
 def differentiable_rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
     """`kernels.rollout` with a backward pass: the exact discrete adjoint of the steps.
 
-    It can be differentiated once. Inside `torch.func` transforms, with custom terms, and with
-    `kernels.use("reference")`, plain PyTorch operations are recorded instead: every transform and
-    every higher derivative is right there, and slower.
+    It can be differentiated once. Inside `torch.func` transforms, with custom terms or a delay, and
+    with `kernels.use("reference")`, plain PyTorch operations are recorded instead: every transform
+    and every higher derivative is right there, and slower.
     """
-    if kernels.is_reference() or model.other_terms or _inside_a_transform():
+    recorded = model.other_terms or model.delay
+    if kernels.is_reference() or recorded or _inside_a_transform():
         return reference.rollout(model, dynamics, noise=noise, record=record)
-    tensors = (
-        model.fields,
-        model.couplings,
-        model.frequencies,
-        model.injection,
-        model.lag,
-        model.start,
-    )
+    tensors = tuple(getattr(model, name) for name in _NAMES)
     phases: Tensor = _Rollout.apply(dynamics, noise, record, *tensors)  # type: ignore[no-untyped-call]
     return phases
 
@@ -42,10 +38,8 @@ class _Rollout(torch.autograd.Function):
     def forward(
         ctx: Any, dynamics: Dynamics, noise: Noise | None, record: bool, *tensors: Tensor | None
     ) -> Tensor:
-        fields, couplings, frequencies, injection, lag, start = tensors
-        assert fields is not None
-        assert couplings is not None
-        model = PhaseModel(fields, couplings, frequencies, injection, lag, start)
+        given: dict[str, Any] = dict(zip(_NAMES, tensors, strict=True))
+        model = PhaseModel(**given)
         if not any(ctx.needs_input_grad):
             return kernels.rollout(model, dynamics, noise=noise, record=record)
         ctx.save_for_backward(*model.tensors().values())
@@ -63,8 +57,7 @@ class _Rollout(torch.autograd.Function):
             given = (*tensors.values(), gradients[0], *ctx.saved_tensors)
             once = _Once.apply(len(tensors), *given)  # type: ignore[no-untyped-call]
             tensors = dict(zip(tensors, once, strict=True))
-        names = ("fields", "couplings", "frequencies", "injection", "lag", "start")
-        return (None, None, None, *(tensors.get(name) for name in names))
+        return (None, None, None, *(tensors.get(name) for name in _NAMES))
 
 
 class _Once(torch.autograd.Function):

@@ -11,7 +11,7 @@
 //
 // Set by the compiler options: N oscillators, CHUNKS, COLUMNS per chunk, SLOTS (whole chunks), S
 // samples per block, THREADS (CHUNKS x N in whole warps), HOLD. Set where the model has the term:
-// FREQUENCY, INJECTION, LAG, START; where asked for: TAPE, RECORD, NOISE in the rollout,
+// FREQUENCY, INJECTION, LAG, START, HARMONIC; where asked for: TAPE, RECORD, NOISE in the rollout,
 // PATH_GRADIENT in the adjoint. What is not set is not there: a plain model pays for nothing.
 
 #ifdef REGISTERS  // for each thread, a compiler option that bounds would override
@@ -25,6 +25,13 @@ constexpr int UNROLLED = COLUMNS <= 64 ? COLUMNS : 16;  // whole short rows, pie
 
 struct __align__(8) Pair { float s, c; };
 struct __align__(S > 1 ? 16 : 8) Row { Pair of[S]; };  // one oscillator in all samples: wide loads
+
+#if HARMONIC
+// Sine and cosine of twice the angle.
+__device__ __forceinline__ Pair doubled(float s, float c) {
+  return Pair{2.0f * s * c, c * c - s * s};
+}
+#endif
 
 // Partial sums of every chunk meet in shared memory; those of a single chunk stay with the thread,
 // which owns all samples of its oscillator.

@@ -74,11 +74,11 @@ def has_path_loss(model: PhaseModel) -> bool:
     return False
 
 
-def tape_bytes(oscillators: int, steps: int) -> int:
+def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
     """Bytes that the tape of `rollout_with_pullback` takes for each sample of each run.
 
-    sin, cos and diagonal of every step, oscillators rounded up to P. (Samples are rounded up to
-    eight: the last tile takes as much as eight samples.)
+    sin, cos and diagonal of every step, oscillators rounded up to P; a second harmonic is made of
+    these. (Samples are rounded up to eight: the last tile takes as much as eight samples.)
     """
     return 4 * _rows(oscillators) * (2 * (steps + 1) + steps)
 
@@ -151,7 +151,7 @@ def _without_noise(
 
     def worker() -> Callable[[int], None]:
         kernel = _tiles().forward_tile
-        workspace = scratch(48 * rows)
+        workspace = scratch(80 * rows)
         own = scratch(2, 16 * rows), scratch(0, 8 * rows)
 
         def work(index: int) -> None:
@@ -186,7 +186,7 @@ def _with_noise(
         kernel = _tiles().noisy_tile
         own = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)
-        spaces = counters, scratch(4, 8 * rows), scratch(24 * (1 + runs) * rows)
+        spaces = counters, scratch(4, 8 * rows), scratch((56 + 24 * runs) * rows)
 
         def work(tile: int) -> None:
             kept = own if tape is None else (tape.states[tile], tape.diagonals[tile])
@@ -217,12 +217,14 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
         injection=space_for(terms.injection),
         lag=np.zeros((len(terms.turns), tiles)),
         start=space_for(terms.start),
+        harmonic=np.zeros((len(terms.harmonic), tiles, 2)),
     )
     fixed = scale, dynamics.time_step, _array(outer), panels, terms
 
     def worker() -> Callable[[int], None]:
         kernel, held = _tiles().backward_tile, _tiles().GRADIENT_STEPS
-        workspace = scratch((72 + 16 * held) * rows + 256 * held * columns)
+        second = (48 + 16 * held) * rows + 256 * held * columns if len(terms.harmonic) else 0
+        workspace = scratch((72 + 16 * held) * rows + 256 * held * columns + second)
 
         def work(index: int) -> None:
             run, part = divmod(index, parts)
@@ -246,6 +248,7 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
         injection=_tensor(gradients.injection),
         lag=_tensor(gradients.lag.sum(1).astype(np.float32)),
         start=_tensor(gradients.start),
+        harmonic=_tensor(gradients.harmonic.sum(1).astype(np.float32)),
     )
 
 
@@ -266,8 +269,9 @@ def _terms(model: PhaseModel) -> Any:
     if model.lag is not None:
         lag = model.lag.detach().double()
         turns = _array(torch.stack([lag.cos(), lag.sin()], dim=1).float())
+    harmonic = scratch(0, 0) if model.harmonic is None else _array(model.harmonic.float())
     return _tiles().Terms(
-        array(model.frequencies), array(model.injection), turns, array(model.start)
+        array(model.frequencies), array(model.injection), turns, array(model.start), harmonic
     )
 
 
@@ -332,6 +336,7 @@ def _agrees() -> bool:
         injection=0.5 * fields[:, :1],
         lag=torch.tensor([0.4]),
         start=fields + 1.0,
+        harmonic=torch.tensor([[0.3, -0.2]]),
     )
     noise = Noise(1, 0.1, torch.arange(2), torch.arange(3))
     for model, forcing, record in ((plain, None, False), (full, None, True), (full, noise, False)):

@@ -83,18 +83,19 @@ def check(device: torch.device) -> None:
 
 def has_path_loss(model: PhaseModel) -> bool:
     """Whether `path_loss` takes that model: fields and couplings of up to 160 oscillators."""
-    others = (model.frequencies, model.injection, model.lag)
+    others = (model.frequencies, model.injection, model.lag, model.harmonic)
     return model.fields.shape[-1] <= _MOST_HELD and all(term is None for term in others)
 
 
-def tape_bytes(oscillators: int, steps: int) -> int:
+def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
     """Bytes that `rollout_with_pullback` and its pullback need for a sample of a run, at most.
 
     Three numbers per oscillator and step; then, for the gradient of the couplings, an N x N sum or
-    two more numbers per oscillator and step.
+    two more numbers per oscillator and step, with a second harmonic five more.
     """
     numbers = 3 * oscillators * steps
-    numbers += oscillators**2 if oscillators <= _MOST_HELD else 2 * oscillators * steps
+    further = (5 if harmonic else 2) * oscillators * steps
+    numbers += oscillators**2 if oscillators <= _MOST_HELD else further
     return _FLOAT * numbers
 
 
@@ -123,11 +124,14 @@ def rollout_with_pullback(
         fields_gradient = model.fields.new_empty(runs, rows, oscillators)
         by_frequencies, by_start = per_oscillator(model.frequencies), per_oscillator(model.start)
         by_injection, by_lag = per_oscillator(model.injection), per_oscillator(model.lag)
+        harmonic = model.harmonic
+        by_harmonic = None if harmonic is None else phases.new_empty(runs, rows, 2, oscillators)
         shape = (blocks, oscillators, oscillators)
         if not layout.holds:
-            shape = (rows * dynamics.steps, 2, oscillators)
+            shape = (rows * dynamics.steps, 2 if harmonic is None else 4, oscillators)
         outer = phases.new_empty(runs, *shape)
-        with_lag = model.lag is not None  # the tape lacks what fields and injection add then
+        # With a lag alone the tape lacks what fields and injection add.
+        with_lag = model.lag is not None and harmonic is None
         _kernel("adjoint", layout, _terms(model, PATH_GRADIENT=record), model.fields.device)(
             (blocks, runs),
             layout.threads,
@@ -149,21 +153,39 @@ def rollout_with_pullback(
                 by_injection,
                 by_lag,
                 by_start,
+                None if harmonic is None else harmonic.contiguous(),
+                by_harmonic,
             ],
         )
         if layout.holds:
             by_couplings = outer.sum(1).transpose(1, 2)
         else:
-            sin_cos = tape.view(runs, rows * dynamics.steps, 3, oscillators)
-            by_couplings = outer[:, :, 0].transpose(1, 2) @ sin_cos[:, :, 1]
-            by_couplings = by_couplings - outer[:, :, 1].transpose(1, 2) @ sin_cos[:, :, 0]
-        lag_gradient = None if by_lag is None else by_lag.sum((1, 2))
+            taped = tape.view(runs, rows * dynamics.steps, 3, oscillators)
+            by_couplings = _by_couplings(outer, taped[:, :, 0], taped[:, :, 1])
         found = PhaseModel(
-            fields_gradient, by_couplings, by_frequencies, by_injection, lag_gradient, by_start
+            fields_gradient,
+            by_couplings,
+            by_frequencies,
+            by_injection,
+            None if by_lag is None else by_lag.sum((1, 2)),
+            by_start,
+            None if by_harmonic is None else by_harmonic.sum((1, 3)),
         )
         return like(found, model, replicates)
 
     return _by_replicate(phases, model, noise), pullback
+
+
+def _by_couplings(outer: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
+    """d loss / d J (R, N, N) from what adjoint.cu leaves of every step, (R, rows K, 2 or 4, N)."""
+    found = outer[:, :, 0].transpose(1, 2) @ cos
+    found = found - outer[:, :, 1].transpose(1, 2) @ sin
+    if outer.shape[2] == 4:
+        twice = (sin * sin).mul_(-2.0).add_(1.0)  # one array at a time: they are large
+        found += outer[:, :, 2].transpose(1, 2) @ twice
+        torch.mul(sin, cos, out=twice).mul_(2.0)
+        found -= outer[:, :, 3].transpose(1, 2) @ twice
+    return found
 
 
 def path_loss(
@@ -253,6 +275,7 @@ def _run(
             None if model.lag is None else model.lag.contiguous(),
             _spread(model.start, model),
             step,
+            None if model.harmonic is None else model.harmonic.contiguous(),
         ],
     )
     return phases, taped
@@ -274,8 +297,8 @@ def _terms(model: PhaseModel, **asked: bool) -> tuple[str, ...]:
     """The macros of the model's terms and of the options that are on."""
     names = []
     if not model.is_plain:
-        terms = (model.frequencies, model.injection, model.lag, model.start)
-        macros = ("FREQUENCY", "INJECTION", "LAG", "START")
+        terms = (model.frequencies, model.injection, model.lag, model.start, model.harmonic)
+        macros = ("FREQUENCY", "INJECTION", "LAG", "START", "HARMONIC")
         names = [macro for macro, term in zip(macros, terms, strict=True) if term is not None]
     return (*names, *(name for name, on in asked.items() if on))
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,7 +21,14 @@ from torch import Tensor
 from entrain.errors import InputError
 from entrain.physics import Dynamics, Guide, Noise, PhaseModel, drift, wrap
 from entrain.physics.noise import STEPS_PER_BLOCK
-from entrain.physics.phase_model import coupled, torque
+from entrain.physics.phase_model import (
+    coupled,
+    doubled,
+    harmonic_of,
+    products,
+    second_torque,
+    torque,
+)
 from entrain.physics.quadrature import time_rule
 
 KEPT_BYTES = 2**30  # phases kept for the adjoint; a longer rollout is computed again in segments
@@ -33,7 +43,8 @@ def rollout(
     """Explicit Euler steps from the start: the phases at t_f, or at all K + 1 grid times.
 
     Without noise phases are unwrapped. With noise, Euler-Maruyama, wrapped after each step:
-    theta <- wrap( theta + dt f(theta) + sqrt(2 mu kT dt) eta ), the same eta for every run.
+    theta <- wrap( theta + dt f(theta) + sqrt(2 mu kT dt) eta ), the same eta for every run. A delay
+    is rounded to whole steps: in step k couplings see the phases of step max(0, k - delay / dt).
     """
     start = model.starts()
     if noise is not None:
@@ -58,8 +69,12 @@ def rollout_with_pullback(
 
     sin_a = sin(theta + a); a recorded path adds its own gradient at each time. The step adds
     q sin to d loss / d b, q_i sin(theta_i - theta_j + a) to d loss / d J_ij, dt lambda to that of
-    w, 2 q sin(2 theta) to that of s, and sum q (cos (J cos)_a + sin (J sin)_a) to that of a.
+    w, 2 q sin(2 theta) to that of s, and sum q (cos (J cos)_a + sin (J sin)_a) to that of a. A
+    second harmonic adds the same with 2 theta in place of theta and (c, d) in place of (cos a,
+    sin a), see `_second_harmonic`. With a delay autograd records all steps, K N B numbers and more.
     """
+    if model.delay:
+        return _recorded_with_pullback(model, dynamics, noise, record)
     given, replicates = model, 1 if noise is None else len(noise.replicates)
     if noise is not None:
         model = _replicated(model, replicates)
@@ -107,6 +122,7 @@ class _Sums:
         self._frequencies = torch.zeros_like(model.fields)
         self._injection = torch.zeros_like(model.fields)
         self._lag = model.fields.new_zeros(len(model.fields))
+        self._harmonic = model.fields.new_zeros(len(model.fields), 2)
 
     def step_back(self, phases: Tensor, adjoint: Tensor) -> Tensor:
         """The adjoint before a step that began at `phases`."""
@@ -124,18 +140,55 @@ class _Sums:
             diagonal = diagonal + 4.0 * model.injection * (cos * cos - sin * sin)
         if model.lag is not None:
             self._lag += (q * (cos * j_cos + sin * j_sin)).sum((1, 2))
-            q_sin, q_cos = turned_back(q_sin, q_cos, model.lag[:, None, None])
+            a = model.lag[:, None, None]
+            q_sin, q_cos = turned_back(q_sin, q_cos, a.cos(), a.sin())
         self._couplings.baddbmm_(q_sin.transpose(1, 2), cos)
         self._couplings.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
         through = sin * (q_sin @ model.couplings) + cos * (q_cos @ model.couplings)
         before = adjoint + q * diagonal - through
+        if model.harmonic is not None:
+            by_couplings, by_harmonic, by_phases = _second_harmonic(sin, cos, q, model)
+            self._couplings += by_couplings
+            self._harmonic += by_harmonic
+            before = before + by_phases
         return before + _pulled_back(model, phases, q) if model.other_terms else before
 
     def gradient(self, start: Tensor) -> PhaseModel:
         """What was added up, and the adjoint at the start."""
         return PhaseModel(
-            self._fields, self._couplings, self._frequencies, self._injection, self._lag, start
+            self._fields,
+            self._couplings,
+            self._frequencies,
+            self._injection,
+            self._lag,
+            start,
+            self._harmonic,
         )
+
+
+def _second_harmonic(
+    sin: Tensor, cos: Tensor, q: Tensor, model: PhaseModel
+) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Gradients of sum_i q_i T_i, T_i = sum_j J_ij [ c sin(2 phi) + d cos(2 phi) ].
+
+    From sin, cos (of theta) and q (R, B, N): by J (R, N, N), by c and d (R, 2), by theta (R, B, N).
+    With S = sin(2 theta), C = cos(2 theta) and turned products (see `phase_model`),
+
+        q_i [c sin(2 phi) + d cos(2 phi)] = q (c S + d C)_i C_j - q (c C - d S)_i S_j,
+        dT_i / d theta_i = 2 [ C (c J C + d J S) + S (c J S - d J C) ]_i.
+    """
+    assert model.harmonic is not None
+    c, d = harmonic_of(model.harmonic)
+    sin, cos = doubled(sin, cos)
+    q_sin, q_cos = q * sin, q * cos
+    j_sin, j_cos = products(sin, cos, model)
+    odd, even = q_sin * j_cos - q_cos * j_sin, q_cos * j_cos + q_sin * j_sin
+    by_harmonic = torch.stack([odd.sum((1, 2)), even.sum((1, 2))], dim=1)
+    by_own = c * even - d * odd
+    q_sin, q_cos = turned_back(q_sin, q_cos, c, d)
+    by_couplings = q_sin.mT @ cos - q_cos.mT @ sin
+    through = sin * (q_sin @ model.couplings) + cos * (q_cos @ model.couplings)
+    return by_couplings, by_harmonic, 2.0 * (by_own - through)
 
 
 def _pulled_back(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
@@ -170,6 +223,7 @@ def like(gradient: PhaseModel, model: PhaseModel, replicates: int = 1) -> PhaseM
         injection=summed(gradient.injection, model.injection),
         lag=None if model.lag is None else gradient.lag,
         start=summed(gradient.start, model.start),
+        harmonic=None if model.harmonic is None else gradient.harmonic,
     )
 
 
@@ -204,17 +258,23 @@ def path_loss(
     """
     if model.other_terms:
         raise InputError("the path loss does not support custom terms")
+    if model.delay:
+        raise InputError("the path loss does not support a delay of the couplings")
     runs, batch, oscillators = model.fields.shape
     times, weights = rule(dynamics.steps, nodes, model.fields.dtype, model.fields.device)
     guide = Guide.at(coefficients, times, dynamics.steps)  # (R, B, T, N)
     rows = (runs, batch * len(times), oscillators)
     sin, cos = guide.sin, guide.cos
-    products = coupled(sin.reshape(rows), cos.reshape(rows), model)
-    j_sin, j_cos = (product.reshape(sin.shape) for product in products)
+    both = sin.reshape(rows), cos.reshape(rows)
+    j_sin, j_cos = (product.reshape(sin.shape) for product in coupled(*both, model))
     scale = dynamics.mobility * dynamics.time_step
     residual = guide.increment + scale * torque(sin, cos, j_sin, j_cos, _at_times(model))
     if model.frequencies is not None:
         residual = residual - dynamics.time_step * model.frequencies[:, :, None]
+    if model.harmonic is not None:
+        twice = doubled(*both)
+        second = second_torque(*twice, *products(*twice, model), model.harmonic)
+        residual = residual + scale * second.reshape(sin.shape)
     weighted = residual * weights[:, None]
     count = batch * dynamics.steps * oscillators
     loss = (residual * weighted).sum((1, 2, 3)) / count
@@ -228,17 +288,26 @@ def path_loss(
         by_injection = 4.0 * (q_sin * cos).sum(2)
     if model.lag is not None:
         by_lag = (q * (cos * j_cos + sin * j_sin)).sum((1, 2, 3))
-        q_sin, q_cos = turned_back(q_sin, q_cos, model.lag[:, None, None, None])
+        a = model.lag[:, None, None, None]
+        q_sin, q_cos = turned_back(q_sin, q_cos, a.cos(), a.sin())
     by_couplings = q_sin.reshape(rows).transpose(1, 2) @ cos.reshape(rows)
     by_couplings -= q_cos.reshape(rows).transpose(1, 2) @ sin.reshape(rows)
+    by_harmonic = None
+    if model.harmonic is not None:
+        by_second, by_harmonic, _ = _second_harmonic(*both, q.reshape(rows), model)
+        by_couplings = by_couplings + by_second
     start = None if model.start is None else torch.zeros_like(model.fields)
-    found = PhaseModel(by_fields, by_couplings, by_frequencies, by_injection, by_lag, start)
+    found = PhaseModel(
+        by_fields, by_couplings, by_frequencies, by_injection, by_lag, start, by_harmonic
+    )
     return loss, like(found, model)
 
 
-def turned_back(q_sin: Tensor, q_cos: Tensor, lag: Tensor) -> tuple[Tensor, Tensor]:
-    """q sin(theta + a) and q cos(theta + a)."""
-    return lag.cos() * q_sin + lag.sin() * q_cos, lag.cos() * q_cos - lag.sin() * q_sin
+def turned_back(
+    q_sin: Tensor, q_cos: Tensor, along: Tensor, across: Tensor
+) -> tuple[Tensor, Tensor]:
+    """q sin and q cos of the angle plus one with this cosine and sine, or (c, d) in their place."""
+    return along * q_sin + across * q_cos, along * q_cos - across * q_sin
 
 
 def _at_times(model: PhaseModel) -> PhaseModel:
@@ -257,14 +326,12 @@ def _replicated(model: PhaseModel, replicates: int) -> PhaseModel:
 
     fields = repeated(model.fields)
     assert fields is not None
-    return PhaseModel(
-        fields,
-        model.couplings,
-        repeated(model.frequencies),
-        repeated(model.injection),
-        model.lag,
-        repeated(model.start),
-        model.other_terms,
+    return replace(
+        model,
+        fields=fields,
+        frequencies=repeated(model.frequencies),
+        injection=repeated(model.injection),
+        start=repeated(model.start),
     )
 
 
@@ -293,13 +360,36 @@ def _segment(
 def _steps(
     phases: Tensor, model: PhaseModel, dynamics: Dynamics, noise: Noise | None, first: int = 0
 ) -> Iterator[Tensor]:
-    """The phases after each step from step `first` on."""
+    """The phases after each step from step `first` on; a rollout with a delay begins at 0."""
+    late = min(round(model.delay / dynamics.time_step), dynamics.steps)
+    seen = deque([phases], maxlen=late + 1)  # the oldest is what couplings see
     for step in range(first, dynamics.steps):
-        phases = phases + dynamics.time_step * drift(phases, model, dynamics.mobility)
+        others = seen[0] if late else None
+        phases = phases + dynamics.time_step * drift(phases, model, dynamics.mobility, others)
         if noise is not None:
             block, place = divmod(step, STEPS_PER_BLOCK)
             if place == 0 or step == first:
                 increments = noise.increments(block, phases.shape[-1]).to(phases.dtype)
             scale = math.sqrt(2.0 * dynamics.mobility * noise.temperature * dynamics.time_step)
             phases = wrap(phases + scale * increments[place].reshape(phases.shape[1:]))
+        seen.append(phases)
         yield phases
+
+
+def _recorded_with_pullback(
+    model: PhaseModel, dynamics: Dynamics, noise: Noise | None, record: bool
+) -> tuple[Tensor, Pullback]:
+    """`rollout_with_pullback` by autograd, which keeps what every step computed."""
+    with torch.enable_grad():
+        leaves = model.map(lambda tensor: tensor.detach().requires_grad_())
+        phases = rollout(leaves, dynamics, noise=noise, record=record)
+
+    def pullback(gradient: Tensor) -> PhaseModel:
+        tensors = leaves.tensors()
+        slopes = torch.autograd.grad(
+            phases, list(tensors.values()), gradient, retain_graph=True, materialize_grads=True
+        )
+        found: dict[str, Any] = dict(zip(tensors, slopes, strict=True))
+        return PhaseModel(**found)
+
+    return phases.detach(), pullback

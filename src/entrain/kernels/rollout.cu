@@ -53,17 +53,23 @@ struct Oscillator {
 #endif
 };
 
-// fields, frequencies, injection and start (R, batch, N), lags (R,), couplings (R, N, N),
+// fields, frequencies, injection and start (R, batch, N), lags (R,), harmonics c and d (R, 2),
+// couplings (R, N, N),
 // transposed unless HOLD -> phases (R, rows, N), or (K + 1, R, rows, N) with RECORD; with TAPE
 // also (R, rows, K, 3, N): sine, cosine and the diagonal of the step's derivative before each step,
 //   cos (b + (J cos)_a) + sin (J sin)_a + 4 s cos(2 theta),
 // with LAG its coupling part alone, cos (J cos)_a + sin (J sin)_a: d loss / d a is made of that.
+// With HARMONIC it is whole in any case, with D of the second harmonic: for S and C, sine and cosine
+// of 2 theta, and J S and J C turned by (c, d) as J sin and J cos are by (cos a, sin a), its torque
+// and derivative are
+//   T = S (J C)_h - C (J S)_h,   D = 2 (C (J C)_h + S (J S)_h).
 // rows = replicates x batch with NOISE, else batch. scale = mu dt.
 extern "C" __global__ void __launch_bounds__(THREADS)
 rollout(const float* fields, const float* couplings, float* phases, float* tape, int rows,
         int batch, int steps, float scale, float noise_scale, unsigned key0, unsigned key1,
         const long long* replicates, const long long* samples, const float* frequencies,
-        const float* injection, const float* lags, const float* start, float time_step) {
+        const float* injection, const float* lags, const float* start, float time_step,
+        const float* harmonics) {
   __shared__ Row rows_now[SLOTS];
   MEETING Partial partial;
   int t = threadIdx.x / N, i = threadIdx.x % N, run = blockIdx.y;
@@ -82,6 +88,10 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
 #if LAG
   float sin_a, cos_a;
   sincosf(lags[run], &sin_a, &cos_a);
+#endif
+#if HARMONIC
+  float odd = harmonics[2 * run], even = harmonics[2 * run + 1];
+  float first_sin[OWNED], first_cos[OWNED];
 #endif
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
@@ -118,12 +128,33 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
     __syncthreads();
     multiply(held, own_couplings, rows_now, partial, t, i);
     __syncthreads();
+#if HARMONIC  // the same shared memory once more, for twice the angles
+#pragma unroll
+    for (int o = 0; o < OWNED; ++o) {
+      const Sample& at = place[o];
+      first_sin[o] = first_cos[o] = 0.0f;
+      if (!at.exists) continue;
+      first_sin[o] = gather(partial, at.n, 0, i);
+      first_cos[o] = gather(partial, at.n, 1, i);
+      rows_now[i].of[at.n] = doubled(own[o].s, own[o].c);
+    }
+    __syncthreads();
+    multiply(held, own_couplings, rows_now, partial, t, i);
+    __syncthreads();
+#endif
 #pragma unroll
     for (int o = 0; o < OWNED; ++o) {
       const Sample& at = place[o];
       if (!at.exists) continue;
       Oscillator& x = own[o];
       float j_sin = gather(partial, at.n, 0, i), j_cos = gather(partial, at.n, 1, i);
+#if HARMONIC
+      Pair twice = doubled(x.s, x.c);
+      float second_sin = odd * j_sin - even * j_cos, second_cos = odd * j_cos + even * j_sin;
+      float second_torque = twice.s * second_cos - twice.c * second_sin;
+      j_sin = first_sin[o];
+      j_cos = first_cos[o];
+#endif
 #if LAG
       float turned_sin = cos_a * j_sin - sin_a * j_cos;
       j_cos = cos_a * j_cos + sin_a * j_sin;
@@ -133,7 +164,7 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
       float* slot = tape + (at.index * steps + k) * 3 * N + i;
       slot[0] = x.s;
       slot[N] = x.c;
-#if LAG
+#if LAG && !HARMONIC
       slot[2 * N] = x.c * j_cos + x.s * j_sin;
 #elif INJECTION
       slot[2 * N] = x.c * (x.b + j_cos) + x.s * j_sin
@@ -141,10 +172,16 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
 #else
       slot[2 * N] = x.c * (x.b + j_cos) + x.s * j_sin;
 #endif
+#if HARMONIC
+      slot[2 * N] += 2.0f * (twice.c * second_cos + twice.s * second_sin);
+#endif
 #endif
       float delta = -scale * (x.s * (x.b + j_cos) - x.c * j_sin);
 #if INJECTION
       delta -= 4.0f * scale * x.injection * x.s * x.c;
+#endif
+#if HARMONIC
+      delta -= scale * second_torque;
 #endif
 #if FREQUENCY
       delta += x.advance;

@@ -39,6 +39,7 @@ class Terms(NamedTuple):
     injection: Any  # s (R, B or 1, N)
     turns: Any  # cos and sin of the lag: (R, 2)
     start: Any  # theta(0) (R, B or 1, N)
+    harmonic: Any  # c and d (R, 2)
 
 
 def compiled(function):
@@ -84,6 +85,15 @@ def multiply(panels, rows, target, n):
         store_block(target, small)
         panels += 16 * n
         target += 4 * ROW
+
+
+@inner
+def double(state, target, rows):
+    """[sin 2 theta | cos 2 theta] of P states."""
+    for i in range(rows):
+        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
+        store(target + ROW * i, (sin + sin) * cos)
+        store(target + ROW * i + HALF, cos * cos - sin * sin)
 
 
 @inner

@@ -18,6 +18,7 @@ from entrain.kernels.tiles import (
     blocks,
     clear,
     compiled,
+    double,
     gather,
     inner,
     multiply,
@@ -48,6 +49,7 @@ class Gradients(NamedTuple):
     injection: Any  # (R, B, N)
     lag: Any  # (R, tiles): what each tile adds to it, float64
     start: Any  # (R, B, N)
+    harmonic: Any  # (R, tiles, 2): what each tile adds to c and d, float64
 
 
 @inner
@@ -121,7 +123,10 @@ def add_gradient(left, right, steps, gradient, rows, sixes, fours):
 
 @inner
 def turn_back(left, cos_lag, sin_lag, rows):
-    """[lambda sin | lambda cos] <- [lambda sin(theta + a) | lambda cos(theta + a)]."""
+    """[lambda sin | lambda cos] <- [lambda sin(theta + a) | lambda cos(theta + a)].
+
+    Or, with c and d in the place of cos(a) and sin(a), what a second harmonic makes of them.
+    """
     cos_a, sin_a = splat(cos_lag), splat(sin_lag)
     for i in range(rows):
         along, across = load(left + ROW * i), load(left + ROW * i + HALF)
@@ -139,6 +144,36 @@ def add_lag(state, products, total, rows):
         sin_part = load(state + ROW * i) * load(products + ROW * i)
         cos_part = load(state + ROW * i + HALF) * load(products + ROW * i + HALF)
         store(total + HALF * i, load(total + HALF * i) + (sin_part + cos_part))
+
+
+@inner
+def weigh(adjoint, rows_of, target, rows):
+    """target = [lambda sin | lambda cos] of P rows of sixteen numbers."""
+    for i in range(rows):
+        value = load(adjoint + HALF * i)
+        store(target + ROW * i, value * load(rows_of + ROW * i))
+        store(target + ROW * i + HALF, value * load(rows_of + ROW * i + HALF))
+
+
+@inner
+def retreat_second(adjoint, twice, products, harmonic, odds, evens, rows):
+    """lambda_k of `retreat` gains 2 (c even - d odd), and both are added up,
+
+        odd = C h J^T (lambda S) - S h J^T (lambda C),
+        even = C h J^T (lambda C) + S h J^T (lambda S),
+
+    with S and C, sin and cos of 2 theta, in `twice`. Summed over oscillators odd and even are
+    h lambda_i J_ij times sin and cos of 2 (theta_i - theta_j), summed over i, j.
+    """
+    c, d = splat(harmonic[0]), splat(harmonic[1])
+    for i in range(rows):
+        sin, cos = load(twice + ROW * i), load(twice + ROW * i + HALF)
+        along, across = load(products + ROW * i), load(products + ROW * i + HALF)
+        odd, even = cos * along - sin * across, cos * across + sin * along
+        store(odds + HALF * i, load(odds + HALF * i) + odd)
+        store(evens + HALF * i, load(evens + HALF * i) + even)
+        change = c * even - d * odd
+        store(adjoint + HALF * i, load(adjoint + HALF * i) + (change + change))
 
 
 @inner
@@ -180,7 +215,8 @@ def backward_tile(
     outer is the gradient of the loss with respect to the last phases, or to those of every time.
     panels (R, N P) are those of J^T. Writes the tile's part of `gradients`, and adds that of the
     gradient of J, without the factor -h, to by_couplings (ceil(P / 16), P, 16). Scratch: workspace
-    for (72 + 16 S) P + 256 S ceil(P / 16) numbers, S = GRADIENT_STEPS.
+    for (72 + 16 S) P + 256 S ceil(P / 16) numbers, S = GRADIENT_STEPS; with a second harmonic for
+    (120 + 32 S) P + 512 S ceil(P / 16).
     """
     times, _, batch, n = outer.shape
     steps = diagonals.shape[0]
@@ -197,6 +233,14 @@ def backward_tile(
     whole = injection + half
     left = whole + half
     right = left + GRADIENT_STEPS * size
+    odds = right + GRADIENT_STEPS * 16 * ROW * ((rows + 15) // 16)  # from here on: second harmonic
+    evens = odds + half
+    twice = evens + half
+    of_twice = twice + size
+    second_left = of_twice + size
+    second_right = second_left + GRADIENT_STEPS * size
+    if terms.harmonic.size:
+        clear(odds, 2 * rows)
     gather(terms.injection[run], first, batch, np.float32(scale), injection, rows)
     gather(outer[times - 1, run], first, batch, np.float32(1), adjoint, rows)
     clear(by_fields, 4 * rows)
@@ -216,13 +260,25 @@ def backward_tile(
         multiply(address(panels[run]), left + size * held, products, n)
         if terms.turns.size:
             add_lag(state, products, by_lag, rows)
+        if terms.harmonic.size:
+            double(state, twice, rows)
+            weigh(adjoint, twice, second_left + size * held, rows)
+            turn_over(twice, second_right + 16 * ROW * held, rows)
+            multiply(address(panels[run]), second_left + size * held, of_twice, n)
         retreat(adjoint, state, products, diagonal, rows)
+        if terms.harmonic.size:
+            c, d = terms.harmonic[run]
+            retreat_second(adjoint, twice, of_twice, terms.harmonic[run], odds, evens, rows)
+            turn_back(second_left + size * held, c, d, rows)
         if times > 1:
             gather(outer[step, run], first, batch, np.float32(1), products, rows)
             add(products, adjoint, rows)
         held += 1
         if held == GRADIENT_STEPS or step == 0:
             add_gradient(left, right, held, address(by_couplings), rows, sixes, fours)
+            if terms.harmonic.size:
+                seconds = second_left, second_right
+                add_gradient(*seconds, held, address(by_couplings), rows, sixes, fours)
             held = 0
     scatter(by_fields, first, np.float32(-scale), gradients.fields[run])
     if terms.frequencies.size:
@@ -231,5 +287,8 @@ def backward_tile(
         scatter(by_injection, first, np.float32(-4.0 * scale), gradients.injection[run])
     if terms.turns.size:
         gradients.lag[run, first // LANES] = -sum_of(by_lag, rows)
+    if terms.harmonic.size:
+        gradients.harmonic[run, first // LANES, 0] = -sum_of(odds, rows)
+        gradients.harmonic[run, first // LANES, 1] = -sum_of(evens, rows)
     if terms.start.size:
         scatter(adjoint, first, np.float32(1), gradients.start[run])

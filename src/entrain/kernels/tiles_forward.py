@@ -17,7 +17,17 @@ import math
 import numpy as np
 
 from entrain.kernels.normals import normals
-from entrain.kernels.tiles import HALF, ROW, address, clear, compiled, gather, inner, multiply
+from entrain.kernels.tiles import (
+    HALF,
+    ROW,
+    address,
+    clear,
+    compiled,
+    double,
+    gather,
+    inner,
+    multiply,
+)
 from entrain.kernels.vectors import LANES, any_above, lane, load, splat, store, with_lane
 from entrain.physics.noise import STEPS_PER_BLOCK
 
@@ -105,6 +115,32 @@ def modify(products, state, drift, injection, cos_lag, sin_lag, rows):
 
 
 @inner
+def add_second(products, state, twice, of_twice, harmonic, rows):
+    """Let the second harmonic (c, d) act through the products, in place.
+
+    From S and C, sin and cos of 2 theta, in `twice` and h J S and h J C in `of_twice`: with
+    (J S)_h = c J S - d J C and (J C)_h = c J C + d J S the torque and its derivative are
+
+        T = S (J C)_h - C (J S)_h,   D = 2 [ C (J C)_h + S (J S)_h ],
+        J sin <- J sin + D sin - T cos,   J cos <- J cos + D cos + T sin,
+
+    so that sin (J cos) - cos (J sin) gains T, and the diagonal D.
+    """
+    c, d = splat(harmonic[0]), splat(harmonic[1])
+    for i in range(rows):
+        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
+        sin_2, cos_2 = load(twice + ROW * i), load(twice + ROW * i + HALF)
+        j_sin, j_cos = load(of_twice + ROW * i), load(of_twice + ROW * i + HALF)
+        turned_sin, turned_cos = c * j_sin - d * j_cos, c * j_cos + d * j_sin
+        torque = sin_2 * turned_cos - cos_2 * turned_sin
+        half = cos_2 * turned_cos + sin_2 * turned_sin
+        slope = half + half
+        first_sin, first_cos = load(products + ROW * i), load(products + ROW * i + HALF)
+        store(products + ROW * i, first_sin + (slope * sin - torque * cos))
+        store(products + ROW * i + HALF, first_cos + (slope * cos + torque * sin))
+
+
+@inner
 def place(state, phases, first, count, rows):
     """The states of rows first .. first + 7 of phases (B or 1, N); of pi/2 where there are none."""
     batch, n = phases.shape
@@ -164,7 +200,7 @@ def forward_tile(
 
     scale: h. panels (R, N P). path (K + 1, R, B, N) receives the phases of steps 1 .. K, unless it
     is empty. tape (S, 16 P) holds state k in slot k mod S; diagonals (K or 0, 8 P). Scratch:
-    workspace for 48 P numbers.
+    workspace for 80 P numbers.
     """
     _, batch, n = fields.shape
     slots, rows = tape.shape[0], tape.shape[1] // 16
@@ -174,6 +210,8 @@ def forward_tile(
     moved = forces + HALF * rows
     injection = moved + HALF * rows
     drift = injection + HALF * rows
+    twice = drift + HALF * rows
+    of_twice = twice + size
     modified = terms.turns.size + terms.frequencies.size + terms.injection.size > 0
     cos_lag, sin_lag = lag_of(terms.turns, run)
     gather(fields[run], first, batch, np.float32(scale), forces, rows)
@@ -187,6 +225,10 @@ def forward_tile(
         multiply(address(panels[run]), source, products, n)
         if modified:
             modify(products, source, drift, injection, cos_lag, sin_lag, rows)
+        if terms.harmonic.size:
+            double(source, twice, rows)
+            multiply(address(panels[run]), twice, of_twice, n)
+            add_second(products, source, twice, of_twice, terms.harmonic[run], rows)
         diagonal = address(diagonals) + HALF * rows * step if diagonals.size else 0
         advance(source, target, products, forces, moved, diagonal, 0, rows)
         if (step + 1) % _NORMALISE_EVERY == 0:
@@ -206,13 +248,15 @@ def noisy_tile(
     key: the two words of the generator; deviation: sqrt(2 mu kT dt). fields (R, B, N), panels
     (R, N P), samples (B,) and replicates (M,) uint64; out (R, M B, N), path (K + 1, R, M B, N) or
     empty. tape (R, S, 16 P) holds state k in slot k mod S; diagonals (R, K or 0, 8 P). Scratch:
-    counters (3, 8 P) uint64, noise (4, 8 P), and workspace for 24 P + 24 R P numbers.
+    counters (3, 8 P) uint64, noise (4, 8 P), and workspace for 56 P + 24 R P numbers.
     """
     runs, batch, n = fields.shape
     pairs, slots, rows = out.shape[1], tape.shape[1], tape.shape[2] // 16
     size, half = ROW * rows, HALF * rows
     products = address(workspace)
-    moved = products + size
+    twice = products + size
+    of_twice = twice + size
+    moved = of_twice + size
     forces = moved + half
     injections = forces + half * runs
     drifts = injections + half * runs
@@ -242,6 +286,10 @@ def noisy_tile(
                 cos_lag, sin_lag = lag_of(terms.turns, run)
                 drift, injection = drifts + half * run, injections + half * run
                 modify(products, source, drift, injection, cos_lag, sin_lag, rows)
+            if terms.harmonic.size:
+                double(source, twice, rows)
+                multiply(address(panels[run]), twice, of_twice, n)
+                add_second(products, source, twice, of_twice, terms.harmonic[run], rows)
             force, forcing = forces + half * run, address(noise[part])
             diagonal = address(diagonals[run]) + half * step if diagonals.size else 0
             advance(source, target, products, force, moved, diagonal, forcing, rows)

@@ -181,7 +181,10 @@ class Recipe:
 
     def to_json(self) -> dict[str, Any]:
         """JSON values that `from_json` turns back into the same recipe."""
-        return asdict(self) | {"protocols": [each.to_json() for each in self.protocols]}
+        return asdict(self) | {
+            "network": self.spec.to_json(),
+            "protocols": [each.to_json() for each in self.protocols],
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Recipe:

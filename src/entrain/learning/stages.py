@@ -9,19 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
 import torch
 
 from entrain.errors import InputError
+from entrain.fields import counts
 from entrain.hardware import Hardware
 from entrain.learning.trainer import TrainingState, best_lane, train
 from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Assignment, Rule, TeacherSpec
-from entrain.rules.interface import ADDED_LATER
 from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
 from entrain.teacher import Teacher
@@ -193,12 +193,8 @@ def _canonical(value: object) -> object:
     return {
         each.name: _canonical(getattr(value, each.name))
         for each in fields(value)
-        if ADDED_LATER not in each.metadata or getattr(value, each.name) != _default(each)
+        if counts(each, value)
     }
-
-
-def _default(of: Field[Any]) -> object:
-    return of.default if of.default_factory is MISSING else of.default_factory()
 
 
 def _check_start(stage: Stage, start: Stage) -> None:

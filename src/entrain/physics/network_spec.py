@@ -17,21 +17,23 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
+from entrain.fields import added_later, as_json
 from entrain.physics.parameters import Parameters, graph_of, layered_graph
 from entrain.physics.phase_model import Dynamics
 
 TRAINED = ("input_weights", "biases", "couplings")  # by every rule
-TERMS = ("frequencies", "start_phases", "injection", "lag")  # trained on request
+TERMS = ("frequencies", "start_phases", "injection", "lag", "harmonic")  # trained on request
 
 
 @dataclass(frozen=True)
 class NetworkSpec:
-    """H hidden oscillators, and what acts on them and the outputs; hashable, and JSON by `asdict`.
+    """H hidden oscillators, and what acts on them and the outputs; hashable, and JSON.
 
     `graph` lists the couplers (i, j), i < j; None couples any two oscillators that are not both
     outputs. `frequencies`, `start_phases` and `injection` are N numbers, hidden oscillators first,
-    `lag` is one number; None is absent, and so is a lag of 0. `trainable` names those of them that
-    are trained: their numbers are the start.
+    `lag` is one number and `harmonic` two, those of sin and cos of 2 phi; None is absent, and so
+    are a lag and a harmonic of 0. `trainable` names those of them that are trained: their numbers
+    are the start.
     """
 
     hidden: int = 64
@@ -42,6 +44,7 @@ class NetworkSpec:
     injection: tuple[float, ...] | None = None
     lag: float = 0.0
     trainable: tuple[str, ...] = ()
+    harmonic: tuple[float, float] = added_later(default=(0.0, 0.0))
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -52,9 +55,15 @@ class NetworkSpec:
             if (values := getattr(self, name)) is not None:
                 object.__setattr__(self, name, finite_numbers(name, values))
         object.__setattr__(self, "lag", finite_numbers("lag", (self.lag,))[0])
+        object.__setattr__(self, "harmonic", finite_numbers("harmonic", self.harmonic))
+        if len(self.harmonic) != 2:
+            raise InputError(
+                "harmonic must be two numbers, those of sin and cos of 2 phi; "
+                f"got {len(self.harmonic)}"
+            )
         object.__setattr__(self, "trainable", trainable_terms(self.trainable))
         for name in self.trainable:
-            if name != "lag" and getattr(self, name) is None:
+            if getattr(self, name) is None:
                 raise InputError(f"{name} are trainable but not given; expected N numbers to start")
         if self.graph is not None:
             object.__setattr__(self, "graph", _pairs(self.graph))
@@ -67,7 +76,7 @@ class NetworkSpec:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> NetworkSpec:
-        """The specification whose `asdict` was written as JSON."""
+        """The specification whose `to_json` was written."""
         given: dict[str, Any] = {
             name: tuple(tuple(e) if isinstance(e, list) else e for e in value)
             if isinstance(value, list)
@@ -75,6 +84,11 @@ class NetworkSpec:
             for name, value in values.items()
         }
         return cls(**given | {"dynamics": Dynamics(**values["dynamics"])})
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields as JSON values."""
+        found: dict[str, Any] = as_json(self)
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,11 +98,16 @@ class NetworkSpec:
     @property
     def is_plain(self) -> bool:
         """Whether there are only fields and couplings, from pi/2."""
-        return self.frequencies is self.start_phases is self.injection is None and not self._lagged
+        absent = self.frequencies is self.start_phases is self.injection is None
+        return absent and not self._lagged and not self._has_harmonic
 
     @property
     def _lagged(self) -> bool:
         return self.lag != 0.0 or "lag" in self.trainable
+
+    @property
+    def _has_harmonic(self) -> bool:
+        return any(self.harmonic) or "harmonic" in self.trainable
 
     def additions(self) -> dict[str, Any]:
         """What this network has beyond hidden oscillators and dynamics, by name."""
@@ -121,12 +140,15 @@ class NetworkSpec:
                 terms[name] = torch.tensor(values, dtype=like.dtype).repeat(runs, 1).to(like.device)
         if self._lagged:
             terms["lag"] = torch.full((runs,), self.lag, dtype=like.dtype, device=like.device)
+        if self._has_harmonic:
+            both = torch.tensor(self.harmonic, dtype=like.dtype)
+            terms["harmonic"] = both.repeat(runs, 1).to(like.device)
         return SpecOnDevice(self, self.graph_of(outputs, like.device), terms)
 
 
 @dataclass(frozen=True)
 class SpecOnDevice:
-    """A specification on a device: its graph (N, N), and its terms (R, N) and (R,)."""
+    """A specification on a device: its graph (N, N), and its terms (R, N), (R,), (R, 2)."""
 
     spec: NetworkSpec
     graph: Tensor

@@ -29,7 +29,7 @@ class Parameters:
 
     Shapes are those of one network; every tensor but the graph may have a leading run axis.
     J is zero where the graph has no coupler. What is None is absent: no natural frequencies, no
-    injection, no lag, and a start at pi/2.
+    injection, no lag, no second harmonic of the coupling function, and a start at pi/2.
     """
 
     input_weights: Tensor  # W (H, D)
@@ -40,6 +40,7 @@ class Parameters:
     start_phases: Tensor | None = None  # theta(0) (N,)
     injection: Tensor | None = None  # s (N,)
     lag: Tensor | None = None  # a ()
+    harmonic: Tensor | None = None  # c2 and d2 (2,), c and d of the phase model
 
     @property
     def hidden(self) -> int:
@@ -78,6 +79,7 @@ class Parameters:
             injection=each_sample(self.injection),
             lag=self.lag,
             start=each_sample(self.start_phases),
+            harmonic=self.harmonic,
         )
 
     def pullback(self, gradient: PhaseModel, inputs: Tensor) -> dict[str, Tensor]:
@@ -100,7 +102,8 @@ class Parameters:
             for name, tensor in found.items()
             if tensor is not None
         }
-        return summed if gradient.lag is None else summed | {"lag": gradient.lag}
+        of_all = {"lag": gradient.lag, "harmonic": gradient.harmonic}
+        return summed | {name: tensor for name, tensor in of_all.items() if tensor is not None}
 
 
 def layered_graph(hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:

@@ -1,21 +1,26 @@
 r"""The phase model: what acts on the phases of N coupled oscillators, and its energy.
 
-    d theta_i / dt = w_i - mu [ b_i sin(theta_i) + sum_j J_ij sin(theta_i - theta_j + a)
+    d theta_i / dt = w_i - mu [ b_i sin(theta_i) + sum_j J_ij g(theta_i - theta_j)
                                 + 2 s_i sin(2 theta_i) ],        theta(0) given,
+    g(phi) = sin(phi + a) + c sin(2 phi) + d cos(2 phi),
 
-with local fields b, couplings J, natural frequencies w, a phase lag a of every coupling, and
-second-harmonic injection s (the sub-harmonic locking of oscillator Ising machines). Without lag
-and with symmetric J this is the gradient flow d theta / dt = -mu grad E of
+with local fields b, couplings J, natural frequencies w, a phase lag a and a second harmonic (c, d)
+of the coupling function g, and second-harmonic injection s (the sub-harmonic locking of oscillator
+Ising machines). Without the even part of g (a = 0, d = 0) and with symmetric J this is the gradient
+flow d theta / dt = -mu grad E of
 
-    E = - sum_i b_i cos(theta_i) - sum_{i<j} J_ij cos(theta_i - theta_j)
-        - sum_i s_i cos(2 theta_i) - sum_i (w_i / mu) theta_i.
+    E = - sum_i b_i cos(theta_i) - sum_{i<j} J_ij [ cos(phi_ij) + (c / 2) cos(2 phi_ij) ]
+        - sum_i s_i cos(2 theta_i) - sum_i (w_i / mu) theta_i,        phi_ij = theta_i - theta_j.
 
 A common lag costs nothing: with J cos and J sin turned by it,
 
     (J cos)_a = cos(a) J cos + sin(a) J sin,   (J sin)_a = cos(a) J sin - sin(a) J cos,
     sum_j J_ij sin(theta_i - theta_j + a) = sin_i (J cos)_a,i - cos_i (J sin)_a,i,
 
-so that the sum takes two matrix products, never an N x N array per sample.
+so that the sum takes two matrix products, never an N x N array per sample. The second harmonic
+takes two more, of sin and cos of 2 theta, turned by (c, d) in place of (cos a, sin a).
+
+With a delay tau the couplings of oscillator i see theta_j(t - tau), which is theta(0) before t = 0.
 
 Every function takes any leading axes (a run axis, say) before the ones it names. N oscillators,
 B samples. Time is in the unit set by mu.
@@ -78,7 +83,9 @@ class PhaseModel:
     injection: Tensor | None = None  # s (R, B or 1, N)
     lag: Tensor | None = None  # a (R,)
     start: Tensor | None = None  # theta(0) (R, B or 1, N); pi/2 everywhere if None
+    harmonic: Tensor | None = None  # c and d (R, 2)
     other_terms: tuple[Term, ...] = ()
+    delay: float = 0.0  # tau, in whole Euler steps when it is run; the reference alone computes it
 
     @property
     def is_plain(self) -> bool:
@@ -88,7 +95,9 @@ class PhaseModel:
             and self.injection is None
             and self.lag is None
             and self.start is None
+            and self.harmonic is None
             and not self.other_terms
+            and not self.delay
         )
 
     def tensors(self) -> dict[str, Tensor]:
@@ -134,13 +143,42 @@ class PhaseModel:
 
 def coupled(sin: Tensor, cos: Tensor, model: PhaseModel) -> tuple[Tensor, Tensor]:
     """J sin and J cos, turned by the lag where there is one: two (..., B, N)."""
-    # Contiguous, so that a symmetric matrix gives the same bits either way round.
-    transposed = model.couplings.mT.contiguous()
-    j_sin, j_cos = sin @ transposed, cos @ transposed
+    j_sin, j_cos = products(sin, cos, model)
     if model.lag is None:
         return j_sin, j_cos
     a = model.lag[..., None, None]
-    return a.cos() * j_sin - a.sin() * j_cos, a.cos() * j_cos + a.sin() * j_sin
+    return turned(j_sin, j_cos, a.cos(), a.sin())
+
+
+def products(sin: Tensor, cos: Tensor, model: PhaseModel) -> tuple[Tensor, Tensor]:
+    """J sin and J cos: two (..., B, N)."""
+    # Contiguous, so that a symmetric matrix gives the same bits either way round.
+    transposed = model.couplings.mT.contiguous()
+    return sin @ transposed, cos @ transposed
+
+
+def turned(j_sin: Tensor, j_cos: Tensor, along: Tensor, across: Tensor) -> tuple[Tensor, Tensor]:
+    """J sin and J cos turned by an angle with this cosine and sine, or by (c, d)."""
+    return along * j_sin - across * j_cos, along * j_cos + across * j_sin
+
+
+def doubled(sin: Tensor, cos: Tensor) -> tuple[Tensor, Tensor]:
+    """sin and cos of twice the angle."""
+    return 2.0 * sin * cos, cos * cos - sin * sin
+
+
+def harmonic_of(harmonic: Tensor) -> tuple[Tensor, Tensor]:
+    """c and d, for arrays (..., B, N)."""
+    return harmonic[..., 0, None, None], harmonic[..., 1, None, None]
+
+
+def second_torque(sin: Tensor, cos: Tensor, j_sin: Tensor, j_cos: Tensor, by: Tensor) -> Tensor:
+    """sum_j J_ij [ c sin(2 phi) + d cos(2 phi) ] from sin, cos, J sin and J cos of 2 theta.
+
+    `by` holds c and d.
+    """
+    j_sin, j_cos = turned(j_sin, j_cos, *harmonic_of(by))
+    return sin * j_cos - cos * j_sin
 
 
 def torque(sin: Tensor, cos: Tensor, j_sin: Tensor, j_cos: Tensor, model: PhaseModel) -> Tensor:
@@ -151,10 +189,17 @@ def torque(sin: Tensor, cos: Tensor, j_sin: Tensor, j_cos: Tensor, model: PhaseM
     return found
 
 
-def drift(phases: Tensor, model: PhaseModel, mobility: float) -> Tensor:
-    """d theta / dt at phases (..., B, N): (..., B, N)."""
+def drift(phases: Tensor, model: PhaseModel, mobility: float, seen: Tensor | None = None) -> Tensor:
+    """d theta / dt at phases (..., B, N): (..., B, N).
+
+    `seen` are the phases of the others as couplings see them: earlier ones, with a delay.
+    """
     sin, cos = phases.sin(), phases.cos()
-    bracket = torque(sin, cos, *coupled(sin, cos, model), model)
+    there = (sin, cos) if seen is None else (seen.sin(), seen.cos())
+    bracket = torque(sin, cos, *coupled(*there, model), model)
+    if model.harmonic is not None:
+        second = products(*doubled(*there), model)
+        bracket = bracket + second_torque(*doubled(sin, cos), *second, model.harmonic)
     for term in model.other_terms:
         bracket = bracket + term(phases)
     velocity = -mobility * bracket
@@ -164,11 +209,16 @@ def drift(phases: Tensor, model: PhaseModel, mobility: float) -> Tensor:
 def energy(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> Tensor:
     """E at phases (..., B, N): (..., B).
 
-    A lag and custom terms are not part of it: with them E may rise.
+    The even part of the coupling function (lag and d) and custom terms are not part of it: with
+    them E may rise.
     """
     sin, cos = phases.sin(), phases.cos()
     # sum_{i<j} J_ij cos(theta_i - theta_j) is half the full quadratic form: J has no diagonal.
     pairs = 0.5 * (cos * (cos @ model.couplings) + sin * (sin @ model.couplings))
+    if model.harmonic is not None:
+        sin_2, cos_2 = doubled(sin, cos)
+        second = cos_2 * (cos_2 @ model.couplings) + sin_2 * (sin_2 @ model.couplings)
+        pairs = pairs + 0.25 * harmonic_of(model.harmonic)[0] * second
     found = -(model.fields * cos + pairs).sum(-1)
     if model.injection is not None:
         found = found - (model.injection * (2.0 * phases).cos()).sum(-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from entrain.errors import (
@@ -13,6 +13,7 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
+from entrain.fields import as_json
 from entrain.hardware import Hardware
 
 
@@ -95,6 +96,9 @@ def chips_of(settings: dict[str, Any]) -> dict[str, Any]:
     return {} if given is None else {"chips": ChipTraining.from_json(given)}
 
 
-def without_absent_chips(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings without a field `chips` that holds none, which files do not mention."""
-    return {n: v for n, v in settings.items() if n != "chips" or v is not None}
+def settings_with_chips(rule: Any) -> dict[str, Any]:
+    """The fields of a rule as JSON values, `chips` only where there are some: files do not mention
+    what is not there."""
+    found = asdict(rule)
+    del found["chips"]
+    return found if rule.chips is None else found | {"chips": as_json(rule.chips)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from entrain.errors import (
 from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
-from entrain.rules.chip_training import ChipTraining, chips_of, without_absent_chips
+from entrain.rules.chip_training import ChipTraining, chips_of, settings_with_chips
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -124,7 +124,7 @@ class DirectProtocol(Rule):
 
     def settings(self) -> dict[str, Any]:
         """Its fields as JSON values, without chips that are not there: files are as they were."""
-        return without_absent_chips(asdict(self))
+        return settings_with_chips(self)
 
     @property
     def uses_teacher(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from entrain.errors import InputError
 from entrain.errors import one_of as one_of
+from entrain.fields import added_later as added_later
 from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 
@@ -146,19 +147,6 @@ class Rule(ABC):
     def to_json(self) -> dict[str, Any]:
         """JSON values that `rules.from_json` turns back into this rule."""
         return {"rule": self.kind, **self.settings()}
-
-
-ADDED_LATER = "added later"  # in the metadata of a field: see `added_later`
-
-
-def added_later(**default: Any) -> Any:
-    """A dataclass field that a release after the first adds, with its `default` or
-    `default_factory`.
-
-    At its default it does not count in `stages.digest`, so that what was trained before keeps
-    its key.
-    """
-    return field(**default, metadata={ADDED_LATER: True})
 
 
 def each_value(value: PerRun) -> list[float]:

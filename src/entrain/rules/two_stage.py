@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from entrain.errors import InputError, positive_float, positive_int, store_plain_numbers
 from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
-from entrain.rules.chip_training import ChipTraining, chips_of, without_absent_chips
+from entrain.rules.chip_training import ChipTraining, chips_of, settings_with_chips
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -92,7 +92,7 @@ class Protocol(Rule):
 
     def settings(self) -> dict[str, Any]:
         """Its fields as JSON values, without chips that are not there: files are as they were."""
-        return without_absent_chips(asdict(self))
+        return settings_with_chips(self)
 
     @property
     def hardware(self) -> Hardware | None:
@@ -165,7 +165,7 @@ class Protocol(Rule):
             if not network.is_plain:
                 raise InputError(
                     f"{self.name}: the exact solver supports only fields and couplings; use "
-                    "path_solver='sgd' for networks with frequencies, injection or lag"
+                    "path_solver='sgd' for networks with frequencies, injection, lag or harmonic"
                 )
 
     def identity(self, stage: Any) -> dict[str, Any]:
