@@ -28,6 +28,12 @@ class FanIn(Effect):
     def is_nothing(self) -> bool:
         return self.inputs is None
 
+    def times(self, factor: float) -> FanIn:
+        """Stronger by `factor`: so many times fewer inputs."""
+        if self.inputs is None:
+            return self
+        return FanIn(max(1, round(self.inputs / factor)))
+
     def change(self, network: Realised, draws: Draws) -> Realised:
         assert self.inputs is not None
         weights = network.parameters.input_weights

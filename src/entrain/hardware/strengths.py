@@ -78,6 +78,7 @@ def _number(value: float) -> str:
 _SHOWN: dict[str, Callable[[Any], str]] = {  # entries of effects as they are shown
     "bits": lambda bits: f"{bits} bit{'s' if bits > 1 else ''}",
     "levels": lambda levels: f"{len(levels)} levels",
+    "inputs": lambda inputs: f"{inputs} inputs",
     "kept": lambda kept: f"{_percent(kept)} kept",
     "couplings": _percent,
     "input_weights": _percent,
