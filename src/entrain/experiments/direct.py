@@ -12,11 +12,17 @@ from entrain.rules.direct import tuned
 
 
 def stage(
-    setting: Setting, name: str, hidden: int | None = None, *, augmented: bool = True
+    setting: Setting,
+    name: str,
+    hidden: int | None = None,
+    *,
+    augmented: bool = True,
+    epochs: int | None = None,
 ) -> Stage:
     """Networks of one size, one per run, by the settings found for the dataset."""
     dataset = setting.dataset(name)
-    protocol = tuned(DirectProtocol(), dataset, epochs=setting.direct_epochs, augmented=augmented)
+    epochs = setting.direct_epochs if epochs is None else epochs
+    protocol = tuned(DirectProtocol(), dataset, epochs=epochs, augmented=augmented)
     return Stage(
         replace(protocol, batch_size=setting.batch_size),
         dataset,

@@ -142,7 +142,10 @@ class Recipe:
 
         def change(protocol: Rule) -> Rule:
             if isinstance(protocol, DirectProtocol):
-                return replace(protocol, **(direct or {}))
+                changes = dict(direct or {})
+                chips = changes.pop("chips", None)
+                changed = replace(protocol, **changes)
+                return changed if chips is None else changed.for_chips(chips, self.dataset)
             if not isinstance(protocol, Protocol):  # another rule takes what it has a field for
                 known = protocol.settings()
                 return replace(protocol, **{n: v for n, v in (direct or {}).items() if n in known})  # type: ignore[type-var]

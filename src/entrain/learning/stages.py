@@ -20,7 +20,7 @@ from entrain.fields import counts
 from entrain.hardware import Hardware
 from entrain.learning.trainer import TrainingState, best_lane, train
 from entrain.network import KuramotoNetwork
-from entrain.physics import Dynamics, NetworkSpec
+from entrain.physics import Dynamics, NetworkSpec, Parameters
 from entrain.rules import Assignment, Rule, TeacherSpec
 from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
@@ -115,11 +115,15 @@ class Stage:
         additions = self.network.additions()
         return self.rule.identity(self) | ({"network": additions} if additions else {})
 
-    def networks(self, state: TrainingState, device: torch.device) -> list[KuramotoNetwork]:
-        """The selected network of every run."""
+    def parameters(self, state: TrainingState) -> Parameters:
+        """The selected networks of all runs, side by side."""
         outputs = state.best["biases"].shape[-1] - self.network.hidden
         spec = self.network.on(state.best["biases"], self.lanes, outputs)
-        parameters = spec.parameters(state.best)
+        return spec.parameters(state.best)
+
+    def networks(self, state: TrainingState, device: torch.device) -> list[KuramotoNetwork]:
+        """The selected network of every run."""
+        parameters = self.parameters(state)
         return [
             KuramotoNetwork.from_parameters(
                 parameters.run(lane), self.network.dynamics, self.network.trainable

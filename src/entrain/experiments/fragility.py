@@ -1,0 +1,106 @@
+"""What each imperfection costs: networks of every protocol under each effect at five strengths, and
+their yield on typical chips."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from entrain.experiments import on_chips
+from entrain.experiments.setting import BOTH, Setting
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.hardware import preset
+from entrain.hardware.strengths import LADDERS
+from entrain.learning import Stage
+
+THRESHOLDS = {"MNIST": (90.0, 95.0, 97.0), "Fashion-MNIST": (80.0, 85.0, 87.0)}
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """The networks of all four protocols."""
+    return [stage for name in BOTH for stage in on_chips.methods(setting, name).values()]
+
+
+def measure_strengths(context: ExperimentContext) -> Values:
+    """Test accuracy under every effect alone."""
+    setting = context.setting
+
+    def row(name: str, stage: Stage, ladder: str) -> Values:
+        strengths = [
+            {
+                "label": each.label,
+                "value": each.value,
+                **on_chips.over_chips(
+                    on_chips.accuracies(context, name, stage, each.hardware, setting.few_chips)
+                ),
+            }
+            for each in setting.some(LADDERS[ladder])
+        ]
+        return {"strengths": strengths}
+
+    rows = on_chips.measured(
+        context,
+        [
+            (
+                {"dataset": name, "method": method, "effect": ladder},
+                lambda name=name, stage=stage, ladder=ladder: row(name, stage, ladder),
+            )
+            for name in BOTH
+            for method, stage in on_chips.methods(setting, name).items()
+            for ladder in setting.some(list(LADDERS))
+        ],
+    )
+    ideal = [
+        {
+            "dataset": name,
+            "method": method,
+            "mean": float(np.mean([run["top1"] for run in context.test(name, stage)[:few]])),
+        }
+        for few in (setting.few_runs,)
+        for name in BOTH
+        for method, stage in on_chips.methods(setting, name).items()
+    ]
+    return {"rows": rows, "ideal": ideal}
+
+
+def measure_yield(context: ExperimentContext) -> Values:
+    """Test accuracy of one network of each protocol on many typical chips."""
+    rows: list[Values] = []
+    for name in BOTH:
+        for method, stage in on_chips.methods(context.setting, name).items():
+            state = context.state(stage)
+            best = max(range(stage.lanes), key=lambda lane: state.selected("top1", lane))
+            found = on_chips.accuracies(
+                context,
+                name,
+                stage,
+                preset("typical"),
+                context.setting.many_chips,
+                run=best,
+            )[0]
+            rows.append(
+                {
+                    "dataset": name,
+                    "method": method,
+                    "run": stage.runs[best],
+                    **on_chips.over_chips(found[None]),
+                    "p1": float(np.percentile(found, 1)),
+                    "p50": float(np.percentile(found, 50)),
+                    "above": {
+                        f"{level:g}": 100.0 * float((found >= level).mean())
+                        for level in THRESHOLDS[name]
+                    },
+                    "accuracies": [round(float(each), 2) for each in found],
+                }
+            )
+            context.on_progress(len(rows) / 8)
+    return {"rows": rows}
+
+
+STRENGTHS = Experiment(
+    "fragility",
+    "Each imperfection alone, at five strengths",
+    "",
+    stages,
+    measure_strengths,
+)
+YIELD = Experiment("typical-yield", "The yield on typical chips", "", stages, measure_yield)

@@ -1,0 +1,100 @@
+"""What the experiments with chips share: networks trained for a kind of chip, and their yield."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from entrain.evaluation import summarise
+from entrain.evaluation.chips import accuracies_on_chips
+from entrain.experiments import direct, main_stages
+from entrain.experiments.setting import Setting
+from entrain.experiments.spec import ExperimentContext, Values
+from entrain.hardware import Hardware, preset
+from entrain.learning import Stage
+from entrain.rules import DirectProtocol
+from entrain.rules.chip_training import ChipTraining
+
+FOR_TYPICAL = "DIRECT for chips"
+
+
+def trained_for(
+    setting: Setting,
+    name: str,
+    hardware: Hardware,
+    *,
+    hidden: int | None = None,
+    epochs: int | None = None,
+    coarse_steps: int | None = None,
+) -> Stage:
+    """Networks trained by DIRECT for chips of one kind, one per run."""
+    stage = direct.stage(setting, name, hidden, epochs=epochs)
+    assert isinstance(stage.rule, DirectProtocol)
+    rule = stage.rule.for_chips(ChipTraining(hardware), stage.dataset)
+    if coarse_steps is not None:
+        rule = replace(rule, coarse_steps=coarse_steps)
+    return replace(stage, rule=rule)
+
+
+def methods(setting: Setting, name: str) -> dict[str, Stage]:
+    """The paper's networks, those from labels, and those from labels for typical chips."""
+    return {
+        **main_stages.students(setting, name),
+        "DIRECT": direct.stage(setting, name),
+        FOR_TYPICAL: trained_for(setting, name, preset("typical")),
+    }
+
+
+def accuracies(
+    context: ExperimentContext,
+    name: str,
+    stage: Stage,
+    hardware: Hardware,
+    chips: int,
+    *,
+    run: int | None = None,
+) -> np.ndarray:
+    """Test top-1 in percent on chips of the seeds 0, 1, ...: (R, C). Of the first few runs of a
+    stage, or of one."""
+    chosen = slice(context.setting.few_runs) if run is None else slice(run, run + 1)
+    parameters = stage.parameters(context.state(stage))
+    few = replace(
+        parameters.map(lambda tensor: tensor[chosen].to(context.device)),
+        graph=parameters.graph.to(context.device),
+    )
+    inputs, labels = context.examples(name)
+    found = accuracies_on_chips(
+        few, hardware, range(chips), inputs, labels, stage.network.dynamics
+    )
+    return found.cpu().numpy()
+
+
+def over_chips(found: np.ndarray) -> Values:
+    """Of accuracies (R, C): the mean over chips with its spread over trainings, the 5th percentile
+    of the chips and the worst chip, and each training's own."""
+    means, fifths = found.mean(1), np.percentile(found, 5, axis=1)
+    each = summarise(means.tolist())
+    return {
+        "mean": each.mean,
+        "sd": each.sd,
+        "p5": float(fifths.mean()),
+        "worst": float(found.min()),
+        "chips": found.shape[1],
+        "runs": [
+            {"mean": round(float(m), 4), "p5": round(float(p), 4), "worst": float(w)}
+            for m, p, w in zip(means, fifths, found.min(1), strict=True)
+        ],
+    }
+
+
+def measured(
+    context: ExperimentContext, jobs: Sequence[tuple[Values, Callable[[], Values]]]
+) -> list[Values]:
+    """Every job's labels with what it measures, telling how far it is."""
+    rows = []
+    for labels, measure in jobs:
+        rows.append(labels | measure())
+        context.on_progress(len(rows) / len(jobs))
+    return rows

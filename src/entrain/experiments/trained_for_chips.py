@@ -1,0 +1,120 @@
+"""What networks keep when they are trained for a chip's imperfections, one by one and together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from entrain.experiments import direct, on_chips
+from entrain.experiments.setting import BOTH, FASHION, MNIST, Setting
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.hardware import Dead, Hardware, Levels, Mismatch, Sparsity, preset
+from entrain.learning import Stage
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a network is trained for, and with how many hidden oscillators; None is the main size.
+
+    `coarse_steps` are those of training, where its own choice was better on validation.
+    """
+
+    label: str
+    hardware: Hardware
+    hidden: int | None = None
+    coarse_steps: int | None = None
+
+    def stage(self, setting: Setting, name: str) -> Stage:
+        """Networks trained for it."""
+        return on_chips.trained_for(
+            setting, name, self.hardware, hidden=self.hidden, coarse_steps=self.coarse_steps
+        )
+
+    def ideal(self, setting: Setting, name: str) -> Stage:
+        """Networks of its size trained for none of it."""
+        return direct.stage(setting, name, self.hidden)
+
+
+LO = preset("lo-2023")
+THREE_BITS = Levels(bits=3, range=2.5)
+TERNARY = Levels(bits=2, range=1.5)
+TOGETHER = Hardware(
+    coupling_levels=Levels(bits=4),
+    mismatch=Mismatch(couplings=0.1),
+    sparsity=Sparsity(0.5),
+)
+CONSTRAINTS = (
+    Constraint("all of typical at once", preset("typical")),
+    Constraint("4-bit couplings", Hardware(coupling_levels=Levels(bits=4))),
+    Constraint("3-bit couplings", Hardware(coupling_levels=THREE_BITS)),
+    Constraint("ternary couplings", Hardware(coupling_levels=TERNARY)),
+    Constraint("20 % mismatch of couplings", Hardware(mismatch=Mismatch(couplings=0.2))),
+    Constraint("a tenth of the couplers dead", Hardware(dead=Dead(couplers=0.1))),
+    Constraint("a quarter of the couplers kept", Hardware(sparsity=Sparsity(0.25))),
+    Constraint("a tenth of the couplers kept", Hardware(sparsity=Sparsity(0.1))),
+    Constraint("4 bits, 10 % mismatch, half of the couplers", TOGETHER),
+    Constraint("lo-2023: 48 oscillators, 29 levels, 10 % mismatch", LO, 38, 200),
+)
+_ON_FASHION = ("all of typical at once", "4 bits, 10 % mismatch", "lo-2023")
+
+
+def constraints(setting: Setting, name: str) -> list[Constraint]:
+    """Those of a dataset: on Fashion-MNIST only what several effects do together."""
+    every = [
+        each for each in CONSTRAINTS if name == MNIST or each.label.startswith(_ON_FASHION)
+    ]
+    return setting.some(every)
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """Networks for every constraint, and of every size without any."""
+    return [
+        stage
+        for name in BOTH
+        for each in constraints(setting, name)
+        for stage in (each.stage(setting, name), each.ideal(setting, name))
+    ]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Test accuracy over chips of networks trained for them, and of networks that were not."""
+    setting = context.setting
+
+    def row(name: str, each: Constraint) -> Values:
+        trained, ideal = each.stage(setting, name), each.ideal(setting, name)
+        state = context.state(trained)
+        return {
+            "trained": on_chips.over_chips(
+                on_chips.accuracies(context, name, trained, each.hardware, setting.chips)
+            ),
+            "not_trained": on_chips.over_chips(
+                on_chips.accuracies(context, name, ideal, each.hardware, setting.few_chips)
+            ),
+            "validation": [state.selected("top1", lane) for lane in range(trained.lanes)],
+            "epochs": [int(epoch) for epoch in state.best_epoch],
+        }
+
+    rows = on_chips.measured(
+        context,
+        [
+            (
+                {
+                    "dataset": name,
+                    "constraint": each.label,
+                    "hardware": each.hardware.to_json(),
+                    "N": each.ideal(setting, name).network.hidden
+                    + len(context.data(name).class_names),
+                },
+                lambda name=name, each=each: row(name, each),
+            )
+            for name in BOTH
+            for each in constraints(setting, name)
+        ],
+    )
+    return {"rows": rows}
+
+
+EXPERIMENT = Experiment(
+    "trained-for-chips", "Networks trained for what chips do to them", "", stages, measure
+)
+ROBUST = ((MNIST, CONSTRAINTS[0]), (FASHION, CONSTRAINTS[0]), (MNIST, CONSTRAINTS[-1]))
+"""What ships: networks for typical chips, and for the published chip of 48 oscillators."""
