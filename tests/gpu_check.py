@@ -151,6 +151,11 @@ def chips(device: torch.device) -> str:
 
     data = entrain.load_dataset("digits")
     kinds = [hardware.preset(name) for name in hardware.presets()]
+    ring = hardware.CouplingFunction(0.2, second=0.2, second_even=0.1)
+    kinds += [
+        hardware.Hardware(coupling_function=ring, name="ring oscillators"),
+        hardware.Hardware(delay=hardware.Delay(0.02), name="delayed"),
+    ]
     found = []
     for kind in kinds:
         hidden = 38 if kind.oscillators == 48 else 64

@@ -78,7 +78,8 @@ class Delay(Effect):
     """Couplings that take `time`, in the unit of the observation time: theta_j(t - time).
 
     In whole Euler steps, from the start phases before t = 0. Only the plain PyTorch operations
-    compute it: it is slow, and training keeps every step of every sample in memory.
+    compute it: it is slow, and training keeps every step of every sample in memory. Errors of the
+    readout's timing take the velocity at t_f without it.
     """
 
     time: float = 0.0
