@@ -4,14 +4,17 @@ from entrain.experiments import (
     ablation,
     anytime,
     architectures,
+    chip_curves,
     configuration,
     curves,
     endpoint_weight,
+    fragility,
     from_zero,
     multiseed,
     output_dynamics,
     paired_effects,
     preprocessing,
+    published_chips,
     published_networks,
     records,
     refinement,
@@ -20,6 +23,7 @@ from entrain.experiments import (
     teacher_seeds,
     teachers,
     temperature,
+    trained_for_chips,
     trajectory,
     widths,
 )
@@ -56,6 +60,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         records.EXPERIMENT,
         teacher_needed.EXPERIMENT,
         anytime.EXPERIMENT,
+        trained_for_chips.EXPERIMENT,
+        fragility.STRENGTHS,
+        fragility.YIELD,
+        published_chips.EXPERIMENT,
+        chip_curves.RESOURCES,
+        chip_curves.EVEN_PART,
     )
 }
 

@@ -3,6 +3,8 @@ their yield on typical chips."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from entrain.experiments import on_chips
@@ -42,7 +44,7 @@ def measure_strengths(context: ExperimentContext) -> Values:
         [
             (
                 {"dataset": name, "method": method, "effect": ladder},
-                lambda name=name, stage=stage, ladder=ladder: row(name, stage, ladder),
+                partial(row, name, stage, ladder),
             )
             for name in BOTH
             for method, stage in on_chips.methods(setting, name).items()

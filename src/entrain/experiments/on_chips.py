@@ -65,9 +65,7 @@ def accuracies(
         graph=parameters.graph.to(context.device),
     )
     inputs, labels = context.examples(name)
-    found = accuracies_on_chips(
-        few, hardware, range(chips), inputs, labels, stage.network.dynamics
-    )
+    found = accuracies_on_chips(few, hardware, range(chips), inputs, labels, stage.network.dynamics)
     return found.cpu().numpy()
 
 

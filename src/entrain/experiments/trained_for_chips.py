@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from entrain.experiments import direct, on_chips
 from entrain.experiments.setting import BOTH, FASHION, MNIST, Setting
@@ -59,9 +60,7 @@ _ON_FASHION = ("all of typical at once", "4 bits, 10 % mismatch", "lo-2023")
 
 def constraints(setting: Setting, name: str) -> list[Constraint]:
     """Those of a dataset: on Fashion-MNIST only what several effects do together."""
-    every = [
-        each for each in CONSTRAINTS if name == MNIST or each.label.startswith(_ON_FASHION)
-    ]
+    every = [each for each in CONSTRAINTS if name == MNIST or each.label.startswith(_ON_FASHION)]
     return setting.some(every)
 
 
@@ -104,7 +103,7 @@ def measure(context: ExperimentContext) -> Values:
                     "N": each.ideal(setting, name).network.hidden
                     + len(context.data(name).class_names),
                 },
-                lambda name=name, each=each: row(name, each),
+                partial(row, name, each),
             )
             for name in BOTH
             for each in constraints(setting, name)

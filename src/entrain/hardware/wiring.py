@@ -56,6 +56,15 @@ class Wiring(Effect):
         """How many of a network's couplers there are; it has none between outputs."""
         return _couplers_of(self, hidden, outputs)
 
+    def spread(self, hidden: int, outputs: int) -> Wiring:
+        """The same couplers as a mask, with the outputs spread evenly over the chip: at its end, as
+        usual, they would be each other's neighbours on a grid."""
+        n = hidden + outputs
+        chosen = [(2 * k + 1) * n // (2 * outputs) for k in range(outputs)]
+        places = [place for place in range(n) if place not in chosen] + chosen
+        graph = self.graph(n)[places][:, places].triu(1)
+        return Wiring(mask=tuple((int(i), int(j)) for i, j in graph.nonzero().tolist()))
+
     def _graph(self, n: int) -> Tensor:
         if self.mask is not None:
             pairs = self.mask

@@ -103,7 +103,9 @@ class Stage:
         if isinstance(self.rule, TeacherSpec):
             return f"{self.dataset} teacher {'-'.join(map(str, self.rule.widths))}"
         several = f" x {self.lanes}" if self.lanes > 1 else ""
-        return f"{self.dataset} {self.rule.name} H={self.network.hidden}{several}"
+        chips = self.rule.hardware
+        made_for = "" if chips is None else f" for {chips.name or 'chips'}"
+        return f"{self.dataset} {self.rule.name} H={self.network.hidden}{several}{made_for}"
 
     @cached_property
     def key(self) -> str:
