@@ -118,7 +118,11 @@ def check_terms(
     ours, our_noise = single(model, device), on(noise, device)
     phases, pullback = backend.rollout_with_pullback(ours, dynamics, noise=our_noise, record=record)
     errors = {"phases": relative_error(phases, exact, angles=noisy)}
-    within(errors, PHASE_TOLERANCE)
+    if errors["phases"] > PHASE_TOLERANCE:  # where float32 itself is that far off
+        plain = reference.rollout(
+            model.map(torch.Tensor.float), dynamics, noise=noise, record=record
+        )
+        within(errors, 2.0 * relative_error(plain, exact, angles=noisy))
     again = backend.rollout(ours, dynamics, noise=our_noise, record=record)
     assert torch.equal(again, phases)
     gradient = random_tensor(*exact.shape, seed=7)

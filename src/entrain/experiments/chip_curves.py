@@ -50,14 +50,14 @@ def _experiment(name: str, title: str, curves: dict[str, _Kinds]) -> Experiment:
         return [
             (curve, value, make(value))
             for curve, (make, values) in curves.items()
-            for value in setting.some(values)
+            for value in on_chips.sizes(setting).some(values)
         ]
 
     def ideal(setting: Setting) -> Stage:
-        return direct.stage(setting, MNIST, epochs=setting.chip_epochs)
+        return direct.stage(setting, MNIST, epochs=on_chips.sizes(setting).epochs)
 
     def trained(setting: Setting, hardware: Hardware) -> Stage:
-        return on_chips.trained_for(setting, MNIST, hardware, epochs=setting.chip_epochs)
+        return on_chips.trained_for(setting, MNIST, hardware, epochs=on_chips.sizes(setting).epochs)
 
     def stages(setting: Setting) -> list[Stage]:
         return [
@@ -78,7 +78,7 @@ def _experiment(name: str, title: str, curves: dict[str, _Kinds]) -> Experiment:
                     ("not_trained", ideal(setting)),
                 )
             }
-            return {"epochs": setting.chip_epochs, **found}
+            return {"epochs": on_chips.sizes(setting).epochs, **found}
 
         rows = on_chips.measured(
             context,

@@ -24,7 +24,7 @@ def stages(setting: Setting) -> list[Stage]:
 
 def measure_strengths(context: ExperimentContext) -> Values:
     """Test accuracy under every effect alone."""
-    setting = context.setting
+    setting, sizes = context.setting, on_chips.sizes(context.setting)
 
     def row(name: str, stage: Stage, ladder: str) -> Values:
         strengths = [
@@ -32,10 +32,12 @@ def measure_strengths(context: ExperimentContext) -> Values:
                 "label": each.label,
                 "value": each.value,
                 **on_chips.over_chips(
-                    on_chips.accuracies(context, name, stage, each.hardware, setting.few_chips)
+                    on_chips.accuracies(
+                        context, name, stage, each.hardware, on_chips.sizes(setting).few_chips
+                    )
                 ),
             }
-            for each in setting.some(LADDERS[ladder])
+            for each in sizes.some(LADDERS[ladder])
         ]
         return {"strengths": strengths}
 
@@ -48,7 +50,7 @@ def measure_strengths(context: ExperimentContext) -> Values:
             )
             for name in BOTH
             for method, stage in on_chips.methods(setting, name).items()
-            for ladder in setting.some(list(LADDERS))
+            for ladder in sizes.some(list(LADDERS))
         ],
     )
     ideal = [
@@ -76,7 +78,7 @@ def measure_yield(context: ExperimentContext) -> Values:
                 name,
                 stage,
                 preset("typical"),
-                context.setting.many_chips,
+                on_chips.sizes(context.setting).many_chips,
                 run=best,
             )[0]
             rows.append(

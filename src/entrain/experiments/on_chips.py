@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +19,42 @@ from entrain.rules import DirectProtocol
 from entrain.rules.chip_training import ChipTraining
 
 FOR_TYPICAL = "DIRECT for chips"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the experiments with chips are, beside what all experiments share.
+
+    Along curves networks are trained for `epochs`, on grids with `grid_hidden` hidden oscillators.
+    They are measured on `chips`, on `few_chips` for each strength of an effect, on `many_chips` for
+    a yield. Of curves and lists `of_each` entries are taken, None being all.
+    """
+
+    epochs: int = 60
+    chips: int = 100
+    few_chips: int = 5
+    many_chips: int = 1000
+    grid_hidden: int = 246
+    of_each: int | None = None
+
+    def some(self, entries: Sequence[T]) -> list[T]:
+        """`of_each` of the entries, evenly from the first to the last; all where it is None."""
+        if self.of_each is None or self.of_each >= len(entries):
+            return list(entries)
+        last = max(1, self.of_each - 1)
+        return [entries[i * (len(entries) - 1) // last] for i in range(self.of_each)]
+
+
+_SMALL = {
+    "quick": Sizes(4, chips=5, few_chips=2, many_chips=20, grid_hidden=62, of_each=2),
+    "tiny": Sizes(2, chips=2, few_chips=1, many_chips=3, grid_hidden=14, of_each=1),
+}
+
+
+def sizes(setting: Setting) -> Sizes:
+    """Those of a setting, by its name."""
+    return _SMALL.get(setting.name, Sizes())
 
 
 def trained_for(

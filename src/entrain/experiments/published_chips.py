@@ -29,7 +29,7 @@ class PublishedChip:
     def hidden(self, setting: Setting) -> int:
         """Hidden oscillators of the networks that it is given."""
         if self.on_grid:
-            return setting.grid_hidden
+            return on_chips.sizes(setting).grid_hidden
         room = describe(self.name).hardware.oscillators
         most = min(_LARGEST, 2 * setting.hidden)
         return setting.hidden if room is None else min(most, room - OUTPUTS)
@@ -52,7 +52,7 @@ class PublishedChip:
             name,
             self.hardware(setting),
             hidden=self.hidden(setting),
-            epochs=setting.chip_epochs,
+            epochs=on_chips.sizes(setting).epochs,
         )
 
 
@@ -69,7 +69,7 @@ def chips(setting: Setting) -> list[PublishedChip]:
     """Every published kind, with fields of both sorts."""
     return [
         PublishedChip(name, fields, on_grid)
-        for name, on_grid in setting.some(_KINDS)
+        for name, on_grid in on_chips.sizes(setting).some(_KINDS)
         for fields in FIELDS
     ]
 
@@ -85,7 +85,7 @@ def measure(context: ExperimentContext) -> Values:
 
     def row(name: str, chip: PublishedChip) -> Values:
         stage, kind = chip.stage(setting, name), chip.hardware(setting)
-        found = on_chips.accuracies(context, name, stage, kind, setting.chips)
+        found = on_chips.accuracies(context, name, stage, kind, on_chips.sizes(setting).chips)
         return {"epochs": stage.epochs, **on_chips.over_chips(found)}
 
     def labels(name: str, chip: PublishedChip) -> Values:

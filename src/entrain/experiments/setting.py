@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from entrain.errors import positive_int
 from entrain.learning import Stage, teacher_stage
 from entrain.physics import NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, Protocol, TeacherSpec, added_later
-
-T = TypeVar("T")
 
 MNIST, FASHION = "MNIST", "Fashion-MNIST"
 BOTH = (MNIST, FASHION)
@@ -34,10 +30,7 @@ class Setting:
     `datasets` and `teacher_seeds` go by the paper's name of a dataset. `runs` training orders are
     trained in the main experiment; widths, temperatures and grids take the first `few_runs`
     of them. The path loss sums `path_nodes` weighted times, which give the sum over all 200 to
-    1e-6. Networks for chips are trained for `direct_epochs` where they are compared with others,
-    for `chip_epochs` along curves, with `grid_hidden` hidden oscillators on grids; they are
-    measured on `chips`, `few_chips` for each strength of an effect, `many_chips` for a yield. Of
-    curves and lists of chips `of_each` entries are taken, None being all.
+    1e-6.
     """
 
     name: str = "paper"
@@ -58,24 +51,11 @@ class Setting:
     replicates: int = 10
     sweep_seeds: int = 5
     direct_epochs: int = added_later(default=150)
-    chip_epochs: int = added_later(default=60)
-    chips: int = added_later(default=100)
-    few_chips: int = added_later(default=5)
-    many_chips: int = added_later(default=1000)
-    grid_hidden: int = added_later(default=246)
-    of_each: int | None = added_later(default=None)
 
     def with_runs(self, runs: int) -> Setting:
         """This setting with `runs` training orders, and no more of them anywhere."""
         positive_int("runs", runs)
         return replace(self, runs=runs, few_runs=min(self.few_runs, runs))
-
-    def some(self, entries: Sequence[T]) -> list[T]:
-        """`of_each` of the entries, evenly from the first to the last; all where it is None."""
-        if self.of_each is None or self.of_each >= len(entries):
-            return list(entries)
-        last = max(1, self.of_each - 1)
-        return [entries[i * (len(entries) - 1) // last] for i in range(self.of_each)]
 
     @property
     def is_paper(self) -> bool:
@@ -163,12 +143,6 @@ QUICK = Setting(
     batch_size=64,
     sweep_seeds=2,
     direct_epochs=8,
-    chip_epochs=4,
-    chips=5,
-    few_chips=2,
-    many_chips=20,
-    grid_hidden=62,
-    of_each=2,
 )
 TINY = replace(
     QUICK,
@@ -185,11 +159,5 @@ TINY = replace(
     temperatures=(0.0, 1.0),
     replicates=3,
     direct_epochs=2,
-    chip_epochs=2,
-    chips=2,
-    few_chips=1,
-    many_chips=3,
-    grid_hidden=14,
-    of_each=1,
 )
 SETTINGS = {setting.name: setting for setting in (PAPER, QUICK, TINY)}

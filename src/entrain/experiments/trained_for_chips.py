@@ -61,7 +61,7 @@ _ON_FASHION = ("all of typical at once", "4 bits, 10 % mismatch", "lo-2023")
 def constraints(setting: Setting, name: str) -> list[Constraint]:
     """Those of a dataset: on Fashion-MNIST only what several effects do together."""
     every = [each for each in CONSTRAINTS if name == MNIST or each.label.startswith(_ON_FASHION)]
-    return setting.some(every)
+    return on_chips.sizes(setting).some(every)
 
 
 def stages(setting: Setting) -> list[Stage]:
@@ -76,17 +76,17 @@ def stages(setting: Setting) -> list[Stage]:
 
 def measure(context: ExperimentContext) -> Values:
     """Test accuracy over chips of networks trained for them, and of networks that were not."""
-    setting = context.setting
+    setting, sizes = context.setting, on_chips.sizes(context.setting)
 
     def row(name: str, each: Constraint) -> Values:
         trained, ideal = each.stage(setting, name), each.ideal(setting, name)
         state = context.state(trained)
         return {
             "trained": on_chips.over_chips(
-                on_chips.accuracies(context, name, trained, each.hardware, setting.chips)
+                on_chips.accuracies(context, name, trained, each.hardware, sizes.chips)
             ),
             "not_trained": on_chips.over_chips(
-                on_chips.accuracies(context, name, ideal, each.hardware, setting.few_chips)
+                on_chips.accuracies(context, name, ideal, each.hardware, sizes.few_chips)
             ),
             "validation": [state.selected("top1", lane) for lane in range(trained.lanes)],
             "epochs": [int(epoch) for epoch in state.best_epoch],
