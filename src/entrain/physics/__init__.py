@@ -19,6 +19,7 @@ from entrain.physics.phase_model import (
     PhaseModel,
     drift,
     energy,
+    energy_gradient,
     torque,
     wrap,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "at_times",
     "drift",
     "energy",
+    "energy_gradient",
     "graph_of",
     "layered_graph",
     "local_fields",

@@ -227,6 +227,41 @@ def energy(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> Tensor:
     return found
 
 
+def energy_gradient(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> PhaseModel:
+    r"""The gradient of the energy, summed over samples, with respect to what acts on the phases.
+
+        d E / d b_i = -cos(theta_i),   d E / d J_ij = -cos(theta_i - theta_j) for the pair i < j,
+        d E / d w_i = -theta_i / mu,   d E / d s_i = -cos(2 theta_i),
+
+    at phases (R, B, N). J_ij and J_ji get half of theirs each, and a second harmonic c adds
+    -(c / 2) cos(2 theta_i - 2 theta_j) to both. What is shared by the samples is summed over them.
+    A lag, an even harmonic and the start are no part of the energy: their gradient is 0.
+    """
+    sin, cos = phases.sin(), phases.cos()
+    couplings, by_harmonic = -0.5 * (cos.mT @ cos + sin.mT @ sin), None
+    if model.harmonic is not None:
+        sin2, cos2 = doubled(sin, cos)
+        twice = cos2.mT @ cos2 + sin2.mT @ sin2
+        couplings = couplings - 0.25 * model.harmonic[:, 0, None, None] * twice
+        by_harmonic = torch.zeros_like(model.harmonic)
+        by_harmonic[:, 0] = -0.25 * (model.couplings * twice).sum((1, 2))
+
+    def like(found: Tensor, term: Tensor | None) -> Tensor | None:
+        if term is None:
+            return None
+        return found.sum(1, keepdim=True) if term.shape[1] == 1 < found.shape[1] else found
+
+    return PhaseModel(
+        fields=-cos,
+        couplings=couplings,
+        frequencies=like(-phases / mobility, model.frequencies),
+        injection=like(-(2.0 * phases).cos(), model.injection),
+        lag=None if model.lag is None else torch.zeros_like(model.lag),
+        start=None if model.start is None else torch.zeros_like(model.start),
+        harmonic=by_harmonic,
+    )
+
+
 def wrap(phases: Tensor) -> Tensor:
     """The representative atan2(sin, cos) of each phase on the principal branch (-pi, pi]."""
     return torch.atan2(phases.sin(), phases.cos())

@@ -13,7 +13,7 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
-from entrain.fields import as_json
+from entrain.fields import added_later, as_json, counts
 from entrain.hardware import Hardware
 
 
@@ -25,7 +25,8 @@ class ChipTraining:
     strength over the share `onset` of the training. Couplers and input weights go, the smallest
     first, from the first to the second of the shares `pruning`, until as many are left as the
     hardware has; epochs are selected after that alone. The validation images are dealt to
-    `validation_chips` fixed chips.
+    `validation_chips` fixed chips. With `chip`, a seed, all of it is that one chip: the network
+    learns on it.
     """
 
     hardware: Hardware
@@ -33,12 +34,15 @@ class ChipTraining:
     onset: float = 0.1
     pruning: tuple[float, float] = (0.15, 0.6)
     validation_chips: int = 20
+    chip: int | None = added_later(default=None)
 
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Hardware):
             raise InputError(f"hardware must be a Hardware, got {self.hardware!r}")
         store_plain_numbers(self)
         positive_int("chips", self.chips)
+        if self.chip is not None:
+            seed_number("chip", self.chip)
         positive_int("validation_chips", self.validation_chips)
         if not 0.0 <= finite_float("onset", self.onset) < 1.0:
             raise InputError(f"onset must be a share from 0 to below 1, got {self.onset!r}")
@@ -97,8 +101,10 @@ def chips_of(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def settings_with_chips(rule: Any) -> dict[str, Any]:
-    """The fields of a rule as JSON values, `chips` only where there are some: files do not mention
-    what is not there."""
+    """The fields of a rule as JSON values, `chips` and what else is new only where they are there:
+    files do not mention what is not."""
     found = asdict(rule)
-    del found["chips"]
+    for each in fields(rule):
+        if each.name != "class_weights" and not counts(each, rule):
+            del found[each.name]
     return found if rule.chips is None else found | {"chips": as_json(rule.chips)}

@@ -18,6 +18,7 @@ from entrain.errors import (
 )
 from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
+from entrain.physics.network_spec import TRAINED
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.chip_training import ChipTraining, chips_of, settings_with_chips
 from entrain.rules.interface import (
@@ -51,7 +52,7 @@ class DirectProtocol(Rule):
     Rates, gain and the like may differ per run. With `class_weights` w, one for each class, the
     loss is the mean of w_y l over the examples, over the mean of w_y; the epoch is then chosen by
     the share of weight that is classified correctly. With `chips` it is trained for imperfect
-    hardware (`ChipTraining`).
+    hardware (`ChipTraining`). `frozen` names what stays as it began, such as "couplings".
     """
 
     kind: ClassVar[str] = "direct"
@@ -77,6 +78,7 @@ class DirectProtocol(Rule):
     distillation: float = 0.0
     class_weights: tuple[float, ...] | None = added_later(default=None)
     chips: ChipTraining | None = added_later(default=None)  # noqa: RUF009
+    frozen: tuple[str, ...] = added_later(default=())
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -113,6 +115,9 @@ class DirectProtocol(Rule):
             raise InputError(f"chips must be a ChipTraining, got {self.chips!r}")
         if self.class_weights is not None:
             _check_weights(self.class_weights)
+        for each in self.frozen:
+            if each not in TRAINED:
+                raise unknown_name("frozen tensor", str(each), TRAINED)
 
     @classmethod
     def from_settings(cls, values: dict[str, Any]) -> DirectProtocol:

@@ -192,10 +192,17 @@ class DirectTask:
     def _step(self, tensors: Tensors, dynamics: Dynamics, rows: Tensor) -> None:
         """One step on the examples `rows` (R, B); adds B times the loss to the total."""
         raw = {name: tensors[f"raw.{name}"] for name in self.network.names}
+        loss, found = self._slope(raw, dynamics, rows)
+        learnt = [name for name in self.network.names if name not in self.protocol.frozen]
+        self._update(tensors, {name: found[name] for name in learnt})
+        self._total += loss
+
+    def _slope(self, raw: Tensors, dynamics: Dynamics, rows: Tensor) -> tuple[Tensor, Tensors]:
+        """B times the loss (R,) of the examples `rows`, and the gradient of the loss."""
         outputs = self._outputs
         activations, back = self._forward(raw, self._inputs(rows), dynamics)
-        likely = _log_softmax(self._gain * activations)
-        target = self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / outputs
+        likely = log_softmax(self._gain * activations)
+        target = self._target(rows)
         by_outputs = self._gain * (likely.exp() - target)  # times B
         loss = -self._weighted(target * likely, rows).sum((1, 2))
         if share := self.protocol.distillation:
@@ -204,9 +211,11 @@ class DirectTask:
             by_outputs = (1.0 - share) * by_outputs + share * (2.0 / outputs) * apart
             apart_squared = self._weighted(apart.square(), rows).mean(2).sum(1)
             loss = (1.0 - share) * loss + share * apart_squared
-        found = back(self._weighted(by_outputs, rows), rows.shape[1])
-        self._update(tensors, {name: found[name] for name in self.network.names})
-        self._total += loss
+        return loss, back(self._weighted(by_outputs, rows), rows.shape[1])
+
+    def _target(self, rows: Tensor) -> Tensor:
+        """Probabilities (R, B, O) of the classes of the examples `rows`, smoothed where asked."""
+        return self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / self._outputs
 
     def _forward(self, raw: Tensors, inputs: Tensor, dynamics: Dynamics) -> tuple[Tensor, Back]:
         """Activations (R, B, O) of inputs (R, B, D), and what turns their gradient, over a count,
@@ -258,7 +267,7 @@ class DirectTask:
         data, parameters = self._validation, self._spec.parameters(tensors)
         scores_of = validation_scores if self._chips is None else self._chips.validation_scores
         scores = scores_of(parameters, data.all_inputs(), self._dynamics)
-        likely = _log_softmax(self._gain * scores)
+        likely = log_softmax(self._gain * scores)
         labels = data.labels.expand(len(self.runs), -1)[..., None]
         entropy = -likely.gather(-1, labels)[..., 0].double()
         found = {
@@ -278,7 +287,7 @@ class DirectTask:
         return found if self._chips is None else settled_first(self._settled, found)
 
 
-def _log_softmax(values: Tensor) -> Tensor:
+def log_softmax(values: Tensor) -> Tensor:
     """In operations that take one thread for so few numbers: PyTorch's own starts a team whose
     spinning would go on into the adjoint."""
     shifted = values - values.amax(-1, keepdim=True)

@@ -16,6 +16,7 @@ from entrain import kernels
 from entrain.evaluation.chips import one_run
 from entrain.hardware import (
     ChipDraws,
+    Draws,
     FreshDraws,
     KeptDraws,
     Realised,
@@ -47,7 +48,7 @@ class OnChips:
         n = len(spec.graph)
         self._mask = spec.graph.expand(len(runs), n, n).clone()
         self._weights_mask: Tensor | None = None
-        self._draws: dict[tuple[int, int], tuple[FreshDraws, FreshDraws]] = {}
+        self._draws: dict[tuple[int, int], tuple[FreshDraws | KeptDraws, FreshDraws]] = {}
         self._samples = torch.zeros((), dtype=torch.int64, device=spec.graph.device)
         self._generators: list[torch.Generator] = []
         self._validation: KeptDraws | None = None
@@ -91,8 +92,18 @@ class OnChips:
     def renew(self, tensors: Tensors, rows: Tensor, dynamics: Dynamics) -> None:
         """New chips for the step on the examples `rows` (R, B)."""
         for draws in self._drawn(self._raw(tensors), rows.shape[1], dynamics):
-            draws.renew(self._generators)
+            if isinstance(draws, FreshDraws):
+                draws.renew(self._generators)
         self._samples += rows.shape[1]
+
+    def noise(self, rows: int, later: int = 0) -> Noise | None:
+        """Thermal noise of this step for so many samples of a chip, other numbers with each
+        `later`; None where there is none."""
+        thermal = self._hardware.phase_noise
+        if thermal is None or thermal.is_nothing:
+            return None
+        samples = self._samples + later * _SAMPLES + torch.arange(rows, device=self._samples.device)
+        return Noise(self._seed, thermal.temperature, samples.new_zeros(1), samples % 2**31)
 
     def forward(
         self, raw: Tensors, inputs: Tensor, dynamics: Dynamics, outputs: int
@@ -101,11 +112,7 @@ class OnChips:
         their gradient, over a count, into gradients of the tensors in `raw`."""
         runs, batch, _ = inputs.shape
         model, to_leaves = self._placed(raw, inputs)
-        thermal, noise = self._hardware.phase_noise, None
-        if thermal is not None and not thermal.is_nothing:
-            each = model.fields.shape[1]
-            samples = self._samples + torch.arange(each, device=inputs.device)
-            noise = Noise(self._seed, thermal.temperature, samples.new_zeros(1), samples)
+        noise = self.noise(model.fields.shape[1])
         phases, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise)
         ends = (phases if noise is None else phases[:, 0]).detach()
         velocity = None
@@ -152,6 +159,8 @@ class OnChips:
         many, runs = len(inputs), len(parameters.biases)
         chips = min(self.training.validation_chips, many)
         seeds = range(_FIRST_VALIDATION_CHIP, _FIRST_VALIDATION_CHIP + chips)
+        if self.training.chip is not None:
+            chips, seeds = 1, range(self.training.chip, self.training.chip + 1)
         if self._validation is None:
             self._validation = KeptDraws(ChipDraws(seeds, parameters.biases, runs))
         lanes = parameters.map(lambda tensor: tensor.repeat_interleave(chips, dim=0))
@@ -161,6 +170,34 @@ class OnChips:
         dealt = inputs[places].reshape(chips, each, -1).repeat(runs, 1, 1)
         scores = one_run(realised, self.training.hardware, seeds, dealt, dynamics, 0, 0)
         return scores.reshape(runs, chips * each, -1)[:, :many]
+
+    def measured(
+        self, raw: Tensors, inputs: Tensor
+    ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
+        """As `_placed`, for what is learnt from the chip's phases alone: the gradient with respect
+        to what acts on the chip is taken for that of the numbers it was given."""
+        runs, batch, _ = inputs.shape
+        chips = self._chips(batch)
+        dealt = inputs.reshape(runs * chips, batch // chips, -1)
+        realised = self._realised(self._spec.parameters(raw), chips, self._draws[runs, batch][0])
+
+        def to_given(gradient: PhaseModel) -> Tensors:
+            lanes = realised.parameters.pullback(gradient, dealt)
+            found = {
+                name: tensor.reshape(runs, chips, *tensor.shape[1:]).sum(1)
+                for name, tensor in lanes.items()
+                if name in raw
+            }
+            return self._masked(found)
+
+        return realised.phase_model(dealt), to_given
+
+    def _masked(self, gradients: Tensors) -> Tensors:
+        """Gradients without those of parts that went."""
+        found = gradients | {"couplings": self._mask * gradients["couplings"]}
+        if self._weights_mask is not None:
+            found["input_weights"] = self._weights_mask * gradients["input_weights"]
+        return found
 
     def _placed(
         self, raw: Tensors, inputs: Tensor
@@ -190,18 +227,22 @@ class OnChips:
                 for (name, leaf), slope in zip(leaves.items(), found, strict=True)
             }
             by_couplings = by_leaves["couplings"]
-            by_leaves["couplings"] = self._mask * (by_couplings + by_couplings.mT)
-            if self._weights_mask is not None:
-                by_leaves["input_weights"] = self._weights_mask * by_leaves["input_weights"]
-            return by_leaves
+            return self._masked(by_leaves | {"couplings": by_couplings + by_couplings.mT})
 
         return model.map(torch.Tensor.detach), to_leaves
 
     def _chips(self, batch: int) -> int:
         """As many chips as asked for, or the most below that share the batch evenly."""
-        return next(c for c in range(min(self.training.chips, batch), 0, -1) if batch % c == 0)
+        most = min(self.training.chips, batch) if self.training.chip is None else 1
+        return next(c for c in range(most, 0, -1) if batch % c == 0)
 
-    def _realised(self, parameters: Parameters, chips: int, draws: FreshDraws) -> Realised:
+    def _new_chips(self, runs: int, chips: int, like: Tensor) -> FreshDraws | KeptDraws:
+        """Numbers of new chips for each step, or of the one chip that is learnt on."""
+        if self.training.chip is None:
+            return FreshDraws(runs * chips, like)
+        return KeptDraws(ChipDraws([self.training.chip], like, runs))
+
+    def _realised(self, parameters: Parameters, chips: int, draws: Draws) -> Realised:
         """The network on new chips; below full strength, somewhere between it and them."""
         ideal = parameters.map(lambda tensor: tensor.repeat_interleave(chips, dim=0))
         found = realise(ideal, self._hardware, draws)
@@ -218,13 +259,15 @@ class OnChips:
         names = self._spec.spec.names
         return {name: tensors.get(f"raw.{name}", tensors[name]) for name in names}
 
-    def _drawn(self, raw: Tensors, batch: int, dynamics: Dynamics) -> tuple[FreshDraws, FreshDraws]:
+    def _drawn(
+        self, raw: Tensors, batch: int, dynamics: Dynamics
+    ) -> tuple[FreshDraws | KeptDraws, FreshDraws]:
         """The random numbers of batches of this size; the first time, made by a dry run."""
         runs = len(self._runs)
         if (runs, batch) not in self._draws:
             chips = self._chips(batch)
             like = raw["biases"]
-            drawn = FreshDraws(runs * chips, like), FreshDraws(runs * chips, like)
+            drawn = self._new_chips(runs, chips, like), FreshDraws(runs * chips, like)
             self._draws[runs, batch] = drawn
             with torch.no_grad():
                 parameters = self._spec.parameters(raw)
