@@ -29,6 +29,7 @@ from entrain.hardware import (
     Asymmetry,
     CouplingFunction,
     Dead,
+    FanIn,
     FrequencySpread,
     Hardware,
     Levels,
@@ -63,6 +64,7 @@ ALONE: dict[str, Hardware] = {
     "wiring, mask": Hardware(wiring=Wiring(mask=((0, 9), (2, 5), (3, 11), (8, 10)))),
     "sparsity": Hardware(sparsity=Sparsity(0.5)),  # 31.5 of 63 couplers, rounded up
     "sparsity, down": Hardware(sparsity=Sparsity(1 / 6)),  # 10.5 of 63, rounded down
+    "fan_in": Hardware(fan_in=FanIn(2)),
     "coupling_levels": Hardware(coupling_levels=Levels(bits=4)),
     "coupling_levels, max": Hardware(coupling_levels=Levels(bits=3, range=1.0, rule="max")),
     "coupling_levels, list": Hardware(
@@ -91,6 +93,8 @@ ALONE: dict[str, Hardware] = {
     "stuck": Hardware(stuck=Stuck(0.3)),
     "frequency_spread": Hardware(frequency_spread=FrequencySpread(1.0)),
     "coupling_function": Hardware(coupling_function=CouplingFunction(0.3)),
+    "coupling_function, second": Hardware(coupling_function=CouplingFunction(second=-0.4)),
+    "coupling_function, second_even": Hardware(coupling_function=CouplingFunction(second_even=0.5)),
     "phase_noise": Hardware(phase_noise=PhaseNoise(0.2)),
     "readout": Hardware(readout=Readout(bits=4)),
     "readout, comparators": Hardware(readout=Readout(noise=0.1, offset=0.2)),
@@ -99,6 +103,7 @@ ALONE: dict[str, Hardware] = {
 EVERYTHING = Hardware(
     wiring=Wiring("ring", degree=8),
     sparsity=Sparsity(0.75),
+    fan_in=FanIn(4),
     coupling_levels=Levels(bits=4, range=2.0),
     weight_levels=Levels(part="input_weights", bits=6, rule="max", range=1.0),
     bias_levels=Levels(part="biases", bits=6),
@@ -109,7 +114,7 @@ EVERYTHING = Hardware(
     dead=Dead(0.1, 0.1),
     stuck=Stuck(0.2),
     frequency_spread=FrequencySpread(0.5),
-    coupling_function=CouplingFunction(-0.2),
+    coupling_function=CouplingFunction(-0.2, 0.3, -0.25),
     phase_noise=PhaseNoise(0.1),
     readout=Readout(5, 0.05, 0.05, 0.05, 0.05),
 )
@@ -190,6 +195,7 @@ def small_network() -> tuple[Parameters, Parameters, Tensor]:
         start_phases=2 * _waves(N, 4.0)[None],  # some of them beyond pi
         injection=_waves(N, 5.0)[None],
         lag=torch.tensor([0.4375], dtype=torch.float64),
+        harmonic=torch.tensor([[-0.375, 0.625]], dtype=torch.float64),
     )
     return plain, terms, _waves(2 * INPUTS, 6.0).reshape(2, INPUTS)
 
