@@ -118,6 +118,7 @@ EVERYTHING = Hardware(
     phase_noise=PhaseNoise(0.1),
     readout=Readout(5, 0.05, 0.05, 0.05, 0.05),
 )
+WITH_TERMS = ("dead", "stuck", "readout, timing")  # effects that meet a network's own terms
 WIRINGS = (
     Wiring("kings"),
     Wiring("hexagonal"),
@@ -154,7 +155,7 @@ def vectors() -> dict[str, Any]:
     kinds = ALONE | {name: preset(name) for name in presets()}
     with kernels.use("reference"):
         cases = [_case(name, each, plain, inputs, DYNAMICS) for name, each in kinds.items()]
-        with_terms = {name: ALONE[name] for name in ("dead", "stuck")} | {"everything": EVERYTHING}
+        with_terms = {name: ALONE[name] for name in WITH_TERMS} | {"everything": EVERYTHING}
         termed = [_case(name, each, terms, inputs, DYNAMICS) for name, each in with_terms.items()]
         return {
             "noise_seed": NOISE_SEED,

@@ -7,8 +7,8 @@ import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
 import type { RejectOption } from "./reject";
 import type { Harmonic, Model, NetworkParameters, Numbers } from "./types";
 
-/** What the page keeps up with: at the limits a run took 0.8 s on two busy cores. The command
- * `entrain play` refuses the same (entrain/playground/limits.py). */
+/** What the page keeps up with: at the limits a run took 0.8 s on two busy cores, twice that with a
+ * second harmonic. The command `entrain play` refuses the same (entrain/playground/limits.py). */
 export const MOST_OSCILLATORS = 512;
 const MOST_INPUTS = 65_536;
 

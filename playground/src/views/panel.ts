@@ -71,7 +71,7 @@ function notConservative({ lag, harmonic, hardware }: Realised): string[] {
   const even = harmonic?.[1] ?? 0;
   return [
     lag !== null && `couplings lag by ${signed(lag, 2)} rad`,
-    even !== 0 && `couplings have an even part of ${signed(even, 2)} cos 2φ`,
+    even !== 0 && `the coupling function has ${signed(even, 2)} cos 2φ`,
     hardware.asymmetry?.sd && "couplers differ by direction",
   ].filter((words) => typeof words === "string");
 }
