@@ -17,7 +17,9 @@ import entrain
 from entrain.data import load_test_split
 from entrain.evaluation.chips import one_run
 from entrain.hardware import (
+    CouplingFunction,
     Dead,
+    FanIn,
     Hardware,
     Levels,
     Mismatch,
@@ -160,7 +162,14 @@ def test_a_link_to_a_chip_that_does_not_fit_is_ignored_with_a_word(
 def test_a_model_offers_the_chip_it_was_made_for_or_says_why_not(
     visit: Callable[..., Visit], tmp_path: Path, wiring: Wiring | None, reason: str
 ) -> None:
-    mine = Hardware(wiring=wiring, dead=Dead(oscillators=0.1), readout=Readout(bits=6), name="mine")
+    mine = Hardware(
+        wiring=wiring,
+        fan_in=FanIn(200),
+        dead=Dead(oscillators=0.1),
+        coupling_function=CouplingFunction(second=0.4, second_even=0.25),
+        readout=Readout(bits=6),
+        name="mine",
+    )
     path = tmp_path / "model.safetensors"
     replace(entrain.load("mnist-74"), hardware=mine).save(path)
     page = visit(reduced_motion="reduce")
@@ -173,6 +182,8 @@ def test_a_model_offers_the_chip_it_was_made_for_or_says_why_not(
     if not reason:
         page.set("chip-kind", "own")
         page.eventually(lambda: page.scores() == close(python(mine, 5)))
+        assert "no more than 200 inputs to a hidden oscillator" in page.text("chip-words")
+        assert "function has 0.25 cos 2φ: the energy may rise" in page.text("lag")
 
 
 def test_reset_brings_the_ideal_network_back(page: Visit) -> None:

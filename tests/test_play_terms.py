@@ -37,6 +37,7 @@ def with_terms(tmp_path: Path) -> Path:
         "injection": waves,
         "start_phases": 1.5 + 0.25 * waves,
         "lag": torch.tensor(0.25),
+        "harmonic": torch.tensor([0.5, 0.75]),
     }
     source = Path(entrain.__file__).parent / "models" / "mnist-74.safetensors"
     return rewritten(source, tmp_path / "model.safetensors", changed)
@@ -49,10 +50,12 @@ def test_a_model_with_terms_is_simulated_and_inspected(
     page.page.route("**/models/mnist-74.safetensors", lambda route: route.fulfill(path=with_terms))
     page.go()
     test = load_test_split("mnist")
-    scores = read_model(with_terms).scores(test.features[np.flatnonzero(test.labels == 0)[0]])
+    model = read_model(with_terms)
+    inputs = model.inputs(test.features[np.flatnonzero(test.labels == 0)[0]])
+    scores = model.network.double()(inputs.double())  # as the page computes
     assert page.scores() == pytest.approx(scores[0].tolist(), abs=1e-5)
     playwright.expect(page.get("lag")).to_have_text(
-        "couplings lag by 0.25 rad: the energy may rise"
+        "couplings lag by 0.25 rad, the coupling function has 0.75 cos 2φ: the energy may rise"
     )
     page.get("dial-70").hover()  # sin 70 = 0.774
     inspector = page.get("inspector")

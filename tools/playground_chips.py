@@ -29,6 +29,7 @@ from entrain.hardware import (
     Asymmetry,
     CouplingFunction,
     Dead,
+    FanIn,
     FrequencySpread,
     Hardware,
     Levels,
@@ -63,6 +64,7 @@ ALONE: dict[str, Hardware] = {
     "wiring, mask": Hardware(wiring=Wiring(mask=((0, 9), (2, 5), (3, 11), (8, 10)))),
     "sparsity": Hardware(sparsity=Sparsity(0.5)),  # 31.5 of 63 couplers, rounded up
     "sparsity, down": Hardware(sparsity=Sparsity(1 / 6)),  # 10.5 of 63, rounded down
+    "fan_in": Hardware(fan_in=FanIn(2)),
     "coupling_levels": Hardware(coupling_levels=Levels(bits=4)),
     "coupling_levels, max": Hardware(coupling_levels=Levels(bits=3, range=1.0, rule="max")),
     "coupling_levels, list": Hardware(
@@ -91,6 +93,8 @@ ALONE: dict[str, Hardware] = {
     "stuck": Hardware(stuck=Stuck(0.3)),
     "frequency_spread": Hardware(frequency_spread=FrequencySpread(1.0)),
     "coupling_function": Hardware(coupling_function=CouplingFunction(0.3)),
+    "coupling_function, second": Hardware(coupling_function=CouplingFunction(second=-0.4)),
+    "coupling_function, second_even": Hardware(coupling_function=CouplingFunction(second_even=0.5)),
     "phase_noise": Hardware(phase_noise=PhaseNoise(0.2)),
     "readout": Hardware(readout=Readout(bits=4)),
     "readout, comparators": Hardware(readout=Readout(noise=0.1, offset=0.2)),
@@ -99,6 +103,7 @@ ALONE: dict[str, Hardware] = {
 EVERYTHING = Hardware(
     wiring=Wiring("ring", degree=8),
     sparsity=Sparsity(0.75),
+    fan_in=FanIn(4),
     coupling_levels=Levels(bits=4, range=2.0),
     weight_levels=Levels(part="input_weights", bits=6, rule="max", range=1.0),
     bias_levels=Levels(part="biases", bits=6),
@@ -109,10 +114,11 @@ EVERYTHING = Hardware(
     dead=Dead(0.1, 0.1),
     stuck=Stuck(0.2),
     frequency_spread=FrequencySpread(0.5),
-    coupling_function=CouplingFunction(-0.2),
+    coupling_function=CouplingFunction(-0.2, 0.3, -0.25),
     phase_noise=PhaseNoise(0.1),
     readout=Readout(5, 0.05, 0.05, 0.05, 0.05),
 )
+WITH_TERMS = ("dead", "stuck", "readout, timing")  # effects that meet a network's own terms
 WIRINGS = (
     Wiring("kings"),
     Wiring("hexagonal"),
@@ -149,7 +155,7 @@ def vectors() -> dict[str, Any]:
     kinds = ALONE | {name: preset(name) for name in presets()}
     with kernels.use("reference"):
         cases = [_case(name, each, plain, inputs, DYNAMICS) for name, each in kinds.items()]
-        with_terms = {name: ALONE[name] for name in ("dead", "stuck")} | {"everything": EVERYTHING}
+        with_terms = {name: ALONE[name] for name in WITH_TERMS} | {"everything": EVERYTHING}
         termed = [_case(name, each, terms, inputs, DYNAMICS) for name, each in with_terms.items()]
         return {
             "noise_seed": NOISE_SEED,
@@ -190,6 +196,7 @@ def small_network() -> tuple[Parameters, Parameters, Tensor]:
         start_phases=2 * _waves(N, 4.0)[None],  # some of them beyond pi
         injection=_waves(N, 5.0)[None],
         lag=torch.tensor([0.4375], dtype=torch.float64),
+        harmonic=torch.tensor([[-0.375, 0.625]], dtype=torch.float64),
     )
     return plain, terms, _waves(2 * INPUTS, 6.0).reshape(2, INPUTS)
 

@@ -48,7 +48,7 @@ COARSE = 37  # steps that do not fill the noise's blocks of four
 STRIDE = 20  # steps between two recorded times
 SHAPE = (28, 28)
 JUDGE = "mnist-74"  # the model that says which photographs it is unsure of
-TERM_NAMES = ("frequencies", "start_phases", "injection", "lag")
+TERM_NAMES = ("frequencies", "start_phases", "injection", "lag", "harmonic")
 TERM_STRIDE = 3  # steps between two recorded energies of the network with terms
 TERM_TEMPERATURE, TERM_SAMPLE = 0.5, 11
 
@@ -205,6 +205,7 @@ def terms() -> dict[str, Any]:
         "start_phases": 4 * _waves(n, 4.0),  # some of them beyond pi
         "injection": _waves(n, 5.0),
         "lag": torch.tensor(0.4375, dtype=torch.float64),
+        "harmonic": torch.tensor([-0.75, 0.3125], dtype=torch.float64),
     }
     inputs = torch.tensor([[0.75, -1.25, 0.5]], dtype=torch.float64)
     dynamics: dict[str, Any] = {"mobility": 1.5, "observation_time": 1.2, "steps": 12}

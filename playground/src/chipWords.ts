@@ -6,11 +6,14 @@ import type { Levels } from "./core/hardware/hardware";
 /** What each effect does, in the order in which they act. */
 export function wordsOf(hardware: Hardware): string[] {
   const { wiring, sparsity, mismatch, offset, asymmetry, dead, stuck, readout } = hardware;
+  const { lag, second, second_even: even } = hardware.coupling_function ?? {};
   const { kind = "layered", mask } = wiring ?? {};
   return [
     (mask !== undefined || !["layered", "all-to-all"].includes(kind)) &&
       `only the couplers of ${mask === undefined ? `a ${kind} graph` : "a list"}`,
     sparsity?.kept && `${percent(sparsity.kept)} of the couplers used, the strongest`,
+    hardware.fan_in?.inputs &&
+      `no more than ${hardware.fan_in.inputs} inputs to a hidden oscillator, the strongest`,
     levels("couplings", hardware.coupling_levels),
     levels("input weights", hardware.weight_levels),
     levels("biases", hardware.bias_levels),
@@ -23,7 +26,9 @@ export function wordsOf(hardware: Hardware): string[] {
     stuck?.oscillators && `${percent(stuck.oscillators)} of the oscillators stuck`,
     hardware.frequency_spread?.sd &&
       `natural frequencies that differ by ${hardware.frequency_spread.sd} rad per unit of time`,
-    hardware.coupling_function?.lag && `couplings that lag by ${hardware.coupling_function.lag} rad`,
+    lag && `couplings that lag by ${lag} rad`,
+    second && `couplings with a second harmonic of ${second} sin 2φ`,
+    even && `couplings with an even second harmonic of ${even} cos 2φ`,
     hardware.phase_noise?.temperature && `thermal noise of kT ${hardware.phase_noise.temperature}`,
     readout?.bits &&
       `output phases read at ${2 ** readout.bits} places of the circle, two outputs at the same are no answer`,

@@ -36,7 +36,7 @@ import {
 const known = chips();
 const { small } = known;
 const TOLERANCE = 1e-12;
-const TERMS = ["frequencies", "start_phases", "injection", "lag"];
+const TERMS = ["frequencies", "start_phases", "injection", "lag", "harmonic"];
 
 function network(terms: boolean): Model {
   const header = {
@@ -74,6 +74,7 @@ const EXACT = [
   "wiring, mask",
   "sparsity",
   "sparsity, down",
+  "fan_in",
   "coupling_levels, max",
   "coupling_levels, list",
   "bias_levels, halves of steps",
@@ -91,6 +92,7 @@ function compare(model: Model, { name, hardware }: ChipCase, chip: ChipNumbers):
   close(found.startPhases ?? [], chip.start_phases ?? model.startPhases ?? []);
   close(found.injection ?? [], chip.injection ?? model.injection ?? []);
   expect(found.lag ?? 0).toBeCloseTo(chip.lag?.[0] ?? model.lag ?? 0, 14);
+  close(found.harmonic ?? [], chip.harmonic ?? model.harmonic ?? []);
   small.inputs.forEach((row, sample) => {
     const inputs = Float64Array.from(row);
     if (sample === 0) expect(farthest(fieldsOn(found, inputs), chip.fields)).toBeLessThan(TOLERANCE);
@@ -177,8 +179,11 @@ describe("off is absent", () => {
     {},
     { wiring: { kind: "all-to-all" } },
     { sparsity: {} },
+    { fan_in: {} },
+    { fan_in: { inputs: 5 } }, // as many as there are
     { mismatch: {}, offset: {}, asymmetry: {} },
     { dead: {}, stuck: {}, frequency_spread: {}, coupling_function: {} },
+    { coupling_function: { lag: 0, second: 0, second_even: 0 } },
     { phase_noise: {}, readout: {} },
     { oscillators: 12, name: "large enough" },
   ])("%o", (hardware) => {
@@ -220,7 +225,11 @@ describe("what a kind of chip must be", () => {
     [null, /effects by name/],
     [{ delay: { time: 1 } }, /the effect delay is unknown to this page/],
     [{ constructor: {} }, /the effect constructor is unknown/],
-    [{ coupling_function: { second: 0.1 } }, /coupling_function.second is unknown/],
+    [{ coupling_function: { third: 0.1 } }, /coupling_function.third is unknown/],
+    [{ coupling_function: { second: "0.1" } }, /coupling_function.second must be a number, got "0.1"/],
+    [{ coupling_function: { second_even: Infinity } }, /second_even must be a number/],
+    [{ fan_in: { inputs: 0 } }, /fan_in.inputs must be a whole number from 1/],
+    [{ fan_in: { inputs: 2.5 } }, /whole number.*got 2.5/],
     [{ mismatch: { couplings: -0.1 } }, /mismatch.couplings must be a number from 0 on, got -0.1/],
     [{ mismatch: 0.1 }, /mismatch must be its numbers by name/],
     [{ dead: { couplers: 1.5 } }, /share from 0 to 1, got 1.5/],

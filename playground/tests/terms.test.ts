@@ -1,4 +1,5 @@
-/** Networks with a graph, frequencies, start phases, injection and lag: files and rollouts. */
+/** Networks with a graph, frequencies, start phases, injection, lag and second harmonic: files and
+ * rollouts. */
 
 import { describe, expect, test } from "vitest";
 import {
@@ -16,7 +17,7 @@ const { numbers } = known;
 const n = 6;
 const hidden = 4;
 const TOLERANCE = 1e-12;
-const EVERY = ["frequencies", "start_phases", "injection", "lag", "graph"];
+const EVERY = ["frequencies", "start_phases", "injection", "lag", "harmonic", "graph"];
 const once = { replicates: 1, sample: known.sample, shown: 0 } as const;
 
 /** The network of the vectors with some of its terms, then with tensors changed, as a file. */
@@ -82,9 +83,9 @@ describe.each(known.cases)("with $terms", ({ terms: names, phases, energies, noi
 });
 
 describe("rollouts", () => {
-  test("the energy never rises without a lag, and does with one", () => {
-    const rise = (names: string[]): number => {
-      const model = network(names);
+  test("the energy rises with an even part of the coupling function alone", () => {
+    const rise = (names: string[], changed: Record<string, Nested> = {}): number => {
+      const model = readModel("mine", file(names, changed));
       const physics = { ...unchangedPhysics(model), observationTime: 2, steps: 4000 };
       const { energy } = run(model, fields, physics, once);
       return Math.max(...energy.subarray(1).map((value, t) => value - energy[t]!));
@@ -92,13 +93,16 @@ describe("rollouts", () => {
     for (const name of ["frequencies", "start_phases", "injection", "graph"]) {
       expect(rise([name])).toBeLessThanOrEqual(1e-9);
     }
+    expect(rise([], { harmonic: [-0.75, 0] })).toBeLessThanOrEqual(1e-9);
     expect(rise(["lag"])).toBeGreaterThan(1e-5);
+    expect(rise([], { harmonic: [0, 0.3125] })).toBeGreaterThan(1e-5);
   });
 
-  test("terms of zero change nothing, and a lag of zero is none", () => {
+  test("terms of zero change nothing, and a lag or a harmonic of zero is none", () => {
     const zero = Array.from({ length: n }, () => 0);
-    const model = readModel("mine", file([], { frequencies: zero, injection: zero, lag: 0 }));
-    expect(model.lag).toBeNull();
+    const none = { frequencies: zero, injection: zero, lag: 0, harmonic: [0, 0] };
+    const model = readModel("mine", file([], none));
+    expect([model.lag, model.harmonic]).toEqual([null, null]);
     const plain = network([]);
     const own = unchangedPhysics(plain);
     expect(run(model, fields, own, once)).toEqual(run(plain, fields, own, once));
@@ -128,8 +132,8 @@ describe("rollouts", () => {
 describe("files", () => {
   test("a shipped model has none of the terms, and no coupler between outputs", () => {
     const model = shipped("mnist-74-direct");
-    const absent = { frequencies: null, startPhases: null, injection: null, lag: null };
-    expect(model).toMatchObject(absent);
+    const { frequencies, startPhases, injection, lag, harmonic } = model;
+    expect([frequencies, startPhases, injection, lag, harmonic]).toEqual(Array(5).fill(null));
     expect(model.graph.reduce((sum, there) => sum + there, 0)).toBe(74 * 73 - 10 * 9);
     expect(termsOf(model, 3)).toEqual([]);
   });
@@ -140,6 +144,7 @@ describe("files", () => {
     expect([...model.startPhases!]).toEqual(numbers["start_phases"]);
     expect([...model.injection!]).toEqual(numbers["injection"]);
     expect(model.lag).toBe(numbers["lag"]);
+    expect(model.harmonic).toEqual(numbers["harmonic"]);
     expect([...model.graph]).toEqual((numbers["graph"] as number[][]).flat());
     expect(termsOf(model, 0)).toEqual([
       { name: "frequency", value: -0.03125, unit: "" },
@@ -162,6 +167,9 @@ describe("files", () => {
     ["an infinite phase", file([], { start_phases: [0, 0, 0, 0, 0, Infinity] }), /be finite/],
     ["a lag of one place", file([], { lag: [0.1] }), /lag must be one number, got 1/],
     ["a lag that is none", file([], { lag: NaN }), /lag must be finite/],
+    ["a harmonic of one number", file([], { harmonic: [0.1] }), /harmonic must hold 2 numbers, got 1/],
+    ["a harmonic of two rows", file([], { harmonic: [[0.1, 0.2]] }), /harmonic must have 1 axes/],
+    ["a harmonic that is none", file([], { harmonic: [0.1, NaN] }), /harmonic must be finite/],
     ["a graph of one row", file([], { graph: [[0, 1, 1, 1, 1, 1]] }), /graph must be 6 x 6/],
     ["a lopsided graph", file(["graph"], { graph: lopsided }), /symmetric; it is not at 0 and 1/],
     ["a graph of twos", file(["graph"], { graph: pair(graph, 0, 1, 2) }), /0 and 1, got 2/],

@@ -94,6 +94,7 @@ export interface ChipNumbers {
   start_phases?: number[];
   injection?: number[];
   lag?: number[];
+  harmonic?: number[];
   fields: number[]; // under the first input
   scores: number[][]; // of each input
 }

@@ -5,13 +5,14 @@ import { INITIAL_PHASE, type PhaseModel, type Physics } from "./types";
 
 /** What acts on the phases of the damaged network under its local fields b (N). */
 export function phaseModelOf(network: Realised, fields: Float64Array, physics: Physics): PhaseModel {
-  const { frequencies, injection, lag, startPhases } = network;
+  const { frequencies, injection, lag, harmonic, startPhases } = network;
   return {
     fields: effectiveFields(fields, physics),
     couplings: effectiveCouplings(network, physics),
     frequencies: frequencies && effectiveFields(Float64Array.from(frequencies), physics),
     injection: injection && effectiveFields(Float64Array.from(injection), physics),
     lag,
+    harmonic,
     start: startPhases
       ? Float64Array.from(startPhases)
       : new Float64Array(fields.length).fill(INITIAL_PHASE),

@@ -5,10 +5,10 @@
 import { positive, preprocessingOf, recordOf } from "./preprocessing";
 import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
 import type { RejectOption } from "./reject";
-import type { Model, NetworkParameters, Numbers } from "./types";
+import type { Harmonic, Model, NetworkParameters, Numbers } from "./types";
 
-/** What the page keeps up with: at the limits a run took 0.8 s on two busy cores. The command
- * `entrain play` refuses the same (entrain/playground/limits.py). */
+/** What the page keeps up with: at the limits a run took 0.8 s on two busy cores, twice that with a
+ * second harmonic. The command `entrain play` refuses the same (entrain/playground/limits.py). */
 export const MOST_OSCILLATORS = 512;
 const MOST_INPUTS = 65_536;
 
@@ -28,6 +28,7 @@ const KNOWN_TENSORS = new Set([
   "start_phases",
   "injection",
   "lag",
+  "harmonic",
 ]);
 
 /** A file that is no model, or one that this page cannot show. */
@@ -163,6 +164,7 @@ function parametersOf(file: Safetensors): NetworkParameters {
     startPhases: termOf(file, "start_phases", n),
     injection: termOf(file, "injection", n),
     lag: lag === 0 ? null : lag,
+    harmonic: harmonicOf(file),
   };
 }
 
@@ -199,6 +201,14 @@ function termOf(file: Safetensors, name: string, n: number): Numbers | null {
     throw new Error(`tensor ${name} must hold ${n} numbers, as there are biases, got ${data.length}`);
   }
   return data;
+}
+
+/** c and d of the coupling function, or null where the file has none or zeros. */
+function harmonicOf(file: Safetensors): Harmonic | null {
+  if (!file.tensors.has("harmonic")) return null;
+  const { data } = arrayOf(file, "harmonic", 1);
+  if (data.length !== 2) throw new Error(`tensor harmonic must hold 2 numbers, got ${data.length}`);
+  return data.some((value) => value !== 0) ? [data[0]!, data[1]!] : null;
 }
 
 /** Which couplers exist (n, n): without a graph, between any two that are not both outputs. */

@@ -1,11 +1,14 @@
 /** Rollouts of a network, as the package computes them but in double precision.
  *
  *     theta <- theta + dt f(theta) + sqrt(2 mu kT dt) eta,   theta(0) given, pi/2 by default
- *     f = w - mu ( sin (b + (J cos)_a) - cos (J sin)_a + 4 s sin cos )
+ *     f = w - mu ( sin (b + (J cos)_a) - cos (J sin)_a + sin2 (J cos2)_cd - cos2 (J sin2)_cd
+ *                  + 4 s sin cos ),   sin2 = sin(2 theta), cos2 = cos(2 theta)
  *     (J cos)_a = cos(a) J cos + sin(a) J sin,   (J sin)_a = cos(a) J sin - sin(a) J cos
- *     E = - sum b cos - 1/2 cos.J cos - 1/2 sin.J sin - sum s cos(2 theta) - sum (w / mu) theta
+ *     (J cos2)_cd = c J cos2 + d J sin2,         (J sin2)_cd = c J sin2 - d J cos2
+ *     E = - sum b cos - 1/2 cos.J cos - 1/2 sin.J sin - c/4 cos2.J cos2 - c/4 sin2.J sin2
+ *         - sum s cos2 - sum (w / mu) theta
  *
- * E has no place for a lag a: with one, it may rise. Terms that are absent are not computed with.
+ * E has no place for a lag a and for d: with one, it may rise. Absent terms are not computed with.
  * Phases are wrapped to (-pi, pi] when kT > 0, and unwrapped at kT = 0. */
 
 import { phaseModelOf } from "./damage";
@@ -125,45 +128,50 @@ interface Record {
   energy: Float64Array; // (T)
 }
 
+/** Sines and cosines (N) of phases, or of twice the phases, and J times them. */
+interface Waves {
+  cos: Float64Array;
+  sin: Float64Array;
+  jCos: Float64Array;
+  jSin: Float64Array;
+}
+
+function wavesOf(n: number): Waves {
+  const zeros = (): Float64Array => new Float64Array(n);
+  return { cos: zeros(), sin: zeros(), jCos: zeros(), jSin: zeros() };
+}
+
 /** One trajectory: output activations (T, O); phases and energy go into `record`.
  * `noise` (steps, N) is multiplied by `scale`, or null at kT = 0. */
 function trajectory(
-  { fields, couplings, frequencies, injection, lag, start }: PhaseModel,
+  acting: PhaseModel,
   { oscillators: n, outputs, mobility, timeStep, steps }: Dynamics,
   noise: Float64Array | null,
   scale: number,
   record: Record | null,
 ): Trajectory {
+  const { couplings, frequencies, start } = acting;
   const activations = new Float64Array((steps + 1) * outputs);
   const phases = start.slice();
-  const cos = new Float64Array(n);
-  const sin = new Float64Array(n);
-  const jCos = new Float64Array(n);
-  const jSin = new Float64Array(n);
+  const torque = new Float64Array(n);
+  const first = wavesOf(n);
+  const second = acting.harmonic === null ? null : wavesOf(n);
   for (let step = 0; step <= steps; step++) {
     for (let i = 0; i < n; i++) {
-      cos[i] = Math.cos(phases[i]!);
-      sin[i] = Math.sin(phases[i]!);
+      first.cos[i] = Math.cos(phases[i]!);
+      first.sin[i] = Math.sin(phases[i]!);
     }
-    readOut(cos, outputs, activations, step);
+    readOut(first.cos, outputs, activations, step);
     if (record === null && step === steps) break;
-    multiply(couplings, n, cos, sin, jCos, jSin);
+    couple(couplings, n, first, second);
     if (record !== null) {
       record.phases.set(phases, step * n);
-      let energy = 0;
-      for (let i = 0; i < n; i++) {
-        energy -= cos[i]! * (fields[i]! + 0.5 * jCos[i]!) + 0.5 * sin[i]! * jSin[i]!;
-        if (injection !== null) energy -= injection[i]! * Math.cos(2 * phases[i]!);
-        if (frequencies !== null) energy -= (frequencies[i]! / mobility) * phases[i]!;
-      }
-      record.energy[step] = energy;
+      record.energy[step] = energyOf(phases, acting, mobility, first, second);
     }
     if (step === steps) break;
-    if (lag !== null) turn(jCos, jSin, lag);
+    torqueOf(acting, first, second, torque);
     for (let i = 0; i < n; i++) {
-      let torque = sin[i]! * (fields[i]! + jCos[i]!) - cos[i]! * jSin[i]!;
-      if (injection !== null) torque += 4 * injection[i]! * sin[i]! * cos[i]!;
-      let moved = phases[i]! - timeStep * mobility * torque;
+      let moved = phases[i]! - timeStep * mobility * torque[i]!;
       if (frequencies !== null) moved += timeStep * frequencies[i]!;
       phases[i] = noise === null ? moved : wrap(moved + scale * noise[step * n + i]!);
     }
@@ -174,29 +182,69 @@ function trajectory(
 /** d theta / dt (N) at phases (N). */
 function velocityOf(
   phases: Float64Array,
-  { fields, couplings, frequencies, injection, lag }: PhaseModel,
+  acting: PhaseModel,
   { oscillators: n, mobility }: Dynamics,
 ): Float64Array {
-  const [cos, sin] = [phases.map(Math.cos), phases.map(Math.sin)];
-  const [jCos, jSin] = [new Float64Array(n), new Float64Array(n)];
-  multiply(couplings, n, cos, sin, jCos, jSin);
-  if (lag !== null) turn(jCos, jSin, lag);
-  return phases.map((_, i) => {
-    let torque = sin[i]! * (fields[i]! + jCos[i]!) - cos[i]! * jSin[i]!;
-    if (injection !== null) torque += 4 * injection[i]! * sin[i]! * cos[i]!;
-    return (frequencies === null ? 0 : frequencies[i]!) - mobility * torque;
-  });
+  const first = { ...wavesOf(n), cos: phases.map(Math.cos), sin: phases.map(Math.sin) };
+  const second = acting.harmonic === null ? null : wavesOf(n);
+  const torque = new Float64Array(n);
+  couple(acting.couplings, n, first, second);
+  torqueOf(acting, first, second, torque);
+  return torque.map((value, i) => (acting.frequencies?.[i] ?? 0) - mobility * value);
+}
+
+/** E at phases (N), from what `couple` made of them. */
+function energyOf(
+  phases: Float64Array,
+  { fields, frequencies, injection, harmonic }: PhaseModel,
+  mobility: number,
+  { cos, sin, jCos, jSin }: Waves,
+  second: Waves | null,
+): number {
+  let energy = 0;
+  for (let i = 0; i < phases.length; i++) {
+    energy -= cos[i]! * (fields[i]! + 0.5 * jCos[i]!) + 0.5 * sin[i]! * jSin[i]!;
+    if (injection !== null) energy -= injection[i]! * Math.cos(2 * phases[i]!);
+    if (frequencies !== null) energy -= (frequencies[i]! / mobility) * phases[i]!;
+    if (second !== null) {
+      const pairs = second.cos[i]! * second.jCos[i]! + second.sin[i]! * second.jSin[i]!;
+      energy -= 0.25 * harmonic![0] * pairs;
+    }
+  }
+  return energy;
+}
+
+/** The bracket of f (N), from what `couple` made of the phases; J cos and J sin are turned. */
+function torqueOf(
+  { fields, injection, lag, harmonic }: PhaseModel,
+  { cos, sin, jCos, jSin }: Waves,
+  second: Waves | null,
+  torque: Float64Array,
+): void {
+  if (lag !== null) turn(jCos, jSin, Math.cos(lag), Math.sin(lag));
+  if (second !== null) turn(second.jCos, second.jSin, ...harmonic!);
+  for (let i = 0; i < torque.length; i++) {
+    let found = sin[i]! * (fields[i]! + jCos[i]!) - cos[i]! * jSin[i]!;
+    if (injection !== null) found += 4 * injection[i]! * sin[i]! * cos[i]!;
+    if (second !== null) found += second.sin[i]! * second.jCos[i]! - second.cos[i]! * second.jSin[i]!;
+    torque[i] = found;
+  }
+}
+
+/** J cos and J sin of the phases and, where there is a second harmonic, of twice the phases. */
+function couple(couplings: Float64Array, n: number, first: Waves, second: Waves | null): void {
+  multiply(couplings, n, first);
+  if (second === null) return;
+  for (let i = 0; i < n; i++) {
+    const [c, s] = [first.cos[i]!, first.sin[i]!];
+    second.cos[i] = c * c - s * s;
+    second.sin[i] = 2 * s * c;
+  }
+  multiply(couplings, n, second);
 }
 
 /** J cos and J sin for J (n, n), two rows at a time: four independent sums keep the adders busy. */
-function multiply(
-  couplings: Float64Array,
-  n: number,
-  cos: Float64Array,
-  sin: Float64Array,
-  jCos: Float64Array,
-  jSin: Float64Array,
-): void {
+function multiply(couplings: Float64Array, n: number, { cos, sin, jCos, jSin }: Waves): void {
   let i = 0;
   for (; i + 1 < n; i += 2) {
     const row = i * n;
@@ -232,10 +280,8 @@ function multiply(
   }
 }
 
-/** J cos and J sin turned by the lag, in place. */
-function turn(jCos: Float64Array, jSin: Float64Array, lag: number): void {
-  const c = Math.cos(lag);
-  const s = Math.sin(lag);
+/** J cos and J sin turned in place, by an angle with this cosine and sine, or by (c, d). */
+function turn(jCos: Float64Array, jSin: Float64Array, c: number, s: number): void {
   for (let i = 0; i < jCos.length; i++) {
     const along = jCos[i]!;
     const across = jSin[i]!;

@@ -9,8 +9,11 @@ export const INITIAL_PHASE = Math.PI / 2; // where an oscillator starts unless t
 /** Single or double precision, as the file holds it. */
 export type Numbers = Float32Array | Float64Array;
 
+/** c and d of the coupling function g(phi) = sin(phi + a) + c sin(2 phi) + d cos(2 phi). */
+export type Harmonic = [number, number];
+
 /** Everything that decides how a network answers, apart from its dynamics. What is null is absent:
- * no natural frequencies, no injection, no lag, and a start at pi/2. */
+ * no natural frequencies, no injection, no lag, no second harmonic, and a start at pi/2. */
 export interface NetworkParameters {
   inputs: number; // D
   hidden: number; // H
@@ -23,6 +26,7 @@ export interface NetworkParameters {
   startPhases: Numbers | null; // theta(0) (N)
   injection: Numbers | null; // s (N), second-harmonic
   lag: number | null; // a, of every coupling
+  harmonic: Harmonic | null; // of every coupling
 }
 
 /** A trained network, as read from a safetensors file of the package. */
@@ -91,6 +95,7 @@ export interface PhaseModel {
   frequencies: Float64Array | null; // w (N)
   injection: Float64Array | null; // s (N)
   lag: number | null; // a
+  harmonic: Harmonic | null;
   start: Float64Array; // theta(0) (N)
 }
 

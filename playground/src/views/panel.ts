@@ -12,7 +12,7 @@ const LONGEST_NAME = 20; // letters beside the traces
 export class Panel {
   private readonly root = make("div", { class: "panel" });
   private readonly heading = make("h3", {});
-  private readonly lag: HTMLElement; // of a network that has one
+  private readonly rise: HTMLElement; // of a network that is no gradient flow
   private readonly canvases: HTMLCanvasElement[];
   private readonly plots: Plot[];
 
@@ -26,8 +26,8 @@ export class Panel {
         "data-testid": name + suffix,
       }),
     );
-    this.lag = make("p", { class: "caption", "data-testid": `lag${suffix}` });
-    this.root.append(this.heading, ...this.canvases, this.lag);
+    this.rise = make("p", { class: "caption", "data-testid": `lag${suffix}` });
+    this.root.append(this.heading, ...this.canvases, this.rise);
     this.plots = this.canvases.map((canvas) => new Plot(canvas, onSeek));
     hook("panels").append(this.root);
   }
@@ -42,8 +42,8 @@ export class Panel {
     const names = model.classNames.map((name) => elided(name, LONGEST_NAME));
     this.heading.textContent = title ?? "";
     this.heading.hidden = title === null;
-    this.lag.hidden = why.length === 0;
-    this.lag.textContent = `${why.join(", ")}: the energy may rise`;
+    this.rise.hidden = why.length === 0;
+    this.rise.textContent = `${why.join(", ")}: the energy may rise`;
     const measure = context(make("canvas"));
     measure.font = `bold ${FONT}`;
     const right = 26 + Math.max(20, ...names.map((name) => measure.measureText(name).width));
@@ -67,7 +67,11 @@ export class Panel {
 }
 
 /** Why the network on its chip is no gradient flow. */
-function notConservative({ lag, hardware }: Realised): string[] {
-  const found = lag === null ? [] : [`couplings lag by ${signed(lag, 2)} rad`];
-  return hardware.asymmetry?.sd ? [...found, "couplers differ by direction"] : found;
+function notConservative({ lag, harmonic, hardware }: Realised): string[] {
+  const even = harmonic?.[1] ?? 0;
+  return [
+    lag !== null && `couplings lag by ${signed(lag, 2)} rad`,
+    even !== 0 && `the coupling function has ${signed(even, 2)} cos 2φ`,
+    hardware.asymmetry?.sd && "couplers differ by direction",
+  ].filter((words) => typeof words === "string");
 }

@@ -42,6 +42,13 @@ export interface Dead {
   oscillators?: number;
 }
 
+/** g(phi) = sin(phi + lag) + second sin(2 phi) + second_even cos(2 phi). */
+export interface CouplingFunction {
+  lag?: number;
+  second?: number;
+  second_even?: number;
+}
+
 export interface Readout {
   bits?: number;
   noise?: number;
@@ -55,6 +62,7 @@ export interface Hardware {
   oscillators?: number;
   wiring?: Wiring;
   sparsity?: { kept?: number };
+  fan_in?: { inputs?: number };
   coupling_levels?: Levels;
   weight_levels?: Levels;
   bias_levels?: Levels;
@@ -65,7 +73,7 @@ export interface Hardware {
   dead?: Dead;
   stuck?: { oscillators?: number };
   frequency_spread?: { sd?: number };
-  coupling_function?: { lag?: number };
+  coupling_function?: CouplingFunction;
   phase_noise?: { temperature?: number };
   readout?: Readout;
 }
@@ -88,6 +96,7 @@ const oneOf = (...names: string[]): Rule => [
   `one of ${names.join(", ")}`,
 ];
 const LARGEST = Number.MAX_VALUE;
+const FINITE = between(-LARGEST, LARGEST, "a number");
 const SPREAD = between(0, LARGEST, "a number from 0 on");
 const SHARE = between(0, 1, "a share from 0 to 1");
 const TIMING = between(0, 0.5, "from 0 to 0.5 of the time of reading");
@@ -107,6 +116,7 @@ const RULES: Record<EffectName, Record<string, Rule>> = {
     mask: [areCouplers, "couplers [i, j] with 0 <= i < j"],
   },
   sparsity: { kept: between(Number.MIN_VALUE, 1, "a share above 0, at most 1") },
+  fan_in: { inputs: whole(1, 2 ** 31) },
   coupling_levels: LEVELS,
   weight_levels: LEVELS,
   bias_levels: LEVELS,
@@ -117,7 +127,7 @@ const RULES: Record<EffectName, Record<string, Rule>> = {
   dead: { couplers: SHARE, oscillators: SHARE },
   stuck: { oscillators: SHARE },
   frequency_spread: { sd: SPREAD },
-  coupling_function: { lag: between(-LARGEST, LARGEST, "a number") },
+  coupling_function: { lag: FINITE, second: FINITE, second_even: FINITE },
   phase_noise: { temperature: between(0, 1e30, "a number from 0 on") },
   readout: {
     bits: whole(1, 24),

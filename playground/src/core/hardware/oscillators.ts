@@ -2,7 +2,7 @@
  * temperature of a run. */
 
 import type { Draws } from "./draws";
-import type { Hardware } from "./hardware";
+import type { CouplingFunction, Hardware } from "./hardware";
 import type { Realised } from "./realised";
 
 /** Natural frequencies w_i + sd g_i of the oscillators that move. */
@@ -19,10 +19,13 @@ export function detuned(
   return { ...network, frequencies };
 }
 
-/** J sin(phi + lag) in place of J sin(phi); the lag is added to the network's own. */
-export function lagged(
+/** J g(phi) in place of J sin(phi); lag and second harmonic are added to the network's own. */
+export function withFunction(
   network: Realised,
-  { lag = 0 }: NonNullable<Hardware["coupling_function"]>,
+  { lag = 0, second = 0, second_even = 0 }: CouplingFunction,
 ): Realised {
-  return lag === 0 ? network : { ...network, lag: (network.lag ?? 0) + lag };
+  const found = lag === 0 ? network : { ...network, lag: (network.lag ?? 0) + lag };
+  if (second === 0 && second_even === 0) return found;
+  const [c, d] = network.harmonic ?? [0, 0];
+  return { ...found, harmonic: [c + second, d + second_even] };
 }

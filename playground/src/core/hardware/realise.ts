@@ -3,10 +3,11 @@
 import type { Model, Physics } from "../types";
 import { withDead, withStuck } from "./defects";
 import { Draws } from "./draws";
+import { reached } from "./fanIn";
 import type { Hardware } from "./hardware";
 import { levelled, withFieldLevels } from "./levels";
 import { lopsided, mismatched, shifted } from "./mismatch";
-import { detuned, lagged } from "./oscillators";
+import { detuned, withFunction } from "./oscillators";
 import type { Realised } from "./realised";
 import { graphOf, isLayered, pruned, wired } from "./wiring";
 
@@ -18,6 +19,7 @@ export function realise(model: Model, hardware: Hardware, chip: number): Realise
   let network: Realised = { ...model, hardware, chip, fieldChanges: [], moving: null };
   if (hardware.wiring) network = wired(network, hardware.wiring);
   if (hardware.sparsity) network = pruned(network, hardware.sparsity);
+  if (hardware.fan_in) network = reached(network, hardware.fan_in);
   if (hardware.coupling_levels) network = levelled(network, hardware.coupling_levels, "couplings");
   if (hardware.weight_levels) network = levelled(network, hardware.weight_levels, "inputWeights");
   if (hardware.bias_levels) network = levelled(network, hardware.bias_levels, "biases");
@@ -28,7 +30,7 @@ export function realise(model: Model, hardware: Hardware, chip: number): Realise
   if (hardware.dead) network = withDead(network, hardware.dead, draws);
   if (hardware.stuck) network = withStuck(network, hardware.stuck, draws);
   if (hardware.frequency_spread) network = detuned(network, hardware.frequency_spread, draws);
-  if (hardware.coupling_function) network = lagged(network, hardware.coupling_function);
+  if (hardware.coupling_function) network = withFunction(network, hardware.coupling_function);
   return network; // phase_noise is the run's temperature, readout reads its end: see simulate
 }
 
