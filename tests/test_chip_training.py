@@ -352,8 +352,8 @@ def test_what_cannot_be_trained_is_refused(changes: dict[str, Any], message: str
 def test_refusals_of_chips_elsewhere() -> None:
     with pytest.raises(InputError, match="chips must be a ChipTraining, got 5"):
         DirectProtocol(chips=5)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="unknown entry of chips 'chip'; did you mean 'chips'"):
-        ChipTraining.from_json({"hardware": {}, "chip": 3})
+    with pytest.raises(InputError, match="unknown entry of chips 'chps'; did you mean 'chips'"):
+        ChipTraining.from_json({"hardware": {}, "chps": 3})
     with pytest.raises(InputError, match=r"PATH cannot be trained for hardware; .*'sgd'"):
         Options("PATH", hardware="typical").recipe(load_dataset("digits"))
     with pytest.raises(InputError, match="did you mean 'typical'"):

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from entrain.errors import positive_int
 from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.hardware.wiring import first_largest
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,6 @@ class FanIn(Effect):
 def largest_inputs(weights: Tensor, inputs: int) -> Tensor:
     """(L, H, D) booleans: the `inputs` largest |W_ij| of each hidden oscillator i."""
     count = min(inputs, weights.shape[-1])
-    chosen = weights.detach().abs().topk(count, dim=-1).indices
+    chosen = first_largest(weights.detach().abs(), count)
     mask = torch.zeros_like(weights, dtype=torch.bool)
     return mask.scatter_(-1, chosen, True)

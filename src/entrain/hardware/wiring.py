@@ -128,10 +128,16 @@ def largest(couplings: Tensor, graph: Tensor, kept: float) -> Tensor:
     sizes = couplings.detach().abs()[:, upper]  # (L, E)
     count = min(sizes.shape[1], max(1, round(kept * sizes.shape[1])))
     chosen = torch.zeros_like(sizes, dtype=torch.bool)
-    chosen.scatter_(1, sizes.topk(count, dim=1).indices, True)
+    chosen.scatter_(1, first_largest(sizes, count), True)
     mask = torch.zeros_like(couplings, dtype=torch.bool)
     mask[:, upper] = chosen
     return mask | mask.mT
+
+
+def first_largest(sizes: Tensor, count: int) -> Tensor:
+    """Where the `count` largest numbers of the last axis are; of equal ones the first, on every
+    device."""
+    return sizes.argsort(dim=-1, descending=True, stable=True)[..., :count]
 
 
 def _couplers(mask: object) -> tuple[tuple[int, int], ...]:

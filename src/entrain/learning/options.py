@@ -10,7 +10,7 @@ from typing import Any
 from entrain.data import DATASETS, Dataset
 from entrain.errors import InputError, positive_float, positive_int, seed_number
 from entrain.hardware import Hardware, find
-from entrain.learning.recipe import Recipe, protocols_of
+from entrain.learning.recipe import Recipe, dynamics_of, protocols_of
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import DirectProtocol, Protocol, Rule, Solver, TeacherSpec, protocol_named
 from entrain.rules.chip_training import ChipTraining
@@ -108,7 +108,7 @@ class Options:
         from labels."""
         taught = data.name in DATASETS and self.hardware is None
         default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
-        dynamics = self._dynamics()
+        dynamics = self._dynamics(self.chosen(default))
         given = {name: value for name in _VALUES if (value := getattr(self, name)) is not None}
         given.pop("dynamics", None)
         recipe = Recipe.for_dataset(
@@ -207,12 +207,12 @@ class Options:
             found[kind] = self.epochs if own is None and kind in kinds else own
         return found
 
-    def _dynamics(self) -> Dynamics | None:
+    def _dynamics(self, chosen: list[Rule]) -> Dynamics | None:
         changes = _given(observation_time=self.observation_time, steps=self.steps)
         if not changes:
             return self.dynamics
-        known = self.network.dynamics if self.network is not None else Dynamics()
-        return replace(self.dynamics or known, **changes)
+        usual = self.network.dynamics if self.network is not None else dynamics_of(chosen)
+        return replace(self.dynamics or usual or Dynamics(), **changes)
 
     def _widths(self) -> tuple[int, ...] | None:
         """The hidden layers of the teacher; their sum is the number of hidden oscillators."""

@@ -66,7 +66,8 @@ class Recipe:
                 raise InputError(f"{what} must be a {kind}, got {value!r}")
         _refuse_repeated([protocol.name for protocol in self.protocols])
         if self.network is None:
-            object.__setattr__(self, "network", NetworkSpec(hidden=self.teacher.hidden))
+            dynamics = dynamics_of(self.protocols) or Dynamics()
+            object.__setattr__(self, "network", NetworkSpec(self.teacher.hidden, dynamics))
         complete = _with_starts(self.protocols, _suited(self.dataset))
         object.__setattr__(self, "protocols", complete)
         for protocol in complete:
@@ -120,10 +121,11 @@ class Recipe:
                 raise unknown_name(
                     "setting", name, ["dynamics", "path_solver", "protocols", *known]
                 )
-        recipe = cls(dataset, protocols=_with_starts(chosen, named), **changes)
-        if dynamics is None:
-            return recipe
-        return replace(recipe, network=replace(recipe.spec, dynamics=dynamics))
+        if dynamics is not None:
+            hidden = changes.get("teacher", TeacherSpec()).hidden
+            network = changes.get("network") or NetworkSpec(hidden)
+            changes["network"] = replace(network, dynamics=dynamics)
+        return cls(dataset, protocols=_with_starts(chosen, named), **changes)
 
     def adjusted(
         self,
@@ -211,6 +213,17 @@ class Recipe:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"not a complete recipe: {error!r}") from error
+
+
+def dynamics_of(rules: Iterable[Rule | str]) -> Dynamics | None:
+    """What all of these rules train networks for unless told otherwise; None is the usual."""
+    wanted = {protocol_named(r).dynamics if isinstance(r, str) else r.dynamics for r in rules}
+    if len(wanted) > 1:
+        raise InputError(
+            "protocols that relax to an equilibrium and protocols that are read at a finite time "
+            "need networks of different dynamics: train them apart, or give the dynamics"
+        )
+    return next(iter(wanted), None)
 
 
 def protocols_of(given: object) -> tuple[Rule | str, ...]:

@@ -12,7 +12,9 @@ from typing import Any
 from entrain.errors import InputError, unknown_name
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.direct import DIRECT_PROTOCOLS, DirectProtocol
+from entrain.rules.equilibrium import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
 from entrain.rules.interface import Assignment, Rule, Task, Tensors, added_later
+from entrain.rules.spsa import SPSA_PROTOCOLS, SimultaneousPerturbation
 from entrain.rules.teacher import TeacherSpec
 from entrain.rules.two_stage import PAPER_PROTOCOLS, Protocol, Solver
 
@@ -24,8 +26,10 @@ __all__ = [
     "Assignment",
     "Augmentation",
     "DirectProtocol",
+    "EquilibriumPropagation",
     "Protocol",
     "Rule",
+    "SimultaneousPerturbation",
     "Solver",
     "Task",
     "TeacherSpec",
@@ -35,8 +39,22 @@ __all__ = [
     "protocol_named",
 ]
 
-RULES: dict[str, type[Rule]] = {rule.kind: rule for rule in (TeacherSpec, Protocol, DirectProtocol)}
-PROTOCOLS: dict[str, Rule] = {**PAPER_PROTOCOLS, **DIRECT_PROTOCOLS}
+RULES: dict[str, type[Rule]] = {
+    rule.kind: rule
+    for rule in (
+        TeacherSpec,
+        Protocol,
+        DirectProtocol,
+        EquilibriumPropagation,
+        SimultaneousPerturbation,
+    )
+}
+PROTOCOLS: dict[str, Rule] = {
+    **PAPER_PROTOCOLS,
+    **DIRECT_PROTOCOLS,
+    **EQUILIBRIUM_PROTOCOLS,
+    **SPSA_PROTOCOLS,
+}
 
 
 def protocol_named(name: str) -> Rule:

@@ -10,6 +10,7 @@ from entrain.errors import (
     finite_float,
     finite_numbers,
     positive_int,
+    seed_number,
     store_plain_numbers,
     unknown_name,
 )

@@ -186,24 +186,28 @@ class DirectProtocol(Rule):
         """AdamW on the cross-entropy."""
         from entrain.rules.direct_task import DirectTask
 
+        return DirectTask(*self.on_examples(assignment), **self.for_runs(assignment))
+
+    def on_examples(self, assignment: Assignment) -> tuple[Any, ...]:
+        """What a task of this rule learns from: itself, examples, a network, its outputs."""
         data = assignment.data
         train, validation = data.train, data.validation
         if not self.augmentation.is_nothing:
             train, validation = data.images
+        return self, train, validation, assignment.network, data.outputs
+
+    def for_runs(self, assignment: Assignment) -> dict[str, Any]:
+        """What decides the runs of a task of this rule."""
         targets = None
         if self.uses_teacher:
+            _, train, *_ = self.on_examples(assignment)
             targets = assignment.teachers[0].targets(train.all_inputs()).float()
-        return DirectTask(
-            self,
-            train,
-            validation,
-            assignment.network,
-            data.outputs,
-            teacher_outputs=targets,
-            seed=assignment.seed,
-            runs=assignment.runs,
-            start=assignment.start,
-        )
+        return {
+            "teacher_outputs": targets,
+            "seed": assignment.seed,
+            "runs": assignment.runs,
+            "start": assignment.start,
+        }
 
 
 def class_weights_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -10,7 +11,8 @@ from torch import Tensor
 from entrain import kernels
 from entrain.errors import InputError
 from entrain.evaluation import metrics
-from entrain.physics import Dynamics, NetworkSpec, readout_with_pullback, small_random
+from entrain.hardware import FreshDraws
+from entrain.physics import Dynamics, NetworkSpec, PhaseModel, readout_with_pullback, small_random
 from entrain.rules.direct import DirectProtocol
 from entrain.rules.interface import Tensors, per_run, shuffled
 from entrain.rules.on_chips import Back, OnChips, settled_first
@@ -68,6 +70,7 @@ class DirectTask:
         self._steps = RepeatedSteps()
         self._chips = OnChips.of(protocol.chips, self._spec, runs, seed)
         self._settled = True
+        self._drawn_by_batch: dict[int, FreshDraws] = {}
 
     def _weights_of(self, labels: Tensor) -> Tensor | None:
         """The weights (M,) of examples with these labels, of mean 1, in float64; None where all are
@@ -136,11 +139,14 @@ class DirectTask:
         if self._chips is not None:
             self._chips.begin_epoch(tensors, epoch, protocol.epochs)
             self._settled = self._chips.training.settled(epoch / protocol.epochs)
+        generators = self._generators(epoch)
         batches = torch.split(order, protocol.batch_size, dim=1)
         for index, rows in enumerate(batches):
             self._schedule.fill_(self._factor(epoch + index / len(batches)))
             if self._chips is not None:
                 self._chips.renew(tensors, rows, dynamics)
+            if self._needs_numbers:
+                self._numbers(rows.shape[1]).renew(generators)
             step(rows)
         return {"loss": self._total / count}
 
@@ -167,6 +173,26 @@ class DirectTask:
             self._drawn = drawn
         else:
             self._drawn.copy_(drawn)
+
+    _needs_numbers = False  # whether a step takes random numbers of its own
+
+    def _numbers(self, batch: int) -> FreshDraws:
+        """Random numbers of a step on batches of this size, by run, new before every step."""
+        if batch not in self._drawn_by_batch:
+            draws = self._drawn_by_batch[batch] = FreshDraws(len(self.runs), self._total)
+            self._ask(draws, batch)
+        return self._drawn_by_batch[batch]
+
+    def _ask(self, draws: FreshDraws, batch: int) -> None:
+        """Ask once for every number that a step will take."""
+
+    def _generators(self, epoch: int) -> list[torch.Generator]:
+        """One for each run, a function of seed, run and epoch."""
+        device = self._total.device
+        return [
+            torch.Generator(device).manual_seed(((self._seed * 1019 + run) * 7907 + epoch) % 2**63)
+            for run in self.runs
+        ]
 
     def _factor(self, epoch: float) -> float:
         """What the rates are multiplied with: a linear rise, then a cosine to zero."""
@@ -230,6 +256,21 @@ class DirectTask:
             return parameters.pullback(pullback(readout_pullback(gradient, count)), inputs)
 
         return activations, back
+
+    def _model(
+        self, raw: Tensors, inputs: Tensor
+    ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
+        """What acts on the phases under inputs (R, B, D), on chips where there are some, and what
+        turns its gradient into gradients of the tensors in `raw`; for rules that know no more of a
+        network than what it does."""
+        if self._chips is not None:
+            return self._chips.measured(raw, inputs)
+        parameters = self._spec.parameters(raw)
+
+        def back(gradient: PhaseModel) -> Tensors:
+            return parameters.pullback(gradient, inputs)
+
+        return parameters.phase_model(inputs), back
 
     def _weighted(self, values: Tensor, rows: Tensor) -> Tensor:
         """`values` (R, B, O) of the examples `rows` (R, B), times the weights of their classes."""

@@ -15,7 +15,7 @@ from entrain.errors import InputError
 from entrain.errors import one_of as one_of
 from entrain.fields import added_later as added_later
 from entrain.hardware import Hardware
-from entrain.physics import NetworkSpec
+from entrain.physics import Dynamics, NetworkSpec
 
 if TYPE_CHECKING:
     from entrain.rules.training_data import TrainingData
@@ -88,6 +88,11 @@ class Rule(ABC):
     def cost(self) -> float:
         """How long an epoch takes against one of PATH, roughly: for the time that is left."""
         return 4.0
+
+    @property
+    def dynamics(self) -> Dynamics | None:
+        """The dynamics that it trains networks for unless told otherwise; None for the usual."""
+        return None
 
     @property
     def hardware(self) -> Hardware | None:

@@ -30,6 +30,7 @@ from entrain.rules.chip_training import ChipTraining
 from entrain.rules.interface import Tensors
 
 Back = Callable[[Tensor, int], Tensors]
+_Draws = tuple[FreshDraws | KeptDraws, FreshDraws]  # of the chips, and of a run
 
 _SAMPLES = 2**20  # numbers of noisy trajectories for each epoch
 _FIRST_VALIDATION_CHIP = 2**31  # seeds that nobody counts up to
@@ -48,7 +49,7 @@ class OnChips:
         n = len(spec.graph)
         self._mask = spec.graph.expand(len(runs), n, n).clone()
         self._weights_mask: Tensor | None = None
-        self._draws: dict[tuple[int, int], tuple[FreshDraws | KeptDraws, FreshDraws]] = {}
+        self._draws: dict[tuple[int, int], _Draws] = {}
         self._samples = torch.zeros((), dtype=torch.int64, device=spec.graph.device)
         self._generators: list[torch.Generator] = []
         self._validation: KeptDraws | None = None
@@ -259,9 +260,7 @@ class OnChips:
         names = self._spec.spec.names
         return {name: tensors.get(f"raw.{name}", tensors[name]) for name in names}
 
-    def _drawn(
-        self, raw: Tensors, batch: int, dynamics: Dynamics
-    ) -> tuple[FreshDraws | KeptDraws, FreshDraws]:
+    def _drawn(self, raw: Tensors, batch: int, dynamics: Dynamics) -> _Draws:
         """The random numbers of batches of this size; the first time, made by a dry run."""
         runs = len(self._runs)
         if (runs, batch) not in self._draws:
