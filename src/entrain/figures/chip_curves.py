@@ -93,7 +93,12 @@ def _curve(axis: Axes, rows: list[Values], curve: Curve) -> None:
         means(axis, at, middle, sd, look, markersize=6.0)
     axis.set_xticks(at, [curve.shown(value) for value in at])
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.margins(x=0.1)
+    room = 0.1 * (at[-1] - at[0]) or 1.0
+    ends = (at[0] - room, at[-1] + room)
+    if curve.scale == "log":
+        factor = (at[-1] / at[0]) ** 0.1 if len(at) > 1 else 2.0
+        ends = (at[0] / factor, at[-1] * factor)
+    axis.set_xlim(ends)
     axis.set_xlabel(curve.label or curve.title)
 
 

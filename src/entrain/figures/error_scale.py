@@ -13,7 +13,7 @@ from entrain.figures.panels import number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_TICKS = (0, 20, 40, 60, 70, 80, 85, 88, 90, 93, 95, 96, 97, 98, 98.5, 99, 99.3, 99.5, 99.7, 99.9)
+_TICKS = (0, 20, 40, 60, 70, 80, 85, 88, 90, 93, 95, 97, 98, 98.5, 99, 99.3, 99.5, 99.7, 99.9)
 _STEPS = (5.0, 2.0, 1.0, 0.5, 0.2, 0.1)  # between ticks, where these are too few
 _FEWEST = 4  # ticks
 _LEAST = 0.05  # percent of errors that is drawn: no error at all would be infinitely far
