@@ -18,7 +18,6 @@ _STEPS = (5.0, 2.0, 1.0, 0.5, 0.2, 0.1)  # between ticks, where these are too fe
 _FEWEST = 4  # ticks
 _LEAST = 0.05  # percent of errors that is drawn: no error at all would be infinitely far
 _ROOM = 0.06  # beside the outermost values, in parts of the axis
-_APART = 0.05  # of neighbouring ticks, likewise
 
 
 def _place(accuracy: np.ndarray) -> np.ndarray:
@@ -30,13 +29,18 @@ def _accuracy(place: np.ndarray) -> np.ndarray:
     return np.asarray(100.0 - np.exp2(-np.asarray(place, dtype=float)))
 
 
-def error_scale(axis: Axes, which: Literal["x", "y"], accuracies: Iterable[float]) -> None:
-    """Make an axis logarithmic in 100 % - accuracy, better ones up or to the right, about these."""
+def error_scale(
+    axis: Axes, which: Literal["x", "y"], accuracies: Iterable[float], *, apart: float = 0.05
+) -> None:
+    """Make an axis logarithmic in 100 % - accuracy, better ones up or to the right, about these.
+
+    Neighbouring ticks are `apart` or more, in parts of the axis.
+    """
     known = np.array([each for each in accuracies if np.isfinite(each)] or [0.0, 99.0])
     low, high = _place(np.array([known.min(), known.max()]))
     room = max(_ROOM * (high - low), 0.05)
     low, high = low - room, high + room
-    ends, ticks = _accuracy(np.array([low, high])), _ticks(low, high)
+    ends, ticks = _accuracy(np.array([low, high])), _ticks(low, high, apart)
     labels = [f"{tick:g}" for tick in ticks]
     if which == "x":
         axis.set_xscale("function", functions=(_place, _accuracy))
@@ -57,14 +61,14 @@ def spans(scores: Iterable[Mapping[str, Any]]) -> list[float]:
     return found
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _ticks(low: float, high: float, apart: float) -> list[float]:
     """Round accuracies between two places, no two too near each other; from the best on."""
     shown: list[float] = []
     for candidates in (_TICKS, *(np.arange(0.0, 99.95, step).round(1) for step in _STEPS)):
         shown = []
         for tick in np.flip(np.asarray(candidates, dtype=float)):
             place = _place(tick)
-            near = shown and _place(np.asarray(shown[-1])) - place < _APART * (high - low)
+            near = shown and _place(np.asarray(shown[-1])) - place < apart * (high - low)
             if low <= place <= high and not near:
                 shown.append(float(tick))
         if len(shown) >= _FEWEST:

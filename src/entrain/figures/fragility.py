@@ -56,7 +56,8 @@ def fragility(dataset: str) -> Callable[[Results], Figure]:
             _effect(axis, [row for row in rows if row["effect"] == effect], ideal)
             heading(axis, effect_name(effect))
         strengths = [each for row in rows for each in row["strengths"]]
-        error_scale(axes[0, 0], "y", [*spans(strengths), *map(number, ideal.values())])
+        shown = [*spans(strengths), *map(number, ideal.values())]
+        error_scale(axes[0, 0], "y", shown, apart=0.09)  # in small panels
         for axis in axes[:, 0]:
             axis.set_ylabel("test top-1 (%)")
         legend_below(figure, _keys(rows))
