@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -106,6 +107,19 @@ def test_effects_are_differences_and_an_error_that_falls_counts_as_gain(
         low, high = effect["t_interval"]
         assert low <= effect["mean"] <= high
         assert effect["positive"] + effect["zero"] + effect["negative"] == TINY.runs
+
+
+def test_a_yield_is_that_of_the_chips_it_lists(everything: Path) -> None:
+    for row in values(everything, "typical-yield")["rows"]:
+        chips = row["accuracies"]
+        assert len(chips) == row["chips"] == TINY.many_chips
+        assert row["mean"] == pytest.approx(statistics.mean(chips))
+        assert row["sd"] == pytest.approx(statistics.stdev(chips))
+        assert row["worst"] == min(chips)
+        assert row["worst"] <= row["p1"] <= row["p5"] <= row["p50"] <= max(chips)
+        for level, share in row["above"].items():
+            reached = sum(chip >= float(level) for chip in chips)
+            assert share == pytest.approx(100 * reached / len(chips))
 
 
 def test_a_person_sees_how_far_everything_is_and_how_long_it_takes(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from entrain.evaluation.chips import Yield
 from entrain.experiments import on_chips
 from entrain.experiments.setting import BOTH, Setting
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
@@ -81,19 +82,16 @@ def measure_yield(context: ExperimentContext) -> Values:
                 on_chips.sizes(context.setting).many_chips,
                 run=best,
             )[0]
+            over = Yield(tuple(round(float(each), 2) for each in found))  # of 10,000 images: exact
             rows.append(
                 {
                     "dataset": name,
                     "method": method,
                     "run": stage.runs[best],
-                    **on_chips.over_chips(found[None]),
-                    "p1": float(np.percentile(found, 1)),
-                    "p50": float(np.percentile(found, 50)),
-                    "above": {
-                        f"{level:g}": 100.0 * float((found >= level).mean())
-                        for level in THRESHOLDS[name]
-                    },
-                    "accuracies": [round(float(each), 2) for each in found],
+                    "chips": len(over.accuracies),
+                    **over.summary(),
+                    "above": {f"{level:g}": over.above(level) for level in THRESHOLDS[name]},
+                    "accuracies": list(over.accuracies),
                 }
             )
             context.on_progress(len(rows) / 8)

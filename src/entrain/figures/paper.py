@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from entrain.figures.ablation import protocol_ablation
 from entrain.figures.anytime import anytime
 from entrain.figures.architectures import architectures_pairs, architectures_scatter
+from entrain.figures.chip_curves import chip_curves
+from entrain.figures.chip_scores import published_chips, trained_for_chips
 from entrain.figures.errors import time_resolved
 from entrain.figures.examples import examples
+from entrain.figures.fragility import fragility, typical_yield
 from entrain.figures.learning import matched_continuations, stage2_components, validation_curves
 from entrain.figures.noisy import stochastic_dynamics
 from entrain.figures.panels import Results
@@ -40,6 +43,9 @@ _EXAMPLES = (
     "Each panel shows the image and the ten outputs of one TWO-STAGE-END network from start to "
     "observation time; the thick line is the class that wins."
 )
+
+_ERROR_SCALE = "Accuracies are on a logarithmic scale of the error: half the error, the same step."
+_TRAININGS = "Settings and the epoch of every training were chosen on validation images."
 
 FIGURES: dict[str, PaperFigure] = {
     figure.name: figure
@@ -190,6 +196,66 @@ FIGURES: dict[str, PaperFigure] = {
             "more did not get there. Each run is tested at the epoch chosen on validation images.",
             ("teacher-needed",),
             teacher_needed,
+        ),
+        PaperFigure(
+            "trained-for-chips",
+            "Networks trained for what chips do to them, one constraint a line, beside networks of "
+            "the same size that were trained for none of it: means over chips and trainings "
+            "(100 chips and five trainings in the full setting; five chips where not trained for "
+            f"it). {_ERROR_SCALE} {_TRAININGS}",
+            ("trained-for-chips",),
+            trained_for_chips,
+        ),
+        *(
+            PaperFigure(
+                f"{short}-fragility",
+                f"{dataset} networks of four methods under each imperfection alone, from the ideal "
+                "network (none) to five strengths of it: means over trainings and chips (five of "
+                "each in the full setting), bars one sample SD over trainings. None was trained "
+                "for these chips: the last method was trained for all that is in typical. "
+                f"{_ERROR_SCALE}",
+                ("fragility",),
+                fragility(dataset),
+            )
+            for short, dataset in (("mnist", "MNIST"), ("fashion", "Fashion-MNIST"))
+        ),
+        PaperFigure(
+            "typical-yield",
+            "The share of typical chips (1,000 in the full setting, the same for all) on which a "
+            "network has at least an accuracy; markers are at 95, 50 and 5 % of the chips, and the "
+            "dotted line crosses each curve at its 5th percentile. One network of each method, "
+            f"the best of its runs on validation images. {_ERROR_SCALE}",
+            ("typical-yield",),
+            typical_yield,
+        ),
+        PaperFigure(
+            "published-chips",
+            "What networks trained for published chips score on simulated ones: mean over chips "
+            "and trainings (100 and five in the full setting). Under each name are the "
+            "oscillators of the network, those of the chip, and its coupling levels. Filled: "
+            "fields are exact; open: they have the levels of the chip's own couplings. "
+            f"{_ERROR_SCALE} {_TRAININGS}",
+            ("published-chips",),
+            published_chips,
+        ),
+        PaperFigure(
+            "chip-resources",
+            "MNIST accuracy against the share of couplers that is used, the bits of a coupling (1: "
+            "two levels without a zero) and the pixels that reach an oscillator: networks trained "
+            "for each, and DIRECT networks that were cut or rounded after training. Markers are "
+            "means over trainings (five in the full setting), bars one sample SD. "
+            f"{_ERROR_SCALE} {_TRAININGS}",
+            ("chip-resources",),
+            chip_curves("chip-resources"),
+        ),
+        PaperFigure(
+            "even-coupling",
+            "What an even part of the coupling function costs, on MNIST: a phase lag, and an even "
+            "second harmonic, with which the network is no gradient flow. Networks trained with "
+            "it, and DIRECT networks trained without. Markers are means over trainings (five in "
+            f"the full setting), bars one sample SD. {_ERROR_SCALE} {_TRAININGS}",
+            ("even-coupling",),
+            chip_curves("even-coupling"),
         ),
     )
 }

@@ -35,6 +35,7 @@ METHOD_COLOURS = {
     "PRETRAIN-END-ONLY": "#009E73",
     "TWO-STAGE-END": "#D55E00",
     "DIRECT": "#882255",
+    "DIRECT for chips": "#117733",
 }
 METHOD_MARKERS = {
     "teacher": "*",
@@ -45,6 +46,7 @@ METHOD_MARKERS = {
     "PRETRAIN-END-ONLY": "^",
     "TWO-STAGE-END": "s",
     "DIRECT": ">",
+    "DIRECT for chips": "D",
 }
 METHOD_LINES = {
     "teacher": ":",
@@ -55,6 +57,7 @@ METHOD_LINES = {
     "PRETRAIN-END-ONLY": "-.",
     "TWO-STAGE-END": "-",
     "DIRECT": "-.",
+    "DIRECT for chips": "-",
 }
 
 # As results name them, and as they are called.

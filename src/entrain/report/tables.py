@@ -1,5 +1,5 @@
 """Tables that are no comparison number by number: the network among published ones (ours computed,
-the others cited), and our own experiments."""
+the others cited), and our own experiments; those with chips are in `chip_tables`."""
 
 from __future__ import annotations
 
@@ -7,61 +7,36 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from entrain.experiments.published import published
+from entrain.report.chip_tables import CHIP_TABLES
+from entrain.report.markdown import Column, percent, plain, table
 
 _LETTERS = (
     "Superscripts: H hardware, S simulation, D stated in the source, A counted from the stated "
     "architecture; NR not reported. Cited rows are those of the paper's table."
 )
-Column = tuple[str, Callable[[Mapping[str, Any]], str]]
-
-
-def _table(rows: list[Mapping[str, Any]], columns: list[Column]) -> str:
-    lines = ["| " + " | ".join(title for title, _ in columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(show(row) for _, show in columns) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def _plain(name: str, provenance: str = "") -> Callable[[Mapping[str, Any]], str]:
-    """A field, with its provenance letter where the table has one."""
-
-    def show(row: Mapping[str, Any]) -> str:
-        value = row.get(name)
-        if value is None:
-            return "NR"
-        text = f"{value:,}" if isinstance(value, int) else str(value)
-        letter = row.get(f"prov_{provenance}")
-        return f"{text}<sup>{letter}</sup>" if letter else text
-
-    return show
 
 
 def _system(row: Mapping[str, Any]) -> str:
     return f"{row['system']}, {row['source']}" if "source" in row else f"**{row['system']}**"
 
 
-def _papers(table: str) -> Mapping[str, Any]:
+def _papers(name: str) -> Mapping[str, Any]:
     """The paper's own row of one of its tables."""
-    (own,) = (row for row in published()[table]["rows"] if "citation" not in row)
+    (own,) = (row for row in published()[name]["rows"] if "citation" not in row)
     return {**own, "system": "the paper"}
-
-
-def _percent(mean: float | None, sd: float | None) -> str:
-    if mean is None:
-        return ""
-    return f"{mean:.2f}" + (f" ± {sd:.2f}" if sd else "")
 
 
 def _top1(row: Mapping[str, Any]) -> str:
     shown = []
     for label, name in (("MNIST", "mnist"), ("Fashion", "fashion")):
         mean = row.get(f"{name}_top1_mean", row.get(f"{name}_top1"))
-        if text := _percent(mean, row.get(f"{name}_top1_sd")):
+        if text := percent(mean, row.get(f"{name}_top1_sd")):
             about = "about " if row.get(f"{name}_top1_approx") else ""
             shown.append(f"{label} {about}{text}")
         elif row.get(f"{name}_top1_min"):
             shown.append(f"{label} {row[f'{name}_top1_min']} to {row[f'{name}_top1_max']}")
     if row.get("other_task_top1_mean"):
-        shown.append(_percent(row["other_task_top1_mean"], row.get("other_task_top1_sd")))
+        shown.append(percent(row["other_task_top1_mean"], row.get("other_task_top1_sd")))
     letter = row.get("prov_accuracy")
     return "; ".join(shown) + (f"<sup>{letter}</sup>" if letter else "")
 
@@ -76,52 +51,52 @@ def resources(values: Mapping[str, Any]) -> str:
     """Oscillators, input coefficients and couplers."""
     columns: list[Column] = [
         ("system", _system),
-        ("platform", _plain("platform", "platform")),
-        ("task", _plain("task", "task")),
+        ("platform", plain("platform", "platform")),
+        ("task", plain("task", "task")),
         ("top-1 %", _top1),
-        ("hidden", _plain("hidden", "hidden")),
-        ("output", _plain("output", "output")),
-        ("variables", _plain("total", "total")),
-        ("input coefficients", _plain("input_coefficients", "input_coefficients")),
-        ("couplers", _plain("couplers", "couplers")),
-        ("input encoding", _plain("input_encoding", "input_encoding")),
-        ("evidence", _plain("implementation", "implementation")),
+        ("hidden", plain("hidden", "hidden")),
+        ("output", plain("output", "output")),
+        ("variables", plain("total", "total")),
+        ("input coefficients", plain("input_coefficients", "input_coefficients")),
+        ("couplers", plain("couplers", "couplers")),
+        ("input encoding", plain("input_encoding", "input_encoding")),
+        ("evidence", plain("implementation", "implementation")),
     ]
     rows = [values["ours"], _papers("cross_platform_resources"), *values["others"]]
-    return _table(rows, columns) + "\n\n" + _LETTERS
+    return table(rows, columns) + "\n\n" + _LETTERS
 
 
 def protocols(values: Mapping[str, Any]) -> str:
     """How training and inference use the dynamics."""
     columns: list[Column] = [
         ("system", _system),
-        ("training rule", _plain("training_rule", "training_rule")),
-        ("states used", _plain("training_states", "training_states")),
+        ("training rule", plain("training_rule", "training_rule")),
+        ("states used", plain("training_states", "training_states")),
         ("evolutions per update", _evolutions),
-        ("trained on", _plain("training_hardware", "training_hardware")),
-        ("update", _plain("update", "update")),
-        ("read out", _plain("inference_state", "inference_state")),
-        ("inference", _plain("inference_evolution", "inference_evolution")),
+        ("trained on", plain("training_hardware", "training_hardware")),
+        ("update", plain("update", "update")),
+        ("read out", plain("inference_state", "inference_state")),
+        ("inference", plain("inference_evolution", "inference_evolution")),
     ]
     rows = [values["ours"], _papers("cross_platform_training"), *values["others"]]
-    return _table(rows, columns) + "\n\n" + _LETTERS
+    return table(rows, columns) + "\n\n" + _LETTERS
 
 
 def broader(values: Mapping[str, Any]) -> str:
     """State variables, dynamics and readout of other dynamical classifiers."""
     columns: list[Column] = [
         ("system", _system),
-        ("substrate", _plain("substrate")),
-        ("architecture", _plain("architecture")),
-        ("variables", _plain("n_dyn")),
-        ("regime", _plain("regime")),
-        ("structure", _plain("structure")),
-        ("input", _plain("input")),
-        ("interactions", _plain("interactions")),
-        ("trained readout", _plain("readout")),
-        ("read out", _plain("prediction_state")),
+        ("substrate", plain("substrate")),
+        ("architecture", plain("architecture")),
+        ("variables", plain("n_dyn")),
+        ("regime", plain("regime")),
+        ("structure", plain("structure")),
+        ("input", plain("input")),
+        ("interactions", plain("interactions")),
+        ("trained readout", plain("readout")),
+        ("read out", plain("prediction_state")),
         ("top-1 %", _top1),
-        ("evidence", _plain("implementation")),
+        ("evidence", plain("implementation")),
     ]
     notes = values["notes"]
     text = (
@@ -132,7 +107,7 @@ def broader(values: Mapping[str, Any]) -> str:
         "its analog core alone. SNN counts spiking neurons, not scalar variables."
     )
     rows = [values["ours"], _papers("broader_context"), *values["others"]]
-    return _table(rows, columns) + "\n\n" + text
+    return table(rows, columns) + "\n\n" + text
 
 
 def scale(values: Mapping[str, Any]) -> str:
@@ -140,13 +115,13 @@ def scale(values: Mapping[str, Any]) -> str:
     rows = [{"system": "Entrain", "task": "MNIST", **point} for point in values["ours"]]
     columns: list[Column] = [
         ("system", _system),
-        ("task", _plain("task")),
-        ("oscillators", _plain("oscillators")),
+        ("task", plain("task")),
+        ("oscillators", plain("oscillators")),
         ("top-1 %", lambda row: f"{row['top1']:.2f}"),
     ]
     missing = "; ".join(values["without_printed_accuracy"])
     return (
-        _table([*rows, *values["others"]], columns)
+        table([*rows, *values["others"]], columns)
         + "\n\nThe paper's figure also shows these works, but prints no accuracies for them, so "
         f"that they are not drawn: {missing}."
     )
@@ -156,15 +131,15 @@ def records(values: Mapping[str, Any]) -> str:
     """Accuracy by size."""
 
     def top1(metric: str) -> Callable[[Mapping[str, Any]], str]:
-        return lambda row: _percent(row["mean"][metric], row["sd"][metric])
+        return lambda row: percent(row["mean"][metric], row["sd"][metric])
 
     def epochs(row: Mapping[str, Any]) -> str:
         chosen = [run["epoch"] for run in row["runs"]]
         return f"{min(chosen)} to {max(chosen)} of {row['epochs']}"
 
     columns: list[Column] = [
-        ("dataset", _plain("dataset")),
-        ("oscillators", _plain("N")),
+        ("dataset", plain("dataset")),
+        ("oscillators", plain("N")),
         ("augmentation", lambda row: "yes" if row["augmented"] else "no"),
         ("validation top-1 %", top1("validation_top1")),
         ("test top-1 %", top1("top1")),
@@ -172,7 +147,7 @@ def records(values: Mapping[str, Any]) -> str:
         ("runs", lambda row: str(len(row["runs"]))),
         ("selected epochs", epochs),
     ]
-    return _table(values["rows"], columns)
+    return table(values["rows"], columns)
 
 
 def teacher_needed(values: Mapping[str, Any]) -> str:
@@ -188,9 +163,9 @@ def teacher_needed(values: Mapping[str, Any]) -> str:
         return show
 
     columns: list[Column] = [
-        ("start", _plain("start")),
-        ("objective", _plain("objective")),
-        ("test top-1 %", lambda row: _percent(row["mean"]["top1"], row["sd"]["top1"])),
+        ("start", plain("start")),
+        ("objective", plain("objective")),
+        ("test top-1 %", lambda row: percent(row["mean"]["top1"], row["sd"]["top1"])),
         *((f"epoch of {level} % validation", epoch(level)) for level in first["reached"]),
     ]
     text = (
@@ -198,7 +173,7 @@ def teacher_needed(values: Mapping[str, Any]) -> str:
         "not counted. Exact zero is a saddle: the couplings get no gradient there, and AdamW "
         "leaves it late."
     )
-    return _table(values["rows"], columns) + "\n\n" + text
+    return table(values["rows"], columns) + "\n\n" + text
 
 
 def anytime(values: Mapping[str, Any]) -> str:
@@ -219,22 +194,22 @@ def anytime(values: Mapping[str, Any]) -> str:
         return show
 
     columns: list[Column] = [
-        ("dataset", _plain("dataset")),
-        ("method", _plain("method")),
+        ("dataset", plain("dataset")),
+        ("method", plain("method")),
         *((f"t = {time:g} t_f", at(time)) for time in (0.1, 0.2, 0.5, 1.0)),
         *((f"stop at margin {margin:g}", stop(margin)) for margin in (0.1, 0.2, 0.4)),
     ]
     trained: list[Column] = [
-        ("dataset", _plain("dataset")),
+        ("dataset", plain("dataset")),
         ("trained for t_f", lambda row: f"{row['observation_time']:g}"),
-        ("test top-1 %", lambda row: _percent(row["mean"], row["sd"])),
+        ("test top-1 %", lambda row: percent(row["mean"], row["sd"])),
     ]
     return (
         "Test top-1 % read at a fraction of the observation time, and when each image is decided "
         "as soon as its largest output leads by a margin (with the mean time of that).\n\n"
-        + _table(values["rows"], columns)
+        + table(values["rows"], columns)
         + "\n\nNetworks trained (DIRECT, a quarter of the epochs) for another time:\n\n"
-        + _table(values["trained"], trained)
+        + table(values["trained"], trained)
     )
 
 
@@ -246,4 +221,5 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "training-protocols": protocols,
     "broader-context": broader,
     "oscillator-scale": scale,
+    **CHIP_TABLES,
 }
