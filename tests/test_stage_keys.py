@@ -35,6 +35,7 @@ UNMEASURED = {
     "published-chips",
     "chip-resources",
     "even-coupling",
+    "bake-off",
 }
 
 

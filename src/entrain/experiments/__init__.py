@@ -4,6 +4,7 @@ from entrain.experiments import (
     ablation,
     anytime,
     architectures,
+    bake_off,
     chip_curves,
     configuration,
     curves,
@@ -66,6 +67,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         published_chips.EXPERIMENT,
         chip_curves.RESOURCES,
         chip_curves.EVEN_PART,
+        bake_off.EXPERIMENT,
     )
 }
 

@@ -60,14 +60,21 @@ class ExperimentContext:
         dataset: Callable[[str], ImageDataset],
         device: torch.device,
         on_progress: Callable[[float], None] | None = None,
+        seconds: Mapping[str, float] | None = None,
     ) -> None:
+        """`seconds` is what each stage took, by key."""
         self.setting, self.device = setting, device
+        self._seconds = seconds or {}
         self.on_progress = on_progress or (lambda fraction: None)
         self._states, self._dataset = states, dataset
 
     def state(self, stage: Stage) -> TrainingState:
         """The training state of a stage."""
         return self._states[stage.key]
+
+    def seconds(self, stage: Stage) -> float | None:
+        """How long a stage was trained, where that is known."""
+        return self._seconds.get(stage.key)
 
     def data(self, name: str) -> ImageDataset:
         """The dataset that stands for the paper's `name`."""

@@ -105,7 +105,8 @@ class Stage:
         several = f" x {self.lanes}" if self.lanes > 1 else ""
         chips = self.rule.hardware
         made_for = "" if chips is None else f" for {chips.name or 'chips'}"
-        return f"{self.dataset} {self.rule.name} H={self.network.hidden}{several}{made_for}"
+        size = f" H={self.network.hidden}" if self.rule.trains_networks else ""
+        return f"{self.dataset} {self.rule.name}{size}{several}{made_for}"
 
     @cached_property
     def key(self) -> str:

@@ -60,7 +60,9 @@ class Worker:
     ) -> Values:
         """The result of a measurement; `seconds` is what each stage it uses took."""
         began = time.monotonic()
-        context = ExperimentContext(job.setting, needs, self._dataset, self.device, on_progress)
+        context = ExperimentContext(
+            job.setting, needs, self._dataset, self.device, on_progress, seconds
+        )
         values = job.experiment.measure(context)
         return {
             "experiment": job.experiment.name,

@@ -75,6 +75,11 @@ class Rule(ABC):
         return False
 
     @property
+    def trains_networks(self) -> bool:
+        """Whether what it trains are oscillator networks of this package."""
+        return True
+
+    @property
     def goes_on(self) -> bool:
         """Whether it starts from the networks of another protocol."""
         return self.start not in ("zero", "random")

@@ -96,7 +96,7 @@ class TrainingData:
     @cached_property
     def images(self) -> tuple[Examples, Examples]:
         """Training and validation images, made into inputs when they are used."""
-        return self._images(self.data.train), self._images(self.data.validation)
+        return self.images_of(self.data.train), self.images_of(self.data.validation)
 
     def teacher_targets(self, teachers: Sequence[Teacher]) -> tuple[TeacherData, TeacherData]:
         """Training and validation examples with the targets of one teacher, or of each."""
@@ -107,7 +107,8 @@ class TrainingData:
         labels = torch.from_numpy(split.labels).to(self.device)
         return Examples(labels, inputs.to(self.device))
 
-    def _images(self, split: Split) -> Examples:
+    def images_of(self, split: Split) -> Examples:
+        """The images of any split of these data."""
         constants = self.data.preprocessing
         if not isinstance(constants, Preprocessing):
             raise InputError("rows of features cannot be distorted as images can")

@@ -1,0 +1,72 @@
+"""Every system that the paper compares with, trained and measured here alike: one split, selection
+on validation, the same seeds, the test images once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from entrain.evaluation import metrics, summarise
+from entrain.experiments.setting import BOTH, Setting
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.learning import Stage
+from entrain.peers import SYSTEMS, Peer
+from entrain.peers.task import PeerTask
+from entrain.rules import Assignment
+from entrain.rules.training_data import TrainingData
+
+
+def stage(setting: Setting, name: str, system: Peer) -> Stage:
+    """Machines of one system on a dataset, one per seed."""
+    suited = system.for_dataset(name)
+    suited = replace(suited, epochs=min(suited.epochs, setting.direct_epochs))
+    return Stage(suited, setting.dataset(name), runs=tuple(range(setting.few_runs)))
+
+
+def experiment(systems: list[Peer], name: str = "bake-off") -> Experiment:
+    """These systems on both datasets."""
+
+    def stages(setting: Setting) -> list[Stage]:
+        return [stage(setting, dataset, system) for dataset in BOTH for system in systems]
+
+    def measure(context: ExperimentContext) -> Values:
+        rows: list[Values] = []
+        for dataset in BOTH:
+            for system in systems:
+                rows.append(_row(context, dataset, stage(context.setting, dataset, system)))
+                context.on_progress(len(rows) / (2 * len(systems)))
+        return {"rows": rows}
+
+    title = "The compared systems, measured on one protocol"
+    return Experiment(name, title, "", stages, measure)
+
+
+def _row(context: ExperimentContext, dataset: str, of: Stage) -> Values:
+    peer, state = of.rule, context.state(of)
+    assert isinstance(peer, Peer)
+    device = context.device
+    numbers = {n: t.to(device) for n, t in state.best.items() if "." not in n}
+    data = TrainingData(context.data(dataset), device)
+    task = PeerTask(peer, Assignment(data, of.network, of.runs, of.seed))
+    test = data.images_of(context.data(dataset).test)
+    assert test.images is not None
+    tops = metrics.top_k(task.scores(numbers, test.images), test.labels).tolist()
+    each = summarise(tops)
+    return {
+        "system": peer.name,
+        "title": peer.title,
+        "dataset": dataset,
+        "cited": peer.cited.get(dataset),
+        "measured_mean": each.mean,
+        "measured_sd": each.sd,
+        "runs": tops,
+        "validation": [state.selected("top1", lane) for lane in range(of.lanes)],
+        "epochs": [int(epoch) for epoch in state.best_epoch],
+        "parameters": peer.adaptive(numbers),
+        "variables": peer.variables,
+        "couplers": peer.couplers(numbers),
+        "seconds": context.seconds(of),
+        "why": peer.why,
+    }
+
+
+EXPERIMENT = experiment(list(SYSTEMS.values()))

@@ -1,0 +1,23 @@
+"""The systems that the paper compares with, each small and readable in a file of its own.
+
+Every one is a training rule (`interface.Peer`): the package's own trainer, splits, selection,
+checkpoints and run axis serve all of them alike, and `experiments.bake_off` measures them side by
+side. Nothing else in the package knows them.
+"""
+
+from __future__ import annotations
+
+from entrain.errors import unknown_name
+from entrain.peers.interface import Peer
+from entrain.peers.scellier import Scellier
+
+SYSTEMS: dict[str, Peer] = {system.name: system for system in (Scellier(),)}
+
+__all__ = ["SYSTEMS", "Peer", "system_named"]
+
+
+def system_named(name: str) -> Peer:
+    """The system of that name."""
+    if name not in SYSTEMS:
+        raise unknown_name("system", name, SYSTEMS)
+    return SYSTEMS[name]
