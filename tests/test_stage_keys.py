@@ -22,21 +22,11 @@ from entrain.reproduction import Queue, ResultsFolder
 from entrain.reproduction.worker import with_needs
 from entrain.rules import DirectProtocol
 from entrain.rules.chip_training import ChipTraining
+from unmeasured import UNMEASURED
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 RELEASED = json.loads((ROOT / "tests" / "vectors" / "stage_keys.json").read_text())
-
-# Experiments whose results in full are not there yet; a name goes when its file comes.
-UNMEASURED = {
-    "trained-for-chips",
-    "fragility",
-    "typical-yield",
-    "published-chips",
-    "chip-resources",
-    "even-coupling",
-    "bake-off",
-}
 
 
 def measurements() -> dict[str, Measurement]:
