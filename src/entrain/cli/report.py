@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,24 +56,21 @@ def write(folder: ResultsFolder, *, stale_only: bool = False) -> Path:
 
 def show(folder: ResultsFolder, names: set[str]) -> None:
     """A table of verdicts, and the claims that do not hold."""
-    from entrain.experiments import EXPERIMENTS
+    from entrain.report import SYMBOLS, judge
 
-    results = folder.results()
-    shown = table(
-        "against the paper", "experiment", "reproduced", "qualitatively", "differs", "claims"
-    )
+    judged = judge(folder.results())
+    shown = table("against the paper", "experiment", *SYMBOLS.values(), "again", "claims")
     failing = []
-    for name, experiment in EXPERIMENTS.items():
-        if name not in names or experiment.compare is None:
+    for name, comparison in judged.comparisons.items():
+        if name not in names:
             continue
-        comparison = experiment.compare(results[name]["values"])
-        counts = Counter(comparison.verdicts())
-        held = sum(claim.holds for claim in comparison.claims)
-        cells = [str(counts[v] or "") for v in ("reproduced", "qualitatively", "differs")]
-        claims = f"{held} of {len(comparison.claims)}" if comparison.claims else ""
-        shown.add_row(name, *cells, claims)
-        failing += [c for c in comparison.claims if not c.holds]
+        counts, claims = judged.counts(name), comparison.claims
+        cells = [str(counts[verdict] or "") for verdict in SYMBOLS]
+        held = f"{comparison.holding} of {len(claims)}" if claims else ""
+        shown.add_row(name, *cells, str(comparison.seen_before or ""), held)
+        failing += [claim for claim in claims if not claim.holds]
     if shown.row_count:
         out.print(shown)
+        out.print(", ".join(f"{symbol} {verdict}" for verdict, symbol in SYMBOLS.items()))
     for claim in failing:
         out.print(f"does not hold here: {claim.text} ({claim.measured})", soft_wrap=True)

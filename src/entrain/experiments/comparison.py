@@ -1,42 +1,59 @@
 """Ours beside the paper's, and a verdict by rule.
 
-A number is *reproduced* within two of the paper's standard deviations or the stated tolerance. It
-is reproduced *qualitatively* where it has the paper's sign and stands to the other rows of its
-group as it does in the paper (rows the paper has closer than the tolerance are not told apart).
-Otherwise it *differs*.
+A number that our configuration sets, or that follows from the split alone, is a *setting*. One
+that was measured is
+
+- *within orders* if it lies within two of the paper's standard deviations, which are over training
+  orders of one teacher;
+- *within teachers* if it lies no farther off than one teacher of ours lies from another: ours has
+  another teacher than the paper's. For teachers whose metric has the sample deviation s over n
+  seeds that is t_{0.975, n-1} s sqrt(2), a 95 % prediction interval for a difference of two;
+- otherwise it *differs*; where the paper prints no deviation and we have not measured how teachers
+  spread, it has *no scale*.
+
+A number of networks that an earlier table has counted, or that follows from such numbers, is shown
+and judged *again*, but not counted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
-from entrain.experiments.setting import MNIST
+from scipy import stats
 
-Verdict = Literal["reproduced", "qualitatively", "differs"]
+Verdict = Literal["setting", "within orders", "within teachers", "differs", "no scale"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+Source = tuple[str, str, str]  # dataset, method, metric: what spreads over teachers
+Spread = Mapping[Source, float]  # how far two teachers of ours may lie apart
 
-# The paper's spread is over training orders of one teacher. Another teacher of the same accuracy
-# moves these numbers by more, so the tolerances are what five teachers of ours spread over.
-RMSE = 0.15  # of the paper's value
 
-
-def points(dataset: str) -> float:
-    """Tolerance of an accuracy or agreement, percentage points."""
-    return 1.0 if dataset == MNIST else 2.0
+def apart(values: Sequence[float]) -> float:
+    """t_{0.975, n-1} s sqrt(2): how far two draws may lie apart, from n of them."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    s = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    return float(stats.t.ppf(0.975, n - 1)) * s * math.sqrt(2.0)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of the paper's and ours, with standard deviations where there are runs."""
+    """One measured number of the paper's and ours, with standard deviations where there are runs.
+
+    `source` names the metric whose spread over teachers it is judged by; `again` marks a number
+    of networks that were counted before.
+    """
 
     paper: float | None
     ours: float | None
-    tolerance: float = 0.0
+    source: Source | None = None
     paper_sd: float | None = None
     ours_sd: float | None = None
     form: str = ".3f"
+    again: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -45,34 +62,46 @@ class Cell:
             return None
         return self.ours - self.paper
 
-    @property
-    def reproduced(self) -> bool:
-        """Within two standard deviations or the tolerance; equal where there is neither."""
-        allowed = max(2 * (self.paper_sd or 0.0), self.tolerance)
-        return self.difference is not None and abs(self.difference) <= allowed + 1e-9
+    def verdict(self, spread: Spread) -> Verdict | None:
+        """The verdict on it; None where the paper has no number."""
+        if self.paper is None:
+            return None
+        if self.difference is None:
+            return "differs"
+        off = abs(self.difference) - 1e-9
+        if self.paper_sd is not None and off <= 2.0 * self.paper_sd:
+            return "within orders"
+        allowed = None if self.source is None else spread.get(self.source)
+        if allowed is not None and off <= allowed:
+            return "within teachers"
+        return "no scale" if allowed is None and self.paper_sd is None else "differs"
 
-    def stands_alike(self, other: Cell) -> bool | None:
-        """Whether the order of two rows is the paper's; None where the paper has them as one."""
-        if self.paper is None or other.paper is None or self.ours is None or other.ours is None:
+
+@dataclass(frozen=True)
+class Constant(Cell):
+    """A number that a setting of ours decides, equal but for the digits that are printed."""
+
+    rounding: float = 0.0
+
+    def verdict(self, spread: Spread) -> Verdict | None:
+        """Equal or not."""
+        if self.paper is None:
             return None
-        gap = self.paper - other.paper
-        if abs(gap) <= max(self.tolerance, other.tolerance):
-            return None
-        return (self.ours - other.ours) * gap > 0
+        alike = self.difference is not None and abs(self.difference) <= self.rounding + 1e-9
+        return "setting" if alike else "differs"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its labels, a cell per column, and the group whose rows are ordered together."""
+    """A row: its labels and a cell per column."""
 
     labels: tuple[str, ...]
     cells: tuple[Cell, ...]
-    group: str = ""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says, and whether our numbers say it too."""
+    """Something the paper says, or we do, and whether our numbers say it too."""
 
     text: str
     holds: bool
@@ -88,54 +117,19 @@ class Comparison:
     rows: tuple[Row, ...]
     claims: tuple[Claim, ...] = ()
     reason: str = ""
-    signed: bool = False  # numbers are effects, whose sign matters
     notes: tuple[str, ...] = field(default_factory=tuple)
 
-    def verdict(self, row: Row, column: int) -> Verdict | None:
-        """The verdict on a number; None where the paper has none."""
-        cell = row.cells[column]
-        if cell.paper is None:
-            return None
-        if cell.reproduced:
-            return "reproduced"
-        if cell.difference is None or cell.ours is None:
-            return "differs"
-        if self.signed:
-            return "qualitatively" if cell.ours * cell.paper > 0 else "differs"
-        orders = [
-            cell.stands_alike(other.cells[column])
-            for other in self.rows
-            if other is not row and other.group == row.group
-        ]
-        told_apart = [alike for alike in orders if alike is not None]
-        return "qualitatively" if told_apart and all(told_apart) else "differs"
+    def counts(self, spread: Spread) -> Counter[Verdict]:
+        """How many numbers have each verdict, none of them counted before."""
+        found = (cell.verdict(spread) for row in self.rows for cell in row.cells if not cell.again)
+        return Counter(verdict for verdict in found if verdict is not None)
 
-    def verdicts(self) -> Iterable[Verdict]:
-        """Every verdict of the table."""
-        for row in self.rows:
-            for column in range(len(row.cells)):
-                if (found := self.verdict(row, column)) is not None:
-                    yield found
+    @property
+    def seen_before(self) -> int:
+        """Numbers that are shown again."""
+        return sum(cell.again and cell.paper is not None for r in self.rows for cell in r.cells)
 
-
-def accuracy(
-    dataset: str,
-    paper: float | None,
-    ours: float | None,
-    paper_sd: float | None = None,
-    ours_sd: float | None = None,
-    form: str = ".3f",
-) -> Cell:
-    """A cell of an accuracy or agreement in percent."""
-    return Cell(paper, ours, points(dataset), paper_sd, ours_sd, form)
-
-
-def error(
-    paper: float | None,
-    ours: float | None,
-    paper_sd: float | None = None,
-    ours_sd: float | None = None,
-    form: str = ".4f",
-) -> Cell:
-    """A cell of an RMSE."""
-    return Cell(paper, ours, RMSE * abs(paper or 0.0), paper_sd, ours_sd, form)
+    @property
+    def holding(self) -> int:
+        """Claims that hold."""
+        return sum(claim.holds for claim in self.claims)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from entrain.experiments.comparison import Cell, Comparison, Row
+from entrain.experiments.comparison import Comparison, Constant, Row
 from entrain.experiments.published import published
 from entrain.experiments.setting import MNIST
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
@@ -43,7 +43,7 @@ def compare(values: Values) -> Comparison:
         "couplers": "symmetric couplings",
     }
     rows = [
-        Row((title,), (Cell(paper[name], values[name], form=",.0f"),))
+        Row((title,), (Constant(paper[name], values[name], form=",.0f"),))
         for name, title in names.items()
     ]
     stages = [
@@ -53,7 +53,7 @@ def compare(values: Values) -> Comparison:
     for title, prefix, ours in stages:
         labels = {"lr": "learning_rate", "batch_size": "batch_size", "epochs": "epochs"}
         for key, label in labels.items():
-            cell = Cell(paper[f"{prefix}_{key}"], ours[label], form=",.0f")
+            cell = Constant(paper[f"{prefix}_{key}"], ours[label], form=",.0f")
             rows.append(Row((f"{title} {label.replace('_', ' ')}",), (cell,)))
     dynamics = values["dynamics"]
     for label, theirs, number in (
@@ -63,7 +63,7 @@ def compare(values: Values) -> Comparison:
         ("Euler steps K", paper["K"], dynamics["steps"]),
         ("Euler step", paper["dt"], dynamics["observation_time"] / dynamics["steps"]),
     ):
-        rows.append(Row((label,), (Cell(theirs, number, form="g"),)))
+        rows.append(Row((label,), (Constant(theirs, number, form="g"),)))
     return Comparison(
         ("item",),
         ("value",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrain.experiments.comparison import Cell, Comparison, Row
+from entrain.experiments.comparison import Comparison, Constant, Row
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
@@ -46,9 +46,9 @@ def compare(values: Values) -> Comparison:
         Row(
             (ours["dataset"],),
             tuple(
-                Cell(paper[name], ours[name], 0.0, form=",.0f")
+                Constant(paper[name], ours[name], form=",.0f")
                 if name.endswith("examples")
-                else Cell(paper[name], ours[name], 0.0005)
+                else Constant(paper[name], ours[name], rounding=0.0005)
                 for name in columns
             ),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrain.experiments.comparison import Cell, Comparison, Row, accuracy
+from entrain.experiments.comparison import Cell, Comparison, Constant, Row
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
@@ -45,19 +45,16 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """Parameters exactly, accuracies within the tolerance."""
+    """Settings and accuracies."""
     rows = [
         Row(
             (ours["dataset"], ours["architecture"]),
             (
-                *(Cell(paper[theirs], ours[name], form=form) for theirs, name, form in _EXACT),
-                accuracy(
-                    ours["dataset"],
-                    paper["validation_top1"],
-                    ours["validation_top1"],
-                    form=".2f",
+                *(Constant(paper[theirs], ours[name], form=form) for theirs, name, form in _EXACT),
+                *(
+                    Cell(paper[m], ours[m], (ours["dataset"], "teacher", m), form=".2f")
+                    for m in ("validation_top1", "test_top1")
                 ),
-                accuracy(ours["dataset"], paper["test_top1"], ours["test_top1"], form=".2f"),
             ),
         )
         for paper, ours in zip(published()["teacher_training"]["rows"], values["rows"], strict=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from entrain.evaluation import trajectory_errors, trajectory_rmse
 from entrain.experiments import auxiliary
-from entrain.experiments.comparison import Claim, Comparison, Row, error
+from entrain.experiments.comparison import Cell, Claim, Comparison, Row
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.experiments.teacher_spread import source
 from entrain.experiments.values import rounded
 
 NODES = ("output", "hidden", "all")
@@ -60,16 +61,25 @@ def compare(values: Values) -> Comparison:
     """Trajectory RMSE before and after Stage II."""
     rows = []
     changes: dict[tuple[str, str], float] = {}
+    papers: dict[tuple[str, str], float] = {}
     for paper, ours in zip(published()["trajectory"]["rows"], values["rows"], strict=True):
         before, after = ours["path_rmse"], ours["two_stage_end_rmse"]
-        changes[ours["dataset"], ours["nodes"]] = 100 * (after / before - 1)
-        cells = (error(paper["path_rmse"], before), error(paper["two_stage_end_rmse"], after))
-        rows.append(Row((ours["dataset"], ours["nodes"]), cells, group=ours["dataset"]))
+        name, nodes = ours["dataset"], ours["nodes"]
+        changes[name, nodes] = 100 * (after / before - 1)
+        papers[name, nodes] = 100 * (paper["two_stage_end_rmse"] / paper["path_rmse"] - 1)
+        cells = tuple(
+            Cell(number, found, source(name, method, f"trajectory_{nodes}"), form=".4f")
+            for method, number, found in (
+                ("PATH", paper["path_rmse"], before),
+                ("TWO-STAGE-END", paper["two_stage_end_rmse"], after),
+            )
+        )
+        rows.append(Row((name, nodes), cells))
     claims = [
         Claim(
             f"{name}: the {nodes} trajectories come {word} the teacher path",
             (changes[name, nodes] < 0) == (nodes == "output"),
-            f"{changes[name, nodes]:+.0f} %",
+            f"{changes[name, nodes]:+.1f} % (paper {papers[name, nodes]:+.1f} %)",
         )
         for name in BOTH
         for nodes, word in (("output", "nearer to"), ("hidden", "off"), ("all", "off"))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from entrain.evaluation import summarise
-from entrain.experiments.comparison import Cell, Claim, Comparison, Row, accuracy, error, points
+from entrain.experiments.comparison import Cell, Claim, Comparison, Constant, Row
 from entrain.experiments.published import published
-from entrain.experiments.setting import BOTH, Setting, matched_widths
+from entrain.experiments.setting import BOTH, MNIST, PAPER, Setting, matched_widths
 from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
+from entrain.experiments.teacher_spread import GAIN, source
 from entrain.learning import Stage
+
+METHODS = ("path", "two_stage_end")
 
 
 def pair(setting: Setting, name: str, hidden: int) -> tuple[Stage, Stage]:
@@ -61,32 +66,31 @@ def compare(values: Values) -> Comparison:
     for ours in values["rows"]:
         name = ours["dataset"]
         paper = papers.get((name, ours["H"]), {})
-        gain = ours["paired_top1"]
-        cells = [
-            Cell(family.get(ours["H"], {}).get("N"), ours["N"], form=".0f"),
-            accuracy(name, paper.get("teacher_top1"), ours["teacher"]["test_top1"], form=".2f"),
-        ]
-        for method in ("path", "two_stage_end"):
-            mean, sd = ours[method]["mean"]["top1"], ours[method]["sd"]["top1"]
-            number, spread = (paper.get(f"{method}_top1_{each}") for each in ("mean", "sd"))
-            cells.append(accuracy(name, number, mean, spread, sd))
-        cells.append(
+        main = ours["H"] == PAPER.hidden  # the networks of multiseed
+        cells: list[Cell] = [
+            Constant(family.get(ours["H"], {}).get("N"), ours["N"], form=".0f"),
             Cell(
-                paper.get("paired_top1_mean"),
-                gain["mean"],
-                points(name),
-                paper.get("paired_top1_sd"),
-                gain["sd"],
-            )
-        )
-        for method in ("path", "two_stage_end"):
-            mean, sd = ours[method]["mean"]["endpoint_rmse"], ours[method]["sd"]["endpoint_rmse"]
-            number, spread = (paper.get(f"{method}_rmse_{each}") for each in ("mean", "sd"))
-            cells.append(error(number, mean, spread, sd))
-        rows.append(Row((name, str(ours["H"])), tuple(cells), group=name))
+                paper.get("teacher_top1"),
+                ours["teacher"]["test_top1"],
+                source(name, "teacher", "test_top1"),
+                form=".2f",
+                again=main,
+            ),
+        ]
+        for metric, theirs, form in (("top1", "top1", ".3f"), ("endpoint_rmse", "rmse", ".4f")):
+            for key, method in zip(METHODS, ("PATH", "TWO-STAGE-END"), strict=True):
+                mean, sd = ours[key]["mean"][metric], ours[key]["sd"][metric]
+                number, spread = (paper.get(f"{key}_{theirs}_{each}") for each in ("mean", "sd"))
+                by = source(name, method, metric)
+                cells.append(Cell(number, mean, by, spread, sd, form, main))
+        gain, by = ours["paired_top1"], source(name, GAIN, "top1")
+        number, spread = paper.get("paired_top1_mean"), paper.get("paired_top1_sd")
+        cells.append(Cell(number, gain["mean"], by, spread, gain["sd"], "+.3f", again=True))
+        rows.append(Row((name, str(ours["H"])), tuple(cells)))
     for name in BOTH:
         mine = [row for row in values["rows"] if row["dataset"] == name]
-        claims += [_wins(name, mine), *_trends(name, mine)]
+        claims += [_wins(name, mine), *_trends(name, mine), *_gaps(name, mine)]
+    claims.append(_teacher_gap(values["rows"]))
     return Comparison(
         ("dataset", "H"),
         (
@@ -94,9 +98,9 @@ def compare(values: Values) -> Comparison:
             "teacher top-1 %",
             "PATH top-1 %",
             "TWO-STAGE-END top-1 %",
-            "paired gain, points",
             "PATH RMSE",
             "TWO-STAGE-END RMSE",
+            "paired gain, points",
         ),
         tuple(rows),
         tuple(claims),
@@ -123,18 +127,75 @@ def _wins(name: str, rows: list[Values]) -> Claim:
 def _trends(name: str, rows: list[Values]) -> list[Claim]:
     hidden = [row["H"] for row in rows]
     teacher = [row["teacher"]["test_top1"] for row in rows]
-    path, end = ([row[m]["mean"]["top1"] for row in rows] for m in ("path", "two_stage_end"))
-    shown = ", ".join(f"{value:.2f}" for value in end)
+    path, end = ([row[m]["mean"]["top1"] for row in rows] for m in METHODS)
     best = hidden[path.index(max(path))]
+    errors, lower = ([row[m]["mean"]["endpoint_rmse"] for row in rows] for m in METHODS)
     return [
         Claim(
             f"{name}: the teacher improves with every width",
             teacher == sorted(teacher),
-            ", ".join(f"{value:.2f}" for value in teacher),
+            _listed(teacher),
         ),
-        Claim(f"{name}: TWO-STAGE-END improves with every width", end == sorted(end), shown),
+        Claim(f"{name}: TWO-STAGE-END improves with every width", end == sorted(end), _listed(end)),
         Claim(f"{name}: PATH is best at H = 32", best == 32, f"best at H = {best}"),
+        Claim(
+            f"{name}: PATH does not improve with every width",
+            path != sorted(path),
+            _listed(path),
+        ),
+        Claim(
+            f"{name}: PATH's endpoint RMSE does not fall with every width",
+            errors != sorted(errors, reverse=True),
+            _listed(errors, ".4f"),
+        ),
+        Claim(
+            f"{name}: TWO-STAGE-END has the lower endpoint RMSE at every width",
+            all(b < a for a, b in zip(errors, lower, strict=True)),
+            _listed(lower, ".4f"),
+        ),
     ]
+
+
+def _gaps(name: str, rows: list[Values]) -> list[Claim]:
+    """What the paper says of the steps between widths, and of the teachers above the networks."""
+    text, key = published()["width_scaling"]["text"], "mnist" if name == MNIST else "fashion"
+    end = [row["two_stage_end"]["mean"]["top1"] for row in rows]
+    steps = [after - before for before, after in pairwise(end)]
+    gaps = [row["teacher"]["test_top1"] - row["path"]["mean"]["top1"] for row in rows]
+    return [
+        Claim(
+            f"{name}: the last doubling of the width gains TWO-STAGE-END least",
+            steps[-1] == min(steps),
+            f"{_listed(steps, '+.2f')} points (paper's last {text[f'top1_gain_64_to_128_{key}']})",
+        ),
+        Claim(
+            f"{name}: PATH falls behind its teacher as the width grows",
+            gaps[-1] > gaps[0],
+            f"by {gaps[0]:.2f} to {gaps[-1]:.2f} points (paper "
+            f"{text[f'teacher_minus_path_{key}_16']:.2f} to "
+            f"{text[f'teacher_minus_path_{key}_128']:.2f})",
+        ),
+    ]
+
+
+def _teacher_gap(rows: list[Values]) -> Claim:
+    bound = published()["width_scaling"]["text"]["max_abs_teacher_gap_two_stage_end"]
+    gaps = {
+        f"{row['dataset']} H = {row['H']}": abs(
+            row["teacher"]["test_top1"] - row["two_stage_end"]["mean"]["top1"]
+        )
+        for row in rows
+    }
+    widest = max(gaps, key=lambda group: gaps[group])
+    return Claim(
+        f"TWO-STAGE-END is never more than {bound} points from its teacher",
+        gaps[widest] <= bound,
+        f"largest {gaps[widest]:.3f} points, {widest}",
+    )
+
+
+def _listed(values: list[float], form: str = ".2f") -> str:
+    return ", ".join(f"{value:{form}}" for value in values)
 
 
 EXPERIMENT = Experiment(

@@ -149,7 +149,9 @@ FIGURES: dict[str, PaperFigure] = {
             "oscillator-scale",
             "Digit accuracy against the number of oscillators: ours is the mean over training "
             "orders at each width, the others are cited. Filled markers are standard MNIST, open "
-            "ones other digit tasks; works of which the paper prints no accuracy are left out.",
+            "ones other digit tasks. Four works of the paper's figure are left out, of which it "
+            "prints no accuracy: Moayed and Csaba 2026, Abernot and Todri-Sanial 2023, Gemo et al. "
+            "2026, and Cai et al. 2025 (784 phase variables a rollout).",
             ("oscillator-scale",),
             oscillator_scale,
         ),

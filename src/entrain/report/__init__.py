@@ -2,5 +2,6 @@
 
 from entrain.report.document import document
 from entrain.report.figures import draw_figures
+from entrain.report.summary import SYMBOLS, headline, judge
 
-__all__ = ["document", "draw_figures"]
+__all__ = ["SYMBOLS", "document", "draw_figures", "headline", "judge"]

@@ -3,13 +3,19 @@
 DECISIONS: tuple[tuple[str, str], ...] = (
     (
         "Split",
-        "The paper's split is not published. Ours is the stratified split of a fixed seed whose "
-        "constants equal the paper's to every printed digit on both datasets.",
+        "The paper's split is not published. Ours was searched for: of the stratified splits of "
+        "seeds 0, 1, 2, ... the first whose constants equal the paper's to every printed digit on "
+        "both datasets, which took 16,618 seeds (337 of them fit MNIST alone; "
+        "`tools/split_seed.py` counts again). So the constants below are no finding, and the split "
+        "is not the paper's.",
     ),
     (
         "Reference norm",
         "The largest norm of a standardised training image; the Fashion-MNIST test images are "
-        "scaled to their own largest norm, as the paper's table has it.",
+        "scaled to their own largest norm, as the paper's table has it. That looks at all test "
+        "images (it is transductive). With the norm of the training images instead, the networks "
+        "that ship go from 86.78 to 86.84 % (`fashion-mnist-74`), from 80.84 to 80.97 % "
+        "(`fashion-mnist-74-path`) and stay at 89.02 % (`fashion-mnist-74-direct`).",
     ),
     (
         "Teachers",
@@ -18,6 +24,19 @@ DECISIONS: tuple[tuple[str, str], ...] = (
         "Fashion-MNIST 86.81 %), the lower seed of equals: seed 2 on MNIST, seed 0 on "
         "Fashion-MNIST. The rule looks at validation alone (though some of these seeds had been "
         "tested earlier); teacher-seeds shows what each of them gives.",
+    ),
+    (
+        "The teacher's checkpoint",
+        "The epoch of the best validation top-1 on MNIST, ties going to the smaller cross-entropy, "
+        "and of the smallest validation cross-entropy on Fashion-MNIST, as the paper's table has "
+        "it.",
+    ),
+    (
+        "What a network starts from, and its arithmetic",
+        "A teacher's weights and biases are uniform in ±1/√fan-in; a student starts at exact zero. "
+        "Both train in float32. The last, smaller batch of an epoch makes a step like any other. "
+        "An order is a function of run and epoch: Stage II goes through the images as the first "
+        "epochs of Stage I did, and every continuation of a run in the same orders.",
     ),
     (
         "Transferred targets",

@@ -8,30 +8,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from entrain.experiments import EXPERIMENTS, PAPER
-from entrain.experiments.comparison import Cell, Comparison, Row, Verdict
+from entrain.experiments.comparison import Cell, Comparison, Spread
 from entrain.figures import FIGURES
 from entrain.report.decisions import DECISIONS
+from entrain.report.summary import SYMBOLS, judge, summary
 from entrain.report.tables import TABLES
-
-SYMBOLS: dict[Verdict, str] = {"reproduced": "✓", "qualitatively": "≈", "differs": "✗"}
 
 
 def document(results: Mapping[str, Any], figures: list[str]) -> str:
     """The whole document, in Markdown."""
-    comparisons = {
-        name: compare(results[name]["values"])
-        for name, experiment in EXPERIMENTS.items()
-        if name in results and (compare := experiment.compare) is not None
-    }
-    parts = [_head(results), _summary(comparisons), _decisions()]
+    judged = judge(results)
+    parts = [_head(results), summary(judged), _decisions()]
     for name in EXPERIMENTS:
         if name in results:
-            parts.append(_section(name, results[name], comparisons.get(name), figures))
+            parts.append(f"## {name}")
+            parts += _source(results[name])
+            if name in judged.comparisons:
+                parts += _compared(judged.comparisons[name], judged.spread)
+            parts += _shown(name, results[name], figures)
     return "\n\n".join(parts) + "\n"
 
 
 def _head(results: Mapping[str, Any]) -> str:
-    first = next(iter(results.values()))
     settings = {result["setting"]["name"] for result in results.values()}
     lines = [
         "# The paper, reproduced",
@@ -45,11 +43,11 @@ def _head(results: Mapping[str, Any]) -> str:
             "small parts of bundled images with few epochs. Numbers cannot match the paper's; "
             "signs and orders may."
         )
-    lines.append(_machine(results, first))
+    lines.append(_machine(results))
     return "\n\n".join(lines)
 
 
-def _machine(results: Mapping[str, Any], first: Any) -> str:
+def _machine(results: Mapping[str, Any]) -> str:
     stages = {
         stage["key"]: stage["seconds"] or 0.0
         for result in results.values()
@@ -58,45 +56,23 @@ def _machine(results: Mapping[str, Any], first: Any) -> str:
     measuring = math.fsum(result["seconds"] for result in results.values())
     total = math.fsum(stages.values()) + measuring
     devices = sorted({result["device"] for result in results.values()})
-    versions = ", ".join(f"{name} {version}" for name, version in first["versions"].items())
     return (
-        f"Computed on {' and '.join(devices)} ({versions}): {len(stages)} training stages and "
-        f"{len(results)} measurements, whose times sum to {total / 60:.1f} minutes. Epochs and "
-        "teachers were selected on validation images, the test images are for the numbers below."
+        f"Computed on {' and '.join(devices)} ({_versions(results)}): {len(stages)} training "
+        f"stages and {len(results)} measurements, whose times sum to {total / 60:.1f} minutes. "
+        "Epochs and teachers were selected on validation images, the test images are for the "
+        "numbers below."
     )
 
 
-def _summary(comparisons: Mapping[str, Comparison]) -> str:
-    lines = [
-        "## Summary",
-        "✓ reproduced: within two of the paper's standard deviations, or within the stated "
-        "tolerance (accuracies and agreement: 1 point on MNIST, 2 on Fashion-MNIST; RMSE: 15 %). "
-        "≈ qualitatively: the paper's sign, and its order against the other rows of the table. "
-        "✗ differs: neither. The paper's deviations are over training orders of one teacher; the "
-        "tolerances stand for another teacher (see teacher-seeds).",
-        "| experiment | ✓ | ≈ | ✗ | claims that hold |\n|---|---|---|---|---|",
-    ]
-    rows, total, holding, claims = [], Counter[Verdict](), 0, 0
-    for name, comparison in comparisons.items():
-        counts = Counter(comparison.verdicts())
-        held = sum(claim.holds for claim in comparison.claims)
-        total += counts
-        holding, claims = holding + held, claims + len(comparison.claims)
-        numbers = " | ".join(str(counts[verdict] or "") for verdict in SYMBOLS)
-        shown = f"{held} of {len(comparison.claims)}" if comparison.claims else ""
-        rows.append(f"| [{name}](#{name}) | {numbers} | {shown} |")
-    numbers = " | ".join(f"**{total[verdict]}**" for verdict in SYMBOLS)
-    rows.append(f"| **all** | {numbers} | **{holding} of {claims}** |")
-    failing = [
-        f"- {claim.text}: no ({claim.measured}) [{name}](#{name})"
-        for name, comparison in comparisons.items()
-        for claim in comparison.claims
-        if not claim.holds
-    ]
-    text = "\n\n".join(lines) + "\n" + "\n".join(rows)
-    if failing:
-        text += "\n\nClaims that do not hold here:\n\n" + "\n".join(failing)
-    return text
+def _versions(results: Mapping[str, Any]) -> str:
+    """The versions that most files have, and which files have others."""
+    by_file = {
+        name: ", ".join(f"{part} {version}" for part, version in result["versions"].items())
+        for name, result in results.items()
+    }
+    usual, _ = Counter(by_file.values()).most_common(1)[0]
+    others = [f"{name}: {found}" for name, found in by_file.items() if found != usual]
+    return "; ".join([usual, *others])
 
 
 def _decisions() -> str:
@@ -104,28 +80,27 @@ def _decisions() -> str:
     return f"## What the paper leaves open, and what was decided\n\n{listed}"
 
 
-def _section(
-    name: str, result: Mapping[str, Any], comparison: Comparison | None, figures: list[str]
-) -> str:
+def _source(result: Mapping[str, Any]) -> list[str]:
     source = f" (`{result['source']}`)" if result["source"] else " (not in the paper)"
-    parts = [f"## {name}", f"{result['title']}{source}."]
-    if comparison is not None:
-        parts += _compared(comparison)
-    if name in TABLES:
-        parts.append(TABLES[name](result["values"]))
+    return [f"{result['title']}{source}."]
+
+
+def _shown(name: str, result: Mapping[str, Any], figures: list[str]) -> list[str]:
+    """The table and the figures of an experiment, where it has such."""
+    parts = [TABLES[name](result["values"])] if name in TABLES else []
     for figure in figures:
         if FIGURES[figure].needs[-1] == name:
             parts += [f"![{figure}](figures/{figure}.png)", f"*{FIGURES[figure].caption}*"]
-    return "\n\n".join(parts)
+    return parts
 
 
-def _compared(comparison: Comparison) -> list[str]:
+def _compared(comparison: Comparison, spread: Spread) -> list[str]:
     parts = []
     if comparison.rows:
         columns = [*comparison.labels, *comparison.columns]
         lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
         for row in comparison.rows:
-            cells = [_cell(comparison, row, i) for i in range(len(row.cells))]
+            cells = [_cell(cell, spread) for cell in row.cells]
             lines.append("| " + " | ".join([*row.labels, *cells]) + " |")
         parts += ["Each cell: the paper's, **ours**, difference and verdict.", "\n".join(lines)]
     if comparison.claims:
@@ -135,7 +110,7 @@ def _compared(comparison: Comparison) -> list[str]:
                 for claim in comparison.claims
             )
         )
-    if "differs" in set(comparison.verdicts()) and comparison.reason:
+    if comparison.counts(spread)["differs"] and comparison.reason:
         parts.append(f"Where it differs, the likely reason: {comparison.reason}.")
     if comparison.notes:
         listed = "\n".join(f"- {note}" for note in comparison.notes)
@@ -143,15 +118,15 @@ def _compared(comparison: Comparison) -> list[str]:
     return parts
 
 
-def _cell(comparison: Comparison, row: Row, column: int) -> str:
-    cell = row.cells[column]
-    verdict = comparison.verdict(row, column)
+def _cell(cell: Cell, spread: Spread) -> str:
+    verdict = cell.verdict(spread)
     ours = f"**{_number(cell.ours, cell.ours_sd, cell)}**"
     if verdict is None:
         return ours
     paper = _number(cell.paper, cell.paper_sd, cell)
     difference = "" if cell.difference is None else f"{cell.difference:{_signed(cell.form)}} "
-    return f"{paper}<br>{ours}<br>{difference}{SYMBOLS[verdict]}"
+    symbol = f"({SYMBOLS[verdict]})" if cell.again else SYMBOLS[verdict]
+    return f"{paper}<br>{ours}<br>{difference}{symbol}"
 
 
 def _number(value: float | None, sd: float | None, cell: Cell) -> str:

@@ -30,7 +30,9 @@ def plain(name: str, provenance: str = "") -> Callable[[Mapping[str, Any]], str]
 
 
 def percent(mean: float | None, sd: float | None = None) -> str:
-    """Two decimals, with the SD where there is one."""
+    """Two decimals, with the SD where there is one; a smaller one with the digits it has."""
     if mean is None:
         return ""
-    return f"{mean:.2f}" + (f" ± {sd:.2f}" if sd is not None else "")
+    if sd is None:
+        return f"{mean:.2f}"
+    return f"{mean:.2f} ± {sd:.2f}" if sd >= 0.005 or sd == 0.0 else f"{mean:.2f} ± {sd:.1g}"

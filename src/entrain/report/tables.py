@@ -32,7 +32,8 @@ def _top1(row: Mapping[str, Any]) -> str:
         mean = row.get(f"{name}_top1_mean", row.get(f"{name}_top1"))
         if text := percent(mean, row.get(f"{name}_top1_sd")):
             about = "about " if row.get(f"{name}_top1_approx") else ""
-            shown.append(f"{label} {about}{text}")
+            other = row.get(f"{name}_top1_mean_alt")
+            shown.append(f"{label} {about}{text}" + (f" / {percent(other)}" if other else ""))
         elif row.get(f"{name}_top1_min"):
             shown.append(f"{label} {row[f'{name}_top1_min']} to {row[f'{name}_top1_max']}")
     if row.get("other_task_top1_mean"):
@@ -44,7 +45,20 @@ def _top1(row: Mapping[str, Any]) -> str:
 def _evolutions(row: Mapping[str, Any]) -> str:
     if "stage1_rollouts" in row:
         return f"{row['stage1_rollouts']} in Stage I, {row['stage2_rollouts']} in Stage II"
-    return f"{row.get('evolutions_per_update', 'NR')} ({row['evolution_kind']})"
+    samples = row.get("samples_per_phase")
+    more = f"; {samples} samples a phase, the lowest in energy is kept" if samples else ""
+    return f"{row.get('evolutions_per_update', 'NR')} ({row['evolution_kind']}{more})"
+
+
+def _hidden(row: Mapping[str, Any]) -> str:
+    shown = plain("hidden", "hidden")(row)
+    return f"{shown} / {row['hidden_alt']}" if "hidden_alt" in row else shown
+
+
+def _evidence(row: Mapping[str, Any]) -> str:
+    spins = row.get("physical_spins_per_logical")
+    more = f", about {spins} physical spins for a logical one" if spins else ""
+    return plain("implementation", "implementation")(row) + more
 
 
 def resources(values: Mapping[str, Any]) -> str:
@@ -54,13 +68,13 @@ def resources(values: Mapping[str, Any]) -> str:
         ("platform", plain("platform", "platform")),
         ("task", plain("task", "task")),
         ("top-1 %", _top1),
-        ("hidden", plain("hidden", "hidden")),
+        ("hidden", _hidden),
         ("output", plain("output", "output")),
         ("variables", plain("total", "total")),
         ("input coefficients", plain("input_coefficients", "input_coefficients")),
         ("couplers", plain("couplers", "couplers")),
         ("input encoding", plain("input_encoding", "input_encoding")),
-        ("evidence", plain("implementation", "implementation")),
+        ("evidence", _evidence),
     ]
     rows = [values["ours"], _papers("cross_platform_resources"), *values["others"]]
     return table(rows, columns) + "\n\n" + _LETTERS
@@ -103,8 +117,13 @@ def broader(values: Mapping[str, Any]) -> str:
         f"Whitelam: mean of {notes['whitelam_ensemble_size']} trajectories (one alone "
         f"{notes['whitelam_mnist_single_trajectory_top1']} %); its Fashion-MNIST value is derived "
         f"from {notes['whitelam_fashion_fraction_of_teacher_percent']} % of a teacher's "
-        f"{notes['whitelam_fashion_teacher_top1']} %. SubDEQ uses a split of its own. AOC counts "
-        "its analog core alone. SNN counts spiking neurons, not scalar variables."
+        f"{notes['whitelam_fashion_teacher_top1']} %. SubDEQ: a test error of "
+        f"{notes['subdeq_test_error_mean']} ± {notes['subdeq_test_error_sd']} % on a split of its "
+        f"own ({' / '.join(f'{part:g}' for part in notes['subdeq_split_percent'])} % to train, "
+        f"validate and test). AOC: {notes['aoc_weights']} weights, read off a figure; counted is "
+        "its analog core, not the digital maps before and after it. nmODE: the range of "
+        f"{notes['nmode_models']} models, whose vote has {notes['nmode_voting_top1']} %. SNN: "
+        f"{notes['snn_neurons']} spiking neurons on both datasets, not scalar variables."
     )
     rows = [values["ours"], _papers("broader_context"), *values["others"]]
     return table(rows, columns) + "\n\n" + text

@@ -1,0 +1,50 @@
+"""How far two teachers of ours lie apart, metric by metric: what another teacher may change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from entrain.experiments.comparison import Source, apart
+
+_LIKE = {"PATH-CONT": "PATH", "PRETRAIN-END-ONLY": "TWO-STAGE-END"}  # no sweep of their own
+GAIN = "TWO-STAGE-END - PATH"
+
+
+def source(dataset: str, method: str, metric: str) -> Source:
+    """What a number of a method is judged by."""
+    return dataset, _LIKE.get(method, method), metric
+
+
+def spread(results: Mapping[str, Any]) -> dict[Source, float]:
+    """By dataset, method and metric, from the results of teacher-seeds and from-zero."""
+    drawn: dict[Source, list[float]] = {}
+    for row in _rows(results, "teacher-seeds"):
+        name = row["dataset"]
+        path, end = row["path"]["runs"], row["two_stage_end"]["runs"]
+        _collect(drawn, name, "teacher", row["teachers"])
+        _collect(drawn, name, "PATH", path)
+        _collect(drawn, name, "TWO-STAGE-END", end)
+        for metric in _metrics(path):
+            gains = [b[metric] - a[metric] for a, b in zip(path, end, strict=True)]
+            drawn[name, GAIN, metric] = gains
+    if rows := _rows(results, "from-zero"):
+        short = min(row["epochs"] for row in rows)
+        for row in rows:
+            if row["epochs"] == short:
+                dataset = results["from-zero"]["values"]["dataset"]
+                _collect(drawn, dataset, row["method"], row["runs"])
+    return {each: apart(values) for each, values in drawn.items() if len(values) > 1}
+
+
+def _rows(results: Mapping[str, Any], name: str) -> list[Any]:
+    return list(results[name]["values"]["rows"]) if name in results else []
+
+
+def _metrics(runs: list[Any]) -> list[str]:
+    return [metric for metric, value in runs[0].items() if isinstance(value, float)]
+
+
+def _collect(drawn: dict[Source, list[float]], dataset: str, method: str, runs: list[Any]) -> None:
+    for metric in _metrics(runs):
+        drawn[dataset, method, metric] = [run[metric] for run in runs]
