@@ -8,4 +8,9 @@ UNMEASURED = {
     "chip-resources",
     "even-coupling",
     "bake-off",
+    "teacher-sweep",
+    "more-teachers",
+    "single-runs",
+    "from-zero-symmetry",
+    "recurrence",
 }

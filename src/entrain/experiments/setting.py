@@ -8,9 +8,11 @@ from entrain.errors import positive_int
 from entrain.learning import Stage, teacher_stage
 from entrain.physics import NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, Protocol, TeacherSpec, added_later
+from entrain.rules.teacher import TeacherSelection
 
 MNIST, FASHION = "MNIST", "Fashion-MNIST"
 BOTH = (MNIST, FASHION)
+SELECTION: dict[str, TeacherSelection] = {MNIST: "top1", FASHION: "cross-entropy"}  # the paper's
 
 # The rate of the paper's auxiliary single-run branches; it does not state their epochs, and they
 # are given those of the main continuation.
@@ -73,7 +75,7 @@ class Setting:
         spec = TeacherSpec(
             widths=widths or matched_widths(self.hidden),
             initialisations=self.initialisations if name == MNIST else 1,
-            selection="top1" if name == MNIST else "cross-entropy",
+            selection=SELECTION[name],
             epochs=self.teacher_epochs,
             batch_size=self.batch_size,
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from entrain.experiments.comparison import Source, apart
+from entrain.experiments.setting import SELECTION
 
 _LIKE = {"PATH-CONT": "PATH", "PRETRAIN-END-ONLY": "TWO-STAGE-END"}  # no sweep of their own
 GAIN = "TWO-STAGE-END - PATH"
@@ -17,17 +18,11 @@ def source(dataset: str, method: str, metric: str) -> Source:
 
 
 def spread(results: Mapping[str, Any]) -> dict[Source, float]:
-    """By dataset, method and metric, from the results of teacher-seeds and from-zero."""
-    drawn: dict[Source, list[float]] = {}
-    for row in _rows(results, "teacher-seeds"):
-        name = row["dataset"]
-        path, end = row["path"]["runs"], row["two_stage_end"]["runs"]
-        _collect(drawn, name, "teacher", row["teachers"])
-        _collect(drawn, name, "PATH", path)
-        _collect(drawn, name, "TWO-STAGE-END", end)
-        for metric in _metrics(path):
-            gains = [b[metric] - a[metric] for a, b in zip(path, end, strict=True)]
-            drawn[name, GAIN, metric] = gains
+    """By dataset, method and metric, over the teachers of the paper's own selection rule.
+
+    From the results of teacher-sweep, or of teacher-seeds where it is not there, and of from-zero.
+    """
+    drawn = _swept(results) or _few(results)
     if rows := _rows(results, "from-zero"):
         short = min(row["epochs"] for row in rows)
         for row in rows:
@@ -35,6 +30,33 @@ def spread(results: Mapping[str, Any]) -> dict[Source, float]:
                 dataset = results["from-zero"]["values"]["dataset"]
                 _collect(drawn, dataset, row["method"], row["runs"])
     return {each: apart(values) for each, values in drawn.items() if len(values) > 1}
+
+
+def _swept(results: Mapping[str, Any]) -> dict[Source, list[float]]:
+    drawn: dict[Source, list[float]] = {}
+    rows = _rows(results, "teacher-sweep")
+    for name in dict.fromkeys(row["dataset"] for row in rows):
+        rule = SELECTION[name]
+        kept = [row for row in rows if (row["dataset"], row["rule"]) == (name, rule)]
+        _collect(drawn, name, "teacher", [row["teacher"] for row in kept])
+        _pair(drawn, name, *([row[m] for row in kept] for m in ("PATH", "TWO-STAGE-END")))
+    return drawn
+
+
+def _few(results: Mapping[str, Any]) -> dict[Source, list[float]]:
+    drawn: dict[Source, list[float]] = {}
+    for row in _rows(results, "teacher-seeds"):
+        _collect(drawn, row["dataset"], "teacher", row["teachers"])
+        _pair(drawn, row["dataset"], row["path"]["runs"], row["two_stage_end"]["runs"])
+    return drawn
+
+
+def _pair(drawn: dict[Source, list[float]], name: str, path: list[Any], end: list[Any]) -> None:
+    """Both methods, and what Stage II changes for each teacher."""
+    _collect(drawn, name, "PATH", path)
+    _collect(drawn, name, "TWO-STAGE-END", end)
+    for metric in _metrics(path):
+        drawn[name, GAIN, metric] = [b[metric] - a[metric] for a, b in zip(path, end, strict=True)]
 
 
 def _rows(results: Mapping[str, Any], name: str) -> list[Any]:

@@ -1,0 +1,102 @@
+"""What the paper measured in single runs at rate 30, over several training orders.
+
+From exact zero, and with the endpoint weight 10, a run is decided by rounding: twenty orders each.
+Continuations of PATH take five. Beside them the control for PATH-CONT: Stage I solved exactly (PATH
+at its minimum, where it cannot go on) and TWO-STAGE-END from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from entrain.experiments import auxiliary
+from entrain.experiments.published import published
+from entrain.experiments.setting import AUXILIARY_RATE, BOTH, MNIST, Setting
+from entrain.experiments.spec import METRICS, Experiment, ExperimentContext, Values, summary
+from entrain.learning import Stage
+from entrain.rules import Protocol
+
+LARGE_WEIGHT = 10.0
+EXACT = {"PATH": "PATH, exact", "TWO-STAGE-END": "TWO-STAGE-END from it"}
+
+
+def many(setting: Setting) -> int:
+    """How many orders what rounding decides is trained in: twenty at the paper's size."""
+    return 20 if setting.is_paper else setting.runs + 1
+
+
+def branches(setting: Setting, name: str) -> dict[str, list[Stage]]:
+    """Stages by what they are; several are further orders of the same."""
+    path = setting.main_path(name)
+    few = tuple(range(setting.few_runs))
+    found = {
+        method: [setting.go_on(path, method, runs=few, rate=AUXILIARY_RATE)]
+        for method in auxiliary.CONTINUATIONS
+    }
+    every = tuple(range(many(setting)))
+    for method in auxiliary.FROM_ZERO:
+        found[method] = [setting.go_on(path, method, runs=every, rate=AUXILIARY_RATE)]
+    if name == MNIST:
+        further = setting.path(*path.teachers, runs=every[setting.runs :])
+        begun = [path, further] if further.runs else [path]
+        found[f"weight {LARGE_WEIGHT:g}"] = [
+            setting.go_on(each, rate=AUXILIARY_RATE, weights=(LARGE_WEIGHT,) * len(each.runs))
+            for each in begun
+        ]
+    solved = replace(path, rule=_exact(path), runs=few)
+    return found | {EXACT["PATH"]: [solved], EXACT["TWO-STAGE-END"]: [setting.go_on(solved)]}
+
+
+def _exact(path: Stage) -> Protocol:
+    assert isinstance(path.rule, Protocol)
+    return replace(path.rule, solver="exact", epochs=1)
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """All of both datasets."""
+    return [stage for name in BOTH for each in branches(setting, name).values() for stage in each]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Test metrics of every order, and the share of orders below the paper's single run."""
+    rows: list[Values] = []
+    for name in BOTH:
+        found = branches(context.setting, name)
+        for what, several in found.items():
+            runs = [run for stage in several for run in context.test(name, stage)]
+            rows.append(
+                {
+                    "dataset": name,
+                    "what": what,
+                    "paper": _printed(name, what),
+                    **summary(runs, METRICS),
+                }
+            )
+            context.on_progress(min(1.0, len(rows) / 15))
+    for row in rows:
+        row["below"] = _below([run["top1"] for run in row["runs"]], row["paper"])
+    return {"rows": rows}
+
+
+def _printed(name: str, what: str) -> float | None:
+    """The paper's top-1, where it prints one."""
+    if what.startswith("weight"):
+        (found,) = (
+            row["top1"]
+            for row in published()["endpoint_weight"]["rows"]
+            if row["lambda_end"] == LARGE_WEIGHT
+        )
+        return float(found)
+    for row in published()["protocol_ablation"]["rows"]:
+        if (row["dataset"], row["method"]) == (name, what):
+            return float(row["top1"])
+    return None
+
+
+def _below(tops: list[float], paper: float | None) -> float | None:
+    return None if paper is None else sum(top < paper for top in tops) / len(tops)
+
+
+EXPERIMENT = Experiment(
+    "single-runs", "The paper's single runs over several orders", "", stages, measure
+)

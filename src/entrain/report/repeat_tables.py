@@ -1,0 +1,144 @@
+"""Tables of what is repeated over teachers and orders, and of what is taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from entrain.experiments import teacher_sweep
+from entrain.report.markdown import Column, percent, plain, table
+
+_METRICS = {
+    "top1": "top-1 %",
+    "top2": "top-2 %",
+    "agreement": "agreement %",
+    "endpoint_rmse": "endpoint RMSE",
+}
+
+
+def sweep(values: Mapping[str, Any]) -> str:
+    """Where each main number of the paper stands among our teachers'."""
+
+    def shown(name: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: f"{row[name]:{_form(row)}}"
+
+    columns: list[Column] = [
+        ("dataset", plain("dataset")),
+        ("teachers by", lambda row: row["rule"].replace("top1", "top-1")),
+        ("method", plain("method")),
+        ("metric", lambda row: _METRICS[row["metric"]]),
+        ("ours, mean ± SD", lambda row: f"{row['mean']:{_form(row)}} ± {row['sd']:{_form(row)}}"),
+        ("least", shown("least")),
+        ("most", shown("most")),
+        ("paper", shown("paper")),
+        ("ours below it", lambda row: f"{100 * row['below']:.0f} %"),
+    ]
+    rows = teacher_sweep.quantiles(dict(values))
+    counted = {
+        (row["dataset"], row["rule"]): [
+            each["teacher"]
+            for each in values["rows"]
+            if (each["dataset"], each["rule"]) == (row["dataset"], row["rule"])
+        ]
+        for row in rows
+    }
+    text = "; ".join(
+        f"{name}, {len(found)} by {rule.replace('top1', 'top-1')}: epochs "
+        f"{min(t['epoch'] for t in found)} to {max(t['epoch'] for t in found)}, test top-1 "
+        f"{min(t['test_top1'] for t in found):.2f} to {max(t['test_top1'] for t in found):.2f} %"
+        for (name, rule), found in counted.items()
+    )
+    return f"The teachers: {text}.\n\n{table(rows, columns)}"
+
+
+def _form(row: Mapping[str, Any]) -> str:
+    return ".4f" if row["metric"] == "endpoint_rmse" else ".2f"
+
+
+def singles(values: Mapping[str, Any]) -> str:
+    """Top-1 and RMSE of each branch over its orders, beside the paper's one run."""
+
+    def share(row: Mapping[str, Any]) -> str:
+        return "" if row["below"] is None else f"{100 * row['below']:.0f} %"
+
+    columns: list[Column] = [
+        ("dataset", plain("dataset")),
+        ("branch", plain("what")),
+        ("orders", lambda row: str(len(row["runs"]))),
+        ("top-1 %", lambda row: percent(row["mean"]["top1"], row["sd"]["top1"])),
+        ("least to most", _range),
+        ("paper, one run", lambda row: percent(row["paper"])),
+        ("ours below it", share),
+        ("agreement %", lambda row: percent(row["mean"]["agreement"], row["sd"]["agreement"])),
+        ("endpoint RMSE", lambda row: f"{row['mean']['endpoint_rmse']:.4f}"),
+    ]
+    return table(values["rows"], columns)
+
+
+def _range(row: Mapping[str, Any]) -> str:
+    tops = [run["top1"] for run in row["runs"]]
+    return f"{min(tops):.2f} to {max(tops):.2f}"
+
+
+def more_teachers(values: Mapping[str, Any]) -> str:
+    """Five teachers each, beside the paper's one."""
+
+    def top1(method: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: percent(row[method]["mean"]["top1"], row[method]["sd"]["top1"])
+
+    both: list[Column] = [
+        ("PATH top-1 %", top1("path")),
+        ("paper", lambda row: percent(row["paper_path"])),
+        ("TWO-STAGE-END top-1 %", top1("two_stage_end")),
+        ("paper", lambda row: percent(row["paper_two_stage_end"])),
+    ]
+    wide: list[Column] = [
+        ("dataset", plain("dataset")),
+        ("H", plain("H")),
+        ("teachers by", lambda row: row["rule"].replace("top1", "top-1")),
+        ("epochs of Stage II", plain("epochs")),
+        *both,
+    ]
+    return (
+        table(values["widths"], wide)
+        + "\n\nThe architectures whose numbers differ most from the paper's:\n\n"
+        + table(values["architectures"], [("teacher", plain("identifier")), *both])
+    )
+
+
+def recurrence(values: Mapping[str, Any]) -> str:
+    """What each part is worth."""
+    columns: list[Column] = [
+        ("dataset", plain("dataset")),
+        ("without", plain("without")),
+        ("test top-1 %", lambda row: percent(row["mean"]["top1"], row["sd"]["top1"])),
+        ("runs", lambda row: str(len(row["runs"]))),
+    ]
+    return table(values["rows"], columns)
+
+
+def symmetry(values: Mapping[str, Any]) -> str:
+    """When rows of W come apart, and how far, in both arithmetics."""
+    steps = [step for step in (1, 10, 40, 100, 200, 400, 600) if step <= values["batches"]]
+
+    def after(step: int) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: f"{row['spread'][step - 1]:.1e} of {row['size'][step - 1]:.1e}"
+
+    columns: list[Column] = [
+        ("arithmetic", plain("arithmetic")),
+        ("first step with two rows apart", lambda row: str(row["first_apart"] or "none")),
+        *((f"after {step}", after(step)) for step in steps),
+    ]
+    return (
+        "ZERO-END-ONLY, MNIST, order 0: the largest difference between two rows of W, of the "
+        "largest weight.\n\n" + table(values["rows"], columns)
+    )
+
+
+REPEAT_TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "teacher-sweep": sweep,
+    "single-runs": singles,
+    "more-teachers": more_teachers,
+    "recurrence": recurrence,
+    "from-zero-symmetry": symmetry,
+}
