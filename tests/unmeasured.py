@@ -13,4 +13,6 @@ UNMEASURED = {
     "single-runs",
     "from-zero-symmetry",
     "recurrence",
+    "likelihood",
+    "test-norm",
 }

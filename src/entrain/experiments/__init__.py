@@ -11,6 +11,7 @@ from entrain.experiments import (
     endpoint_weight,
     fragility,
     from_zero,
+    likelihood,
     more_teachers,
     multiseed,
     output_dynamics,
@@ -31,6 +32,7 @@ from entrain.experiments import (
     temperature,
     trained_for_chips,
     trajectory,
+    unseen_norm,
     widths,
 )
 from entrain.experiments.setting import PAPER, QUICK, SETTINGS, TINY, Setting
@@ -57,6 +59,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         temperature.EXPERIMENT,
         stochastic_dynamics.EXPERIMENT,
         refinement.EXPERIMENT,
+        likelihood.EXPERIMENT,
+        unseen_norm.EXPERIMENT,
         published_networks.RESOURCES,
         published_networks.PROTOCOLS,
         published_networks.BROADER,

@@ -8,8 +8,8 @@ from typing import Any
 
 from entrain.experiments.published import published
 from entrain.report.chip_tables import CHIP_TABLES
+from entrain.report.control_tables import CONTROL_TABLES
 from entrain.report.markdown import Column, percent, plain, table
-from entrain.report.repeat_tables import REPEAT_TABLES
 
 _LETTERS = (
     "Superscripts: H hardware, S simulation, D stated in the source, A counted from the stated "
@@ -241,6 +241,6 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "training-protocols": protocols,
     "broader-context": broader,
     "oscillator-scale": scale,
-    **REPEAT_TABLES,
+    **CONTROL_TABLES,
     **CHIP_TABLES,
 }

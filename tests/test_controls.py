@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 import torch
 
+from entrain import kernels
 from entrain.data import load_dataset
 from entrain.experiments import (
     EXPERIMENTS,
     TINY,
     ExperimentContext,
+    likelihood,
     recurrence,
     single_runs,
     symmetry,
@@ -21,12 +23,14 @@ from entrain.experiments import (
 from entrain.experiments.comparison import apart
 from entrain.experiments.published import published
 from entrain.experiments.setting import FASHION, MNIST, PAPER
+from entrain.experiments.spec import TestExamples
 from entrain.learning import TrainingState, train_stage
-from entrain.report.repeat_tables import REPEAT_TABLES
+from entrain.report.control_tables import CONTROL_TABLES
 from entrain.reproduction.worker import with_needs
 from entrain.rules import Protocol, TeacherSpec
 from entrain.rules.training_data import TrainingData
 from made_up_results import metrics, results
+from networks import random_network
 
 CPU = torch.device("cpu")
 
@@ -151,10 +155,29 @@ def test_hidden_oscillators_without_couplings_stay_so_and_frozen_ones_do_not_mov
     assert not torch.equal(begun.best["input_weights"], ended.best["input_weights"])
 
 
+# The path as a likelihood
+
+
+def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch) -> None:
+    network = random_network(9, 6, 4, dtype=torch.float32)
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randn(7, 9, generator=generator)
+    coefficients = torch.randn(7, 10, generator=generator, dtype=torch.float64)
+    examples = TestExamples(inputs, torch.zeros(7, dtype=torch.int64), inputs, coefficients)
+    whole = likelihood._path_loss(network, examples)
+    monkeypatch.setattr(likelihood, "_AT_A_TIME", 3)
+    assert likelihood._path_loss(network, examples) == pytest.approx(whole, rel=1e-5)
+    path = coefficients.float()[:1, None]
+    model = network.phase_model(inputs[:1]).map(lambda tensor: tensor.detach()[None])
+    alone = TestExamples(inputs[:1], torch.zeros(1), inputs[:1], coefficients[:1])
+    expected, _ = kernels.reference.path_loss(model, path, network.dynamics)
+    assert likelihood._path_loss(network, alone) == pytest.approx(float(expected))
+
+
 # In the report
 
 
-@pytest.mark.parametrize("name", [n for n in REPEAT_TABLES if n in results(2)])
+@pytest.mark.parametrize("name", [n for n in CONTROL_TABLES if n in results(2)])
 def test_tables_of_made_up_results(name: str) -> None:
     values = results(3)[name]
     if name == "from-zero-symmetry":
@@ -168,6 +191,6 @@ def test_tables_of_made_up_results(name: str) -> None:
                 each[method]["top2"] = 99.0
         if "teacher" in each:
             each["teacher"]["epoch"] = 40
-    text = REPEAT_TABLES[name](values)
+    text = CONTROL_TABLES[name](values)
     assert text.count("\n") > len(values["rows"])
     assert EXPERIMENTS[name].title
