@@ -16,6 +16,7 @@ from entrain.experiments import (
     likelihood,
     recurrence,
     single_runs,
+    spec,
     symmetry,
     teacher_spread,
     teacher_sweep,
@@ -23,7 +24,6 @@ from entrain.experiments import (
 from entrain.experiments.comparison import apart
 from entrain.experiments.published import published
 from entrain.experiments.setting import FASHION, MNIST, PAPER
-from entrain.experiments.spec import TestExamples
 from entrain.learning import TrainingState, train_stage
 from entrain.report.control_tables import CONTROL_TABLES
 from entrain.reproduction.worker import with_needs
@@ -163,13 +163,13 @@ def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch
     generator = torch.Generator().manual_seed(0)
     inputs = torch.randn(7, 9, generator=generator)
     coefficients = torch.randn(7, 10, generator=generator, dtype=torch.float64)
-    examples = TestExamples(inputs, torch.zeros(7, dtype=torch.int64), inputs, coefficients)
+    examples = spec.TestExamples(inputs, torch.zeros(7, dtype=torch.int64), inputs, coefficients)
     whole = likelihood._path_loss(network, examples)
     monkeypatch.setattr(likelihood, "_AT_A_TIME", 3)
     assert likelihood._path_loss(network, examples) == pytest.approx(whole, rel=1e-5)
     path = coefficients.float()[:1, None]
     model = network.phase_model(inputs[:1]).map(lambda tensor: tensor.detach()[None])
-    alone = TestExamples(inputs[:1], torch.zeros(1), inputs[:1], coefficients[:1])
+    alone = spec.TestExamples(inputs[:1], torch.zeros(1), inputs[:1], coefficients[:1])
     expected, _ = kernels.reference.path_loss(model, path, network.dynamics)
     assert likelihood._path_loss(network, alone) == pytest.approx(float(expected))
 
