@@ -26,7 +26,7 @@ from entrain.hardware import (
 )
 from entrain.physics import Dynamics, Noise, Parameters, PhaseModel, drift
 from entrain.physics.network_spec import SpecOnDevice
-from entrain.rules.chip_training import ChipTraining
+from entrain.rules.chip_training import ChipTraining, done_before
 from entrain.rules.interface import Tensors
 
 Back = Callable[[Tensor, int], Tensors]
@@ -53,6 +53,7 @@ class OnChips:
         self._samples = torch.zeros((), dtype=torch.int64, device=spec.graph.device)
         self._generators: list[torch.Generator] = []
         self._validation: KeptDraws | None = None
+        self.settled = False  # whether the last epoch trained what will be built
 
     @classmethod
     def of(
@@ -67,7 +68,8 @@ class OnChips:
 
     def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
         """New generators, the strength of this epoch, and fewer parts where some go."""
-        done = epoch / epochs
+        done = done_before(epoch, epochs)
+        self.settled = self.training.settled(done)
         device = self._onset.device
         self._onset.fill_(self.training.strength(done))
         self._generators = [
@@ -189,15 +191,20 @@ class OnChips:
                 for name, tensor in lanes.items()
                 if name in raw
             }
-            return self._masked(found)
+            return self.masked(found)
 
         return realised.phase_model(dealt), to_given
 
-    def _masked(self, gradients: Tensors) -> Tensors:
-        """Gradients without those of parts that went."""
-        found = gradients | {"couplings": self._mask * gradients["couplings"]}
-        if self._weights_mask is not None:
-            found["input_weights"] = self._weights_mask * gradients["input_weights"]
+    def settled_first(self, merit: Tensor) -> Tensor:
+        """`merit` (R, n) with what counts before it: an epoch before the last part went is no
+        candidate."""
+        return torch.cat([torch.full_like(merit[:, :1], float(self.settled)), merit], dim=1)
+
+    def masked(self, changes: Tensors) -> Tensors:
+        """Gradients, or other changes of the network's numbers, without those of parts that went."""
+        found = changes | {"couplings": self._mask * changes["couplings"]}
+        if self._weights_mask is not None and "input_weights" in changes:
+            found["input_weights"] = self._weights_mask * changes["input_weights"]
         return found
 
     def _placed(
@@ -228,7 +235,7 @@ class OnChips:
                 for (name, leaf), slope in zip(leaves.items(), found, strict=True)
             }
             by_couplings = by_leaves["couplings"]
-            return self._masked(by_leaves | {"couplings": by_couplings + by_couplings.mT})
+            return self.masked(by_leaves | {"couplings": by_couplings + by_couplings.mT})
 
         return model.map(torch.Tensor.detach), to_leaves
 
@@ -283,9 +290,3 @@ def _keep_only(tensors: Tensors, name: str, mask: Tensor) -> None:
     for prefix in _STEPPED:
         if f"{prefix}{name}" in tensors:
             tensors[f"{prefix}{name}"] *= mask
-
-
-def settled_first(settled: bool, merit: Tensor) -> Tensor:
-    """`merit` (R, n) with what counts before it: an epoch before the last part went is no
-    candidate."""
-    return torch.cat([torch.full_like(merit[:, :1], float(settled)), merit], dim=1)
