@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.evaluation.chips import one_run
+from entrain.evaluation.chips import VALIDATION_CHIPS, scores_dealt_to_chips
 from entrain.hardware import (
     ChipDraws,
     Draws,
@@ -33,7 +33,6 @@ Back = Callable[[Tensor, int], Tensors]
 _Draws = tuple[FreshDraws | KeptDraws, FreshDraws]  # of the chips, and of a run
 
 _SAMPLES = 2**20  # numbers of noisy trajectories for each epoch
-_FIRST_VALIDATION_CHIP = 2**31  # seeds that nobody counts up to
 _STEPPED = ("", "raw.", "first.", "second.")  # a network's numbers, and what steps them
 
 
@@ -159,20 +158,17 @@ class OnChips:
         self, parameters: Parameters, inputs: Tensor, dynamics: Dynamics
     ) -> Tensor:
         """Activations (R, M, O) of inputs (M, D), which are dealt to the fixed chips in order."""
-        many, runs = len(inputs), len(parameters.biases)
-        chips = min(self.training.validation_chips, many)
-        seeds = range(_FIRST_VALIDATION_CHIP, _FIRST_VALIDATION_CHIP + chips)
+        chips = min(self.training.validation_chips, len(inputs))
+        first = VALIDATION_CHIPS.start
         if self.training.chip is not None:
-            chips, seeds = 1, range(self.training.chip, self.training.chip + 1)
+            chips, first = 1, self.training.chip
+        seeds = range(first, first + chips)
         if self._validation is None:
-            self._validation = KeptDraws(ChipDraws(seeds, parameters.biases, runs))
-        lanes = parameters.map(lambda tensor: tensor.repeat_interleave(chips, dim=0))
-        realised = realise(lanes, self.training.hardware, self._validation)
-        each = -(-many // chips)
-        places = torch.arange(chips * each, device=inputs.device) % many  # some twice, if uneven
-        dealt = inputs[places].reshape(chips, each, -1).repeat(runs, 1, 1)
-        scores = one_run(realised, self.training.hardware, seeds, dealt, dynamics, 0, 0)
-        return scores.reshape(runs, chips * each, -1)[:, :many]
+            draws = ChipDraws(seeds, parameters.biases, len(parameters.biases))
+            self._validation = KeptDraws(draws)
+        return scores_dealt_to_chips(
+            parameters, self.training.hardware, seeds, inputs, dynamics, draws=self._validation
+        )
 
     def measured(
         self, raw: Tensors, inputs: Tensor
@@ -201,7 +197,7 @@ class OnChips:
         return torch.cat([torch.full_like(merit[:, :1], float(self.settled)), merit], dim=1)
 
     def masked(self, changes: Tensors) -> Tensors:
-        """Gradients, or other changes of the network's numbers, without those of parts that went."""
+        """Gradients, or other changes of numbers, without those of parts that went."""
         found = changes | {"couplings": self._mask * changes["couplings"]}
         if self._weights_mask is not None and "input_weights" in changes:
             found["input_weights"] = self._weights_mask * changes["input_weights"]
