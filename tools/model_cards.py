@@ -140,7 +140,8 @@ Trained for imperfect chips.
 - **Hardware**: `{hardware}`: {what}.
   Its effects:
   {effects};
-  `entrain hardware {hardware}` shows their numbers and sources. {used:,} of {network.couplers:,} couplers are in use.
+  `entrain hardware {hardware}` shows their numbers and sources.
+  {used:,} of {network.couplers:,} couplers are in use.
 - **Data**: {dataset}; {counts[0]:,} training and {counts[1]:,} validation images of the official
   training set (fixed stratified split), the official {counts[2]:,} test images.
 - **Training**: {protocol}.

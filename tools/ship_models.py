@@ -141,7 +141,7 @@ def main() -> None:
         "--chips",
         type=int,
         default=1000,
-        help="that those are measured on; 1,000 take ten minutes on a CPU",
+        help="1,000 take 10 CPU minutes a model",
     )
     parser.add_argument("--size", choices=SETTINGS, default="paper")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder to write to")
