@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,26 @@ def test_without_hardware_nothing_is_said_of_chips(tmp_path: Path) -> None:
         rows.append(json.loads((tmp_path / name / "results.json").read_text())["results"])
     assert rows[0] == rows[1]
     assert rows[0]["DIRECT"].keys() == {"top1", "top2", "epoch", "sd", "runs"}
+
+
+def test_when_it_is_unsure_was_found_on_chips(model: Model) -> None:
+    """On those that validated it, whose margins are smaller than the ideal network's."""
+    assert model.reject is not None
+    found = model.reject.measured
+    assert found["top1"] == pytest.approx(model.details["validation"]["top1"])
+    digits = load_dataset("digits")
+    ideal = replace(model, hardware=None).with_reject_option(
+        digits.train.features, digits.validation
+    )
+    assert ideal.reject is not None
+    assert found["top1"] < ideal.reject.measured["top1"]
+    assert found["top1_sure"] > found["top1"] + 1
+    assert found["coverage"] >= 50
+    nothing = replace(model, hardware=Hardware()).with_reject_option(
+        digits.train.features, digits.validation
+    )
+    assert nothing.reject is not None
+    assert nothing.reject.header() == ideal.reject.header()
 
 
 # Evaluate

@@ -144,6 +144,7 @@ def test_an_empty_file_is_the_ideal_network(tmp_path: Path) -> None:
 BAD = {
     "[mismach]\n": "unknown effect 'mismach'; did you mean 'mismatch'",
     "[mismatch]\ncoupling = 0.1\n": "unknown entry of mismatch 'coupling'; did you mean 'coupl",
+    "[mismatch]\ncoupling = { value = 5, unit = '%' }\n": "'coupling'; did you mean 'couplings'",
     "[mismatch]\ncouplings = -0.1\n": "mismatch: couplings must be finite and at least 0",
     "[mismatch]\ncouplings = nan\n": "mismatch: couplings must be finite and at least 0, got nan",
     "[mismatch]\ncouplings = { value = 5, unit = 'V' }\n": "couplings must be in '1' or '%', got '",
@@ -223,7 +224,7 @@ def test_the_command_shows_every_number_with_its_source(invoke: Invoke, name: st
     content = tomllib.loads((PRESETS / f"{name}.toml").read_text())
     for effect in KINDS:
         for entry in content.get(effect, {}):
-            assert f"{effect}.{entry}" in shown
+            assert f"{effect}.{entry}" in shown or (entry == "rule" and "their rms" in shown)
             if entry not in WITHOUT_UNIT:
                 assert found["units"][f"{effect}.{entry}"]
                 assert found["sources"][f"{effect}.{entry}"]
@@ -234,7 +235,7 @@ def test_the_command_shows_a_file(invoke: Invoke, tmp_path: Path) -> None:
     assert found["title"] == "Mine"
     assert found["hardware"]["mismatch"] == {"couplings": pytest.approx(0.07), "biases": 0.2}
     shown = invoke("hardware", written(tmp_path, FULL)).stdout
-    for text in ("1.2 V", "measured", "2 couplers", "0.5 rad per unit of time", "0.07"):
+    for text in ("1.2 V", "measured", "2 couplers", "0.5 rad per unit of time", "7 %"):
         assert text in shown
 
 

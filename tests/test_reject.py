@@ -69,6 +69,17 @@ def test_a_perfect_model_is_sure_of_all_that_looks_right() -> None:
     assert option.measured["coverage"] == pytest.approx(99, abs=0.1)
 
 
+def test_of_few_different_margins_half_of_the_examples_at_least_stay_sure() -> None:
+    """As a coarse readout has them: 15 % lead clearly, 45 % a little, 40 % not at all."""
+    rows = torch.randn(100, 3, generator=torch.Generator().manual_seed(0))
+    lead = torch.tensor([1.0] * 15 + [0.5] * 45 + [0.0] * 40)
+    labels = torch.arange(100) % 2  # half of the answers are wrong, whatever the margin
+    scores = torch.stack([lead, torch.zeros(100)], 1)
+    option = RejectOption.fit(rows, rows, scores, labels)
+    assert option.margin == 0.5
+    assert option.measured["coverage"] == pytest.approx(60, abs=2)
+
+
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_shipped_models_keep_their_reject_option(name: str, tmp_path: Path) -> None:
     model = entrain.load(name)

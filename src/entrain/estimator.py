@@ -27,8 +27,8 @@ from entrain.data import FeatureScaling, Split
 from entrain.device import choose_device
 from entrain.errors import InputError, seed_number
 from entrain.estimator_settings import Settings, class_weights
-from entrain.evaluation import RejectOption, scores_of
-from entrain.evaluation.chips import Yield
+from entrain.evaluation import RejectOption
+from entrain.evaluation.chips import Yield, scores_where_used
 from entrain.evaluation.measure import chunks, refuse_without_answer
 from entrain.hardware import Chip, Hardware, find
 from entrain.learning import TrainingState, time_advice, train
@@ -227,7 +227,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         held_out: NDArray[np.int64],
     ) -> RejectOption | None:
         """When its model is unsure; a single class, and scores that are not finite, leave none."""
-        scores = scores_of(self.network_, inputs[held_out])
+        scores = scores_where_used(self.network_, self.hardware_, inputs[held_out])
         if scores.shape[1] < 2 or not bool(scores.isfinite().all()):
             return None
         rows = inputs / self.factor_

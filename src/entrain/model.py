@@ -17,6 +17,7 @@ from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.data.preprocessing import as_array
 from entrain.errors import InputError, positive_float, reason, seed_number
 from entrain.evaluation import RejectOption, evaluate, refuse_without_answer, scores_of
+from entrain.evaluation.chips import scores_where_used
 from entrain.evaluation.reject import MOST_ROWS
 from entrain.hardware import Chip, Hardware
 from entrain.model_on_chip import ModelOnChip, chip_of, trained_for_other
@@ -153,8 +154,10 @@ class Model:
 
     def with_reject_option(self, train: np.ndarray, validation: Split) -> Model:
         """This model with a reject option of training pixels (or rows) and labelled validation
-        examples, which are taken as unseen ones are."""
-        scores = scores_of(self.network, self.inputs(validation.features)).cpu()
+        examples, which are taken as unseen ones are. One that was trained for chips is asked on
+        chips: its margins are smaller there."""
+        inputs = self.inputs(validation.features)
+        scores = scores_where_used(self.network, self.hardware, inputs).cpu()
         option = RejectOption.fit(
             self.appearance(train[:MOST_ROWS]),
             self.appearance(validation.features),

@@ -17,6 +17,7 @@ from entrain.network_arrays import (
     check_couplings,
     checked_arrays,
     checked_graph,
+    checked_inputs,
     checked_term,
 )
 from entrain.physics import (
@@ -388,20 +389,4 @@ class KuramotoNetwork(nn.Module):
         )
 
     def _checked(self, inputs: Tensor) -> Tensor:
-        if not isinstance(inputs, Tensor):
-            raise InputError(f"inputs must be a PyTorch tensor, got {type(inputs).__name__}")
-        if inputs.dtype != self.biases.dtype:
-            raise InputError(
-                f"inputs are {inputs.dtype} and the network is {self.biases.dtype}: convert one"
-            )
-        if inputs.shape[-1:] != (self.inputs,):
-            raise InputError(
-                f"inputs must have {self.inputs} components in their last axis, as this network "
-                f"expects; got shape {tuple(inputs.shape)}"
-            )
-        if self.runs is not None and inputs.dim() == 3 and len(inputs) != self.runs:
-            raise InputError(
-                f"inputs of shape {tuple(inputs.shape)} are {len(inputs)} batches, the network "
-                f"has {self.runs} runs"
-            )
-        return inputs
+        return checked_inputs(inputs, self.inputs, self.runs, self.biases.dtype)

@@ -60,13 +60,34 @@ def _show(chip: ChipFile, json: bool) -> None:
         source = chip.sources.get("chip.oscillators", "")
         shown.add_row("oscillators", str(chip.hardware.oscillators), source)
     for place, unit in chip.units.items():
-        effect, entry = place.split(".")
-        if effect != "chip":
-            value = _short(getattr(getattr(chip.hardware, effect), entry))
-            shown.add_row(place, f"{value} {unit.removeprefix('1')}", chip.sources[place])
+        with_range = place.endswith(".rule") and place.replace(".rule", ".range") in chip.units
+        if not place.startswith("chip.") and not with_range:
+            shown.add_row(place, _value(chip, place, unit), chip.sources[place])
     for name, fact in chip.facts.items():
         shown.add_row(name, fact, "")
     out.print(shown)
+
+
+def _value(chip: ChipFile, place: str, unit: str) -> str:
+    """What an entry is, in its unit; shares in percent, ranges with the rule they go by."""
+    from entrain.hardware.files import is_share
+
+    effect, entry = place.split(".")
+    values = getattr(chip.hardware, effect)
+    value = getattr(values, entry)
+    if is_share(place) and isinstance(value, int | float):
+        return f"{100.0 * value:g} %"
+    if entry == "range":
+        return f"{value:g} {_RULES[values.rule]}".rstrip()
+    return f"{_short(value)} {unit.removeprefix('1')}".rstrip()
+
+
+_RULES = {
+    "rms": "x their rms",
+    "max": "x the largest",
+    "absolute": "",
+    "couplings": "x the couplings' range",
+}
 
 
 def _short(value: Any) -> str:

@@ -64,8 +64,8 @@ def command(
     hardware: Annotated[
         str | None,
         typer.Option(
-            help="Chips to train for, by DIRECT: a preset such as typical, or a TOML file; see "
-            "entrain hardware.",
+            help="Chips to train for: a preset such as typical, or a TOML file; see entrain "
+            "hardware. By DIRECT unless another protocol is named.",
             show_default="none: the ideal network",
         ),
     ] = None,

@@ -81,12 +81,12 @@ def command(
     goes on where it was, and one for more chips adds to those that are there.
     """
     from entrain.cli.evaluate import test_examples
-    from entrain.figures.yields import draw_yield
+    from entrain.model_on_chip import trained_for_other
     from entrain.yield_file import keep_result
 
     _check(chips, seed, threshold, out_file, figure)
-    place, worker = _engine(engine, address, device)
     path, loaded, kind = _model_and_kind(model, hardware)
+    place, worker = _engine(engine, address, device)
     name, split = test_examples(path, loaded, dataset, _AS_TRAINED, data_dir)
     loaded.network.to(place)
     found = _measured(
@@ -123,13 +123,16 @@ def command(
         keep_result(out_file, result)
         result["file"] = str(out_file)
     if figure is not None:
+        from entrain.figures.yields import draw_yield
+
         draw_yield(figure, result)
         result["figure"] = str(figure)
     if json:
         print_json(result)
-        return
-    _show(result)
-    _say_what_it_was_made_for(loaded, kind)
+    else:
+        _show(result)
+    if (said := trained_for_other(loaded.hardware, kind)) is not None:
+        err.print(said, soft_wrap=True)
 
 
 def _check(
@@ -138,13 +141,14 @@ def _check(
     """Refuse what cannot be, before anything is loaded."""
     from entrain.errors import finite_float
     from entrain.evaluation.chips import check_chips
-    from entrain.figures.yields import check_format
     from entrain.yield_file import check_path
 
     check_chips(chips, seed)
     if threshold is not None:
         finite_float("--threshold", threshold, least=0.0, most=100.0)
     if figure is not None:
+        from entrain.figures.yields import check_format
+
         check_format(figure)
     if out_file is not None:
         check_path(out_file)
@@ -183,7 +187,7 @@ def _model_and_kind(model: str, hardware: str | None) -> tuple[Path, Model, Hard
     kind = loaded.hardware if hardware is None else find(hardware)
     if kind is None:
         raise InputError(
-            f"{path}: was not trained for a kind of chip; choose one with --hardware, such as "
+            f"{model}: was not trained for a kind of chip; choose one with --hardware, such as "
             "typical (entrain hardware lists them)"
         )
     return path, loaded, kind
@@ -257,11 +261,10 @@ def _strengths(kind: Hardware, found: dict[Hardware, Yield]) -> dict[str, list[d
 
 def _show(result: dict[str, Any]) -> None:
     kind = result["hardware"].get("name") or "chips"
-    shown = table(
-        f"{result['chips']} chips of {kind}: {result['dataset']}, {result['examples']} examples",
-        "top-1 %",
-        "value",
-    )
+    title = f"{result['chips']:,} chips of {kind}: {result['dataset']}"
+    title += f", {result['examples']:,} examples"
+    out.print(title, style="bold", soft_wrap=True, markup=False)
+    shown = table("", "top-1 %", "value")
     for name, key in (
         ("ideal network", "ideal"),
         ("mean over chips", "mean"),
@@ -312,11 +315,3 @@ def _table_of_strengths(strengths: dict[str, list[dict[str, Any]]]) -> Table:
         cells = [number(by_factor[f]["mean"]) if f in by_factor else "-" for f in FACTORS]
         shown.add_row(name, by_factor[1.0]["strength"], *cells)
     return shown
-
-
-def _say_what_it_was_made_for(model: Model, kind: Hardware) -> None:
-    if model.hardware is None:
-        err.print("the model was trained for the ideal network, not for chips")
-    elif model.hardware != kind:
-        name = model.hardware.name or "another kind of chip"
-        err.print(f"the model was trained for {name}, not for these chips")

@@ -11,9 +11,13 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.errors import InputError, positive_int, seed_number
+from entrain.evaluation.measure import scores_of
 from entrain.evaluation.metrics import top_k
-from entrain.hardware import ChipDraws, Hardware, Realised, on_chips
+from entrain.hardware import ChipDraws, Draws, Hardware, Realised, on_chips, realise
+from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, Noise, Parameters, drift, readout
+
+VALIDATION_CHIPS = range(2**31, 2**31 + 20)  # seeds that nobody counts up to
 
 _AT_A_TIME = 2**18  # rollouts: chips times samples
 _ON_A_CPU = 2**16  # as fast there, and the progress is seen
@@ -102,6 +106,41 @@ def scores_on_chips(
     """
     parts = _in_parts(parameters, hardware, seeds, inputs, dynamics, noise_seed)
     return torch.cat(list(parts), dim=1)
+
+
+def scores_dealt_to_chips(
+    parameters: Parameters,
+    hardware: Hardware,
+    seeds: Sequence[int],
+    inputs: Tensor,
+    dynamics: Dynamics,
+    *,
+    draws: Draws | None = None,
+) -> Tensor:
+    """Activations (R, M, O) of networks (R, ...) on inputs (M, D), which are dealt to the chips of
+    these seeds in order: each answers one part of them. `draws` are the chips' numbers where they
+    are kept, of as many seeds as there are inputs at most."""
+    many, runs, chips = len(inputs), len(parameters.biases), min(len(seeds), len(inputs))
+    if draws is None:
+        draws = ChipDraws(seeds[:chips], parameters.biases, runs)
+    lanes = parameters.map(lambda tensor: tensor.repeat_interleave(chips, dim=0))
+    realised = realise(lanes, hardware, draws)
+    each = -(-many // chips)
+    places = torch.arange(chips * each, device=inputs.device) % many  # some twice, if uneven
+    dealt = inputs[places].reshape(chips, each, -1).repeat(runs, 1, 1)
+    scores = one_run(realised, hardware, seeds[:chips], dealt, dynamics, 0, 0)
+    return scores.reshape(runs, chips * each, -1)[:, :many]
+
+
+def scores_where_used(
+    network: KuramotoNetwork, hardware: Hardware | None, inputs: Tensor
+) -> Tensor:
+    """Activations (M, O) of inputs (M, D): of the ideal network, or, where it was trained for
+    `hardware`, of chips that the inputs are dealt to."""
+    if hardware is None or hardware.is_nothing:
+        return scores_of(network, inputs)
+    one = network.as_parameters().map(lambda tensor: tensor.detach()[None])
+    return scores_dealt_to_chips(one, hardware, VALIDATION_CHIPS, inputs, network.dynamics)[0]
 
 
 def blocks(parameters: Parameters, seeds: Sequence[int], samples: int) -> list[Sequence[int]]:

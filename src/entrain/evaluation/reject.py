@@ -140,11 +140,14 @@ def _least_margin(margins: np.ndarray, correct: np.ndarray, near: np.ndarray) ->
     aim = ERRORS_KEPT * float((~correct).mean())
     order = np.argsort(-margins, kind="stable")
     order = order[near[order]]
+    if not len(order):
+        return 0.0
     errors = np.cumsum(~correct[order])
     counts = np.arange(1, len(order) + 1)
-    # Only after the last of several equal margins can a threshold lie.
-    ends = np.append(margins[order][1:] < margins[order][:-1], True)
-    allowed = np.flatnonzero(
-        ends & ((errors <= aim * counts) | (counts <= LEAST_COVERAGE * len(margins)))
-    )
-    return max(0.0, float(margins[order[allowed[-1]]])) if len(allowed) else 0.0
+    # Only after the last of several equal margins can a threshold lie. A chip that reads phases
+    # coarsely has few margins: the first threshold that leaves enough sure may leave many more.
+    ends = np.flatnonzero(np.append(margins[order][1:] < margins[order][:-1], True))
+    few_errors = ends[errors[ends] <= aim * counts[ends]]
+    enough = ends[counts[ends] >= LEAST_COVERAGE * len(margins)]
+    last = max([*few_errors[-1:], *enough[:1]], default=ends[-1])
+    return max(0.0, float(margins[order[last]]))

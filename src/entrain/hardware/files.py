@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from entrain.errors import InputError, unknown_name
-from entrain.hardware.hardware import KINDS, Hardware
+from entrain.hardware.hardware import KINDS, Hardware, entries_of
 
 _FOLDER = Path(__file__).parent / "presets"
 _LARGEST = 2**20  # bytes of a file
@@ -142,6 +142,8 @@ def _parsed(name: str, content: dict[str, Any]) -> ChipFile:
             raise InputError(f"{effect} must be a section [{effect}], got {entries!r}")
         values[effect] = {}
         for key, entry in entries.items():
+            if key not in (known := entries_of(effect)):
+                raise unknown_name(f"entry of {effect}", key, known)
             place = f"{effect}.{key}"
             values[effect][key], units[place], sources[place] = _number(place, entry)
     if not isinstance(chip, dict):
@@ -159,9 +161,18 @@ def _parsed(name: str, content: dict[str, Any]) -> ChipFile:
     return ChipFile(name, str(title), hardware, sources, units, facts)
 
 
+def is_share(place: str) -> bool:
+    """Whether an entry such as "mismatch.couplings" is a share: a file may give it in percent."""
+    return _units_of(place) is _SHARE
+
+
+def _units_of(place: str) -> dict[str, Any] | None:
+    return _UNITS.get(place, _UNITS.get(place.split(".")[1]))
+
+
 def _number(place: str, entry: object) -> tuple[object, str, str]:
     """The value of an entry in its basic unit, that unit, and the source."""
-    known = _UNITS.get(place, _UNITS.get(place.split(".")[1]))
+    known = _units_of(place)
     if not isinstance(entry, dict):
         return entry, next(iter(known), "") if known else "", ""
     strange = set(entry) - {"value", "unit", "source"}

@@ -105,9 +105,10 @@ class Hardware:
         needed = hidden + outputs
         if self.oscillators is not None and needed > self.oscillators:
             room = max(0, self.oscillators - outputs)
+            fits = f" (hidden={room})" if room else ""
             raise InputError(
                 f"the network has {needed} oscillators, the chip {self.oscillators}: room for "
-                f"{room} hidden ones beside {outputs} outputs, got {hidden}"
+                f"{room} hidden ones beside {outputs} outputs{fits}, got {hidden}"
             )
         couplers = hidden * (hidden - 1) // 2 + hidden * outputs
         if self.wiring is not None:
@@ -205,13 +206,18 @@ PARTS = {
 }
 
 
+def entries_of(name: str) -> list[str]:
+    """What a file may say of an effect."""
+    return [each.name for each in fields(KINDS[name]) if each.name != "part"]  # type: ignore[arg-type]
+
+
 def _effect(name: str, values: object) -> Effect:
     if name not in KINDS:
         raise unknown_name("effect", str(name), KINDS)
     kind = KINDS[name]
     if not isinstance(values, dict):
         raise InputError(f"{name} must be its numbers by name, got {values!r}")
-    known = [each.name for each in fields(kind) if each.name != "part"]  # type: ignore[arg-type]
+    known = entries_of(name)
     if name in PARTS and values.get("part") == PARTS[name]:
         values = {key: value for key, value in values.items() if key != "part"}
     for key in values:

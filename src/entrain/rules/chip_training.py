@@ -95,6 +95,12 @@ class ChipTraining:
         return self.strength(done) == 1.0 and not (prunes and self._unpruned(done))
 
 
+def done_before(epoch: int, epochs: int) -> float:
+    """The share of a training that is done before an epoch, counted from 0; all of it before the
+    last one, so that even the shortest training ends with what will be built."""
+    return 1.0 if epoch == epochs - 1 else epoch / epochs
+
+
 def chips_of(settings: dict[str, Any]) -> dict[str, Any]:
     """The field `chips` of a rule from its settings as JSON values; nothing where it is absent."""
     given = settings.get("chips")

@@ -15,7 +15,7 @@ from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, readout_with_pullback, small_random
 from entrain.rules.direct import DirectProtocol
 from entrain.rules.interface import Tensors, per_run, shuffled
-from entrain.rules.on_chips import Back, OnChips, settled_first
+from entrain.rules.on_chips import Back, OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
 from entrain.rules.two_stage_task import validation_scores
@@ -69,7 +69,6 @@ class DirectTask:
         self._drawn: Tensor | None = None
         self._steps = RepeatedSteps()
         self._chips = OnChips.of(protocol.chips, self._spec, runs, seed)
-        self._settled = True
         self._drawn_by_batch: dict[int, FreshDraws] = {}
 
     def _weights_of(self, labels: Tensor) -> Tensor | None:
@@ -138,7 +137,6 @@ class DirectTask:
         self._total.zero_()
         if self._chips is not None:
             self._chips.begin_epoch(tensors, epoch, protocol.epochs)
-            self._settled = self._chips.training.settled(epoch / protocol.epochs)
         generators = self._generators(epoch)
         batches = torch.split(order, protocol.batch_size, dim=1)
         for index, rows in enumerate(batches):
@@ -325,7 +323,7 @@ class DirectTask:
     def merit(self, metrics: Tensors) -> Tensor:
         entropy = -metrics["cross_entropy"].nan_to_num(math.inf, math.inf)
         found = torch.stack([metrics.get("weighted_top1", metrics["top1"]), entropy], dim=1)
-        return found if self._chips is None else settled_first(self._settled, found)
+        return found if self._chips is None else self._chips.settled_first(found)
 
 
 def log_softmax(values: Tensor) -> Tensor:

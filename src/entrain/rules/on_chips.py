@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.evaluation.chips import one_run
+from entrain.evaluation.chips import VALIDATION_CHIPS, scores_dealt_to_chips
 from entrain.hardware import (
     ChipDraws,
     Draws,
@@ -26,14 +26,13 @@ from entrain.hardware import (
 )
 from entrain.physics import Dynamics, Noise, Parameters, PhaseModel, drift
 from entrain.physics.network_spec import SpecOnDevice
-from entrain.rules.chip_training import ChipTraining
+from entrain.rules.chip_training import ChipTraining, done_before
 from entrain.rules.interface import Tensors
 
 Back = Callable[[Tensor, int], Tensors]
 _Draws = tuple[FreshDraws | KeptDraws, FreshDraws]  # of the chips, and of a run
 
 _SAMPLES = 2**20  # numbers of noisy trajectories for each epoch
-_FIRST_VALIDATION_CHIP = 2**31  # seeds that nobody counts up to
 _STEPPED = ("", "raw.", "first.", "second.")  # a network's numbers, and what steps them
 
 
@@ -53,6 +52,7 @@ class OnChips:
         self._samples = torch.zeros((), dtype=torch.int64, device=spec.graph.device)
         self._generators: list[torch.Generator] = []
         self._validation: KeptDraws | None = None
+        self.settled = False  # whether the last epoch trained what will be built
 
     @classmethod
     def of(
@@ -67,7 +67,8 @@ class OnChips:
 
     def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
         """New generators, the strength of this epoch, and fewer parts where some go."""
-        done = epoch / epochs
+        done = done_before(epoch, epochs)
+        self.settled = self.training.settled(done)
         device = self._onset.device
         self._onset.fill_(self.training.strength(done))
         self._generators = [
@@ -157,20 +158,17 @@ class OnChips:
         self, parameters: Parameters, inputs: Tensor, dynamics: Dynamics
     ) -> Tensor:
         """Activations (R, M, O) of inputs (M, D), which are dealt to the fixed chips in order."""
-        many, runs = len(inputs), len(parameters.biases)
-        chips = min(self.training.validation_chips, many)
-        seeds = range(_FIRST_VALIDATION_CHIP, _FIRST_VALIDATION_CHIP + chips)
+        chips = min(self.training.validation_chips, len(inputs))
+        first = VALIDATION_CHIPS.start
         if self.training.chip is not None:
-            chips, seeds = 1, range(self.training.chip, self.training.chip + 1)
+            chips, first = 1, self.training.chip
+        seeds = range(first, first + chips)
         if self._validation is None:
-            self._validation = KeptDraws(ChipDraws(seeds, parameters.biases, runs))
-        lanes = parameters.map(lambda tensor: tensor.repeat_interleave(chips, dim=0))
-        realised = realise(lanes, self.training.hardware, self._validation)
-        each = -(-many // chips)
-        places = torch.arange(chips * each, device=inputs.device) % many  # some twice, if uneven
-        dealt = inputs[places].reshape(chips, each, -1).repeat(runs, 1, 1)
-        scores = one_run(realised, self.training.hardware, seeds, dealt, dynamics, 0, 0)
-        return scores.reshape(runs, chips * each, -1)[:, :many]
+            draws = ChipDraws(seeds, parameters.biases, len(parameters.biases))
+            self._validation = KeptDraws(draws)
+        return scores_dealt_to_chips(
+            parameters, self.training.hardware, seeds, inputs, dynamics, draws=self._validation
+        )
 
     def measured(
         self, raw: Tensors, inputs: Tensor
@@ -189,15 +187,20 @@ class OnChips:
                 for name, tensor in lanes.items()
                 if name in raw
             }
-            return self._masked(found)
+            return self.masked(found)
 
         return realised.phase_model(dealt), to_given
 
-    def _masked(self, gradients: Tensors) -> Tensors:
-        """Gradients without those of parts that went."""
-        found = gradients | {"couplings": self._mask * gradients["couplings"]}
-        if self._weights_mask is not None:
-            found["input_weights"] = self._weights_mask * gradients["input_weights"]
+    def settled_first(self, merit: Tensor) -> Tensor:
+        """`merit` (R, n) with what counts before it: an epoch before the last part went is no
+        candidate."""
+        return torch.cat([torch.full_like(merit[:, :1], float(self.settled)), merit], dim=1)
+
+    def masked(self, changes: Tensors) -> Tensors:
+        """Gradients, or other changes of numbers, without those of parts that went."""
+        found = changes | {"couplings": self._mask * changes["couplings"]}
+        if self._weights_mask is not None and "input_weights" in changes:
+            found["input_weights"] = self._weights_mask * changes["input_weights"]
         return found
 
     def _placed(
@@ -228,7 +231,7 @@ class OnChips:
                 for (name, leaf), slope in zip(leaves.items(), found, strict=True)
             }
             by_couplings = by_leaves["couplings"]
-            return self._masked(by_leaves | {"couplings": by_couplings + by_couplings.mT})
+            return self.masked(by_leaves | {"couplings": by_couplings + by_couplings.mT})
 
         return model.map(torch.Tensor.detach), to_leaves
 
@@ -283,9 +286,3 @@ def _keep_only(tensors: Tensors, name: str, mask: Tensor) -> None:
     for prefix in _STEPPED:
         if f"{prefix}{name}" in tensors:
             tensors[f"{prefix}{name}"] *= mask
-
-
-def settled_first(settled: bool, merit: Tensor) -> Tensor:
-    """`merit` (R, n) with what counts before it: an epoch before the last part went is no
-    candidate."""
-    return torch.cat([torch.full_like(merit[:, :1], float(settled)), merit], dim=1)

@@ -72,6 +72,8 @@ class PerturbationTask(DirectTask):
         signs = {name: self._signs(direction, name, rows.shape[1]) for name in sizes}
         upper = signs["couplings"].triu(1)
         signs["couplings"] = (upper + upper.mT) * self._spec.graph
+        if self._chips is not None:
+            signs = self._chips.masked(signs)
         losses = []
         for sign in (1.0, -1.0):
             moved = raw | {name: raw[name] + sign * sizes[name] * signs[name] for name in sizes}

@@ -20,7 +20,7 @@ from entrain.physics import (
     readout_with_pullback,
 )
 from entrain.rules.interface import Tensors, per_run, shuffled
-from entrain.rules.on_chips import OnChips, settled_first
+from entrain.rules.on_chips import OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import TeacherData
 from entrain.rules.two_stage import Protocol
@@ -61,7 +61,6 @@ class TwoStageTask:
         self._totals = train.inputs.new_zeros(2, len(runs))  # path and endpoint loss
         self._steps = RepeatedSteps()
         self._chips = OnChips.of(protocol.chips, self._spec, runs, seed)
-        self._settled = True
 
     def initial(self) -> Tensors:
         runs, h, inputs = len(self.runs), self.network.hidden, self.train.inputs
@@ -80,7 +79,6 @@ class TwoStageTask:
         self._totals.zero_()
         if self._chips is not None:
             self._chips.begin_epoch(tensors, epoch, self.epochs)
-            self._settled = self._chips.training.settled(epoch / self.epochs)
         for rows in torch.split(order.to(self._totals.device), self.protocol.batch_size, dim=1):
             if self._chips is not None:
                 self._chips.renew(tensors, rows, self.dynamics)
@@ -163,7 +161,7 @@ class TwoStageTask:
         found = error[:, None]
         if self.protocol.selection != "endpoint-rmse":
             found = torch.stack([(metrics["top1"] + metrics["agreement"]) / 2, error], dim=1)
-        return found if self._chips is None else settled_first(self._settled, found)
+        return found if self._chips is None else self._chips.settled_first(found)
 
 
 def validation_scores(parameters: Parameters, inputs: Tensor, dynamics: Dynamics) -> Tensor:
