@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 RUNS, BATCH, HIDDEN = 2, 4, 5
 N = HIDDEN + OUTPUTS
-DYNAMICS = Dynamics(1.3, 60.0, 300)
+DYNAMICS = Dynamics(1.3, 120.0, 600)
 GAIN = torch.tensor([3.0, 2.0], dtype=torch.float64)[:, None, None]
 WEIGHTS = torch.tensor([0.5, 2.0, 1.0, 0.25], dtype=torch.float64).repeat(RUNS, 1)[..., None]
 LABELS = torch.arange(RUNS * BATCH).reshape(RUNS, BATCH) % OUTPUTS
