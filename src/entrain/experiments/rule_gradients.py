@@ -30,6 +30,7 @@ from entrain.rules.training_data import Examples
 
 RULES = ("EP", "COUPLED", "SPSA")
 PARTS = ("input_weights", "couplings")
+_GAIN = 4.0  # of the softmax of EP
 _TASKS = {"EP": EquilibriumTask, "COUPLED": EquilibriumTask, "SPSA": PerturbationTask}
 _STEP = 0.025
 _AT_REST = Dynamics(1.0, 120.0, 2400)  # long and fine: what is exact
@@ -37,21 +38,24 @@ _SETTLED = 60.0  # the time that the curves along other values take
 STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 TIMES = (2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 TEMPERATURES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-CURVES = {"strength": STRENGTHS, "time": TIMES, "noise": TEMPERATURES}
-_USUAL = {"EP": 0.03, "COUPLED": 0.03, "SPSA": 0.03}  # strengths along the other curves
+STEPS = (0.025, 0.05, 0.1, 0.25)
+CURVES = {"strength": STRENGTHS, "time": TIMES, "noise": TEMPERATURES, "step": STEPS}
+_USUAL = {"strength": 0.03, "noise": 0.0, "step": 0.05}  # along the other curves
 
 
 @dataclass(frozen=True)
 class Size:
-    """Images in the batch, epochs of the network, directions of SPSA, entries of each curve."""
+    """Images in the batch, epochs of the network, directions of SPSA, the time along the other
+    curves, and of each curve every so many entries one."""
 
     images: int = 256
     epochs: int = 5
     directions: int = 256
+    time: float = 60.0
     every: int = 1
 
 
-_SMALL = {"quick": Size(64, 4, 16), "tiny": Size(8, 1, 2, every=3)}
+_SMALL = {"quick": Size(64, 4, 16, time=30.0), "tiny": Size(8, 1, 2, time=8.0, every=3)}
 
 
 def size(setting: Setting) -> Size:
@@ -66,14 +70,33 @@ def stage(setting: Setting) -> Stage:
     return Stage(rule, setting.dataset(MNIST), NetworkSpec(setting.hidden, dynamics))
 
 
-def rule_of(name: str, strength: float, time: float, directions: int) -> DirectProtocol:
-    """A rule with a nudge, or steps of SPSA, of this strength; a quarter of the time is nudged."""
-    found = PROTOCOLS[name]
-    if isinstance(found, SimultaneousPerturbation):
-        sizes = {"field_size": strength, "coupling_size": strength}
-        return replace(found, gain=4.0, directions=directions, **sizes)
-    assert isinstance(found, EquilibriumPropagation)
-    return replace(found, beta=strength, nudged_steps=max(1, round(time / 4 / _STEP)))
+@dataclass(frozen=True)
+class Point:
+    """A nudge, or steps of SPSA, of this strength; the time of the free relaxation, and of each
+    nudged one again, in Euler steps of `step`; the temperature of the noise."""
+
+    strength: float
+    time: float
+    noise: float
+    step: float
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """Of the free relaxation."""
+        return Dynamics(1.0, self.time, round(self.time / self.step))
+
+    def rule(self, name: str, directions: int) -> DirectProtocol:
+        """The rule of that name at this point."""
+        found, chips = PROTOCOLS[name], None
+        if self.noise:
+            hardware = Hardware(phase_noise=PhaseNoise(self.noise))
+            chips = ChipTraining(hardware, chips=1, chip=0)
+        if isinstance(found, SimultaneousPerturbation):
+            found = replace(found, field_size=self.strength, coupling_size=self.strength)
+            return replace(found, gain=_GAIN, directions=directions, chips=chips)
+        assert isinstance(found, EquilibriumPropagation)
+        steps = self.dynamics.steps
+        return replace(found, beta=self.strength, nudged_steps=steps, gain=_GAIN, chips=chips)
 
 
 class Gradients:
@@ -88,15 +111,11 @@ class Gradients:
         inputs = data.preprocessing(data.train.features[: self._size.images]).to(device)
         labels = torch.from_numpy(data.train.labels[: self._size.images]).to(device)
         self._examples, self._outputs = Examples(labels, inputs), len(data.class_names)
-        self.exact = self._of(DirectProtocol(gain=4.0), DirectTask, _AT_REST)
+        self.exact = self._of(DirectProtocol(gain=_GAIN), DirectTask, _AT_REST)
 
-    def by(self, name: str, strength: float, time: float, kt: float = 0.0) -> Values:
+    def by(self, name: str, at: Point) -> Values:
         """Angle (as its cosine) and length beside the exact gradient, for each part."""
-        rule = rule_of(name, strength, time, self._size.directions)
-        if kt:
-            hardware = Hardware(phase_noise=PhaseNoise(kt))
-            rule = replace(rule, chips=ChipTraining(hardware, chips=1, chip=0))
-        found = self._of(rule, _TASKS[name], Dynamics(1.0, time, round(time / _STEP)))
+        found = self._of(at.rule(name, self._size.directions), _TASKS[name], at.dynamics)
         return {part: beside(found[part], self.exact[part]) for part in PARTS}
 
     def _of(self, rule: DirectProtocol, task: type[DirectTask], dynamics: Dynamics) -> Tensors:
@@ -123,26 +142,25 @@ def some(values: Sequence[float], every: int) -> list[float]:
 
 def measure(context: ExperimentContext) -> Values:
     """Each rule along each curve."""
-    gradients, every = Gradients(context), size(context.setting).every
+    sizes = size(context.setting)
+    gradients = Gradients(context)
     points = [
         (curve, value, rule)
         for curve, values in CURVES.items()
-        for value in some(values, every)
+        for value in some(values, sizes.every)
         for rule in RULES
     ]
     rows: list[Values] = []
+    usual = _USUAL | {"time": sizes.time}
     for curve, value, rule in points:
-        given = {"strength": _USUAL[rule], "time": _SETTLED, "noise": 0.0} | {curve: value}
-        found = gradients.by(rule, given["strength"], given["time"], given["noise"])
+        found = gradients.by(rule, Point(**usual | {curve: value}))
         rows.append({"rule": rule, "curve": curve, "value": value, **found})
         context.on_progress(len(rows) / len(points))
-    sizes = size(context.setting)
     return {
         "dataset": MNIST,
         "images": sizes.images,
         "directions": sizes.directions,
-        "strength": _USUAL,
-        "time": _SETTLED,
+        "usual": usual,
         "rows": rows,
     }
 
