@@ -55,7 +55,7 @@ class Size:
     every: int = 1
 
 
-_SMALL = {"quick": Size(64, 4, 16, time=30.0), "tiny": Size(8, 1, 2, time=8.0, every=3)}
+_SMALL = {"quick": Size(64, 2, 8, time=15.0, every=2), "tiny": Size(8, 1, 2, time=4.0, every=3)}
 
 
 def size(setting: Setting) -> Size:
@@ -66,6 +66,8 @@ def size(setting: Setting) -> Size:
 def stage(setting: Setting) -> Stage:
     """A network that came some way by equilibrium propagation."""
     rule = EquilibriumPropagation(epochs=size(setting).epochs)
+    if setting.dataset(MNIST).endswith("-small"):
+        rule = replace(rule, batch_size=32)  # or there are few steps
     dynamics = Dynamics(1.0, 15.0, 60)
     return Stage(rule, setting.dataset(MNIST), NetworkSpec(setting.hidden, dynamics))
 

@@ -20,10 +20,10 @@ from entrain.rules.direct import tuned
 
 HARDWARE = Hardware(
     coupling_levels=Levels(bits=4),
-    weight_levels=Levels(bits=4),
-    mismatch=Mismatch(couplings=0.2, input_weights=0.2),
+    weight_levels=Levels(bits=4, part="input_weights"),
+    mismatch=Mismatch(couplings=0.3, input_weights=0.3),
     phase_noise=PhaseNoise(0.01),
-    name="20 % mismatch, 4 bits, noise",
+    name="30 % mismatch, 4 bits, noise",
 )
 CHIP = 0  # the seed of the one chip
 RULES = {"EP": 10, "SPSA": 30, "DIRECT": 30}  # and their epochs, at most
@@ -38,11 +38,12 @@ def stage(setting: Setting, rule: str, place: str) -> Stage:
     found = PROTOCOLS[rule]
     assert isinstance(found, DirectProtocol)
     epochs = min(RULES[rule], setting.direct_epochs)
+    batch = 32 if dataset.endswith("-small") else setting.batch_size  # or there are few steps
     if rule == "DIRECT":  # without distortions, as the other rules
         found = replace(tuned(found, dataset, augmented=False), weight_decay=0.0)
     chips = ChipTraining(HARDWARE, chip=CHIP) if place == "chip" else None
     return Stage(
-        replace(found, epochs=epochs, chips=chips),
+        replace(found, epochs=epochs, batch_size=min(found.batch_size, batch), chips=chips),
         dataset,
         NetworkSpec(setting.hidden, found.dynamics or Dynamics()),
         runs=tuple(range(min(_RUNS, setting.few_runs))),
