@@ -38,8 +38,8 @@ def gradients(values: Row) -> str:
     ]
     usual = values["usual"]
     text = (
-        f"The cosine of the angle to the exact gradient of the cross-entropy at equilibrium, and in "
-        f"brackets the length over its length, for input weights W and couplings J: one network "
+        "The cosine of the angle to the exact gradient of the cross-entropy at equilibrium, and in "
+        "brackets the length over its length, for input weights W and couplings J: one network "
         f"that EP trained for a short time, {values['images']:,} training images of "
         f"{values['dataset']}. Where nothing else is said the strength is {usual['strength']:g} "
         f"(beta of EP, the share of COUPLED, the steps of SPSA in fields and couplings), the time "
