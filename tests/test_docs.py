@@ -70,7 +70,7 @@ def test_the_examples_of_chips_run(tmp_path: Path) -> None:
 
 def test_the_examples_of_training_rules_run(tmp_path: Path) -> None:
     (accuracy,) = printed("rules.md", tmp_path)
-    assert float(accuracy) > 60
+    assert float(accuracy) > 50
 
 
 def test_the_page_of_rules_names_every_protocol_that_is_not_the_papers() -> None:

@@ -44,11 +44,11 @@ class EquilibriumPropagation(DirectProtocol):
     name: str = "EP"
     epochs: int = 25
     batch_size: int = 128
-    input_rate: PerRun = 2e-3
+    input_rate: PerRun = 1e-3
     coupling_rate: PerRun = 2e-3
     gain: PerRun = 4.0
     initial_couplings: PerRun = 0.1
-    initial_weights: PerRun = 0.5
+    initial_weights: PerRun = 0.3
     coarse_steps: int = 1_000_000  # an equilibrium is no place to save steps
     fine_epochs: int = 0
     nudging: Nudging = "cross-entropy"
