@@ -8,6 +8,8 @@ UNMEASURED = {
     "chip-resources",
     "even-coupling",
     "bake-off",
+    "rule-gradients",
+    "rules-on-chips",
     "teacher-sweep",
     "more-teachers",
     "single-runs",

@@ -22,6 +22,8 @@ from entrain.experiments import (
     records,
     recurrence,
     refinement,
+    rule_gradients,
+    rules_on_chips,
     single_runs,
     stochastic_dynamics,
     symmetry,
@@ -81,6 +83,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         published_chips.EXPERIMENT,
         chip_curves.RESOURCES,
         chip_curves.EVEN_PART,
+        rule_gradients.EXPERIMENT,
+        rules_on_chips.EXPERIMENT,
         bake_off.EXPERIMENT,
     )
 }

@@ -21,6 +21,7 @@ from entrain.figures.panels import Results
 from entrain.figures.performance import main_performance
 from entrain.figures.records import records
 from entrain.figures.robustness import scaling_noise_grid
+from entrain.figures.rules import rule_gradients, rules_on_chips
 from entrain.figures.scale import oscillator_scale
 from entrain.figures.seeds import teacher_seeds
 from entrain.figures.starts import teacher_needed
@@ -296,6 +297,24 @@ FIGURES: dict[str, PaperFigure] = {
             f"the full setting), bars one sample SD. {_ERROR_SCALE} {_TRAININGS}",
             ("even-coupling",),
             chip_curves("even-coupling"),
+        ),
+        PaperFigure(
+            "rule-gradients",
+            "Gradients of the couplings by rules that need no model of the network, beside the "
+            "exact gradient at equilibrium: the cosine of the angle between them, and the length "
+            "over that of the exact one (dotted: 1), along the strength of the nudge (the steps of "
+            "SPSA), the time of relaxation, thermal noise, and the Euler step. One network that "
+            "was trained by EP for a short time.",
+            ("rule-gradients",),
+            rule_gradients,
+        ),
+        PaperFigure(
+            "rules-on-chips",
+            "What networks score on one imperfect chip (30 % mismatch, 4 bits, noise), by the rule "
+            "that trained them on the chip itself, or as the ideal network. Open marks: on other "
+            f"chips of its kind. Bars are one sample SD over trainings. {_ERROR_SCALE}",
+            ("rules-on-chips",),
+            rules_on_chips,
         ),
     )
 }

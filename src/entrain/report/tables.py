@@ -10,6 +10,7 @@ from entrain.experiments.published import published
 from entrain.report.chip_tables import CHIP_TABLES
 from entrain.report.control_tables import CONTROL_TABLES
 from entrain.report.markdown import Column, percent, plain, table
+from entrain.report.rule_tables import RULE_TABLES
 
 _LETTERS = (
     "Superscripts: H hardware, S simulation, D stated in the source, A counted from the stated "
@@ -243,4 +244,5 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "oscillator-scale": scale,
     **CONTROL_TABLES,
     **CHIP_TABLES,
+    **RULE_TABLES,
 }
