@@ -25,7 +25,9 @@ class AnalogOpticalComputer(Peer):
         s = W tanh(s) + U x + b,        s <- s + damping (W tanh(s) + U x + b - s),
 
     with digital projections before (U, b) and after (V, c). The machine holds W (H, H); there is
-    no symmetry. The states, H = 16 of them, are read through the same tanh.
+    no symmetry. The states, H = 16 of them, are read through the same tanh. The sum of |W| over
+    each row is kept at `most` or less, below 1, so that the map contracts: there is one fixed
+    point, from wherever the iteration begins.
     """
 
     title: ClassVar[str] = "Kalinin et al. 2025, analog optical computer"
@@ -38,6 +40,7 @@ class AnalogOpticalComputer(Peer):
     rate: float = 3e-3
     clip: float | None = 1.0
     hidden: int = 16
+    most: float = 0.9
     solver: FixedPointSolver = field(
         default_factory=lambda: FixedPointSolver(steps=20, memory=0, damping=0.5)
     )
@@ -50,6 +53,10 @@ class AnalogOpticalComputer(Peer):
             "V": glorot(classes, self.hidden, generator),
             "c": torch.zeros(classes),
         }
+
+    def project(self, numbers: Tensors) -> None:
+        sums = numbers["W"].abs().sum(-1, keepdim=True)
+        numbers["W"].mul_((self.most / sums.clamp(min=1e-12)).clamp(max=1.0))
 
     @property
     def variables(self) -> int:

@@ -61,10 +61,12 @@ class FixedPointSolver:
         # Of unit length first: residuals of a fast iteration differ by orders of magnitude.
         lengths = residuals.square().sum(-1).sqrt() + torch.finfo(states.dtype).tiny ** 0.5
         units = residuals / lengths[..., None]
-        shares = solve_positive(units @ units.mT, 1.0 / lengths, self.ridge) / lengths
+        inverse = lengths.amin(-1, keepdim=True) / lengths
+        shares = inverse * solve_positive(units @ units.mT, inverse, self.ridge)
         shares = shares / shares.sum(-1, keepdim=True)
         mixed = states + self.damping * residuals
-        return (shares[..., None, :] @ mixed)[..., 0, :]
+        found: Tensor = shares[..., None, :] @ mixed
+        return found.squeeze(-2)
 
 
 def solve_positive(matrix: Tensor, right: Tensor, ridge: float) -> Tensor:
@@ -75,13 +77,11 @@ def solve_positive(matrix: Tensor, right: Tensor, ridge: float) -> Tensor:
     """
     size = matrix.shape[-1]
     eye = torch.eye(size, dtype=matrix.dtype, device=matrix.device)
-    # A right side of unit size: scales cancel where only the ratios of x matter, and come back.
-    scale = right.abs().amax(-1, keepdim=True)
-    rest = torch.cat([matrix + ridge * eye, (right / scale)[..., None]], dim=-1)
+    rest = torch.cat([matrix + ridge * eye, right[..., None]], dim=-1)
     for k in range(size):
         row = rest[..., k : k + 1, :] / rest[..., k : k + 1, k : k + 1]
         rest = rest - (rest[..., :, k : k + 1] - eye[:, k : k + 1]) * row
-    return rest[..., -1] * scale
+    return rest[..., -1]
 
 
 def equilibrium(
@@ -121,8 +121,10 @@ class _Implicit(torch.autograd.Function):
         return value.clone()
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        pull: Map = ctx.pull
+
         def step(u: Tensor) -> Tensor:
-            return gradient + ctx.pull(u)
+            return gradient + pull(u)
 
         return ctx.solver(step, gradient), None, None
