@@ -80,17 +80,18 @@ class RadialBasis(Static):
     """
 
     title: ClassVar[str] = "RBF support vector machine with learned centres"
+    rates: ClassVar[dict[str, float]] = {"V": 5.0, "c": 5.0}
 
     name: str = "rbf"
     epochs: int = 30
-    rate: float = 3e-3
+    rate: float = 1e-2
     averaging: float = 0.999
     centres: int = 66
 
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return {
             "m": 0.15 + uniform((self.centres, inputs), 0.15, generator),
-            "g": torch.full((self.centres,), 2.0),
+            "g": torch.full((self.centres,), 3.0),
             "V": glorot(classes, self.centres, generator),
             "c": torch.zeros(classes),
         }

@@ -91,6 +91,10 @@ class NeuralMemory(Peer):
     def for_dataset(self, dataset: str) -> NeuralMemory:
         return replace(self, augmentation=_DISTORTED[dataset]) if self.distorted else self
 
+    def quick(self) -> NeuralMemory:
+        """Fewer units too."""
+        return replace(self, epochs=6, batch_size=64, hidden=min(self.hidden, 256))
+
 
 def potential(state: Tensor, drive: Tensor) -> Tensor:
     """E of every unit, whose negative slope is dy/dt."""
@@ -98,4 +102,4 @@ def potential(state: Tensor, drive: Tensor) -> Tensor:
 
 
 NMODE = NeuralMemory()
-NMODE_AUGMENTED = NeuralMemory(name="nmode-augmented", distorted=True)
+NMODE_AUGMENTED = NeuralMemory(name="nmode-augmented", epochs=60, distorted=True)

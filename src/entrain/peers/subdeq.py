@@ -37,15 +37,17 @@ class SubDEQ(Peer):
 
     name: str = "subdeq"
     epochs: int = 30
-    batch_size: int = 128
-    rate: float = 1e-3
+    batch_size: int = 256
+    rate: float = 3e-3
+    decay: float = 0.3
+    averaging: float = 0.998
     hidden: int = 87
     shift: float = 1.2
-    solver: FixedPointSolver = field(default_factory=lambda: FixedPointSolver(steps=8))
+    solver: FixedPointSolver = field(default_factory=lambda: FixedPointSolver(steps=12))
 
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return {
-            "W": normal(self.hidden, self.hidden, generator, gain=0.1),
+            "W": normal(self.hidden, self.hidden, generator, gain=0.7),
             "U": glorot(self.hidden, inputs, generator),
             "b": torch.zeros(self.hidden),
             "V": glorot(classes, self.hidden, generator),
