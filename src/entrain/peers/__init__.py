@@ -9,9 +9,17 @@ from __future__ import annotations
 
 from entrain.errors import unknown_name
 from entrain.peers.interface import Peer
+from entrain.peers.rageau import Rageau, SmallRageau
 from entrain.peers.scellier import Scellier
 
-SYSTEMS: dict[str, Peer] = {system.name: system for system in (Scellier(),)}
+SYSTEMS: dict[str, Peer] = {
+    system.name: system
+    for system in (
+        Rageau(),
+        SmallRageau(),
+        Scellier(),
+    )
+}
 
 __all__ = ["SYSTEMS", "Peer", "system_named"]
 

@@ -79,9 +79,9 @@ class Nudged(Peer):
         """The reading that squared-error nudging asks for."""
         return target
 
-    def bounded(self, units: Tensor) -> Tensor:
-        """Units brought back into their range after a step; unbounded by default."""
-        return units
+    def bounded(self, h: Tensor, y: Tensor) -> State:
+        """The state brought back into its range after a step; unbounded by default."""
+        return h, y
 
     @property
     def variables(self) -> int:
@@ -156,9 +156,8 @@ class Nudged(Peer):
             force, out = self.forces(numbers, drive, (h, y))
             if beta is not None and target is not None:
                 out = out + beta * self.turned(y, self._push(y, target))
-            h, y = (
-                self.bounded(torch.add(h, force, alpha=self.step)),
-                self.bounded(torch.add(y, out, alpha=self.step)),
+            h, y = self.bounded(
+                torch.add(h, force, alpha=self.step), torch.add(y, out, alpha=self.step)
             )
         return h, y
 

@@ -19,24 +19,30 @@ from entrain.rules import Tensors
 
 @dataclass(frozen=True)
 class Scellier(Nudged):
-    r"""Units s in [0, 1], inputs x - hidden h - outputs y, with the energy
+    r"""Inputs x - hidden units h in [0, 1] - outputs y, with the energy
 
         E = |h|^2 / 2 + |y|^2 / 2 - h W x - y V h - b h - c y,
 
-    relaxed by s <- clip(s - step dE/ds); nudged by beta |y - target|^2 / 2 to both sides.
-    W (H, D), V (O, H), b (H,), c (O,).
+    relaxed by h <- clip(h - step dE/dh), y <- y - step dE/dy; nudged by beta |y - target|^2 / 2 to
+    both sides. Outputs are not clipped: one that rests below 0 would feel no nudging and never
+    learn. V begins small enough that its norm is below 1: where it is above, E has several minima
+    and the nudged states are not neighbours. W (H, D), V (O, H), b (H,), c (O,).
     """
 
     title: ClassVar[str] = "Scellier and Bengio 2017, equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 98.21}
 
     name: str = "scellier"
+    batch_size: int = 64
+    rate: float = 2e-3
     hidden: int = 512
     beta: float = 0.2
     free_steps: int = 20
     nudged_steps: int = 6
     step: float = 0.5
     nudging: Nudging = "squared"
+
+    initial_feedback: float = 0.2
 
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         def uniform(rows: int, columns: int) -> Tensor:  # Glorot
@@ -45,7 +51,7 @@ class Scellier(Nudged):
 
         return {
             "W": uniform(self.hidden, inputs),
-            "V": uniform(classes, self.hidden),
+            "V": self.initial_feedback * uniform(classes, self.hidden),
             "b": torch.zeros(self.hidden),
             "c": torch.zeros(classes),
         }
@@ -68,5 +74,5 @@ class Scellier(Nudged):
         outputs = numbers["c"].shape[-1]
         return torch.zeros_like(drive), drive.new_zeros(*drive.shape[:-1], outputs)
 
-    def bounded(self, units: Tensor) -> Tensor:
-        return units.clamp(0.0, 1.0)
+    def bounded(self, h: Tensor, y: Tensor) -> State:
+        return h.clamp(0.0, 1.0), y
