@@ -91,7 +91,7 @@ class Nudged(Peer):
         return numbers["V"][0].numel()
 
     def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        read = self.reading(self._free(numbers, self.drive(numbers, inputs))[1])
+        read = self.reading(self.free(numbers, self.drive(numbers, inputs))[1])
         read = read.unflatten(1, (self.starts, -1)).mean(1)
         return read if self.nudging == "squared" else self.gain * read
 
@@ -104,7 +104,7 @@ class Nudged(Peer):
 
     def loss(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
         """The mean of C (R,) at the free state."""
-        _, y = self._free(numbers, self.drive(numbers, inputs))
+        _, y = self.free(numbers, self.drive(numbers, inputs))
         return self.cost(y, target.repeat(1, self.starts, 1)).mean(-1)
 
     @torch.no_grad()
@@ -112,7 +112,7 @@ class Nudged(Peer):
         """The loss (R,) and the estimate of its gradient from the two nudged states."""
         drive = self.drive(numbers, inputs)
         target = target.repeat(1, self.starts, 1)
-        h, y = self._free(numbers, drive)
+        h, y = self.free(numbers, drive)
         loss = self.cost(y, target).mean(-1)
         several = 2 * self.starts  # both signs of beta lie side by side in the batch
         beta = torch.cat([torch.full_like(y[..., :1], sign * self.beta) for sign in (1.0, -1.0)], 1)
@@ -141,6 +141,11 @@ class Nudged(Peer):
         drop = self.energy(numbers, drive, first) - self.energy(numbers, drive, last)
         return drop.mean(-1)
 
+    def free(self, numbers: Tensors, drive: Tensor) -> State:
+        """The free state of every start: (R, starts B, H) and (R, starts B, O)."""
+        drive = drive.repeat(1, self.starts, 1)
+        return self.relaxed(numbers, drive, self.rest(numbers, drive), self.free_steps)
+
     def relaxed(
         self,
         numbers: Tensors,
@@ -160,10 +165,6 @@ class Nudged(Peer):
                 torch.add(h, force, alpha=self.step), torch.add(y, out, alpha=self.step)
             )
         return h, y
-
-    def _free(self, numbers: Tensors, drive: Tensor) -> State:
-        drive = drive.repeat(1, self.starts, 1)
-        return self.relaxed(numbers, drive, self.rest(numbers, drive), self.free_steps)
 
     def _push(self, outputs: Tensor, target: Tensor) -> Tensor:
         """-dC / d reading: it vanishes when the answer is right."""
