@@ -137,14 +137,18 @@ class Nudged(Peer):
         """The mean drop (R,) of E in one inference."""
         drive = self.drive(numbers, inputs).repeat(1, self.starts, 1)
         first = self.rest(numbers, drive)
-        last = self.relaxed(numbers, drive, first, self.free_steps)
+        last = self.settled(numbers, drive, first)
         drop = self.energy(numbers, drive, first) - self.energy(numbers, drive, last)
         return drop.mean(-1)
 
     def free(self, numbers: Tensors, drive: Tensor) -> State:
         """The free state of every start: (R, starts B, H) and (R, starts B, O)."""
         drive = drive.repeat(1, self.starts, 1)
-        return self.relaxed(numbers, drive, self.rest(numbers, drive), self.free_steps)
+        return self.settled(numbers, drive, self.rest(numbers, drive))
+
+    def settled(self, numbers: Tensors, drive: Tensor, state: State) -> State:
+        """The free state that is reached from a first one."""
+        return self.relaxed(numbers, drive, state, self.free_steps)
 
     def relaxed(
         self,

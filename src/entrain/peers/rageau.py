@@ -30,6 +30,8 @@ class Rageau(Phases):
 
     name: str = "rageau"
     rate: float = 5e-4
+    initial_weights: float = 0.02
+    initial_couplings: float = 0.02
 
 
 @dataclass(frozen=True)
