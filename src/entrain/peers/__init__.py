@@ -8,15 +8,22 @@ side. Nothing else in the package knows them.
 from __future__ import annotations
 
 from entrain.errors import unknown_name
+from entrain.peers.fan import Fan
+from entrain.peers.gower import CoarseGower, Gower
 from entrain.peers.interface import Peer
 from entrain.peers.rageau import Rageau, SmallRageau
 from entrain.peers.scellier import Scellier
+from entrain.peers.wang import Wang
 
 SYSTEMS: dict[str, Peer] = {
     system.name: system
     for system in (
         Rageau(),
         SmallRageau(),
+        Gower(),
+        CoarseGower(),
+        Wang(),
+        Fan(),
         Scellier(),
     )
 }

@@ -40,8 +40,9 @@ class Fan(Nudged):
     rates: ClassVar[dict[str, float]] = {"V": 2.0}
 
     name: str = "fan"
-    rate: float = 5e-4
+    rate: float = 1e-3
     hidden: int = 256
+    gain: float = 2.0
     step: float = 0.15
     pump: float = 1.1
     initial_weights: float = 0.02
