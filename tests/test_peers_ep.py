@@ -14,9 +14,9 @@ from entrain.peers.phases import Phases
 from entrain.rules import Tensors
 
 SIZE, CLASSES = 16, 3  # 4 x 4 pixels
-NAMES = [name for name, system in SYSTEMS.items() if isinstance(system, Nudged)]
+NAMES = ["rageau", "rageau-74", "gower", "wang", "fan", "scellier"]
 # Few starts and units, and long relaxations: the estimate is exact at rest only.
-EXACT = {"hidden": 6, "starts": 1, "free_steps": 900, "nudged_steps": 900, "step": 0.1}
+EXACT = {"hidden": 6, "starts": 1, "free_steps": 600, "nudged_steps": 600, "step": 0.15}
 
 
 def system_of(name: str, **settings: object) -> Nudged:
@@ -25,13 +25,13 @@ def system_of(name: str, **settings: object) -> Nudged:
     return replace(system, **settings)  # type: ignore[arg-type]
 
 
-def problem(system: Nudged, runs: int = 2) -> tuple[Tensors, Tensor, Tensor]:
-    """Numbers, inputs (R, 4, D) and one-hot targets in float64."""
+def problem(system: Nudged, machines: int = 2) -> tuple[Tensors, Tensor, Tensor]:
+    """Numbers, inputs (R, 2, D) and one-hot targets in float64."""
     generator = torch.Generator().manual_seed(3)
     names = system.drawn(SIZE, CLASSES, generator)
 
     def normal(name: str) -> Tensor:
-        drawn = torch.randn(runs, *names[name].shape, generator=generator).double()
+        drawn = torch.randn(machines, *names[name].shape, generator=generator).double()
         return drawn + drawn.mT if name == "J" else drawn
 
     # Strong couplings frustrate phases, which rest at 0 and pi otherwise, where no cost is felt;
@@ -39,9 +39,9 @@ def problem(system: Nudged, runs: int = 2) -> tuple[Tensors, Tensor, Tensor]:
     strong = 1.0 if isinstance(system, Phases) else 0.15
     scales = {"W": 0.1, "V": strong, "J": 0.3, "b": 0.3, "c": 0.3}
     numbers = {name: scales[name] * normal(name) for name in names}
-    inputs = torch.rand(runs, 4, SIZE, generator=generator).double()
-    labels = torch.arange(4) % CLASSES
-    target = torch.nn.functional.one_hot(labels, CLASSES).double().expand(runs, -1, -1)
+    inputs = torch.rand(machines, 2, SIZE, generator=generator).double()
+    labels = torch.arange(2)
+    target = torch.nn.functional.one_hot(labels, CLASSES).double().expand(machines, -1, -1)
     return numbers, inputs, target
 
 
@@ -55,24 +55,35 @@ def gradient_at_rest(system: Nudged, numbers: Tensors, inputs: Tensor, target: T
 
 
 def flat(gradient: Tensors) -> Tensor:
-    """All numbers in a row; of symmetric couplings the symmetric part, which alone acts."""
+    """All numbers of each machine in a row; of J the symmetric part, which alone acts."""
     parts = [0.5 * (t + t.mT) if name == "J" else t for name, t in gradient.items()]
-    return torch.cat([part.flatten() for part in parts])
+    return torch.cat([part.flatten(1) for part in parts], dim=1)
+
+
+def moved(system: Nudged, numbers: Tensors, inputs: Tensor) -> Tensor:
+    """How far (R,) the free state goes on moving in one more step."""
+    torch.manual_seed(0)
+    drive = system.drive(numbers, inputs)
+    state = system.free(numbers, drive)
+    pairs = zip(state, system.relaxed(numbers, drive, state, 1), strict=True)
+    return torch.stack([(after - before).abs().amax((1, 2)) for before, after in pairs]).amax(0)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_estimate_tends_to_the_gradient_with_the_square_of_beta(name: str) -> None:
     system = system_of(name, **EXACT)
-    numbers, inputs, target = problem(system)
+    numbers, inputs, target = problem(system, machines=40)
     exact = flat(gradient_at_rest(system, numbers, inputs, target))
+    # Machines that are at rest by then, at a place where the cost is felt.
+    usable = (moved(system, numbers, inputs) < 1e-9) & (exact.norm(dim=1) > 1e-2)
+    assert usable.sum() >= 3
     errors = []
     for beta in (0.01, 0.005):
         torch.manual_seed(0)
         _, found = replace(system, beta=beta).gradients(numbers, inputs, target)
-        errors.append(float((flat(found) - exact).norm() / exact.norm()))
-    assert errors[-1] < 2e-3
-    for wide, narrow in zip(errors, errors[1:], strict=False):
-        assert 3.5 < wide / narrow < 4.5
+        errors.append(((flat(found) - exact).norm(dim=1) / exact.norm(dim=1))[usable])
+    assert errors[1].median() < 2e-3
+    assert 3.8 < (errors[0] / errors[1]).median() < 4.2
 
 
 @pytest.mark.parametrize("name", NAMES)
