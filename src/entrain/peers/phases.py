@@ -85,7 +85,9 @@ class Phases(Nudged):
         field, across = self.fields(drive)
         couplings, back = numbers["V"], numbers["V"].mT
         along = torch.baddbmm(field, cos_out, couplings)
-        across = sin_out @ couplings if across is None else torch.baddbmm(across, sin_out, couplings)
+        across = (
+            sin_out @ couplings if across is None else torch.baddbmm(across, sin_out, couplings)
+        )
         if self.coupled_within:
             along = torch.baddbmm(along, cos, numbers["J"])
             across = torch.baddbmm(across, sin, numbers["J"])
