@@ -53,11 +53,11 @@ class CoarseGower(Gower):
     def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
         rounded = {name: self._rounded(tensor) for name, tensor in numbers.items()}
         _, y = self.free(rounded, self.drive(rounded, inputs))
-        apart = 2.0 * math.pi / 2**self.phase_bits
+        apart = 2.0 * math.pi / (1 << self.phase_bits)
         return self.gain * ((y / apart).round() * apart).cos()
 
     def _rounded(self, tensor: Tensor) -> Tensor:
         """Numbers (R, ...) rounded to the levels of each machine."""
         largest = tensor.abs().flatten(1).amax(1).reshape(-1, *[1] * (tensor.dim() - 1))
-        apart = (2.0 * largest / (2**self.parameter_bits - 1)).clamp(min=1e-12)
+        apart = (2.0 * largest / ((1 << self.parameter_bits) - 1)).clamp(min=1e-12)
         return (tensor / apart).round() * apart

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -92,10 +92,11 @@ class Nudged(Peer):
 
     def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
         read = self.reading(self.free(numbers, self.drive(numbers, inputs))[1])
-        read = read.unflatten(1, (self.starts, -1)).mean(1)
+        runs, examples, _ = inputs.shape
+        read = read.reshape(runs, self.starts, examples, -1).mean(1)
         return read if self.nudging == "squared" else self.gain * read
 
-    def cost(self, outputs: Tensor, target: Tensor) -> Tensor:
+    def misfit(self, outputs: Tensor, target: Tensor) -> Tensor:
         """C of every example: (R, B)."""
         read = self.reading(outputs)
         if self.nudging == "squared":
@@ -105,7 +106,7 @@ class Nudged(Peer):
     def loss(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
         """The mean of C (R,) at the free state."""
         _, y = self.free(numbers, self.drive(numbers, inputs))
-        return self.cost(y, target.repeat(1, self.starts, 1)).mean(-1)
+        return self.misfit(y, target.repeat(1, self.starts, 1)).mean(-1)
 
     @torch.no_grad()
     def gradients(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> tuple[Tensor, Tensors]:
@@ -113,7 +114,7 @@ class Nudged(Peer):
         drive = self.drive(numbers, inputs)
         target = target.repeat(1, self.starts, 1)
         h, y = self.free(numbers, drive)
-        loss = self.cost(y, target).mean(-1)
+        loss = self.misfit(y, target).mean(-1)
         several = 2 * self.starts  # both signs of beta lie side by side in the batch
         beta = torch.cat([torch.full_like(y[..., :1], sign * self.beta) for sign in (1.0, -1.0)], 1)
         state = self.relaxed(
@@ -132,6 +133,16 @@ class Nudged(Peer):
             weighted = (energy * beta[..., 0]).sum() / (2.0 * self.beta**2 * y.shape[1])
             found = torch.autograd.grad(weighted, list(leaves.values()))
         return loss, dict(zip(names, found, strict=True))
+
+    def quick(self) -> Nudged:
+        """Few epochs of short relaxations from one start, for a quick run on few images."""
+        return replace(
+            self,
+            epochs=min(self.epochs, 4),
+            free_steps=min(self.free_steps, 30),
+            nudged_steps=min(self.nudged_steps, 8),
+            starts=1,
+        )
 
     def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor:
         """The mean drop (R,) of E in one inference."""

@@ -82,12 +82,12 @@ class Phases(Nudged):
     def forces(self, numbers: Tensors, drive: Tensor, state: State) -> State:
         h, y = state
         cos, sin, cos_out, sin_out = h.cos(), h.sin(), y.cos(), y.sin()
-        field, across = self.fields(drive)
+        field, turning = self.fields(drive)
         couplings, back = numbers["V"], numbers["V"].mT
         along = torch.baddbmm(field, cos_out, couplings)
-        across = (
-            sin_out @ couplings if across is None else torch.baddbmm(across, sin_out, couplings)
-        )
+        across = sin_out @ couplings
+        if turning is not None:
+            across = across + turning
         if self.coupled_within:
             along = torch.baddbmm(along, cos, numbers["J"])
             across = torch.baddbmm(across, sin, numbers["J"])
