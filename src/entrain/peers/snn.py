@@ -21,15 +21,15 @@ from entrain.rules import Tensors
 
 @dataclass(frozen=True)
 class Spiking(Peer):
-    r"""A pixel of grey level g > 0 spikes once, at the time (1 - g) T. Neurons have the membrane
+    r"""A pixel of grey level g > 0 spikes once, at the time (1 - g) T. A spike of a neuron j opens
+    its synapses, z_j <- z_j + 1; currents and membranes follow
 
-        tau dv/dt = -v + b,   v <- v + w_j at a spike of the neuron j before,
-                              v <- v - theta at v >= theta, which is a spike,
+        tau_s dz/dt = -z,   tau dv/dt = -v + W z + b,   v <- v - theta at v >= theta: a spike,
 
-    on a grid of `steps` times. The score of a class is `gain` times what its neuron has been
-    charged with by T: its spikes times theta, and the rest v that is left.
+    on a grid of `steps` times. The score of a class is what its neuron has been charged with by
+    T: its spikes times theta, and the rest v that is left; `gain` is the softmax's.
 
-    Shapes: inputs (R, B, D), spikes and charges of a layer (R, B, steps, H).
+    Shapes: inputs (R, B, D), spikes and currents of a layer (R, B, steps, H).
     """
 
     title: ClassVar[str] = "Bacho and Chu 2023, spiking network"
@@ -46,7 +46,8 @@ class Spiking(Peer):
     hidden: tuple[int, ...] = (800,)
     steps: int = 8
     observation_time: float = 1.0
-    tau: float = 0.65  # of the membrane, in the cited ratio to the observation time
+    tau: float = 0.65  # of membranes and
+    tau_synapse: float = 0.325  # of synapses: the cited ratios to the observation time
     threshold: float = 1.0
     gain: float = 1.0
     sharpness: float = 5.0  # of the surrogate
@@ -68,7 +69,7 @@ class Spiking(Peer):
         drawn: Tensors = {}
         for layer, (before, width) in enumerate(zip(widths, widths[1:], strict=False)):
             # One pixel in six spikes at all: a neuron is charged by about theta.
-            scale = (1.0 if layer else 2.5) * self.threshold / math.sqrt(before)
+            scale = (0.5 if layer else 2.0) * self.threshold / math.sqrt(before)
             drawn[f"W{layer}"] = scale * torch.randn(width, before, generator=generator)
             drawn[f"b{layer}"] = torch.zeros(width)
         return drawn
@@ -84,16 +85,15 @@ class Spiking(Peer):
         counted, left = self._layer(numbers, len(self.hidden), spikes)
         return self.gain * (self.threshold * counted.sum(-2) + left)
 
-    def spikes(self, charges: Tensor, currents: Tensor) -> tuple[Tensor, Tensor]:
+    def spikes(self, currents: Tensor) -> tuple[Tensor, Tensor]:
         """Spikes (..., steps, H) of neurons that begin at rest, and the membrane (..., H) left at
-        the end, under charges (..., steps, H) at the ends of the T / steps long intervals and
-        constant currents (..., H), for which v is exact on the grid."""
+        the end, under currents (..., steps, H), each constant over an interval T / steps: v is
+        exact on the grid, and a spike stands at the end of its interval."""
         decay = math.exp(-self.observation_time / self.steps / self.tau)
-        flow = (1.0 - decay) * currents
-        v = torch.zeros_like(charges[..., 0, :])
+        v = torch.zeros_like(currents[..., 0, :])
         fired = []
-        for charge in charges.unbind(-2):
-            v = decay * v + flow + charge
+        for current in currents.unbind(-2):
+            v = torch.lerp(current, v, decay)
             spike: Tensor = _Spike.apply(v - self.threshold, self.sharpness)
             v = v - self.threshold * spike
             fired.append(spike)
@@ -101,8 +101,16 @@ class Spiking(Peer):
 
     def _layer(self, numbers: Tensors, layer: int, before: Tensor) -> tuple[Tensor, Tensor]:
         weights, bias = numbers[f"W{layer}"], numbers[f"b{layer}"]
-        charges = before.flatten(1, 2) @ weights.mT  # (R, B * steps, H)
-        return self.spikes(charges.unflatten(1, before.shape[1:3]), bias[:, None])
+        opened = (self._synapses(before) @ before).flatten(1, 2)
+        currents = torch.baddbmm(bias[:, None], opened, weights.mT)  # (R, B * steps, H)
+        return self.spikes(currents.unflatten(1, before.shape[1:3]))
+
+    def _synapses(self, like: Tensor) -> Tensor:
+        """(steps, steps): what is left at a time (row) of the opening by a spike (column)."""
+        times = torch.arange(self.steps, device=like.device, dtype=like.dtype)
+        past = times[:, None] - times
+        interval = self.observation_time / self.steps
+        return torch.exp(-past * interval / self.tau_synapse).tril()
 
 
 def input_spikes(inputs: Tensor, steps: int) -> Tensor:
