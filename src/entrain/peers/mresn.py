@@ -43,7 +43,7 @@ class Reservoirs(Peer):
     name: str = "mresn"
     epochs: int = 15
     batch_size: int = 256
-    rate: float = 3e-3
+    rate: float = 3e-2
     units: int = 500  # of one reservoir
     radius: float = 0.9
     leak: float = 0.3
@@ -52,7 +52,7 @@ class Reservoirs(Peer):
 
     def quick(self) -> Peer:
         """Smaller reservoirs."""
-        return replace(self, epochs=5, units=100, rate=1e-2)
+        return replace(self, epochs=5, units=100, rate=5e-2)
 
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         side = _side(inputs)

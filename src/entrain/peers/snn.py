@@ -42,15 +42,15 @@ class Spiking(Peer):
     name: str = "snn"
     epochs: int = 25
     batch_size: int = 128
-    rate: float = 1e-3
+    rate: float = 5e-3
     hidden: tuple[int, ...] = (800,)
-    steps: int = 8
+    steps: int = 6
     observation_time: float = 1.0
     tau: float = 0.65  # of membranes and
     tau_synapse: float = 0.325  # of synapses: the cited ratios to the observation time
     threshold: float = 1.0
-    gain: float = 1.0
-    sharpness: float = 5.0  # of the surrogate
+    gain: float = 2.0
+    sharpness: float = 4.0  # of the surrogate
 
     @classmethod
     def from_settings(cls, values: dict[str, Any]) -> Spiking:
@@ -62,16 +62,16 @@ class Spiking(Peer):
 
     def quick(self) -> Peer:
         """Fewer neurons, times and epochs."""
-        return replace(self, epochs=5, steps=5, hidden=(100,), rate=3e-3)
+        return replace(self, epochs=5, steps=5, hidden=(100,), rate=1e-2)
 
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         widths = (inputs, *self.hidden, classes)
         drawn: Tensors = {}
         for layer, (before, width) in enumerate(zip(widths, widths[1:], strict=False)):
             # One pixel in six spikes at all: a neuron is charged by about theta.
-            scale = (0.5 if layer else 2.0) * self.threshold / math.sqrt(before)
+            scale = (1.0 if layer else 2.0) * self.threshold / math.sqrt(before)
             drawn[f"W{layer}"] = scale * torch.randn(width, before, generator=generator)
-            drawn[f"b{layer}"] = torch.zeros(width)
+            drawn[f"b{layer}"] = torch.full((width,), 0.5 * self.threshold)
         return drawn
 
     @property

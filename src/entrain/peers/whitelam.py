@@ -36,7 +36,7 @@ class LangevinComputer(Peer):
 
     title: ClassVar[str] = "Whitelam 2025, Langevin computer"
     cited: ClassVar[dict[str, float]] = {"MNIST": 92.0, "Fashion-MNIST": 77.3}
-    rates: ClassVar[dict[str, float]] = {"W": 5.0, "K": 5.0, "b": 5.0}
+    rates: ClassVar[dict[str, float]] = {"W": 10.0, "K": 10.0, "b": 10.0}
 
     name: str = "whitelam"
     epochs: int = 20
@@ -49,8 +49,10 @@ class LangevinComputer(Peer):
     observation_time: float = 0.2
     step: float = 0.01
     trajectories: int = 10
-    amplitude: float = 2.0  # of the activations that are taught
-    path_times: int = 10
+    hidden_amplitude: float = 1.5  # of the activations that are taught
+    output_amplitude: float = 2.5
+    output_range: float = 4.0  # of the teacher's centred scores, which tanh bounds
+    path_times: int = 5
 
     def quick(self) -> Peer:
         return replace(self, epochs=5, step=0.02, rate=3e-3)
@@ -97,7 +99,9 @@ class LangevinComputer(Peer):
         hidden = torch.tanh(field)
         answer = hidden @ numbers["teacher_V"].mT + numbers["teacher_c"][:, None]
         taught = -(target * answer.log_softmax(-1)).sum(-1).mean(-1)
-        aims = torch.cat([hidden, answer.softmax(-1)], dim=-1).detach() * self.amplitude
+        centred = answer - answer.mean(-1, keepdim=True)
+        outputs = self.output_amplitude * torch.tanh(centred / self.output_range)
+        aims = torch.cat([self.hidden_amplitude * hidden, outputs], dim=-1).detach()
         velocity = aims / self.observation_time
         bonds, drive = self._bonds(numbers), self._field(numbers, inputs)
         improbable = torch.zeros_like(taught)
