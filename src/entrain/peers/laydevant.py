@@ -124,7 +124,7 @@ class IsingMachine(Peer):
     ) -> tuple[Tensor, Tensor]:
         """Binary units after `steps` steps from u = (h, y)."""
         for _ in range(steps):
-            pull, out = on_h + _signs(y) @ weights, on_y + _signs(h) @ weights.mT
+            pull, out = on_h + y.sign() @ weights, on_y + h.sign() @ weights.mT
             h, y = torch.lerp(h, pull, self.step), torch.lerp(y, out, self.step)
         return _signs(h), _signs(y)
 
