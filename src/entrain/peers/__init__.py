@@ -9,9 +9,23 @@ from __future__ import annotations
 
 from entrain.errors import unknown_name
 from entrain.peers.interface import Peer
+from entrain.peers.laydevant import IsingMachine
+from entrain.peers.mresn import Reservoirs
 from entrain.peers.scellier import Scellier
+from entrain.peers.snn import Spiking
+from entrain.peers.whitelam import LangevinComputer
 
-SYSTEMS: dict[str, Peer] = {system.name: system for system in (Scellier(),)}
+SYSTEMS: dict[str, Peer] = {
+    system.name: system
+    for system in (
+        Scellier(),
+        IsingMachine(),
+        IsingMachine(name="laydevant-annealed", annealed=True),
+        LangevinComputer(),
+        Reservoirs(),
+        Spiking(),
+    )
+}
 
 __all__ = ["SYSTEMS", "Peer", "system_named"]
 

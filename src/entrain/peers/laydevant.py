@@ -44,15 +44,17 @@ class IsingMachine(Peer):
         "trained with 1,000 images as cited, but tested on all 10,000 test images instead of 100"
     )
 
+    rates: ClassVar[dict[str, float]] = {"V": 0.1, "c": 0.1}  # as cited
+
     name: str = "laydevant"
     epochs: int = 50
     batch_size: int = 10
-    rate: float = 0.1
+    rate: float = 0.2
     optimiser: Optimiser = "sgd"
     examples: int | None = 1000
     hidden: int = 120
     copies: int = 4
-    beta: float = 2.0
+    beta: float = 5.0
     annealed: bool = False
     free_steps: int = 20  # or sweeps
     nudged_steps: int = 10
@@ -90,6 +92,11 @@ class IsingMachine(Peer):
         h, y = self._free(numbers, *self._fields(numbers, inputs))
         field = h @ numbers["V"].mT + numbers["c"][:, None]
         return (y + _TIE * torch.tanh(field)).unflatten(-1, (-1, self.copies)).mean(-1)
+
+    def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor:
+        """The mean drop (R,) of E from random spins, whose mean energy is 0, to the free state."""
+        fields = self._fields(numbers, inputs)
+        return -energy(numbers["V"], *fields, *self._free(numbers, *fields)).mean(-1)
 
     def gradients(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> tuple[Tensor, Tensors]:
         on_h, on_y = self._fields(numbers, inputs)
@@ -168,16 +175,25 @@ def energy(weights: Tensor, on_h: Tensor, on_y: Tensor, h: Tensor, y: Tensor) ->
 
 
 def annealed(
-    weights: Tensor, on_h: Tensor, on_y: Tensor, h: Tensor, y: Tensor, temperatures: list[float]
+    weights: Tensor,
+    on_h: Tensor,
+    on_y: Tensor,
+    h: Tensor,
+    y: Tensor,
+    temperatures: list[float],
+    quench: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Spins after heat-bath sweeps at these temperatures from h, y (a spin 0 is not drawn yet).
 
     Spins of a layer do not couple, so that a layer is drawn at once: a spin is 1 with the
-    probability 1 / (1 + exp(-2 field / temperature)). At the end each layer follows its fields.
+    probability 1 / (1 + exp(-2 field / temperature)). At the end, to
+    `quench`, each layer follows its fields.
     """
     for temperature in temperatures:
         h = _drawn(on_h + y @ weights, temperature)
         y = _drawn(on_y + h @ weights.mT, temperature)
+    if not quench:
+        return h, y
     h = _signs(on_h + y @ weights)
     return h, _signs(on_y + h @ weights.mT)
 
@@ -187,4 +203,4 @@ def _drawn(field: Tensor, temperature: float) -> Tensor:
 
 
 def _signs(values: Tensor) -> Tensor:
-    return torch.where(values >= 0, 1.0, -1.0)
+    return 2.0 * (values >= 0).to(values.dtype) - 1.0

@@ -52,10 +52,6 @@ class Spiking(Peer):
     gain: float = 2.0
     sharpness: float = 4.0  # of the surrogate
 
-    @classmethod
-    def from_settings(cls, values: dict[str, Any]) -> Spiking:
-        return cls(**(values | {"hidden": tuple(values["hidden"])}))
-
     def for_dataset(self, dataset: str) -> Peer:
         """The cited layers of each."""
         return replace(self, hidden=(400, 400)) if dataset == "Fashion-MNIST" else self
