@@ -22,8 +22,16 @@ SMALL: list[Peer] = [
     Reservoirs(units=20, rate=3e-2),
     Spiking(hidden=(30,)),
     LangevinComputer(hidden=8, step=0.02),
-    IsingMachine(hidden=12, rate=0.03, beta=5.0),
-    IsingMachine(name="laydevant-annealed", hidden=12, rate=0.03, beta=5.0, annealed=True),
+    IsingMachine(hidden=12, rate=0.03),
+    IsingMachine(
+        name="laydevant-annealed",
+        hidden=12,
+        rate=0.03,
+        reads=2,
+        free_steps=8,
+        nudged_steps=4,
+        annealed=True,
+    ),
 ]
 
 
@@ -47,7 +55,7 @@ def test_each_system_learns_lines(peer: Peer) -> None:
     numbers, (images, target) = machines(peer), batch()
     first = {name: tensor.clone() for name, tensor in numbers.items()}
     moments = {name: torch.zeros_like(tensor) for name, tensor in numbers.items()}
-    for _ in range(150):
+    for _ in range(100):
         _, gradients = peer.gradients(numbers, images, target)
         assert gradients.keys() == numbers.keys() - set(peer.fixed)
         for name, gradient in gradients.items():
@@ -80,7 +88,7 @@ def test_a_reservoir_is_fixed_and_forgets_its_start() -> None:
 @pytest.mark.parametrize("current", [1.2, 1.5, 3.0])
 def test_a_neuron_fires_at_the_time_of_the_closed_form(current: float) -> None:
     """tau dv/dt = I - v reaches theta at tau ln(I / (I - theta)), and from v = 0 again."""
-    peer = Spiking(steps=20_000, observation_time=2.0, tau=0.65)
+    peer = Spiking(steps=2_000, observation_time=2.0, tau=0.65)
     spikes, _ = peer.spikes(torch.full((peer.steps, 1), current))
     interval = peer.observation_time / peer.steps
     times = (spikes[:, 0].nonzero()[:, 0] + 1) * interval
@@ -96,13 +104,13 @@ def test_a_neuron_under_its_threshold_is_silent() -> None:
     peer = Spiking(steps=1000)
     spikes, left = peer.spikes(torch.full((peer.steps, 1), 0.99))
     assert spikes.sum() == 0
-    assert left == pytest.approx(0.99 * (1.0 - math.exp(-peer.observation_time / peer.tau)))
+    assert float(left) == pytest.approx(0.99 * (1.0 - math.exp(-peer.observation_time / peer.tau)))
 
 
 def test_a_pixel_spikes_once_and_sooner_the_brighter() -> None:
-    spikes = input_spikes(torch.tensor([1.0, 0.6, 0.3, 0.0]), 10)
+    spikes = input_spikes(torch.tensor([1.0, 0.62, 0.28, 0.0]), 10)
     assert spikes.sum(0).tolist() == [1.0, 1.0, 1.0, 0.0]
-    assert spikes.argmax(0)[:3].tolist() == [0, 4, 7]
+    assert spikes.argmax(0)[:3].tolist() == [0, 3, 7]
 
 
 def test_the_variance_in_a_quadratic_well_is_that_of_equipartition() -> None:

@@ -8,6 +8,7 @@ a spike by the surrogate of F. Zenke and S. Ganguli, Neural Computation 30, 1514
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -63,7 +64,7 @@ class Spiking(Peer):
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         widths = (inputs, *self.hidden, classes)
         drawn: Tensors = {}
-        for layer, (before, width) in enumerate(zip(widths, widths[1:], strict=False)):
+        for layer, (before, width) in enumerate(itertools.pairwise(widths)):
             # One pixel in six spikes at all: a neuron is charged by about theta.
             scale = (1.0 if layer else 2.0) * self.threshold / math.sqrt(before)
             drawn[f"W{layer}"] = scale * torch.randn(width, before, generator=generator)
