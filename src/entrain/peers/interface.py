@@ -27,7 +27,8 @@ class Peer(Rule):
 
     Trained by Adam (or SGD with `momentum`) at `rate`, which falls to zero as a cosine; gradients
     are clipped to the norm `clip` per machine where there is one. `rates` are factors of the rate
-    by the name of a tensor; a name in `fixed` is not trained.
+    by the name of a tensor; a name in `fixed` is not trained. With `examples`, only so many of the
+    training examples are used, evenly spread over them.
     """
 
     kind: ClassVar[str] = "peer"
@@ -49,6 +50,7 @@ class Peer(Rule):
     averaging: float = 0.0
     augmentation: Augmentation | None = None
     start: str = "random"
+    examples: int | None = None
 
     def __post_init__(self) -> None:
         positive_int("epochs", self.epochs)

@@ -33,9 +33,11 @@ class PeerTask:
         assert validation.images is not None
         self._mean = float(train.images.mean()) if peer.standardised else 0.0
         self._deviation = float(train.images.std()) if peer.standardised else 1.0
-        self._images, self._labels = train.images, train.labels
+        every = max(1, len(train.labels) // (peer.examples or len(train.labels)))
+        self._images = train.images[::every][: peer.examples]
+        self._labels = train.labels[::every][: peer.examples]
         self._checked, self._checked_labels = validation.images, validation.labels
-        self._targets = torch.nn.functional.one_hot(train.labels, self._classes).float()
+        self._targets = torch.nn.functional.one_hot(self._labels, self._classes).float()
         self._total = torch.zeros(len(self.runs), device=self._device)
         self._schedule = torch.zeros((), device=self._device)
         self._drawn: Tensor | None = None
