@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -13,6 +13,7 @@ from entrain.errors import positive_float, positive_int
 from entrain.rules import Assignment, Augmentation, Rule, Task, Tensors
 
 Optimiser = Literal["adam", "sgd"]
+QUICK_EPOCHS = 8
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,18 @@ class Peer(Rule):
         """Trained numbers of one machine."""
         return sum(t[0].numel() for name, t in numbers.items() if name not in self.fixed)
 
+    def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor | None:
+        """The mean energy (R,) that one inference on inputs (R, B, D) dissipates, in units of the
+        model; None where it has no energy."""
+        return None
+
     def for_dataset(self, dataset: str) -> Peer:
         """This system with what its authors, or a search on validation, chose for a dataset."""
         return self
+
+    def quick(self) -> Peer:
+        """This system with few epochs, for a quick run on few images."""
+        return replace(self, epochs=min(self.epochs, QUICK_EPOCHS))
 
     def identity(self, stage: Any) -> dict[str, Any]:
         """Its settings and the data: there is no network of ours."""

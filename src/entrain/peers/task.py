@@ -164,5 +164,17 @@ class PeerTask:
             found.append(self.peer.scores(numbers, inputs.expand(runs, *inputs.shape)))
         return torch.cat(found, dim=1)
 
+    @torch.no_grad()
+    def energy(self, numbers: Tensors, images: Tensor) -> float | None:
+        """What one inference dissipates, mean over images (M, rows, columns) and runs."""
+        total = 0.0
+        for some in torch.split(images, _AT_A_TIME):
+            inputs = self._scaled(some).flatten(1)
+            each = self.peer.dissipated(numbers, inputs.expand(len(self.runs), *inputs.shape))
+            if each is None:
+                return None
+            total += float(each.double().mean()) * len(some)
+        return total / len(images)
+
     def merit(self, metrics: Tensors) -> Tensor:
         return metrics["top1"][:, None]
