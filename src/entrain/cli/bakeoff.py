@@ -74,8 +74,8 @@ def command(
 
     require(positive_int, runs=runs, trials=trials, epochs=epochs)
     require(positive_float, minutes=minutes)
-    setting, datasets = _setting(size or ("quick" if quick else "paper"), runs), dataset
-    chosen = datasets_named(datasets)
+    setting = _setting(size or ("quick" if quick else "paper"), runs)
+    datasets = datasets_named(dataset)
     if list_ or not (names or search):
         _list(setting, json)
         return
@@ -86,9 +86,9 @@ def command(
         from entrain.cli.bakeoff_search import Budget, search_systems
 
         budget = Budget(trials, minutes, epochs)
-        search_systems(names or [], chosen, setting, folder, budget, data_dir, device, json)
+        search_systems(names or [], datasets, setting, folder, budget, data_dir, device, json)
         return
-    wanted = experiments(names or [], chosen)
+    wanted = experiments(names or [], datasets)
     worker = engine_named(engine, address, data_dir, device)
     began = time.monotonic()
     count, total = work_through(folder, wanted, setting, worker)
@@ -113,14 +113,13 @@ def show_rows(rows: list[dict[str, Any]]) -> None:
     """A table for each dataset."""
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         shown = table(
-            f"{dataset}: test top-1 %, mean and SD over seeds",
+            f"{dataset}: test top-1 %, mean over seeds",
             "system",
             "cited",
             "measured",
-            "SD",
-            "difference",
-            "parameters",
-            "variables",
+            "differ-\nence",
+            "para-\nmeters",
+            "vari-\nables",
             "seconds",
         )
         for row in rows:
@@ -136,7 +135,6 @@ def _cells(row: dict[str, Any]) -> list[str]:
         row["system"],
         number(cited),
         number(mean),
-        number(row["measured_sd"]),
         number(mean - cited if known else None, "+.2f"),
         number(row["parameters"], ","),
         number(row["variables"], ","),

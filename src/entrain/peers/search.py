@@ -42,7 +42,7 @@ def search_system(
     """Up to `trials` settings of `system`, best first. Test images are not looked at.
 
     A trial is the mean validation top-1 of `runs` machines. None is begun after `minutes`. A search
-    goes on with its `journal` file; it takes the scores of the same examples, system and seed alone.
+    goes on with its `journal` file; it takes scores of the same examples, system and seed alone.
     """
     space = system.search_space()
     if not space:

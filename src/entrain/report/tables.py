@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from entrain.experiments.published import published
+from entrain.report.bake_off import bake_off
 from entrain.report.chip_tables import CHIP_TABLES
 from entrain.report.markdown import Column, percent, plain, table
 from entrain.report.repeat_tables import REPEAT_TABLES
@@ -241,6 +242,7 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "training-protocols": protocols,
     "broader-context": broader,
     "oscillator-scale": scale,
+    "bake-off": bake_off,
     **REPEAT_TABLES,
     **CHIP_TABLES,
 }
