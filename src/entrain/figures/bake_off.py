@@ -3,11 +3,13 @@ measured."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from entrain.experiments.bake_off_own import OWN
 from entrain.figures.error_scale import error_scale
 from entrain.figures.labels import label_points
 from entrain.figures.panels import (
@@ -41,8 +43,12 @@ KINDS: dict[str, Look] = {
 }
 _FRONT: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "-", "alpha": 0.7, "zorder": 1}
 _EQUAL: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
+_OURS = {each.name for each in OWN}
 _SIZE = 6.0
 _LETTERS = 7.5  # size of a name, in points
+_STEPS = 100  # points along each part of a line
+_ROOM = 0.13  # beside the outermost systems, in parts of the axis
+_FEW = 150.0  # times the smallest cost, within which ticks are at 1, 2 and 5
 
 
 def bake_off(cost: str) -> Callable[[Results], Figure]:
@@ -59,12 +65,11 @@ def bake_off(cost: str) -> Callable[[Results], Figure]:
             front = pareto_front(points)
             line = _stairs(front, max(x for x, _ in points))
             axis.plot(*zip(*line, strict=True), **_FRONT)
-            axis.set_xscale("log")
-            axis.margins(x=0.12)
+            _log_axis(axis, [x for x, _ in points])
             error_scale(axis, "y", _spread(rows))
             axis.set_xlabel(COSTS[cost])
             heading(axis, dataset, letter)
-            todo.append((axis, rows, points))
+            todo.append((axis, rows, points, _along(line)))
         axes[0, 0].set_ylabel("test top-1 accuracy (%)")
         shown = [row for rows in datasets.values() for row in rows]
         legend_below(figure, [*_kind_keys(shown), _line_key("Pareto front", _FRONT)])
@@ -87,10 +92,11 @@ def cited_and_measured(results: Results) -> Figure:
         error_scale(axis, "x", ends, apart=0.08)
         error_scale(axis, "y", ends)
         low, high = axis.get_xlim()
-        axis.plot(np.linspace(low, high), np.linspace(low, high), **_EQUAL)
+        line = [(each, each) for each in np.linspace(low, high, _STEPS)]
+        axis.plot(*zip(*line, strict=True), **_EQUAL)
         axis.set_xlabel("cited test top-1 accuracy (%)")
         heading(axis, dataset, letter)
-        todo.append((axis, rows, points))
+        todo.append((axis, rows, points, line))
     axes[0, 0].set_ylabel("measured test top-1 accuracy (%)")
     shown = [row for rows in datasets.values() for row in rows]
     legend_below(figure, [*_kind_keys(shown), _line_key("equal", _EQUAL)])
@@ -109,7 +115,7 @@ def pareto_front(points: list[Point]) -> list[Point]:
 
 def kind(row: Values) -> str:
     """Of what sort a system is: ours, published, or without dynamics, for comparison."""
-    if row.get("ours"):
+    if row["system"] in _OURS:
         return "ours"
     return "published" if row["variables"] else "baseline"
 
@@ -125,6 +131,33 @@ def _stairs(front: list[Point], end: float) -> list[Point]:
     for x, y in front[1:]:
         found += [(x, found[-1][1]), (x, y)]
     return [*found, (end, found[-1][1])]
+
+
+def _along(line: list[Point]) -> list[Point]:
+    """Points close together along a line, of which names keep clear."""
+    found: list[Point] = []
+    for (x, y), (x_next, y_next) in itertools.pairwise(line):
+        across = np.geomspace(x, x_next, _STEPS)
+        found += list(zip(across, np.linspace(y, y_next, _STEPS), strict=True))
+    return found
+
+
+def _log_axis(axis: Axes, costs: list[float]) -> None:
+    """Costs on a logarithmic axis with room for names; ticks at powers of ten, or more where it is short."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = min(costs), max(costs)
+    room = (high / low) ** _ROOM if high > low else 2.0
+    axis.set_xscale("log")
+    axis.set_xlim(low / room, high * room)
+    subs = (1.0, 2.0, 5.0) if high < _FEW * low else (1.0,)
+    axis.xaxis.set_major_locator(LogLocator(subs=subs))
+    axis.xaxis.set_major_formatter(FuncFormatter(_tick))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _tick(value: float, _: object) -> str:
+    return f"{value:,.0f}" if value >= 1.0 else f"{value:g}"
 
 
 def _mark(axis: Axes, x: float, y: float, row: Values) -> None:
@@ -161,9 +194,14 @@ def _line_key(label: str, look: Look) -> Line2D:
     return Line2D([], [], label=label, **look)
 
 
-def _name(figure: Figure, todo: list[tuple[Axes, list[Values], list[Point]]]) -> None:
-    """Write the name of every system beside its point."""
+def _name(figure: Figure, todo: list[tuple[Axes, list[Values], list[Point], list[Point]]]) -> None:
+    """Write the name of every system beside its point, clear of points and lines."""
     figure.draw_without_rendering()  # settles the layout, which the labels go by
-    for axis, rows, points in todo:
+    for axis, rows, points, line in todo:
         names = [row["system"] for row in rows]
-        label_points(axis, names, points, np.array(points), size=_LETTERS)
+        bars = [
+            (x, y + side * (row["measured_sd"] or 0.0))
+            for row, (x, y) in zip(rows, points, strict=True)
+            for side in (-1, 0, 1)
+        ]
+        label_points(axis, names, points, np.array([*bars, *line]), size=_LETTERS)
