@@ -8,10 +8,26 @@ side. Nothing else in the package knows them.
 from __future__ import annotations
 
 from entrain.errors import unknown_name
+from entrain.peers.aoc import AnalogOpticalComputer
+from entrain.peers.baselines import Logistic, Perceptron, RadialBasis
 from entrain.peers.interface import Peer
+from entrain.peers.nmode import NMODE, NMODE_AUGMENTED
 from entrain.peers.scellier import Scellier
+from entrain.peers.subdeq import SubDEQ
 
-SYSTEMS: dict[str, Peer] = {system.name: system for system in (Scellier(),)}
+SYSTEMS: dict[str, Peer] = {
+    system.name: system
+    for system in (
+        Scellier(),
+        SubDEQ(),
+        AnalogOpticalComputer(),
+        NMODE,
+        NMODE_AUGMENTED,
+        Logistic(),
+        Perceptron(),
+        RadialBasis(),
+    )
+}
 
 __all__ = ["SYSTEMS", "Peer", "system_named"]
 
