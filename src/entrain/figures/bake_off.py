@@ -143,7 +143,7 @@ def _along(line: list[Point]) -> list[Point]:
 
 
 def _log_axis(axis: Axes, costs: list[float]) -> None:
-    """Costs on a logarithmic axis with room for names; ticks at powers of ten, more if it is short."""
+    """Costs on a logarithmic axis with room for names; ticks at powers of ten, or more."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = min(costs), max(costs)
