@@ -65,6 +65,11 @@ def test_the_examples_of_chips_run(tmp_path: Path) -> None:
     assert (tmp_path / "digits-for-chips.safetensors").exists()
 
 
+def test_the_example_of_a_compared_system_runs(tmp_path: Path) -> None:
+    (accuracies,) = printed("bake-off.md", tmp_path)
+    assert all(float(each) > 80 for each in accuracies.split())
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
