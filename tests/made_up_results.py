@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import made_up_bake_off
 import made_up_chips
 
 Values = dict[str, Any]
@@ -191,4 +192,4 @@ def results(runs: int) -> dict[str, Values]:
         for dataset in BOTH
         for time in (0.1, 0.2)
     ]
-    return found | made_up_chips.results(runs)
+    return found | made_up_chips.results(runs) | made_up_bake_off.results(runs)

@@ -80,6 +80,11 @@ def test_the_page_of_rules_names_every_protocol_that_is_not_the_papers() -> None
         assert name.split("-FROM-")[0] in text
 
 
+def test_the_example_of_a_compared_system_runs(tmp_path: Path) -> None:
+    (accuracies,) = printed("bake-off.md", tmp_path)
+    assert all(float(each) > 80 for each in accuracies.split())
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):

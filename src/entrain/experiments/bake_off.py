@@ -27,18 +27,21 @@ def stage(setting: Setting, name: str, system: Peer) -> Stage:
 
 
 def experiment(
-    systems: Sequence[Peer], name: str = "bake-off", own: Sequence[Own] = ()
+    systems: Sequence[Peer],
+    name: str = "bake-off",
+    own: Sequence[Own] = (),
+    datasets: Sequence[str] = BOTH,
 ) -> Experiment:
-    """These systems, and these entries of ours, on both datasets."""
+    """These systems, and these entries of ours, on these datasets."""
 
     def stages(setting: Setting) -> list[Stage]:
-        theirs = [stage(setting, dataset, system) for dataset in BOTH for system in systems]
-        return theirs + [each.stage(setting, dataset) for dataset in BOTH for each in own]
+        theirs = [stage(setting, dataset, system) for dataset in datasets for system in systems]
+        return theirs + [each.stage(setting, dataset) for dataset in datasets for each in own]
 
     def measure(context: ExperimentContext) -> Values:
         rows: list[Values] = []
-        count = len(BOTH) * (len(systems) + len(own))
-        for dataset in BOTH:
+        count = len(datasets) * (len(systems) + len(own))
+        for dataset in datasets:
             for system in systems:
                 rows.append(_row(context, dataset, stage(context.setting, dataset, system)))
                 context.on_progress(len(rows) / count)

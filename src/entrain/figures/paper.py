@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from entrain.figures.ablation import protocol_ablation
 from entrain.figures.anytime import anytime
 from entrain.figures.architectures import architectures_pairs, architectures_scatter
+from entrain.figures.bake_off import bake_off, cited_and_measured
 from entrain.figures.chip_curves import chip_curves
 from entrain.figures.chip_scores import published_chips, trained_for_chips
 from entrain.figures.controls import recurrence, single_runs
@@ -315,6 +316,36 @@ FIGURES: dict[str, PaperFigure] = {
             f"chips of its kind. Bars are one sample SD over trainings. {_ERROR_SCALE}",
             ("rules-on-chips",),
             rules_on_chips,
+        ),
+        *(
+            PaperFigure(
+                f"bake-off-{cost}",
+                f"Test accuracy of every compared system, and of ours, against {what}, on a "
+                "logarithmic axis; all measured on one protocol. Markers are means over seeds "
+                "(five in the full setting), bars one sample SD. The line is the Pareto front: "
+                f"no system on it is beaten in both. {_ERROR_SCALE} The epoch of every training "
+                "was chosen on validation images.",
+                ("bake-off",),
+                bake_off(cost),
+            )
+            for cost, what in (
+                (
+                    "variables",
+                    "its dynamical variables (systems without dynamics are left out)",
+                ),
+                ("parameters", "its trained numbers"),
+                ("seconds", "the seconds its training took, all seeds side by side"),
+            )
+        ),
+        PaperFigure(
+            "bake-off-cited",
+            "Test accuracy measured here against the one that is cited, for systems that have a "
+            "published number on the dataset; above the dashed line ours is the higher. What is "
+            "cited was measured by others, on other splits and some of it on other data. Markers "
+            "are means over seeds (five in the full setting), bars one sample SD. "
+            f"{_ERROR_SCALE}",
+            ("bake-off",),
+            cited_and_measured,
         ),
     )
 }

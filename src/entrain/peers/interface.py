@@ -114,6 +114,11 @@ class Peer(Rule):
         """This system with few epochs, for a quick run on few images."""
         return replace(self, epochs=min(self.epochs, QUICK_EPOCHS))
 
+    def search_space(self) -> dict[str, tuple[float, float]]:
+        """What a search on validation may change: a field -> least and most, on a logarithmic
+        scale, in whole numbers where both are. The system's own values lie between."""
+        return {"rate": (self.rate / 5, 5 * self.rate)}
+
     def identity(self, stage: Any) -> dict[str, Any]:
         """Its settings and the data: there is no network of ours."""
         return {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from entrain.experiments.published import published
+from entrain.report.bake_off import bake_off
 from entrain.report.chip_tables import CHIP_TABLES
 from entrain.report.control_tables import CONTROL_TABLES
 from entrain.report.markdown import Column, percent, plain, table
@@ -242,6 +243,7 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "training-protocols": protocols,
     "broader-context": broader,
     "oscillator-scale": scale,
+    "bake-off": bake_off,
     **CONTROL_TABLES,
     **CHIP_TABLES,
     **RULE_TABLES,
