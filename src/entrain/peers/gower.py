@@ -28,7 +28,7 @@ class Gower(Phases):
     rates: ClassVar[dict[str, float]] = {"V": 4.0, "c": 4.0}
 
     name: str = "gower"
-    rate: float = 5e-4
+    rate: float = 1e-3
     free_steps: int = 40
     nudged_steps: int = 10
     initial_weights: float = 0.02
