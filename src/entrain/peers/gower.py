@@ -23,12 +23,12 @@ class Gower(Phases):
 
     title: ClassVar[str] = "Gower 2025, oscillator Ising machine by equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 97.2, "Fashion-MNIST": 88.0}
-    why: ClassVar[str] = "The nudging is that of cross-entropy; the published one is not stated."
+    why: ClassVar[str] = "The nudging is that of cross-entropy; the injection is chosen here."
     standardised: ClassVar[bool] = True
     rates: ClassVar[dict[str, float]] = {"V": 4.0, "c": 4.0}
 
     name: str = "gower"
-    rate: float = 5e-4
+    rate: float = 1e-3
     free_steps: int = 40
     nudged_steps: int = 10
     initial_weights: float = 0.02

@@ -31,6 +31,7 @@ class Scellier(Nudged):
 
     title: ClassVar[str] = "Scellier and Bengio 2017, equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 98.21}
+    why: ClassVar[str] = "Outputs are not clipped, the estimate is centred, and Adam trains it."
 
     name: str = "scellier"
     batch_size: int = 64

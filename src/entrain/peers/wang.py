@@ -32,7 +32,7 @@ class Wang(Phases):
     title: ClassVar[str] = "Wang, Wanjura and Marquardt 2024, XY equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 94.1}
     why: ClassVar[str] = (
-        "The published value is on a smaller set of 8 x 8 digits; here MNIST and Fashion-MNIST are "
+        "The published value is on a set of 8 x 8 digits; here MNIST and Fashion-MNIST are "
         "averaged down to 8 x 8 pixels."
     )
 
