@@ -19,6 +19,7 @@ from conftest import Invoke, Refuse, printed
 from entrain import peers
 from entrain.data import load_dataset
 from entrain.experiments import EXPERIMENTS, TINY
+from entrain.experiments.bake_off import experiment
 from entrain.experiments.bake_off_choice import entries, experiments
 from entrain.figures import FIGURES
 from entrain.figures.bake_off import COSTS, pareto_front
@@ -106,6 +107,22 @@ def test_a_system_is_measured_once_and_kept(line: Line, invoke: Invoke, tmp_path
     again = invoke(*quick(tmp_path, "line"))
     assert "everything was finished already" in again.stdout
     assert f"{first['rows'][0]['measured_mean'] - 99.9:+.2f}" in again.stdout
+
+
+def test_all_writes_the_report_with_its_figures(
+    line: Line, invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = experiment([line])
+    monkeypatch.setattr("entrain.experiments.bake_off_choice.EXPERIMENT", small)
+    done = invoke(*quick(tmp_path, "all"))
+    assert done.exit_code == 0, done.stderr
+    assert "REPRODUCTION.md" in done.stdout
+    assert (tmp_path / "bake-off.json").is_file()
+    report = (tmp_path / "REPRODUCTION.md").read_text()
+    assert "| `line`: A line | 99.90 |" in report
+    for cost in (*COSTS, "cited"):
+        assert f"figures/bake-off-{cost}.png" in report
+        assert (tmp_path / "figures" / f"bake-off-{cost}.png").is_file()
 
 
 def test_one_dataset_has_a_file_of_its_own_and_shares_the_training(
