@@ -38,7 +38,7 @@ def stage(setting: Setting, rule: str, place: str) -> Stage:
     found = PROTOCOLS[rule]
     assert isinstance(found, DirectProtocol)
     epochs = min(RULES[rule], setting.direct_epochs)
-    batch = 32 if dataset.endswith("-small") else setting.batch_size  # or there are few steps
+    batch = 64 if dataset.endswith("-small") else setting.batch_size  # or there are few steps
     if rule == "DIRECT":  # without distortions, as the other rules
         found = replace(tuned(found, dataset, augmented=False), weight_decay=0.0)
     chips = ChipTraining(HARDWARE, chip=CHIP) if place == "chip" else None

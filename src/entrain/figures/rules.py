@@ -40,7 +40,6 @@ def rule_gradients(results: Results) -> Figure:
         for line, (measure, exact) in enumerate((("cosine", 1.0), ("length", 1.0))):
             axis = axes[line, column]
             _along(axis, mine, measure)
-            axis.set_xscale("log")
             axis.axhline(exact, color="#555555", linestyle=":", linewidth=1.2, zorder=1)
         axes[1, column].set_yscale("log")
         axes[1, column].set_xlabel(_AXES[curve])
@@ -53,6 +52,12 @@ def rule_gradients(results: Results) -> Figure:
 
 
 def _along(axis: Axes, rows: list[Values], measure: str) -> None:
+    from matplotlib.ticker import NullLocator
+
+    axis.set_xscale("log")
+    ticks = sorted({row["value"] for row in rows})
+    axis.set_xticks(ticks, [f"{value:g}" for value in ticks], rotation=45)
+    axis.xaxis.set_minor_locator(NullLocator())
     for rule, look in _LOOKS.items():
         mine = sorted((row for row in rows if row["rule"] == rule), key=lambda row: row["value"])
         at = [row["value"] for row in mine]
