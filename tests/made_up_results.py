@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import made_up_bake_off
 import made_up_chips
 
 Values = dict[str, Any]
@@ -102,7 +103,9 @@ def results(runs: int) -> dict[str, Values]:
             {"method": m, "selected": 1, "top1": [80.0, 90.0], "endpoint_rmse": [0.3, 0.1]}
             for m in (*three[1:], "PRETRAIN-END-ONLY")
         ],
-        "widths": [{"H": width, "teacher": teacher} | students for width in (8, 16)],
+        "widths": [
+            {"H": width, "N": width + 10, "teacher": teacher} | students for width in (8, 16)
+        ],
         "temperature": [
             {"method": m, "temperature": heat}
             | {"single": summary(60.0, runs), "ensemble": summary(84.0, runs)}
@@ -115,6 +118,24 @@ def results(runs: int) -> dict[str, Values]:
             {"H": width, "N": width + 10, "augmented": augmented}
             | summary(80.0 + width / 8 - (not augmented), runs)
             for width, augmented in ((16, True), (64, True), (64, False))
+        ],
+        "teacher-sweep": [
+            {"rule": rule, "teacher": teacher}
+            | {m: metrics(80.0 + len(m) + 0.2 * lane) for m in PAIR}
+            for rule in ("top1", "cross-entropy")
+            for lane in range(runs)
+        ],
+        "single-runs": [
+            {"what": what, "paper": paper} | summary(base, runs)
+            for what, base, paper in (
+                ("Z-END", 40.0, 42.0),
+                ("weight 10", 90.0, 91.0),
+                ("PATH, exact", 88.0, None),
+            )
+        ],
+        "recurrence": [
+            {"without": without} | summary(base, runs)
+            for without, base in (("nothing", 98.0), ("time: one Euler step", 92.0))
         ],
         "anytime": [{"method": m} | anytime(80.0 + len(m)) for m in (*PAIR, "DIRECT")],
         "output-dynamics": [
@@ -157,6 +178,12 @@ def results(runs: int) -> dict[str, Values]:
                 | {"standard": False},
             ],
         },
+        "from-zero-symmetry": {
+            "rows": [
+                {"arithmetic": name, "spread": [0.0, least, 1e-2], "size": [0.1, 0.1, 0.2]}
+                for name, least in (("float32", 1e-7), ("float64", 1e-16))
+            ],
+        },
         "teacher-needed": {"dataset": "MNIST", "rows": starts(runs)},
     }
     found["anytime"]["trained"] = [
@@ -165,4 +192,4 @@ def results(runs: int) -> dict[str, Values]:
         for dataset in BOTH
         for time in (0.1, 0.2)
     ]
-    return found | made_up_chips.results(runs)
+    return found | made_up_chips.results(runs) | made_up_bake_off.results(runs)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import entrain
+from entrain import rules
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "results" / "README.md"])
 
@@ -63,6 +66,23 @@ def test_the_examples_of_chips_run(tmp_path: Path) -> None:
     assert on_one > 0.85
     assert on_many > 90
     assert (tmp_path / "digits-for-chips.safetensors").exists()
+
+
+def test_the_examples_of_training_rules_run(tmp_path: Path) -> None:
+    (accuracy,) = printed("rules.md", tmp_path)
+    assert float(accuracy) > 50
+
+
+def test_the_page_of_rules_names_every_protocol_that_is_not_the_papers() -> None:
+    text = (ROOT / "docs" / "rules.md").read_text()
+    assert "docs/rules.md" in (ROOT / "README.md").read_text()
+    for name in entrain.PROTOCOLS.keys() - rules.PAPER_PROTOCOLS.keys():
+        assert name.split("-FROM-")[0] in text
+
+
+def test_the_example_of_a_compared_system_runs(tmp_path: Path) -> None:
+    (accuracies,) = printed("bake-off.md", tmp_path)
+    assert all(float(each) > 80 for each in accuracies.split())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

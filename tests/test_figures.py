@@ -39,7 +39,6 @@ def contains(found: list[float], wanted: list[float]) -> bool:
 
 
 def test_names_are_unique_and_needs_are_experiments() -> None:
-    assert len(FIGURES) == 26
     for name, figure in FIGURES.items():
         assert figure.name == name
         assert figure.needs
@@ -76,7 +75,8 @@ def test_one_run_has_no_error_bars() -> None:
         )
         for runs in (3, 1)
     }
-    assert bars == {3: 18, 1: 0}  # a bar for each of three methods, two datasets, three metrics
+    # Three methods, two datasets, three metrics: ours above and below, and the paper's below.
+    assert bars == {3: 3 * 18, 1: 18}
 
 
 @pytest.mark.parametrize("dataset", ["mnist", "fashion"])
@@ -100,7 +100,9 @@ def test_a_diverged_run_is_left_out() -> None:
     row = values["multiseed"]["rows"][0]
     row["mean"] = row["mean"] | {"endpoint_rmse": None}
     row["runs"] = [row["runs"][0] | {"endpoint_rmse": None}]
-    assert np.isnan(heights(drawn("main-performance", values).axes[2])).sum() == 2
+    axes = drawn("main-performance", values).axes
+    assert np.isnan(heights(axes[2])).sum() == 1
+    assert np.isnan(heights(axes[5])).sum() == 2
 
 
 # The numbers
@@ -108,18 +110,56 @@ def test_a_diverged_run_is_left_out() -> None:
 
 def test_main_performance_shows_runs_means_and_the_paper() -> None:
     values = results(3)
-    figure = drawn("main-performance", values)
-    for axis, metric, key in zip(
-        figure.axes,
+    axes = drawn("main-performance", values).axes
+    printed = {(row["dataset"], row["method"]): row for row in published()["multiseed"]["rows"]}
+    for above, below, metric, key in zip(
+        axes[:3],
+        axes[3:],
         ("top1", "agreement", "endpoint_rmse"),
         ("top1_mean", "agreement_mean", "rmse_mean"),
         strict=True,
     ):
-        rows = values["multiseed"]["rows"]
-        wanted = [row["mean"][metric] for row in rows]
-        wanted += [run[metric] for row in rows for run in row["runs"]]
-        wanted += [row[key] for row in published()["multiseed"]["rows"]]
-        assert sorted(heights(axis)) == pytest.approx(sorted(wanted))
+        measured, differences = [], [0.0, 0.0]  # the dashed line has two ends
+        for row in values["multiseed"]["rows"]:
+            paper = printed[row["dataset"], row["method"]][key]
+            measured += [row["mean"][metric], paper]
+            differences += [row["mean"][metric] - paper, 0.0]
+            differences += [run[metric] - paper for run in row["runs"]]
+        assert sorted(heights(above)) == pytest.approx(sorted(measured))
+        assert sorted(heights(below)) == pytest.approx(sorted(differences))
+
+
+def test_sweep_has_a_point_for_each_teacher_and_the_papers_beside_them() -> None:
+    values = results(3)
+    axis = drawn("teacher-sweep", values).axes[1]
+    rows = [row for row in values["teacher-sweep"]["rows"] if row["dataset"] == "MNIST"]
+    wanted = [row["TWO-STAGE-END"]["top1"] for row in rows]
+    (paper,) = (
+        row["top1_mean"]
+        for row in published()["multiseed"]["rows"]
+        if (row["dataset"], row["method"]) == ("MNIST", "TWO-STAGE-END")
+    )
+    assert sorted(heights(axis)) == pytest.approx(sorted([*wanted, paper]))
+
+
+def test_symmetry_begins_where_rows_come_apart() -> None:
+    axis = drawn("from-zero-symmetry", results(1)).axes[0]
+    assert [list(line.get_xdata()) for line in axis.lines[:2]] == [[2, 3], [2, 3]]
+
+
+def test_scale_shows_the_papers_own_networks_and_ours_with_their_spread() -> None:
+    values = results(3)
+    axis = drawn("oscillator-scale", values).axes[0]
+    ours = [row for row in values["widths"]["rows"] if row["dataset"] == "MNIST"]
+    wanted = [row["two_stage_end"]["mean"]["top1"] for row in ours]
+    wanted += [
+        row["two_stage_end_top1_mean"]
+        for row in published()["width_scaling"]["rows"]
+        if row["dataset"] == "MNIST"
+    ]
+    assert contains(heights(axis), wanted)
+    bars = sum(isinstance(each, LineCollection) for each in axis.collections)
+    assert bars >= len(wanted)
 
 
 def test_ablation_shows_a_bar_for_each_number_and_the_papers_beside_it() -> None:

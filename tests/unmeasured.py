@@ -8,9 +8,13 @@ UNMEASURED = {
     "chip-resources",
     "even-coupling",
     "bake-off",
+    "rule-gradients",
+    "rules-on-chips",
     "teacher-sweep",
     "more-teachers",
     "single-runs",
     "from-zero-symmetry",
     "recurrence",
+    "likelihood",
+    "test-norm",
 }

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from entrain.cli import (
+    bakeoff,
     bench,
     data,
     evaluate,
@@ -68,6 +69,7 @@ for _name, _command in (
     ("play", play.command),
     ("search", search.command),
     ("reproduce", reproduce.command),
+    ("bakeoff", bakeoff.command),
     ("report", report.command),
 ):
     app.command(_name, cls=Command)(guarded(_command))

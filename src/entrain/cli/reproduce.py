@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrain.cli.console import err, out, print_json, table
+from entrain.cli.console import out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, require
+from entrain.cli.working import Address, EngineName, engine_named, work_done, work_through
 
 if TYPE_CHECKING:
     from entrain.experiments import Experiment, Setting
-    from entrain.reproduction import Engine, ResultsFolder
+    from entrain.reproduction import ResultsFolder
 
 
 def command(
@@ -37,12 +38,8 @@ def command(
             "--out", help="Folder of results.", show_default="results; quick: results/quick"
         ),
     ] = None,
-    engine: Annotated[
-        str, typer.Option(help="process (this one), or ray (needs entrain[cluster]).")
-    ] = "process",
-    address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster.", show_default="a local one")
-    ] = None,
+    engine: EngineName = "process",
+    address: Address = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
@@ -55,7 +52,7 @@ def command(
     """
     from entrain.errors import positive_int, unknown_name
     from entrain.experiments import PAPER, SETTINGS
-    from entrain.reproduction import Queue, ResultsFolder
+    from entrain.reproduction import ResultsFolder
 
     require(positive_int, runs=runs)
     size = size or ("quick" if quick else PAPER.name)
@@ -68,31 +65,12 @@ def command(
     chosen = _chosen(names)
     default = Path("results") if setting.is_paper else Path("results") / setting.name
     folder = ResultsFolder(out_folder or default)
-    worker = _engine(engine, address, data_dir, device)
-    folder.create()
-    queue = Queue(folder, chosen, setting)
-    began, count = time.monotonic(), len(queue.all) - len(queue.done)
-    if not setting.is_paper:
-        err.print("a small version on bundled images: NOT the paper's protocol", style="yellow")
-    if count:
-        from entrain.cli.reproduction_progress import ReproductionProgress
-
-        with ReproductionProgress(queue) as progress:
-            try:
-                worker.run(queue, progress)
-            except KeyboardInterrupt:
-                err.print(f"stopped; what is finished is kept in {folder.path}", soft_wrap=True)
-                raise
-            finally:
-                queue.close()
+    worker = engine_named(engine, address, data_dir, device)
+    began = time.monotonic()
+    count, total = work_through(folder, chosen, setting, worker)
     _report(folder, {experiment.name for experiment in chosen}, json)
     if not json:
-        seconds = time.monotonic() - began
-        out.print(
-            f"{count} of {len(queue.all)} jobs in {seconds:.0f} s"
-            if count
-            else "everything was finished already"
-        )
+        out.print(work_done(count, total, time.monotonic() - began))
 
 
 def _list(setting: Setting, json: bool) -> None:
@@ -128,29 +106,6 @@ def _chosen(names: list[str]) -> list[Experiment]:
         if name not in EXPERIMENTS:
             raise unknown_name("experiment", name, ("all", *EXPERIMENTS))
     return [EXPERIMENTS[name] for name in dict.fromkeys(names)]
-
-
-def _engine(name: str, address: str | None, data_dir: Path | None, device: str) -> Engine:
-    from functools import partial
-
-    from entrain import kernels
-    from entrain.data import load_dataset
-    from entrain.device import choose_device
-    from entrain.errors import InputError, unknown_name
-    from entrain.reproduction import ThisProcess
-
-    dataset = partial(load_dataset, data_dir=data_dir)
-    if name == "process":
-        if address is not None:
-            raise InputError("--address belongs to --engine ray")
-        place = choose_device(device)
-        kernels.prepare(place, err.print)
-        return ThisProcess(dataset, place)
-    if name == "ray":
-        from entrain.reproduction.ray_engine import OnRay
-
-        return OnRay(dataset, address=address, device=device)
-    raise unknown_name("engine", name, ("process", "ray"))
 
 
 def _report(folder: ResultsFolder, names: set[str], json: bool) -> None:

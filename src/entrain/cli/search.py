@@ -13,7 +13,7 @@ from entrain.cli.options import DataDir, Device, Json, require
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 
 if TYPE_CHECKING:
-    from entrain.search import Trial
+    from entrain.trials import Trial
 
 SHOWN = 8
 _WRITTEN = frozenset({"dataset", "epochs", "hidden", "validation_top1", "settings", "trials"})
@@ -52,6 +52,7 @@ def command(
     from entrain.files import sealed, strict_json, write_atomically
     from entrain.rules import DirectProtocol, TeacherSpec
     from entrain.search import SPACE, search
+    from entrain.trials import plain_trial
 
     require(positive_int, trials=trials, side_by_side=side_by_side, epochs=epochs, hidden=hidden)
     require(seed_number, seed=seed)
@@ -87,7 +88,7 @@ def command(
         "hidden": hidden,
         "validation_top1": found[0].top1,
         "settings": found[0].settings,
-        "trials": [{"settings": each.settings, "top1": each.top1} for each in found],
+        "trials": [plain_trial(each) for each in found],
     }
     write_atomically(path, strict_json(sealed(result), 1).encode())
     if json:

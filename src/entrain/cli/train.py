@@ -37,8 +37,8 @@ def command(
         list[str] | None,
         typer.Option(
             help="With a teacher: PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END, "
-            "ZERO-END-ONLY; from labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; may be "
-            "repeated.",
+            "ZERO-END-ONLY; from labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; as a "
+            "chip learns by itself: EP, EP-SQUARED, COUPLED, SPSA; may be repeated.",
             show_default="TWO-STAGE-END; own data: DIRECT",
         ),
     ] = None,

@@ -11,6 +11,7 @@ from entrain.experiments import (
     endpoint_weight,
     fragility,
     from_zero,
+    likelihood,
     more_teachers,
     multiseed,
     output_dynamics,
@@ -21,6 +22,8 @@ from entrain.experiments import (
     records,
     recurrence,
     refinement,
+    rule_gradients,
+    rules_on_chips,
     single_runs,
     stochastic_dynamics,
     symmetry,
@@ -31,6 +34,7 @@ from entrain.experiments import (
     temperature,
     trained_for_chips,
     trajectory,
+    unseen_norm,
     widths,
 )
 from entrain.experiments.setting import PAPER, QUICK, SETTINGS, TINY, Setting
@@ -57,6 +61,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         temperature.EXPERIMENT,
         stochastic_dynamics.EXPERIMENT,
         refinement.EXPERIMENT,
+        likelihood.EXPERIMENT,
+        unseen_norm.EXPERIMENT,
         published_networks.RESOURCES,
         published_networks.PROTOCOLS,
         published_networks.BROADER,
@@ -77,6 +83,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         published_chips.EXPERIMENT,
         chip_curves.RESOURCES,
         chip_curves.EVEN_PART,
+        rule_gradients.EXPERIMENT,
+        rules_on_chips.EXPERIMENT,
         bake_off.EXPERIMENT,
     )
 }

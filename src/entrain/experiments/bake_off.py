@@ -3,10 +3,12 @@ on validation, the same seeds, the test images once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from entrain.evaluation import metrics, summarise
-from entrain.experiments.setting import BOTH, Setting
+from entrain.experiments.bake_off_own import OWN, Own, own_row
+from entrain.experiments.setting import BOTH, PAPER, Setting
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.learning import Stage
 from entrain.peers import SYSTEMS, Peer
@@ -18,22 +20,34 @@ from entrain.rules.training_data import TrainingData
 def stage(setting: Setting, name: str, system: Peer) -> Stage:
     """Machines of one system on a dataset, one per seed."""
     suited = system.for_dataset(name)
+    if setting.name != PAPER.name:
+        suited = suited.quick()
     suited = replace(suited, epochs=min(suited.epochs, setting.direct_epochs))
     return Stage(suited, setting.dataset(name), runs=tuple(range(setting.few_runs)))
 
 
-def experiment(systems: list[Peer], name: str = "bake-off") -> Experiment:
-    """These systems on both datasets."""
+def experiment(
+    systems: Sequence[Peer],
+    name: str = "bake-off",
+    own: Sequence[Own] = (),
+    datasets: Sequence[str] = BOTH,
+) -> Experiment:
+    """These systems, and these entries of ours, on these datasets."""
 
     def stages(setting: Setting) -> list[Stage]:
-        return [stage(setting, dataset, system) for dataset in BOTH for system in systems]
+        theirs = [stage(setting, dataset, system) for dataset in datasets for system in systems]
+        return theirs + [each.stage(setting, dataset) for dataset in datasets for each in own]
 
     def measure(context: ExperimentContext) -> Values:
         rows: list[Values] = []
-        for dataset in BOTH:
+        count = len(datasets) * (len(systems) + len(own))
+        for dataset in datasets:
             for system in systems:
                 rows.append(_row(context, dataset, stage(context.setting, dataset, system)))
-                context.on_progress(len(rows) / (2 * len(systems)))
+                context.on_progress(len(rows) / count)
+            for each in own:
+                rows.append(own_row(context, dataset, each))
+                context.on_progress(len(rows) / count)
         return {"rows": rows}
 
     title = "The compared systems, measured on one protocol"
@@ -65,8 +79,9 @@ def _row(context: ExperimentContext, dataset: str, of: Stage) -> Values:
         "variables": peer.variables,
         "couplers": peer.couplers(numbers),
         "seconds": context.seconds(of),
+        "energy": task.energy(numbers, test.images),
         "why": peer.why,
     }
 
 
-EXPERIMENT = experiment(list(SYSTEMS.values()))
+EXPERIMENT = experiment(list(SYSTEMS.values()), own=OWN)

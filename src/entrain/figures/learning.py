@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _STAGES = (("stage1", "PATH", "Stage I"), ("stage2", "TWO-STAGE-END", "Stage II"))
-_LOSSES = (
-    ("path_loss", r"path loss $\mathcal{L}_{\mathrm{path}}$"),
-    ("endpoint_loss", r"endpoint loss $\mathcal{L}_{\mathrm{end}}$"),
+_LOSSES = (  # of Stage II, and the power of ten they are drawn in
+    ("path_loss", r"training path loss $\mathcal{L}_{\mathrm{path}}$", -5),
+    ("endpoint_loss", r"training endpoint loss $\mathcal{L}_{\mathrm{end}}$", -2),
 )
 
 
@@ -32,12 +32,13 @@ def validation_curves(results: Results) -> Figure:
     """Datasets as rows, stages as columns; Stage II begins at the selected PATH, epoch 0."""
     rows = results["validation-curves"]["rows"]
     figure, axes = panels(len(rows), 2, (8.6, 2.5 * len(rows) + 0.5), sharex="col")
+    letters = iter("abcdefgh")
     for row, line in zip(rows, axes, strict=True):
         for axis, (stage, method, name) in zip(line, _STAGES, strict=True):
             first = 0 if stage == "stage2" else 1
             epochs = range(first, first + len(row[stage][0]))
             band(axis, epochs, row[stage], color=METHOD_COLOURS[method], label=method)
-            heading(axis, f"{row['dataset']}, {name}: {method}")
+            heading(axis, f"{row['dataset']}, {name}: {method}", next(letters))
             axis.set_ylabel("validation top-1 (%)")
             axis.xaxis.get_major_locator().set_params(integer=True)
     for axis, name in zip(axes[-1], ("epoch", "continuation epoch"), strict=True):
@@ -46,24 +47,22 @@ def validation_curves(results: Results) -> Figure:
 
 
 def stage2_components(results: Results) -> Figure:
-    """One panel per loss, on a logarithmic axis."""
+    """One panel per loss, from zero."""
     figure, axes = panels(1, 2, (8.6, 3.3))
-    for letter, axis, (loss, label) in zip("ab", axes[0], _LOSSES, strict=True):
+    for letter, axis, (loss, label, power) in zip("ab", axes[0], _LOSSES, strict=True):
         for row in results["stage2-components"]["rows"]:
             dataset = row["dataset"]
             band(
                 axis,
                 range(1, len(row[loss][0]) + 1),
-                row[loss],
+                [[value / 10.0**power for value in lane] for lane in row[loss]],
                 color=DATASET_COLOURS[dataset],
                 linestyle=DATASET_LINES[dataset],
                 label=dataset,
             )
-        axis.set_yscale("log")
-        axis.grid(True, which="minor", axis="y", alpha=0.12, linewidth=0.5)
-        axis.tick_params(which="minor", labelsize=7)
+        axis.set_ylim(bottom=0.0)
         axis.set_xlabel("continuation epoch")
-        axis.set_ylabel(label)
+        axis.set_ylabel(rf"{label} ($10^{{{power}}}$)")
         axis.xaxis.get_major_locator().set_params(integer=True)
         axis.legend(fontsize=8.5, frameon=False, handlelength=3)
         heading(axis, "", letter)

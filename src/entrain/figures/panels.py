@@ -93,20 +93,19 @@ def means(
         )
 
 
-def runs(axis: Axes, x: float, values: Sequence[float | None], width: float) -> None:
+def runs(axis: Axes, x: float, values: Sequence[float | None], width: float, **look: Any) -> None:
     """Single runs as small points, side by side over `width` about x."""
     offsets = np.linspace(-width / 2, width / 2, len(values)) if len(values) > 1 else np.zeros(1)
-    axis.plot(
-        x + offsets,
-        [number(value) for value in values],
-        linestyle="none",
-        marker=".",
-        markersize=3.5,
-        color="#222222",
-        markeredgewidth=0,
-        alpha=0.7,
-        zorder=5,
-    )
+    options: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": ".",
+        "markersize": 3.5,
+        "color": "#222222",
+        "markeredgewidth": 0,
+        "alpha": 0.7,
+        "zorder": 5,
+    }
+    axis.plot(x + offsets, [number(value) for value in values], **(options | look))
 
 
 def paper_marks(

@@ -9,11 +9,13 @@ from entrain.figures.panels import (
     PAPER_KEYS,
     RMSE,
     Results,
+    Values,
     by_dataset,
     heading,
     legend_below,
     means,
     method_key,
+    number,
     panels,
     paper_key,
     paper_marks,
@@ -21,33 +23,66 @@ from entrain.figures.panels import (
     runs,
 )
 from entrain.figures.reference import paper_row
+from entrain.figures.style import METHOD_COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_APART = 0.42  # from our mark to the paper's
 
 
 def main_performance(results: Results) -> Figure:
-    """One panel per metric, the datasets side by side in each."""
+    """A column per metric, the datasets side by side in each: above as measured, below as
+    differences from the paper's mean, where the SDs can be seen."""
     datasets = by_dataset(results["multiseed"]["rows"])
     methods = list(dict.fromkeys(row["method"] for row in results["multiseed"]["rows"]))
-    figure, axes = panels(1, 3, (10.0, 3.6))
+    shape = {"height_ratios": (1.0, 0.85)}
+    figure, axes = panels(2, 3, (10.0, 5.8), sharex=True, gridspec_kw=shape)
     group = len(methods) + 0.8
-    for letter, axis, metric in zip("abc", axes[0], METRIC_LABELS, strict=True):
-        for place, (dataset, rows) in enumerate(datasets.items()):
+    for column, metric in enumerate(METRIC_LABELS):
+        above, below = axes[:, column]
+        for place, rows in enumerate(datasets.values()):
             for row in rows:
                 x = place * group + methods.index(row["method"])
-                mean, sd = row["mean"][metric], row["sd"][metric]
-                means(axis, [x], [mean], [sd], row["method"], markersize=7.5)
-                runs(axis, x, [run[metric] for run in row["runs"]], 0.5)
-                printed = paper_row("multiseed", dataset=dataset, method=row["method"])
-                known = printed.get(f"{PAPER_KEYS[metric]}_mean")
-                paper_marks(axis, [x + 0.42], [known], row["method"])
+                _measured(above, x, row, metric)
+                _difference(below, x, row, metric)
         middle = (len(methods) - 1) / 2
-        axis.set_xticks([place * group + middle for place in range(len(datasets))], list(datasets))
-        axis.set_xlim(-0.7, len(datasets) * group - 0.9)
-        axis.grid(False, axis="x")
-        axis.set_ylabel(METRIC_LABELS[metric])
-        heading(axis, "lower is better" if metric == RMSE else "", letter)
-        axis.margins(y=0.1)
+        below.set_xticks([place * group + middle for place in range(len(datasets))], list(datasets))
+        below.set_xlim(-0.7, len(datasets) * group - 0.7)
+        below.axhline(0.0, color="#555555", linewidth=1.0, linestyle="--", zorder=1)
+        above.set_ylabel(METRIC_LABELS[metric])
+        unit = "" if metric == RMSE else " (points)"
+        below.set_ylabel(f"less the paper's mean{unit}")
+        heading(above, "lower is better" if metric == RMSE else "", "abc"[column])
+        heading(below, "", "def"[column])
+        for axis in (above, below):
+            axis.grid(False, axis="x")
+            axis.margins(y=0.1)
     legend_below(figure, [*(method_key(method) for method in methods), run_key(), paper_key()])
     return figure
+
+
+def _printed(row: Values, metric: str) -> tuple[float | None, float | None]:
+    """Mean and SD of the paper."""
+    found = paper_row("multiseed", dataset=row["dataset"], method=row["method"])
+    name = PAPER_KEYS[metric]
+    return found.get(f"{name}_mean"), found.get(f"{name}_sd")
+
+
+def _measured(axis: Axes, x: float, row: Values, metric: str) -> None:
+    means(axis, [x], [row["mean"][metric]], [row["sd"][metric]], row["method"], markersize=6.0)
+    paper_marks(axis, [x + _APART], [_printed(row, metric)[0]], row["method"])
+
+
+def _difference(axis: Axes, x: float, row: Values, metric: str) -> None:
+    mean, sd = _printed(row, metric)
+    if mean is None:
+        return
+    own = number(row["mean"][metric]) - mean
+    means(axis, [x], [own], [row["sd"][metric]], row["method"], markersize=5.0)
+    runs(axis, x, [number(run[metric]) - mean for run in row["runs"]], 0.5)
+    paper_marks(axis, [x + _APART], [0.0], row["method"])
+    if sd:
+        colour = METHOD_COLOURS[row["method"]]
+        axis.errorbar(x + _APART, 0.0, yerr=sd, fmt="none", ecolor=colour, capsize=4, zorder=5)

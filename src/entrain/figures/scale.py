@@ -7,54 +7,57 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from entrain.figures.labels import label_points
-from entrain.figures.panels import Results, number, panels
-from entrain.figures.style import METHOD_COLOURS, METHOD_MARKERS, published_look
+from entrain.figures.others import (
+    others_keys,
+    paper_widths,
+    paper_widths_key,
+    published_networks,
+    size_axis,
+)
+from entrain.figures.panels import (
+    TOP1,
+    Results,
+    legend_below,
+    means,
+    method_key,
+    number,
+    panels,
+    run_key,
+    runs,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MARKERS = "o^Dv<>pP"
-_OURS = "TWO-STAGE-END"
+_OURS, _DATASET = "TWO-STAGE-END", "MNIST"
+_ASIDE = 1.06  # times the size, so that error bars stay apart
+_DASHED = {"linestyle": "--"}  # what the paper prints
 
 
 def oscillator_scale(results: Results) -> Figure:
-    """Filled markers on standard MNIST, open ones on other digit tasks."""
-    from matplotlib.lines import Line2D
-    from matplotlib.ticker import NullLocator
-
-    values = results["oscillator-scale"]
-    figure, axes = panels(1, 1, (6.2, 4.0))
+    """Ours and the paper's at every width, and the networks of others."""
+    rows = [row for row in results["widths"]["rows"] if row["dataset"] == _DATASET]
+    rows = sorted(rows, key=lambda row: row["N"])
+    figure, axes = panels(1, 1, (5.6, 3.9))
     axis = axes[0, 0]
-    axis.plot(
-        [row["oscillators"] for row in values["ours"]],
-        [number(row["top1"]) for row in values["ours"]],
-        color=METHOD_COLOURS[_OURS],
-        marker=METHOD_MARKERS[_OURS],
-        markersize=7,
-        linewidth=1.4,
-        label=f"ours, {_OURS}",
-    )
-    for index, row in enumerate(values["others"]):
-        look = published_look(row["standard"], _MARKERS[index % len(_MARKERS)])
-        axis.plot(row["oscillators"], number(row["top1"]), **look)
-    counts = sorted({row["oscillators"] for row in [*values["ours"], *values["others"]]})
-    axis.set_xscale("log")
-    axis.set_xticks(counts, [str(count) for count in counts])
-    axis.xaxis.set_minor_locator(NullLocator())
-    axis.margins(x=0.2, y=0.12)
-    axis.set_xlabel("oscillators that evolve in inference")
+    printed = paper_widths(axis, _DATASET, **_DASHED)
+    names, cited = published_networks(axis, _DATASET)
+    of = [row["two_stage_end"] for row in rows]
+    counts = [row["N"] for row in rows]
+    tops, sds = [each["mean"][TOP1] for each in of], [each["sd"][TOP1] for each in of]
+    means(axis, [count / _ASIDE for count in counts], tops, sds, _OURS, markersize=6.0)
+    for count, each in zip(counts, of, strict=True):
+        runs(axis, count / _ASIDE**2.2, [run[TOP1] for run in each["runs"]], 0.06 * count)
+    size_axis(axis, sorted({x for x, _ in [*printed, *cited]} | set(counts)))
     axis.set_ylabel("test top-1 accuracy (%)")
     keys = [
-        axis.lines[0],
-        Line2D([], [], label="published, MNIST", **published_look(True)),
-        Line2D([], [], label="published, other digit tasks", **published_look(False)),
+        method_key(_OURS, line=True, label=f"ours, {_OURS}"),
+        run_key(),
+        paper_widths_key(**_DASHED),
+        *others_keys(),
     ]
-    axis.legend(handles=keys, fontsize=8.5, frameon=False, loc="lower right")
+    legend_below(figure, keys, columns=3)
     figure.draw_without_rendering()  # settles the layout, which the labels go by
-    points = [(row["oscillators"], number(row["top1"])) for row in values["others"]]
-    names = [
-        row["system"] if row["standard"] else f"{row['system']} ({row['task']})"
-        for row in values["others"]
-    ]
-    label_points(axis, names, points, np.array(points), size=9.0)
+    ours = [(count, number(top)) for count, top in zip(counts, tops, strict=True)]
+    label_points(axis, names, cited, np.array([*ours, *printed, *cited]), size=8.5)
     return figure

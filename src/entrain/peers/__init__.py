@@ -8,10 +8,45 @@ side. Nothing else in the package knows them.
 from __future__ import annotations
 
 from entrain.errors import unknown_name
+from entrain.peers.aoc import AnalogOpticalComputer
+from entrain.peers.baselines import Logistic, Perceptron, RadialBasis
+from entrain.peers.fan import Fan
+from entrain.peers.gower import CoarseGower, Gower
 from entrain.peers.interface import Peer
+from entrain.peers.laydevant import IsingMachine
+from entrain.peers.mresn import Reservoirs
+from entrain.peers.nmode import NMODE, NMODE_AUGMENTED
+from entrain.peers.rageau import Rageau, SmallRageau
 from entrain.peers.scellier import Scellier
+from entrain.peers.snn import Spiking
+from entrain.peers.subdeq import SubDEQ
+from entrain.peers.wang import Wang
+from entrain.peers.whitelam import LangevinComputer
 
-SYSTEMS: dict[str, Peer] = {system.name: system for system in (Scellier(),)}
+SYSTEMS: dict[str, Peer] = {
+    system.name: system
+    for system in (
+        Rageau(),
+        SmallRageau(),
+        Gower(),
+        CoarseGower(),
+        Wang(),
+        IsingMachine(),
+        IsingMachine(name="laydevant-annealed", annealed=True),
+        Fan(),
+        LangevinComputer(),
+        Scellier(),
+        SubDEQ(),
+        AnalogOpticalComputer(),
+        NMODE,
+        NMODE_AUGMENTED,
+        Reservoirs(),
+        Spiking(),
+        Logistic(),
+        Perceptron(),
+        RadialBasis(),
+    )
+}
 
 __all__ = ["SYSTEMS", "Peer", "system_named"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -13,6 +13,7 @@ from entrain.errors import positive_float, positive_int
 from entrain.rules import Assignment, Augmentation, Rule, Task, Tensors
 
 Optimiser = Literal["adam", "sgd"]
+QUICK_EPOCHS = 8
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Peer(Rule):
 
     Trained by Adam (or SGD with `momentum`) at `rate`, which falls to zero as a cosine; gradients
     are clipped to the norm `clip` per machine where there is one. `rates` are factors of the rate
-    by the name of a tensor; a name in `fixed` is not trained.
+    by the name of a tensor; a name in `fixed` is not trained. With `examples`, only so many of the
+    training examples are used, evenly spread over them.
     """
 
     kind: ClassVar[str] = "peer"
@@ -48,6 +50,7 @@ class Peer(Rule):
     averaging: float = 0.0
     augmentation: Augmentation | None = None
     start: str = "random"
+    examples: int | None = None
 
     def __post_init__(self) -> None:
         positive_int("epochs", self.epochs)
@@ -98,9 +101,23 @@ class Peer(Rule):
         """Trained numbers of one machine."""
         return sum(t[0].numel() for name, t in numbers.items() if name not in self.fixed)
 
+    def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor | None:
+        """The mean energy (R,) that one inference on inputs (R, B, D) dissipates, in units of the
+        model; None where it has no energy."""
+        return None
+
     def for_dataset(self, dataset: str) -> Peer:
         """This system with what its authors, or a search on validation, chose for a dataset."""
         return self
+
+    def quick(self) -> Peer:
+        """This system with few epochs, for a quick run on few images."""
+        return replace(self, epochs=min(self.epochs, QUICK_EPOCHS))
+
+    def search_space(self) -> dict[str, tuple[float, float]]:
+        """What a search on validation may change: a field -> least and most, on a logarithmic
+        scale, in whole numbers where both are. The system's own values lie between."""
+        return {"rate": (self.rate / 5, 5 * self.rate)}
 
     def identity(self, stage: Any) -> dict[str, Any]:
         """Its settings and the data: there is no network of ours."""

@@ -13,31 +13,36 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from entrain.peers.interface import Peer
+from entrain.peers.nudged import Nudged, Nudging, State
 from entrain.rules import Tensors
 
 
 @dataclass(frozen=True)
-class Scellier(Peer):
-    r"""Units s in [0, 1], inputs x - hidden h - outputs y, with the energy
+class Scellier(Nudged):
+    r"""Inputs x - hidden units h in [0, 1] - outputs y, with the energy
 
         E = |h|^2 / 2 + |y|^2 / 2 - h W x - y V h - b h - c y,
 
-    relaxed by s <- clip(s - step dE/ds); nudged by beta |y - target|^2 / 2 to both sides.
+    relaxed by h <- clip(h - step dE/dh), y <- y - step dE/dy; nudged by beta |y - target|^2 / 2 to
+    both sides. Outputs are not clipped: one that rests below 0 would feel no nudging and never
+    learn. V begins small enough that its norm is below 1: where it is above, E has several minima
+    and the nudged states are not neighbours. W (H, D), V (O, H), b (H,), c (O,).
     """
 
     title: ClassVar[str] = "Scellier and Bengio 2017, equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 98.21}
 
     name: str = "scellier"
-    epochs: int = 25
     batch_size: int = 64
-    rate: float = 1e-3
+    rate: float = 2e-3
     hidden: int = 512
     beta: float = 0.2
     free_steps: int = 20
     nudged_steps: int = 6
     step: float = 0.5
+    nudging: Nudging = "squared"
+
+    initial_feedback: float = 0.2
 
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         def uniform(rows: int, columns: int) -> Tensor:  # Glorot
@@ -46,61 +51,28 @@ class Scellier(Peer):
 
         return {
             "W": uniform(self.hidden, inputs),
-            "V": uniform(classes, self.hidden),
+            "V": self.initial_feedback * uniform(classes, self.hidden),
             "b": torch.zeros(self.hidden),
             "c": torch.zeros(classes),
         }
 
-    @property
-    def variables(self) -> int:
-        return self.hidden + 10
+    def drive(self, numbers: Tensors, inputs: Tensor) -> Tensor:
+        return torch.baddbmm(numbers["b"][:, None], inputs, numbers["W"].mT)
 
-    def couplers(self, numbers: Tensors) -> int:
-        return numbers["V"][0].numel()
+    def energy(self, numbers: Tensors, drive: Tensor, state: State) -> Tensor:
+        h, y = state
+        own = 0.5 * h.square().sum(-1) + 0.5 * y.square().sum(-1)
+        field = h @ numbers["V"].mT + numbers["c"][:, None]
+        return own - (h * drive).sum(-1) - (y * field).sum(-1)
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        drive = self._drive(numbers, inputs)
-        return self._relaxed(numbers, drive, *self._rest(drive, numbers), self.free_steps)[1]
+    def forces(self, numbers: Tensors, drive: Tensor, state: State) -> State:
+        h, y = state
+        pull = torch.baddbmm(drive, y, numbers["V"]) - h
+        return pull, torch.baddbmm(numbers["c"][:, None], h, numbers["V"].mT) - y
 
-    def gradients(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> tuple[Tensor, Tensors]:
-        drive = self._drive(numbers, inputs)
-        h, y = self._relaxed(numbers, drive, *self._rest(drive, numbers), self.free_steps)
-        loss = 0.5 * (y - target).square().sum(-1).mean(-1)
-        found = []
-        for beta in (self.beta, -self.beta):
-            state = self._relaxed(numbers, drive, h, y, self.nudged_steps, beta, target)
-            found.append(self._slopes(*state, inputs))
-        scale = 0.5 / self.beta / inputs.shape[1]
-        return loss, {name: scale * (found[0][name] - found[1][name]) for name in found[0]}
-
-    def _drive(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        """What the input and the bias do to the hidden units: (R, B, H)."""
-        return inputs @ numbers["W"].mT + numbers["b"][:, None]
-
-    def _rest(self, drive: Tensor, numbers: Tensors) -> tuple[Tensor, Tensor]:
+    def rest(self, numbers: Tensors, drive: Tensor) -> State:
         outputs = numbers["c"].shape[-1]
         return torch.zeros_like(drive), drive.new_zeros(*drive.shape[:-1], outputs)
 
-    def _relaxed(
-        self,
-        numbers: Tensors,
-        drive: Tensor,
-        h: Tensor,
-        y: Tensor,
-        steps: int,
-        beta: float = 0.0,
-        target: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        weights, bias = numbers["V"], numbers["c"][:, None]
-        for _ in range(steps):
-            pull = drive + y @ weights - h
-            out = h @ weights.mT + bias - y
-            if target is not None:
-                out = out + beta * (target - y)
-            h, y = (h + self.step * pull).clamp(0, 1), (y + self.step * out).clamp(0, 1)
-        return h, y
-
-    @staticmethod
-    def _slopes(h: Tensor, y: Tensor, inputs: Tensor) -> Tensors:
-        """dE / dp summed over the batch."""
-        return {"W": -(h.mT @ inputs), "V": -(y.mT @ h), "b": -h.sum(1), "c": -y.sum(1)}
+    def bounded(self, h: Tensor, y: Tensor) -> State:
+        return h.clamp(0.0, 1.0), y

@@ -33,9 +33,11 @@ class PeerTask:
         assert validation.images is not None
         self._mean = float(train.images.mean()) if peer.standardised else 0.0
         self._deviation = float(train.images.std()) if peer.standardised else 1.0
-        self._images, self._labels = train.images, train.labels
+        every = max(1, len(train.labels) // (peer.examples or len(train.labels)))
+        self._images = train.images[::every][: peer.examples]
+        self._labels = train.labels[::every][: peer.examples]
         self._checked, self._checked_labels = validation.images, validation.labels
-        self._targets = torch.nn.functional.one_hot(train.labels, self._classes).float()
+        self._targets = torch.nn.functional.one_hot(self._labels, self._classes).float()
         self._total = torch.zeros(len(self.runs), device=self._device)
         self._schedule = torch.zeros((), device=self._device)
         self._drawn: Tensor | None = None
@@ -163,6 +165,18 @@ class PeerTask:
             inputs = self._scaled(some).flatten(1)
             found.append(self.peer.scores(numbers, inputs.expand(runs, *inputs.shape)))
         return torch.cat(found, dim=1)
+
+    @torch.no_grad()
+    def energy(self, numbers: Tensors, images: Tensor) -> float | None:
+        """What one inference dissipates, mean over images (M, rows, columns) and runs."""
+        total = 0.0
+        for some in torch.split(images, _AT_A_TIME):
+            inputs = self._scaled(some).flatten(1)
+            each = self.peer.dissipated(numbers, inputs.expand(len(self.runs), *inputs.shape))
+            if each is None:
+                return None
+            total += float(each.double().mean()) * len(some)
+        return total / len(images)
 
     def merit(self, metrics: Tensors) -> Tensor:
         return metrics["top1"][:, None]

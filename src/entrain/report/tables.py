@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from entrain.experiments.published import published
+from entrain.report.bake_off import bake_off
 from entrain.report.chip_tables import CHIP_TABLES
+from entrain.report.control_tables import CONTROL_TABLES
 from entrain.report.markdown import Column, percent, plain, table
-from entrain.report.repeat_tables import REPEAT_TABLES
+from entrain.report.rule_tables import RULE_TABLES
 
 _LETTERS = (
     "Superscripts: H hardware, S simulation, D stated in the source, A counted from the stated "
@@ -241,6 +243,8 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "training-protocols": protocols,
     "broader-context": broader,
     "oscillator-scale": scale,
-    **REPEAT_TABLES,
+    "bake-off": bake_off,
+    **CONTROL_TABLES,
     **CHIP_TABLES,
+    **RULE_TABLES,
 }

@@ -221,6 +221,16 @@ class DirectTask:
         self._update(tensors, {name: found[name] for name in learnt})
         self._total += loss
 
+    def gradient(self, networks: Tensors, dynamics: Dynamics, rows: Tensor) -> Tensors:
+        """What this rule takes for the gradient of the loss of the examples `rows` (R, B), at
+        networks (R, ...) that stay as they are: to look at the rule, not to train."""
+        if self._chips is not None:
+            self._chips.begin_epoch(networks, self.epochs - 1, self.epochs)
+            self._chips.renew(networks, rows, dynamics)
+        if self._needs_numbers:
+            self._numbers(rows.shape[1]).renew(self._generators(0))
+        return self._slope(networks, dynamics, rows)[1]
+
     def _slope(self, raw: Tensors, dynamics: Dynamics, rows: Tensor) -> tuple[Tensor, Tensors]:
         """B times the loss (R,) of the examples `rows`, and the gradient of the loss."""
         outputs = self._outputs

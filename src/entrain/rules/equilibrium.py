@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from entrain.data import DATASETS
 from entrain.errors import InputError, one_of, positive_float, positive_int
-from entrain.physics import Dynamics
+from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules.direct import DirectProtocol, small_batch
 from entrain.rules.interface import Assignment, PerRun, Rule, Task
 
 Nudging = Literal["cross-entropy", "squared", "clamped"]
 Begin = Literal["given", "random"]
+_IN_THE_ENERGY = ("frequencies", "injection")
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,9 @@ class EquilibriumPropagation(DirectProtocol):
     at the free equilibrium, with an error of order beta^2: the update of a coupling is made of
     cos(theta_i - theta_j) of its own two ends. C is the cross-entropy of softmax(gain cos theta) or
     half the squared distance of cos theta from 1 for the class and -1 for the others; both push
-    less as the answer becomes right. "clamped" is coupled learning (Stern et al. 2021): the outputs
+    less as the answer becomes right. Natural frequencies that are trained learn by
+    d E / d w = -theta / mu: how far a nudge turns an oscillator is the gradient of its frequency
+    (Ahmadi 2026). "clamped" is coupled learning (Stern et al. 2021): the outputs
     are held at the share beta of the way from where they are to 0 or pi, and once as far on the
     other side. `begin` "random" draws the phases of every free relaxation anew.
 
@@ -40,11 +44,11 @@ class EquilibriumPropagation(DirectProtocol):
     name: str = "EP"
     epochs: int = 25
     batch_size: int = 128
-    input_rate: PerRun = 1.4e-2
+    input_rate: PerRun = 1e-3
     coupling_rate: PerRun = 2e-3
     gain: PerRun = 4.0
     initial_couplings: PerRun = 0.1
-    initial_weights: PerRun = 3.0
+    initial_weights: PerRun = 0.3
     coarse_steps: int = 1_000_000  # an equilibrium is no place to save steps
     fine_epochs: int = 0
     nudging: Nudging = "cross-entropy"
@@ -78,6 +82,16 @@ class EquilibriumPropagation(DirectProtocol):
     def identity(self, stage: Any) -> dict[str, Any]:
         """As any rule's."""
         return Rule.identity(self, stage)
+
+    def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
+        """What is trained must be part of the energy, or it would never change."""
+        super().check(network, runs, teachers)
+        for name in network.trainable:
+            if name not in _IN_THE_ENERGY:
+                raise InputError(
+                    f"{self.name} learns what is part of the energy: of terms "
+                    f"{', '.join(_IN_THE_ENERGY)}; got trainable {name}"
+                )
 
     def task(self, assignment: Assignment) -> Task:
         """AdamW with gradients from nudged equilibria."""

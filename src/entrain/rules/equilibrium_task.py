@@ -11,7 +11,7 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.hardware import FreshDraws
-from entrain.physics import Dynamics, Noise, PhaseModel, energy_gradient
+from entrain.physics import Dynamics, Noise, PhaseModel, energy_gradient, wrap
 from entrain.rules.direct_task import DirectTask, log_softmax
 from entrain.rules.equilibrium import EquilibriumPropagation
 from entrain.rules.interface import Tensors
@@ -91,9 +91,15 @@ def contrast(
             phases = _clamped(model, free, target, sign * protocol.beta, dynamics, protocol, relax)
         else:
             phases = _nudged(model, free, target, gain, sign, dynamics, protocol, relax, weights)
-        found.append(energy_gradient(phases, model, dynamics.mobility))
+        found.append(phases)
+    ups, downs = found
+    if model.frequencies is not None:
+        downs = ups + wrap(downs - ups)  # noise wraps phases: w meets the shorter way between them
     scale = 0.5 / protocol.beta
-    up, down = (each.map(lambda tensor: scale * tensor) for each in found)
+    up, down = (
+        energy_gradient(phases, model, dynamics.mobility).map(lambda tensor: scale * tensor)
+        for phases in (ups, downs)
+    )
     return up.plus(down.map(torch.neg))
 
 

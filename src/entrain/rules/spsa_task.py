@@ -50,8 +50,13 @@ class PerturbationTask(DirectTask):
         signs = signs.reshape(model.fields.shape)
         size = self.protocol.field_size
         losses = [
-            self._losses(replace(model, fields=model.fields + sign * size * signs), dynamics, rows)
-            for sign in (1.0, -1.0)
+            self._losses(
+                replace(model, fields=model.fields + sign * size * signs),
+                dynamics,
+                rows,
+                4 * direction + place,
+            )
+            for place, sign in enumerate((1.0, -1.0))
         ]
         slope = (losses[0] - losses[1]).reshape(model.fields.shape[:2]) / (2.0 * size)
         by_fields = signs * slope[..., None] / rows.shape[1]
@@ -75,10 +80,10 @@ class PerturbationTask(DirectTask):
         if self._chips is not None:
             signs = self._chips.masked(signs)
         losses = []
-        for sign in (1.0, -1.0):
+        for place, sign in enumerate((1.0, -1.0)):
             moved = raw | {name: raw[name] + sign * sizes[name] * signs[name] for name in sizes}
             model, _ = self._model(moved, inputs)
-            losses.append(self._losses(model, dynamics, rows).sum(1))
+            losses.append(self._losses(model, dynamics, rows, 4 * direction + 2 + place).sum(1))
         slope = (losses[0] - losses[1]) / (2.0 * rows.shape[1])
         found = {
             name: signs[name] * (slope / sizes[name]).reshape(-1, *[1] * (signs[name].dim() - 1))
@@ -86,9 +91,10 @@ class PerturbationTask(DirectTask):
         }
         return found, 0.5 * (losses[0] + losses[1])
 
-    def _losses(self, model: PhaseModel, dynamics: Dynamics, rows: Tensor) -> Tensor:
-        """The cross-entropy (R, B) of each example."""
-        noise = None if self._chips is None else self._chips.noise(model.fields.shape[1])
+    def _losses(self, model: PhaseModel, dynamics: Dynamics, rows: Tensor, later: int) -> Tensor:
+        """The cross-entropy (R, B) of each example; `later` tells noise apart, as a chip's is never
+        the same twice."""
+        noise = None if self._chips is None else self._chips.noise(model.fields.shape[1], later)
         phases = kernels.rollout(model, dynamics, noise=noise)
         ends = (phases if noise is None else phases[:, 0])[..., -self._outputs :]
         scores = ends.cos().reshape(*rows.shape, -1)

@@ -1,10 +1,12 @@
-"""Tables of what is repeated over teachers and orders, and of what is taken away."""
+"""Tables of controls: over teachers and orders, with a part taken away, as a likelihood, under
+another norm."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from entrain.evaluation import summarise
 from entrain.experiments import teacher_sweep
 from entrain.report.markdown import Column, percent, plain, table
 
@@ -135,10 +137,46 @@ def symmetry(values: Mapping[str, Any]) -> str:
     )
 
 
-REPEAT_TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+def likelihood(values: Mapping[str, Any]) -> str:
+    """The path loss over the test images, and what it is as a likelihood."""
+
+    def at(temperature: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: f"{summarise(row['nll'][temperature]).mean:.4f}"
+
+    columns: list[Column] = [
+        ("dataset", plain("dataset")),
+        ("method", plain("method")),
+        ("L_path", lambda row: f"{row['mean_path_loss']:.3e}"),
+        *((f"NLL at kT = {each}", at(each)) for each in values["rows"][0]["nll"]),
+    ]
+    return (
+        "Mean over runs, of the teacher's paths of all test images; nats per time step and "
+        "oscillator.\n\n" + table(values["rows"], columns)
+    )
+
+
+def test_norm(values: Mapping[str, Any]) -> str:
+    """Fashion-MNIST under both norms."""
+
+    def shown(name: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: percent(row["mean"][name], row["sd"][name])
+
+    norms = values["norms"]
+    columns: list[Column] = [
+        ("method", plain("method")),
+        (f"norm of the test images, {norms['test_norm']:.3f}: top-1 %", shown("test_norm")),
+        (f"of the training images, {norms['training_norm']:.3f}: top-1 %", shown("training_norm")),
+        ("change", lambda row: f"{row['mean']['change']:+.3f}"),
+    ]
+    return table(values["rows"], columns)
+
+
+CONTROL_TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "teacher-sweep": sweep,
     "single-runs": singles,
     "more-teachers": more_teachers,
     "recurrence": recurrence,
     "from-zero-symmetry": symmetry,
+    "likelihood": likelihood,
+    "test-norm": test_norm,
 }

@@ -1,0 +1,116 @@
+"""Which rule for which chip: networks that learnt on one imperfect chip, and networks for the ideal
+one that were put on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from entrain.evaluation import summarise
+from entrain.experiments import on_chips
+from entrain.experiments.comparison import Claim, Comparison
+from entrain.experiments.setting import MNIST, Setting
+from entrain.experiments.spec import Experiment, ExperimentContext, Values
+from entrain.hardware import Hardware, Levels, Mismatch, PhaseNoise
+from entrain.learning import Stage
+from entrain.physics import Dynamics, NetworkSpec
+from entrain.rules import PROTOCOLS, DirectProtocol
+from entrain.rules.chip_training import ChipTraining
+from entrain.rules.direct import tuned
+
+HARDWARE = Hardware(
+    coupling_levels=Levels(bits=4),
+    weight_levels=Levels(bits=4, part="input_weights"),
+    mismatch=Mismatch(couplings=0.3, input_weights=0.3),
+    phase_noise=PhaseNoise(0.01),
+    name="30 % mismatch, 4 bits, noise",
+)
+CHIP = 0  # the seed of the one chip
+RULES = {"EP": 10, "SPSA": 30, "DIRECT": 30}  # and their epochs, at most
+PLACES = ("chip", "ideal")  # what they learn on
+_OTHERS = 20  # chips of the same kind
+_RUNS = 3
+
+
+def stage(setting: Setting, rule: str, place: str) -> Stage:
+    """Networks that learn by a rule, on the chip or as the ideal network, one per run."""
+    dataset = setting.dataset(MNIST)
+    found = PROTOCOLS[rule]
+    assert isinstance(found, DirectProtocol)
+    epochs = min(RULES[rule], setting.direct_epochs)
+    batch = 32 if dataset.endswith("-small") else setting.batch_size  # or there are few steps
+    if rule == "DIRECT":  # without distortions, as the other rules
+        found = replace(tuned(found, dataset, augmented=False), weight_decay=0.0)
+    chips = ChipTraining(HARDWARE, chip=CHIP) if place == "chip" else None
+    return Stage(
+        replace(found, epochs=epochs, batch_size=min(found.batch_size, batch), chips=chips),
+        dataset,
+        NetworkSpec(setting.hidden, found.dynamics or Dynamics()),
+        runs=tuple(range(min(_RUNS, setting.few_runs))),
+    )
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """Every rule on the chip and as the ideal network."""
+    return [stage(setting, rule, place) for rule in RULES for place in PLACES]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Test accuracy on the chip, on others of its kind, and of the ideal network."""
+    others = min(_OTHERS, on_chips.sizes(context.setting).chips)
+
+    def row(rule: str, place: str) -> Values:
+        of = stage(context.setting, rule, place)
+        found = on_chips.accuracies(context, MNIST, of, HARDWARE, 1 + others)
+        ideal = [run["top1"] for run in context.test(MNIST, of)]
+        return {
+            "epochs": of.epochs,
+            "time": of.network.dynamics.observation_time,
+            "on_chip": _summary(found[:, CHIP].tolist()),
+            "on_others": _summary(found[:, CHIP + 1 :].mean(1).tolist()),
+            "on_ideal": _summary(ideal),
+            "seconds": context.seconds(of),
+        }
+
+    jobs = [
+        ({"rule": rule, "learnt_on": place}, partial(row, rule, place))
+        for rule in RULES
+        for place in PLACES
+    ]
+    rows = on_chips.measured(context, jobs)
+    return {"dataset": MNIST, "hardware": HARDWARE.to_json(), "chips": others, "rows": rows}
+
+
+def _summary(values: list[float]) -> Values:
+    each = summarise(values)
+    return {"mean": each.mean, "sd": each.sd, "runs": values}
+
+
+def compare(values: Values) -> Comparison:
+    """Whether who learns on a chip knows its defects."""
+    rows = {(row["rule"], row["learnt_on"]): row for row in values["rows"]}
+    claims = []
+    for rule in RULES:
+        here, put = (rows[rule, place]["on_chip"]["mean"] for place in PLACES)
+        text = f"{rule}: learning on the chip itself is better there than learning without it"
+        claims.append(Claim(text, here > put, f"{here:.2f} against {put:.2f} %"))
+    here, other = (rows["EP", "chip"][where]["mean"] for where in ("on_chip", "on_others"))
+    text = "EP: what was learnt on one chip is worth less on others of its kind"
+    claims.append(Claim(text, here > other, f"{here:.2f} against {other:.2f} %"))
+    without, ideal = (
+        rows["EP", "chip"]["on_chip"]["mean"],
+        rows["DIRECT", "ideal"]["on_chip"]["mean"],
+    )
+    text = "EP on the chip, without a model of it, beats the adjoint of the ideal network there"
+    claims.append(Claim(text, without > ideal, f"{without:.2f} against {ideal:.2f} %"))
+    return Comparison((), (), (), tuple(claims))
+
+
+EXPERIMENT = Experiment(
+    "rules-on-chips",
+    "Which rule for which chip: learning on an imperfect chip, and without it",
+    "",
+    stages,
+    measure,
+    compare,
+)

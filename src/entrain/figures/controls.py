@@ -1,0 +1,81 @@
+"""Networks that were trained again with something changed: other orders, or a part taken away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from entrain.figures.error_scale import error_scale
+from entrain.figures.panels import (
+    TOP1,
+    Results,
+    Values,
+    by_dataset,
+    heading,
+    legend_below,
+    number,
+    panels,
+    paper_key,
+    paper_marks,
+    run_key,
+)
+from entrain.figures.style import METHOD_COLOURS, METHOD_MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+
+def single_runs(results: Results) -> Figure:
+    """A panel per dataset; branches as lines, every order a point, the paper's one run beside."""
+    return _lines(results["single-runs"]["rows"], "what", "PATH")
+
+
+def recurrence(results: Results) -> Figure:
+    """A panel per dataset; what is taken away as lines."""
+    return _lines(results["recurrence"]["rows"], "without", "DIRECT")
+
+
+def _lines(rows: list[Values], label: str, method: str) -> Figure:
+    datasets = by_dataset(rows)
+    names = list(dict.fromkeys(row[label] for row in rows))
+    figure, axes = panels(
+        1, len(datasets), (1.8 + 3.9 * len(datasets), 0.36 * len(names) + 1.3), sharey=True
+    )
+    printed = False
+    for letter, axis, (dataset, found) in zip("abcd", axes[0], datasets.items(), strict=False):
+        shown = []
+        for row in found:
+            y, tops = names.index(row[label]), [number(run[TOP1]) for run in row["runs"]]
+            _line(axis, y, row, tops, row[label] if row[label] in METHOD_COLOURS else method)
+            paper = row.get("paper")
+            if paper is not None:
+                paper_marks(axis, [paper], [y + 0.28])
+                printed = True
+            shown += [*tops, *([] if paper is None else [paper])]
+        axis.set_yticks(range(len(names)), names)
+        axis.set_ylim(len(names) - 0.5, -0.5)
+        axis.grid(False, axis="y")
+        for y in range(1, len(names)):
+            axis.axhline(y - 0.5, color="#dddddd", linewidth=0.6, zorder=0)
+        error_scale(axis, "x", shown, apart=0.07)
+        axis.set_xlabel("test top-1 accuracy (%)")
+        heading(axis, dataset, letter)
+    legend_below(figure, [_mean_key(), run_key(), *([paper_key()] if printed else [])])
+    return figure
+
+
+def _line(axis: Axes, y: float, row: Values, tops: list[float], method: str) -> None:
+    colour = METHOD_COLOURS[method]
+    mean, sd = number(row["mean"][TOP1]), row["sd"][TOP1]
+    if sd is not None:
+        axis.hlines(y, mean - sd, mean + sd, color=colour, linewidth=4.0, alpha=0.4, zorder=2)
+    axis.plot([mean], [y], color=colour, marker=METHOD_MARKERS[method], markersize=6.0, zorder=4)
+    axis.plot(tops, [y - 0.22] * len(tops), ".", color="#222222", markersize=4, alpha=0.7)
+
+
+def _mean_key() -> Line2D:
+    from matplotlib.lines import Line2D
+
+    look: dict[str, Any] = {"marker": "o", "linewidth": 4.0, "alpha": 0.6}
+    return Line2D([], [], color="#555555", label="mean and one SD", **look)

@@ -1,0 +1,196 @@
+"""What is trained again: many teachers, further orders, from exact zero, with a part taken away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from entrain import kernels
+from entrain.data import load_dataset
+from entrain.experiments import (
+    EXPERIMENTS,
+    TINY,
+    ExperimentContext,
+    likelihood,
+    recurrence,
+    single_runs,
+    spec,
+    symmetry,
+    teacher_spread,
+    teacher_sweep,
+)
+from entrain.experiments.comparison import apart
+from entrain.experiments.published import published
+from entrain.experiments.setting import FASHION, MNIST, PAPER
+from entrain.learning import TrainingState, train_stage
+from entrain.report.control_tables import CONTROL_TABLES
+from entrain.reproduction.worker import with_needs
+from entrain.rules import Protocol, TeacherSpec
+from entrain.rules.training_data import TrainingData
+from made_up_results import metrics, results
+from networks import random_network
+
+CPU = torch.device("cpu")
+
+
+def context_of(stages) -> ExperimentContext:
+    data = TrainingData(load_dataset("mnist-small"), CPU)
+    states: dict[str, TrainingState] = {}
+    for stage in with_needs(stages):
+        states[stage.key] = train_stage(stage, data, states)
+    return ExperimentContext(TINY, states, load_dataset, CPU)
+
+
+# Teachers
+
+
+def test_twenty_teachers_half_of_them_by_each_rule_where_there_are_two() -> None:
+    for name, counts in ((MNIST, {"top1": 10, "cross-entropy": 10}), (FASHION, None)):
+        rules = [each.rule for each in teacher_sweep.teachers(PAPER, name)]
+        assert all(isinstance(rule, TeacherSpec) for rule in rules)
+        found = [rule.selection for rule in rules]
+        assert len(found) == 20
+        if counts:
+            assert {rule: found.count(rule) for rule in found} == counts
+    path = teacher_sweep.students(PAPER, MNIST)["PATH"]
+    assert len({teacher.key for teacher in path.teachers}) == 20
+    assert path.runs == (0,) * 20
+
+
+def row(name: str, rule: str, top1: float) -> dict:
+    methods = {m: metrics(top1) | {"top2": top1 + 2.0} for m in ("PATH", "TWO-STAGE-END")}
+    return {"dataset": name, "rule": rule, "teacher": {"test_top1": top1}} | methods
+
+
+def test_a_number_of_the_paper_has_its_place_among_the_teachers() -> None:
+    (paper,) = (
+        each["top1_mean"]
+        for each in published()["multiseed"]["rows"]
+        if (each["dataset"], each["method"]) == (MNIST, "PATH")
+    )
+    tops = [paper - 1.0, paper - 0.5, paper + 0.5, paper + 1.0, paper + 1.5]
+    rows = [row(MNIST, "top1", top) for top in tops]
+    rows += [row(MNIST, "cross-entropy", paper + 1.0)] * 2
+    rows += [row(FASHION, "cross-entropy", 80.0)] * 2
+    found = teacher_sweep.quantiles({"rows": rows})
+    by = {(q["dataset"], q["rule"], q["method"], q["metric"]): q for q in found}
+    assert by[MNIST, "top1", "PATH", "top1"]["below"] == 2 / 5
+    assert by[MNIST, "cross-entropy", "PATH", "top1"]["below"] == 0.0
+    assert by[MNIST, "top1", "PATH", "top1"]["most"] == tops[-1]
+
+
+def test_numbers_are_judged_by_the_teachers_of_the_papers_own_rule() -> None:
+    tops = [88.0, 89.0, 91.0]
+    rows = [row(MNIST, "top1", top) for top in tops] + [row(MNIST, "cross-entropy", 50.0)]
+    rows += [row(FASHION, "cross-entropy", top) for top in tops]
+    spread = teacher_spread.spread({"teacher-sweep": {"values": {"rows": rows}}})
+    assert spread[MNIST, "PATH", "top1"] == pytest.approx(apart(tops))
+    assert spread[MNIST, teacher_spread.GAIN, "top1"] == 0.0
+
+
+# Orders
+
+
+def test_what_rounding_decides_is_trained_in_twenty_orders_and_the_rest_in_five() -> None:
+    found = single_runs.branches(PAPER, MNIST)
+    counts = {what: sum(len(stage.runs) for stage in each) for what, each in found.items()}
+    assert counts["ZERO-END-ONLY"] == counts["Z-END"] == counts["weight 10"] == 20
+    assert counts["TWO-STAGE-END"] == counts["PATH, exact"] == 5
+    (solved,), (end,) = found["PATH, exact"], found["TWO-STAGE-END from it"]
+    assert isinstance(solved.rule, Protocol)
+    assert solved.rule.solver == "exact"
+    assert end.start == solved
+
+
+def test_the_share_of_orders_below_the_papers_run() -> None:
+    assert single_runs._below([1.0, 2.0, 3.0, 4.0], 2.5) == 0.5
+    assert single_runs._below([1.0], None) is None
+
+
+# From exact zero
+
+
+def test_rows_are_alike_but_for_rounding_and_come_apart_with_it() -> None:
+    found = symmetry.measure(context_of(symmetry.stages(TINY)))
+    single, double = found["rows"]
+    assert (single["arithmetic"], double["arithmetic"]) == ("float32", "float64")
+    for each, unit in ((single, 2.0**-24), (double, 2.0**-53)):
+        assert each["size"][0] == 0.0  # nothing leads from a hidden oscillator to an output yet
+        first = next(step for step, size in enumerate(each["size"]) if size)
+        assert first < 3
+        assert each["spread"][first] <= 1000 * unit * each["size"][first]
+    assert max(double["spread"][:10]) < 1e-6 * max(double["size"][:10])
+
+
+# With a part taken away
+
+
+def test_each_part_is_taken_away_and_nothing_else() -> None:
+    stages = {name: recurrence.stage(TINY, MNIST, name) for name in recurrence.WITHOUT}
+    full = stages["nothing"]
+    assert len({stage.key for stage in stages.values()}) == len(stages)
+    for name, stage in stages.items():
+        if name in recurrence.STEPS:
+            plain = replace(stage, network=replace(stage.network, dynamics=full.network.dynamics))
+            assert plain.key == full.key
+            assert stage.network.dynamics.steps == recurrence.STEPS[name]
+
+
+def test_hidden_oscillators_without_couplings_stay_so_and_frozen_ones_do_not_move() -> None:
+    alone = recurrence.stage(TINY, MNIST, "couplings between hidden oscillators")
+    frozen = recurrence.stage(TINY, MNIST, "training of the couplings")
+    context = context_of([alone, frozen])
+    hidden = alone.network.hidden
+    for network in context.networks(alone):
+        couplings = network.couplings
+        assert not couplings[..., :hidden, :hidden].any()
+        assert couplings[..., :hidden, hidden:].any()
+    data = TrainingData(load_dataset("mnist-small"), CPU)
+    short = replace(frozen, rule=replace(frozen.rule, epochs=1))
+    begun = train_stage(short, data, {})
+    ended = context.state(frozen)
+    assert torch.equal(begun.best["couplings"], ended.best["couplings"])
+    assert not torch.equal(begun.best["input_weights"], ended.best["input_weights"])
+
+
+# The path as a likelihood
+
+
+def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch) -> None:
+    network = random_network(9, 6, 4, dtype=torch.float32)
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randn(7, 9, generator=generator)
+    coefficients = torch.randn(7, 10, generator=generator, dtype=torch.float64)
+    examples = spec.TestExamples(inputs, torch.zeros(7, dtype=torch.int64), inputs, coefficients)
+    whole = likelihood._path_loss(network, examples)
+    monkeypatch.setattr(likelihood, "_AT_A_TIME", 3)
+    assert likelihood._path_loss(network, examples) == pytest.approx(whole, rel=1e-5)
+    path = coefficients.float()[:1, None]
+    model = network.phase_model(inputs[:1]).map(lambda tensor: tensor.detach()[None])
+    alone = spec.TestExamples(inputs[:1], torch.zeros(1), inputs[:1], coefficients[:1])
+    expected, _ = kernels.reference.path_loss(model, path, network.dynamics)
+    assert likelihood._path_loss(network, alone) == pytest.approx(float(expected))
+
+
+# In the report
+
+
+@pytest.mark.parametrize("name", [n for n in CONTROL_TABLES if n in results(2)])
+def test_tables_of_made_up_results(name: str) -> None:
+    values = results(3)[name]
+    if name == "from-zero-symmetry":
+        values = values | {"batches": 3}
+        for each in values["rows"]:
+            each["first_apart"] = 2
+    for each in values["rows"]:
+        each.setdefault("below", 0.5)
+        for method in ("PATH", "TWO-STAGE-END"):
+            if method in each:
+                each[method]["top2"] = 99.0
+        if "teacher" in each:
+            each["teacher"]["epoch"] = 40
+    text = CONTROL_TABLES[name](values)
+    assert text.count("\n") > len(values["rows"])
+    assert EXPERIMENTS[name].title

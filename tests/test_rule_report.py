@@ -1,0 +1,124 @@
+"""The experiments with rules that need no model of a chip: what they measure, and what their tables
+and figures show."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import torch
+
+from entrain.data import load_dataset
+from entrain.experiments import PAPER, TINY, ExperimentContext, rule_gradients, rules_on_chips
+from entrain.figures import FIGURES
+from entrain.learning import train_stage
+from entrain.report.tables import TABLES
+from entrain.rules.training_data import TrainingData
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+Values = dict[str, Any]
+
+
+def gradients() -> Values:
+    """Made up: EP's angle grows with the strength, all else is alike."""
+    rows = [
+        {
+            "rule": rule,
+            "curve": curve,
+            "value": value,
+            **{
+                part: {"cosine": 1.0 - 0.1 * place, "length": 0.5 + place}
+                for part in rule_gradients.PARTS
+            },
+        }
+        for curve, values in rule_gradients.CURVES.items()
+        for place, value in enumerate(values)
+        for rule in rule_gradients.RULES
+    ]
+    usual = {"strength": 0.03, "time": 60.0, "noise": 0.0, "step": 0.05}
+    return {"dataset": "MNIST", "images": 256, "directions": 16, "usual": usual, "rows": rows}
+
+
+def on_chips(runs: int = 2) -> Values:
+    """Made up: learning on the chip is worth 10 points less for every rule that follows."""
+
+    def score(mean: float) -> Values:
+        return {"mean": mean, "sd": 0.5 if runs > 1 else None, "runs": [mean] * runs}
+
+    rows = [
+        {
+            "rule": rule,
+            "learnt_on": place,
+            "epochs": 10,
+            "time": 15.0,
+            "on_chip": score(90.0 - 10 * order - (5 if place == "ideal" else 0)),
+            "on_others": score(70.0),
+            "on_ideal": score(95.0),
+            "seconds": 1.0,
+        }
+        for order, rule in enumerate(rules_on_chips.RULES)
+        for place in rules_on_chips.PLACES
+    ]
+    return {"dataset": "MNIST", "hardware": {}, "chips": 20, "rows": rows}
+
+
+MADE_UP = {"rule-gradients": gradients(), "rules-on-chips": on_chips()}
+
+
+@pytest.mark.parametrize("name", MADE_UP)
+def test_tables_have_a_line_for_each_point_and_figures_can_be_drawn(name: str) -> None:
+    values = json.loads(json.dumps(MADE_UP[name]))
+    lines = [line for line in TABLES[name](values).splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in lines}) == 1
+    points = {"rule-gradients": len(values["rows"]) // 3, "rules-on-chips": len(values["rows"])}
+    assert len(lines) == 2 + points[name]
+    assert FIGURES[name].draw({name: values}).axes
+
+
+def test_the_conclusion_names_what_learning_on_the_chip_is_worth() -> None:
+    text = TABLES["rules-on-chips"](on_chips())
+    assert "EP +5.00, SPSA +5.00, DIRECT +5.00" in text
+    assert "without one EP is the better rule, with 90.00 %" in text
+    assert TABLES["rules-on-chips"](on_chips(1)).count("±") == 1  # the note's own
+
+
+def test_claims_say_whether_they_hold() -> None:
+    (claim,) = rule_gradients.compare(gradients()).claims
+    assert claim.holds
+    assert "beta 0.001" in claim.text
+    claims = rules_on_chips.compare(on_chips()).claims
+    assert [claim.holds for claim in claims] == [True, True, True, True, True]
+
+
+def test_a_gradient_beside_itself_and_beside_one_across_it() -> None:
+    exact = torch.tensor([[3.0, 4.0]])
+    same = rule_gradients.beside(2.0 * exact, exact)
+    assert same == pytest.approx({"cosine": 1.0, "length": 2.0})
+    across = rule_gradients.beside(torch.tensor([[-4.0, 3.0]]), exact)
+    assert across == pytest.approx({"cosine": 0.0, "length": 1.0}, abs=1e-7)
+
+
+def test_who_learns_on_the_chip_and_who_does_not_differ_in_nothing_else() -> None:
+    for rule in rules_on_chips.RULES:
+        chip, ideal = (rules_on_chips.stage(PAPER, rule, place) for place in rules_on_chips.PLACES)
+        assert chip.network == ideal.network
+        assert chip.runs == ideal.runs
+        ours, theirs = chip.rule.settings(), ideal.rule.settings()
+        assert {name for name in ours if ours[name] != theirs.get(name)} == {"chips"}
+        assert ours["chips"]["chip"] == rules_on_chips.CHIP
+
+
+def test_in_a_short_time_ep_finds_the_direction_of_the_gradient() -> None:
+    """The experiment itself, as small as it gets."""
+    stage = rule_gradients.stage(TINY)
+    data = TrainingData(load_dataset("mnist-small"), torch.device("cpu"))
+    states = {stage.key: train_stage(stage, data, {})}
+    context = ExperimentContext(TINY, states, load_dataset, torch.device("cpu"))
+    gradients = rule_gradients.Gradients(context)
+    point = rule_gradients.Point(strength=0.01, time=30.0, noise=0.0, step=0.05)
+    found = gradients.by("EP", point)
+    assert found["input_weights"]["cosine"] > 0.95
+    assert found["couplings"]["cosine"] > 0.9
+    assert gradients.by("EP", point) == found

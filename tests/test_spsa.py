@@ -1,0 +1,167 @@
+"""Simultaneous perturbation: what its estimate tends to, and that trainings by it can be
+interrupted, put side by side and refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from direct_tasks import (
+    DYNAMICS,
+    OUTPUTS,
+    SEED,
+    SPEC,
+    H,
+    equal_states,
+    examples,
+    lane_of,
+    same,
+)
+from direct_tasks import task as direct_task
+from entrain.errors import InputError
+from entrain.hardware import Hardware, Mismatch, PhaseNoise
+from entrain.learning import Stage, TrainingState, pack_state, train, unpack_state
+from entrain.rules import SPSA_PROTOCOLS, SimultaneousPerturbation, Tensors
+from entrain.rules.chip_training import ChipTraining
+from entrain.rules.spsa_task import PerturbationTask
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+NAMES = ("input_weights", "biases", "couplings")
+BATCH = 12
+
+
+def task(runs: tuple[int, ...] = (0,), **changes: Any) -> PerturbationTask:
+    plain: dict[str, Any] = {"epochs": 3, "batch_size": 16, "averaging": 0.9, "gain": 4.0}
+    rule = SimultaneousPerturbation(**(plain | changes))
+    return PerturbationTask(rule, examples(), examples(40, 2), SPEC, OUTPUTS, seed=SEED, runs=runs)
+
+
+def estimates(lanes: int, **changes: Any) -> Tensors:
+    """Of one network and one batch with other signs in every lane: (R, ...)."""
+    ours = task(tuple(range(lanes)), **changes)
+    rows = torch.arange(BATCH).expand(lanes, BATCH)
+    ours._numbers(BATCH).renew(ours._generators(0))
+    raw = {
+        name: tensor.expand(lanes, *tensor.shape[1:]).clone() for name, tensor in begun().items()
+    }
+    _, found = ours._slope(raw, DYNAMICS, rows)
+    return found
+
+
+def begun() -> Tensors:
+    """A network that is not at rest in any way, one lane."""
+    tensors = direct_task(initial_weights=1.0, initial_couplings=0.6).initial()
+    return {name: tensors[name] for name in NAMES}
+
+
+def adjoint() -> Tensors:
+    """The exact gradient of the same loss."""
+    _, found = direct_task(gain=4.0)._slope(begun(), DYNAMICS, torch.arange(BATCH)[None])
+    return {name: found[name][0] for name in NAMES}
+
+
+def along(ours: Tensor, theirs: Tensor) -> float:
+    """The cosine of the angle between two gradients."""
+    return float(torch.cosine_similarity(ours.flatten(), theirs.flatten(), dim=0))
+
+
+@pytest.mark.parametrize("perturbed", ["fields", "weights"])
+def test_the_mean_over_many_draws_approaches_the_adjoint(perturbed: str) -> None:
+    small = {"field_size": 0.02, "coupling_size": 0.02, "weight_size": 0.02}
+    found = estimates(2000, perturbed=perturbed, directions=4, **small)
+    wanted = adjoint()
+    for name in NAMES:
+        ours, theirs = found[name].mean(0), wanted[name]
+        assert along(ours, theirs) > 0.99
+        assert float(ours.norm() / theirs.norm()) == pytest.approx(1.0, abs=0.05)
+
+
+def test_the_mean_of_directions_has_a_variance_that_falls_with_their_number() -> None:
+    spread = [
+        sum(float(estimates(300, directions=many)[name].var(0).sum()) for name in NAMES)
+        for many in (2, 8)
+    ]
+    assert spread[0] / spread[1] == pytest.approx(4.0, rel=0.2)
+
+
+def test_fields_of_their_own_give_less_noise_than_moving_all_weights() -> None:
+    size = {"field_size": 0.02, "weight_size": 0.02}
+    apart = [
+        float(estimates(300, perturbed=kind, **size)["input_weights"].var(0).sum())
+        for kind in ("fields", "weights")
+    ]
+    assert apart[0] < apart[1]
+
+
+def test_couplings_move_together_and_only_where_there_are_couplers() -> None:
+    found = estimates(3)["couplings"]
+    assert torch.equal(found, found.mT)
+    assert not found[:, H:, H:].any()
+    assert not found.diagonal(dim1=1, dim2=2).any()
+
+
+# Trainings
+
+NOISY = Hardware(mismatch=Mismatch(couplings=0.1), phase_noise=PhaseNoise(0.01))
+KINDS: dict[str, dict[str, Any]] = {
+    "fields": {},
+    "weights": {"perturbed": "weights"},
+    "chip": {"chips": ChipTraining(NOISY, chip=7)},
+    "chips": {"chips": ChipTraining(NOISY, chips=4)},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interrupted_training_goes_on_bit_for_bit(kind: str) -> None:
+    packed: list[bytes] = []
+
+    def keep(state: TrainingState) -> None:
+        if state.epoch == 1:
+            packed.append(pack_state(state, {}))
+
+    whole = train(task((0, 3), **KINDS[kind]), on_epoch=keep)
+    saved, _ = unpack_state(packed[0], "memory")
+    assert equal_states(train(task((0, 3), **KINDS[kind]), saved), whole)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
+    together = train(task((0, 1, 5), **KINDS[kind]))
+    for lane, run in enumerate((0, 1, 5)):
+        alone = train(task((run,), **KINDS[kind]))
+        assert same(lane_of(together.current, lane), alone.current, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["fields", "chip"])
+def test_it_learns(kind: str) -> None:
+    faster = {"epochs": 12, "input_rate": 2e-2, "coupling_rate": 3e-2}
+    losses = train(task((0, 1), **(KINDS[kind] | faster))).history["loss"]
+    for lane in range(2):
+        assert losses[-1][lane] < 0.95 * losses[0][lane]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"directions": 0}, "directions must be"),
+        ({"field_size": 0.0}, "field_size must be"),
+        ({"coupling_size": -1.0}, "coupling_size must be"),
+        ({"weight_size": float("inf")}, "weight_size must be"),
+        ({"perturbed": "phases"}, "unknown perturbed 'phases'; choose from fields, weights"),
+        ({"distillation": 0.5}, "SPSA learns from labels, not from a teacher"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        SimultaneousPerturbation(**changes)
+
+
+def test_a_network_with_other_trained_terms_is_refused() -> None:
+    spec = replace(SPEC, frequencies=(0.1,) * (H + 10), trainable=("frequencies",))
+    with pytest.raises(InputError, match="SPSA learns input weights, biases and couplings; got"):
+        Stage(SPSA_PROTOCOLS["SPSA"], "digits", spec)
