@@ -14,13 +14,8 @@ from torch import Tensor
 
 from entrain.peers.interface import Peer
 from entrain.peers.layers import glorot, linear
-from entrain.rules import Augmentation, Tensors
-
-# What DIRECT was given, too: chosen on validation with 74 oscillators.
-_DISTORTED = {
-    "MNIST": Augmentation(shift=1.5, rotation=8.0, scale=0.1, shear=3.0, elastic=0.5),
-    "Fashion-MNIST": Augmentation(shift=0.7, rotation=2.0, scale=0.03, flip=True),
-}
+from entrain.rules import DirectProtocol, Tensors
+from entrain.rules.direct import tuned
 
 
 @dataclass(frozen=True)
@@ -33,7 +28,7 @@ class NeuralMemory(Peer):
 
         E = y^2 / 2 - y / 2 + sin(2 (y + W x + b)) / 4.
 
-    With `distorted` it is trained on distorted images.
+    With `distorted` it is trained on images distorted as those of DIRECT are.
     """
 
     title: ClassVar[str] = "Yi 2023, neural-memory ODE"
@@ -89,7 +84,9 @@ class NeuralMemory(Peer):
         return fall.sum(-1).mean(-1)
 
     def for_dataset(self, dataset: str) -> NeuralMemory:
-        return replace(self, augmentation=_DISTORTED[dataset]) if self.distorted else self
+        if not self.distorted:
+            return self
+        return replace(self, augmentation=tuned(DirectProtocol(), dataset.lower()).augmentation)
 
     def quick(self) -> NeuralMemory:
         """Fewer units too."""
