@@ -119,11 +119,11 @@ def test_gradient_of_the_last_steps_tends_to_the_exact_one() -> None:
 
 
 def test_systems_settle_in_the_steps_they_take() -> None:
-    """Twice as many steps change the states by little, at the start and with strong weights."""
+    """200 damped steps end at the same states, with weights as strong as trained ones (1.3)."""
     for system in (SubDEQ(), AnalogOpticalComputer()):
         generator = torch.Generator().manual_seed(3)
         numbers = {n: t[None] for n, t in system.drawn(20, 10, generator).items()}
-        numbers["W"] *= 3.0
+        numbers["W"] *= 1.3 / torch.linalg.matrix_norm(numbers["W"], 2)
         system.project(numbers)
         inputs = torch.rand(1, 50, 20, generator=generator)
         longer = FixedPointSolver(200, memory=0, damping=0.5)

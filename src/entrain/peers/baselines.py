@@ -51,9 +51,9 @@ class Perceptron(Static):
 
     name: str = "mlp"
     epochs: int = 30
-    rate: float = 2e-3
-    decay: float = 0.1
-    averaging: float = 0.999
+    rate: float = 3e-3
+    decay: float = 0.3
+    averaging: float = 0.998
     hidden: int = 66
 
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:

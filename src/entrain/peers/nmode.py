@@ -14,13 +14,8 @@ from torch import Tensor
 
 from entrain.peers.interface import Peer
 from entrain.peers.layers import glorot, linear
-from entrain.rules import Augmentation, Tensors
-
-# What DIRECT was given, too: chosen on validation with 74 oscillators.
-_DISTORTED = {
-    "MNIST": Augmentation(shift=1.5, rotation=8.0, scale=0.1, shear=3.0, elastic=0.5),
-    "Fashion-MNIST": Augmentation(shift=0.7, rotation=2.0, scale=0.03, flip=True),
-}
+from entrain.rules import DirectProtocol, Tensors
+from entrain.rules.direct import tuned
 
 
 @dataclass(frozen=True)
@@ -33,14 +28,14 @@ class NeuralMemory(Peer):
 
         E = y^2 / 2 - y / 2 + sin(2 (y + W x + b)) / 4.
 
-    With `distorted` it is trained on distorted images.
+    With `distorted` it is trained on images distorted as those of DIRECT are.
     """
 
     title: ClassVar[str] = "Yi 2023, neural-memory ODE"
     cited: ClassVar[dict[str, float]] = {"MNIST": 99.52}
     why: ClassVar[str] = (
-        "the cited accuracy is out of reach of one layer of units that do not interact on "
-        "undistorted pixels; how the author prepared the images is not known to us"
+        "how the author prepared the images and trained is not known to us; undistorted and "
+        "distorted images are measured side by side"
     )
 
     name: str = "nmode"
@@ -89,7 +84,9 @@ class NeuralMemory(Peer):
         return fall.sum(-1).mean(-1)
 
     def for_dataset(self, dataset: str) -> NeuralMemory:
-        return replace(self, augmentation=_DISTORTED[dataset]) if self.distorted else self
+        if not self.distorted:
+            return self
+        return replace(self, augmentation=tuned(DirectProtocol(), dataset.lower()).augmentation)
 
     def quick(self) -> NeuralMemory:
         """Fewer units too."""

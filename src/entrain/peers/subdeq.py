@@ -24,7 +24,8 @@ class SubDEQ(Peer):
         z = tanh(W z) + relu(U x + b) + 1.2,
 
     standardised over its units, is read by a linear layer. Tanh plus 1.2 is subhomogeneous of a
-    degree below 1 for positive arguments: there is one fixed point, and iteration finds it.
+    degree below 1, so that with W >= 0 there is one fixed point, and iteration finds it. As in the
+    authors' dense model W is free to change sign; it begins small, and trained ones settle too.
     W (H, H), U (H, D), b (H,), readout V (O, H) and c (O,).
     """
 
@@ -47,7 +48,7 @@ class SubDEQ(Peer):
 
     def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return {
-            "W": normal(self.hidden, self.hidden, generator, gain=0.7),
+            "W": normal(self.hidden, self.hidden, generator, gain=0.1),
             "U": glorot(self.hidden, inputs, generator),
             "b": torch.zeros(self.hidden),
             "V": glorot(classes, self.hidden, generator),
