@@ -22,11 +22,11 @@ SMALL: list[Peer] = [
     Reservoirs(units=20, rate=3e-2),
     Spiking(hidden=(30,)),
     LangevinComputer(hidden=8, step=0.02),
-    IsingMachine(hidden=12, rate=0.03),
+    IsingMachine(hidden=12, rate=0.1),
     IsingMachine(
         name="laydevant-annealed",
         hidden=12,
-        rate=0.03,
+        rate=0.1,
         reads=2,
         free_steps=8,
         nudged_steps=4,
