@@ -22,11 +22,11 @@ SMALL: list[Peer] = [
     Reservoirs(units=20, rate=3e-2),
     Spiking(hidden=(30,)),
     LangevinComputer(hidden=8, step=0.02),
-    IsingMachine(hidden=12, rate=0.1),
+    IsingMachine(hidden=12, rate=0.2),
     IsingMachine(
         name="laydevant-annealed",
         hidden=12,
-        rate=0.1,
+        rate=0.2,
         reads=2,
         free_steps=8,
         nudged_steps=4,
@@ -55,7 +55,7 @@ def test_each_system_learns_lines(peer: Peer) -> None:
     numbers, (images, target) = machines(peer), batch()
     first = {name: tensor.clone() for name, tensor in numbers.items()}
     moments = {name: torch.zeros_like(tensor) for name, tensor in numbers.items()}
-    for _ in range(60):
+    for _ in range(100):
         _, gradients = peer.gradients(numbers, images, target)
         assert gradients.keys() == numbers.keys() - set(peer.fixed)
         for name, gradient in gradients.items():
