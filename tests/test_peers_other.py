@@ -22,11 +22,11 @@ SMALL: list[Peer] = [
     Reservoirs(units=20, rate=3e-2),
     Spiking(hidden=(30,)),
     LangevinComputer(hidden=8, step=0.02),
-    IsingMachine(hidden=12, rate=0.03),
+    IsingMachine(hidden=12, rate=0.2),
     IsingMachine(
         name="laydevant-annealed",
         hidden=12,
-        rate=0.03,
+        rate=0.2,
         reads=2,
         free_steps=8,
         nudged_steps=4,
@@ -89,20 +89,21 @@ def test_a_reservoir_is_fixed_and_forgets_its_start() -> None:
 def test_a_neuron_fires_at_the_time_of_the_closed_form(current: float) -> None:
     """tau dv/dt = I - v reaches theta at tau ln(I / (I - theta)), and from v = 0 again."""
     peer = Spiking(steps=2_000, observation_time=2.0, tau=0.65)
-    spikes, _ = peer.spikes(torch.full((peer.steps, 1), current))
+    spikes, _ = peer.spikes(torch.full((peer.steps, 1), current).double())
     interval = peer.observation_time / peer.steps
-    times = (spikes[:, 0].nonzero()[:, 0] + 1) * interval
+    times = (spikes[:, 0].nonzero()[:, 0] + 1).double() * interval
     period = peer.tau * math.log(current / (current - peer.threshold))
     assert len(times) == int(peer.observation_time / period)
     expected = period * torch.arange(1, len(times) + 1)
-    # A reset that subtracts theta keeps what v had beyond it: a spike is late by an interval, no
-    # spike later than the one before.
-    assert torch.all((times - expected).abs() <= 2 * interval)
+    # A spike stands at the end of its interval: each may add one to the delay.
+    late = (times - expected) / interval
+    assert torch.all(late > -0.01)
+    assert torch.all(late <= torch.arange(1, len(times) + 1))
 
 
 def test_a_neuron_under_its_threshold_is_silent() -> None:
     peer = Spiking(steps=1000)
-    spikes, left = peer.spikes(torch.full((peer.steps, 1), 0.99))
+    spikes, left = peer.spikes(torch.full((peer.steps, 1), 0.99).double())
     assert spikes.sum() == 0
     assert float(left) == pytest.approx(0.99 * (1.0 - math.exp(-peer.observation_time / peer.tau)))
 
@@ -117,7 +118,7 @@ def test_the_variance_in_a_quadratic_well_is_that_of_equipartition() -> None:
     """In V = J2 x^2 the stiffness is k = 2 J2, and the variance is kT / k."""
     torch.manual_seed(0)
     peer = LangevinComputer(quartic=0.0, quadratic=1.5, temperature=0.7, observation_time=3.0)
-    field, bonds = torch.full((1, 20_000, 2), 0.6), torch.zeros(1, 2, 2)
+    field, bonds = torch.full((1, 10_000, 2), 0.6), torch.zeros(1, 2, 2)
     x = peer.settled(field, bonds)
     stiffness = 2.0 * peer.quadratic
     assert float(x.mean()) == pytest.approx(0.6 / stiffness, abs=0.02)

@@ -91,7 +91,8 @@ class IsingMachine(Peer):
     def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
         h, y = self._free(numbers, *self._fields(numbers, inputs))
         field = h @ numbers["V"].mT + numbers["c"][:, None]
-        return (y + _TIE * torch.tanh(field)).unflatten(-1, (-1, self.copies)).mean(-1)
+        answers = y + _TIE * torch.tanh(field)
+        return answers.reshape(*y.shape[:2], -1, self.copies).mean(-1)
 
     def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor:
         """The mean drop (R,) of E from random spins, whose mean energy is 0, to the free state."""
@@ -147,13 +148,13 @@ class IsingMachine(Peer):
     ) -> tuple[Tensor, Tensor]:
         """The lowest in energy of `reads` annealed states of each example."""
         batch = on_h.shape[1]
-        many = [t.repeat(1, self.reads, 1) for t in (on_h, on_y, h, y)]
-        h, y = annealed(weights, *many, falling(hot, self.cold, sweeps))
-        energies = energy(weights, many[0], many[1], h, y).unflatten(1, (self.reads, batch))
+        on_h, on_y, h, y = (t.repeat(1, self.reads, 1) for t in (on_h, on_y, h, y))
+        h, y = annealed(weights, on_h, on_y, h, y, falling(hot, self.cold, sweeps))
+        energies = energy(weights, on_h, on_y, h, y).reshape(-1, self.reads, batch)
         best = energies.argmin(1)[:, None, :, None]  # (R, 1, B, 1)
 
         def chosen(spins: Tensor) -> Tensor:
-            all_reads = spins.unflatten(1, (self.reads, batch))
+            all_reads = spins.reshape(-1, self.reads, batch, spins.shape[-1])
             return all_reads.gather(1, best.expand(-1, -1, -1, spins.shape[-1]))[:, 0]
 
         return chosen(h), chosen(y)

@@ -87,7 +87,7 @@ class Reservoirs(Peer):
         x = inputs.new_zeros(runs * _SCANS, batch, self.units)
         for line in drive.flatten(0, 1).unbind(1):
             x = torch.lerp(x, torch.tanh(torch.baddbmm(line, x, recurrent)), self.leak)
-        return x.unflatten(0, (runs, _SCANS))
+        return x.reshape(runs, _SCANS, batch, self.units)
 
 
 def _side(pixels: int) -> int:
@@ -98,6 +98,8 @@ def _side(pixels: int) -> int:
 
 def _scanned(inputs: Tensor, side: int) -> Tensor:
     """Lines (R, 4, side, B, side) of images (R, B, D) in the order in which each is shown."""
-    down = inputs.unflatten(-1, (side, side)).permute(0, 2, 1, 3)  # (R, rows, B, columns)
+    down = inputs.reshape(*inputs.shape[:2], side, side).permute(
+        0, 2, 1, 3
+    )  # (R, rows, B, columns)
     right = down.transpose(1, 3)
     return torch.stack([down, down.flip(1), right, right.flip(1)], dim=1)

@@ -91,7 +91,7 @@ class Spiking(Peer):
         fired = []
         for current in currents.unbind(-2):
             v = torch.lerp(current, v, decay)
-            spike: Tensor = _Spike.apply(v - self.threshold, self.sharpness)
+            spike = _spike(v - self.threshold, self.sharpness)
             v = v - self.threshold * spike
             fired.append(spike)
         return torch.stack(fired, dim=-2), v
@@ -100,7 +100,7 @@ class Spiking(Peer):
         weights, bias = numbers[f"W{layer}"], numbers[f"b{layer}"]
         opened = (self._synapses(before) @ before).flatten(1, 2)
         currents = torch.baddbmm(bias[:, None], opened, weights.mT)  # (R, B * steps, H)
-        return self.spikes(currents.unflatten(1, before.shape[1:3]))
+        return self.spikes(currents.reshape(*before.shape[:3], -1))
 
     def _synapses(self, like: Tensor) -> Tensor:
         """(steps, steps): what is left at a time (row) of the opening by a spike (column)."""
@@ -132,3 +132,8 @@ class _Spike(torch.autograd.Function):
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None]:
         (excess,) = ctx.saved_tensors
         return slopes[0] / (1.0 + ctx.sharpness * excess.abs()).square(), None
+
+
+def _spike(excess: Tensor, sharpness: float) -> Tensor:
+    spike: Tensor = _Spike.apply(excess, sharpness)  # type: ignore[no-untyped-call]
+    return spike
