@@ -8,6 +8,7 @@ import numpy as np
 
 import made_up_bake_off
 import made_up_chips
+import made_up_rules
 
 Values = dict[str, Any]
 BOTH = ("MNIST", "Fashion-MNIST")
@@ -192,4 +193,6 @@ def results(runs: int) -> dict[str, Values]:
         for dataset in BOTH
         for time in (0.1, 0.2)
     ]
-    return found | made_up_chips.results(runs) | made_up_bake_off.results(runs)
+    for more in (made_up_chips, made_up_bake_off, made_up_rules):
+        found |= more.results(runs)
+    return found

@@ -4,11 +4,11 @@ and figures show."""
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 import torch
 
+import made_up_rules
 from entrain.data import load_dataset
 from entrain.experiments import PAPER, TINY, ExperimentContext, rule_gradients, rules_on_chips
 from entrain.figures import FIGURES
@@ -18,53 +18,7 @@ from entrain.rules.training_data import TrainingData
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-Values = dict[str, Any]
-
-
-def gradients() -> Values:
-    """Made up: EP's angle grows with the strength, all else is alike."""
-    rows = [
-        {
-            "rule": rule,
-            "curve": curve,
-            "value": value,
-            **{
-                part: {"cosine": 1.0 - 0.1 * place, "length": 0.5 + place}
-                for part in rule_gradients.PARTS
-            },
-        }
-        for curve, values in rule_gradients.CURVES.items()
-        for place, value in enumerate(values)
-        for rule in rule_gradients.RULES
-    ]
-    usual = {"strength": 0.03, "time": 60.0, "noise": 0.0, "step": 0.05}
-    return {"dataset": "MNIST", "images": 256, "directions": 16, "usual": usual, "rows": rows}
-
-
-def on_chips(runs: int = 2) -> Values:
-    """Made up: learning on the chip is worth 10 points less for every rule that follows."""
-
-    def score(mean: float) -> Values:
-        return {"mean": mean, "sd": 0.5 if runs > 1 else None, "runs": [mean] * runs}
-
-    rows = [
-        {
-            "rule": rule,
-            "learnt_on": place,
-            "epochs": 10,
-            "time": 15.0,
-            "on_chip": score(90.0 - 10 * order - (5 if place == "ideal" else 0)),
-            "on_others": score(70.0),
-            "on_ideal": score(95.0),
-            "seconds": 1.0,
-        }
-        for order, rule in enumerate(rules_on_chips.RULES)
-        for place in rules_on_chips.PLACES
-    ]
-    return {"dataset": "MNIST", "hardware": {}, "chips": 20, "rows": rows}
-
-
-MADE_UP = {"rule-gradients": gradients(), "rules-on-chips": on_chips()}
+MADE_UP = made_up_rules.results(2)
 
 
 @pytest.mark.parametrize("name", MADE_UP)
@@ -78,17 +32,17 @@ def test_tables_have_a_line_for_each_point_and_figures_can_be_drawn(name: str) -
 
 
 def test_the_conclusion_names_what_learning_on_the_chip_is_worth() -> None:
-    text = TABLES["rules-on-chips"](on_chips())
+    text = TABLES["rules-on-chips"](made_up_rules.on_chips(2))
     assert "EP +5.00, SPSA +5.00, DIRECT +5.00" in text
     assert "without one EP is the better rule, with 90.00 %" in text
-    assert TABLES["rules-on-chips"](on_chips(1)).count("±") == 1  # the note's own
+    assert TABLES["rules-on-chips"](made_up_rules.on_chips(1)).count("±") == 1  # the note's own
 
 
 def test_claims_say_whether_they_hold() -> None:
-    (claim,) = rule_gradients.compare(gradients()).claims
+    (claim,) = rule_gradients.compare(made_up_rules.gradients()).claims
     assert claim.holds
     assert "beta 0.001" in claim.text
-    claims = rules_on_chips.compare(on_chips()).claims
+    claims = rules_on_chips.compare(made_up_rules.on_chips(2)).claims
     assert [claim.holds for claim in claims] == [True, True, True, True, True]
 
 
