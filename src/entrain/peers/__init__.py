@@ -13,7 +13,7 @@ from entrain.peers.baselines import Logistic, Perceptron, RadialBasis
 from entrain.peers.fan import Fan
 from entrain.peers.gower import CoarseGower, Gower
 from entrain.peers.interface import Peer
-from entrain.peers.laydevant import IsingMachine
+from entrain.peers.laydevant import AnnealedIsingMachine, IsingMachine
 from entrain.peers.mresn import Reservoirs
 from entrain.peers.nmode import NMODE, NMODE_AUGMENTED
 from entrain.peers.rageau import Rageau, SmallRageau
@@ -32,7 +32,7 @@ SYSTEMS: dict[str, Peer] = {
         CoarseGower(),
         Wang(),
         IsingMachine(),
-        IsingMachine(name="laydevant-annealed", annealed=True),
+        AnnealedIsingMachine(),
         Fan(),
         LangevinComputer(),
         Scellier(),
