@@ -107,7 +107,8 @@ def test_rules_survive_json_by_their_kind_and_as_the_first_release_wrote_them(na
     rule = PROTOCOLS[name]
     values = rule.to_json()
     assert from_json(values) == rule
-    assert from_json({k: v for k, v in values.items() if k != "rule"}) == rule
+    if rule.kind in ("two-stage", "direct"):  # all there was then
+        assert from_json({k: v for k, v in values.items() if k != "rule"}) == rule
     with pytest.raises(InputError, match="unknown rule 'two-stages'; did you mean 'two-stage'"):
         from_json(values | {"rule": "two-stages"})
     with pytest.raises(InputError, match="rule"):

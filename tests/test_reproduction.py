@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from conftest import Invoke, Refuse, cli, environment, in_a_terminal, printed
-from entrain.experiments import EXPERIMENTS, TINY, Measurement
+from entrain.experiments import EXPERIMENTS, TINY, Measurement, on_chips
 from entrain.figures import FIGURES
 from entrain.reproduction import Queue, ResultsFolder
 
@@ -112,7 +112,7 @@ def test_effects_are_differences_and_an_error_that_falls_counts_as_gain(
 def test_a_yield_is_that_of_the_chips_it_lists(everything: Path) -> None:
     for row in values(everything, "typical-yield")["rows"]:
         chips = row["accuracies"]
-        assert len(chips) == row["chips"] == TINY.many_chips
+        assert len(chips) == row["chips"] == on_chips.sizes(TINY).many_chips
         assert row["mean"] == pytest.approx(statistics.mean(chips))
         assert row["sd"] == pytest.approx(statistics.stdev(chips))
         assert row["worst"] == min(chips)

@@ -67,8 +67,9 @@ def test_experiments_share_their_stages(setting) -> None:
     for experiment in EXPERIMENTS.values():
         for stage in with_needs(Measurement(experiment, setting).needs):
             stages[stage.key] = stage
-            asked += 1
-    assert len(stages) < 0.6 * asked
+            asked += stage.rule.trains_networks  # a compared system is measured in one place
+    networks = [stage for stage in stages.values() if stage.rule.trains_networks]
+    assert len(networks) < 0.6 * asked
     for stage in stages.values():
         assert {need.key for need in stage.needs} <= set(stages)
         assert stage.dataset in stage.title

@@ -105,10 +105,9 @@ class Hardware:
         needed = hidden + outputs
         if self.oscillators is not None and needed > self.oscillators:
             room = max(0, self.oscillators - outputs)
-            fits = f" (hidden={room})" if room else ""
             raise InputError(
                 f"the network has {needed} oscillators, the chip {self.oscillators}: room for "
-                f"{room} hidden ones beside {outputs} outputs{fits}, got {hidden}"
+                f"{room} hidden ones beside {outputs} outputs, got {hidden}"
             )
         couplers = hidden * (hidden - 1) // 2 + hidden * outputs
         if self.wiring is not None:
