@@ -16,7 +16,7 @@ demo: $(VENV)/installed
 	$(BIN)/entrain train digits
 
 test: $(VENV)/installed-dev lint page-tests browser
-	$(BIN)/python -m pytest
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 fuzz: $(VENV)/installed-dev
 	PYTHONPATH=tests $(BIN)/python -m fuzzing --mutants 12000 --out results/fuzz.json

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from entrain.evaluation import metrics, summarise
 from entrain.experiments.bake_off_own import OWN, Own, own_row
-from entrain.experiments.setting import BOTH, PAPER, Setting
+from entrain.experiments.setting import BOTH, PAPER, TINY, Setting
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.learning import Stage
 from entrain.peers import SYSTEMS, Peer
@@ -16,12 +16,16 @@ from entrain.peers.task import PeerTask
 from entrain.rules import Assignment
 from entrain.rules.training_data import TrainingData
 
+_TINY_EXAMPLES = 300  # to train with, of 3,000 small ones
+
 
 def stage(setting: Setting, name: str, system: Peer) -> Stage:
     """Machines of one system on a dataset, one per seed."""
     suited = system.for_dataset(name)
     if setting.name != PAPER.name:
         suited = suited.quick()
+    if setting.name == TINY.name:
+        suited = replace(suited, examples=_TINY_EXAMPLES)
     suited = replace(suited, epochs=min(suited.epochs, setting.direct_epochs))
     return Stage(suited, setting.dataset(name), runs=tuple(range(setting.few_runs)))
 
