@@ -125,7 +125,7 @@ def by_autograd(
     return found | {"couplings": tied * network.graph}
 
 
-@pytest.mark.parametrize("name", [*(SMOOTH.keys() - {"sparsity"}), *OTHERS, "many"])
+@pytest.mark.parametrize("name", [*sorted(SMOOTH.keys() - {"sparsity"}), *OTHERS, "many"])
 def test_a_step_on_chips_is_the_autograd_gradient(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
