@@ -128,6 +128,7 @@ def killed_after(seconds: float, process: subprocess.Popen[Any]) -> Iterator[Non
         late.cancel()
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A file's tests stay in one process; files that start a cluster do so one after the other."""
     for item in items:
