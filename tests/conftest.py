@@ -128,14 +128,6 @@ def killed_after(seconds: float, process: subprocess.Popen[Any]) -> Iterator[Non
         late.cancel()
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A file's tests stay in one process; files that start a cluster do so one after the other."""
-    for item in items:
-        name = item.path.stem
-        item.add_marker(pytest.mark.xdist_group("cluster" if "ray" in name else name))
-
-
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """SIGINT reaches this process and those it starts, though it be ignored as under `nohup &`."""
