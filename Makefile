@@ -16,7 +16,8 @@ demo: $(VENV)/installed
 	$(BIN)/entrain train digits
 
 test: $(VENV)/installed-dev lint page-tests browser
-	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses 2 --dist loadfile \
+		--no-loadscope-reorder
 
 fuzz: $(VENV)/installed-dev
 	PYTHONPATH=tests $(BIN)/python -m fuzzing --mutants 12000 --out results/fuzz.json
