@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from entrain.learning import TrainingState
+from entrain.learning import TrainingState, pack_state, train, unpack_state
 from entrain.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import DirectProtocol, Tensors
+from entrain.rules import DirectProtocol, Task, Tensors
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
 from networks import random_tensor
@@ -100,3 +101,16 @@ def equal_states(ours: TrainingState, theirs: TrainingState) -> bool:
         and torch.equal(ours.best_merit, theirs.best_merit)
         and all(torch.equal(a[name], b[name]) for a, b in pairs for name in a)
     )
+
+
+def check_interruption(begin: Callable[[], Task], after: int = 1) -> None:
+    """Saved after an epoch and begun again, a training ends with the same bits."""
+    packed: list[bytes] = []
+
+    def keep(state: TrainingState) -> None:
+        if state.epoch == after:
+            packed.append(pack_state(state, {}))
+
+    whole = train(begin(), on_epoch=keep)
+    saved, _ = unpack_state(packed[0], "memory")
+    assert equal_states(train(begin(), saved), whole)

@@ -22,6 +22,7 @@ from direct_tasks import (
     SEED,
     SPEC,
     H,
+    check_interruption,
     equal_states,
     examples,
     lane_of,
@@ -46,10 +47,8 @@ from entrain.learning import (
     Recipe,
     Stage,
     TrainingState,
-    pack_state,
     train,
     train_stage,
-    unpack_state,
 )
 from entrain.learning.options import Options
 from entrain.physics import Dynamics, NetworkSpec, Noise, drift
@@ -279,15 +278,7 @@ TRAINED_FOR: dict[str, Any] = {
 
 @pytest.mark.parametrize("interruption", [1, 4])
 def test_interrupted_training_goes_on_bit_for_bit(interruption: int) -> None:
-    packed: list[bytes] = []
-
-    def keep(state: TrainingState) -> None:
-        if state.epoch == interruption:
-            packed.append(pack_state(state, {}))
-
-    whole = train(task((0, 3), **DIFFERENT, **TRAINED_FOR), on_epoch=keep)
-    saved, _ = unpack_state(packed[0], "memory")
-    assert equal_states(train(task((0, 3), **DIFFERENT, **TRAINED_FOR), saved), whole)
+    check_interruption(lambda: task((0, 3), **DIFFERENT, **TRAINED_FOR), after=interruption)
 
 
 def test_runs_trained_together_equal_runs_trained_alone() -> None:

@@ -10,7 +10,15 @@ import typer
 
 from entrain.cli.console import number, out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, require
-from entrain.cli.working import Address, EngineName, engine_named, work_done, work_through
+from entrain.cli.working import (
+    Address,
+    EngineName,
+    OutFolder,
+    Size,
+    engine_named,
+    work_done,
+    work_through,
+)
 
 if TYPE_CHECKING:
     from entrain.experiments import Setting
@@ -49,18 +57,13 @@ def command(
     trials: Annotated[int, typer.Option(help="Settings that --search tries at most.")] = 20,
     minutes: Annotated[float, typer.Option(help="After which --search begins no trial.")] = MINUTES,
     epochs: Annotated[int, typer.Option(help="Of a trial of --search, at most.")] = 10,
-    out_folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Folder of results.", show_default="results; quick: results/quick"
-        ),
-    ] = None,
+    out_folder: OutFolder = None,
     engine: EngineName = "process",
     address: Address = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
-    size: Annotated[str | None, typer.Option(hidden=True, help="A setting by name.")] = None,
+    size: Size = None,
 ) -> None:
     """Measure the systems that the paper compares with, and our own, on one protocol.
 

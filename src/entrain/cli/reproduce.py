@@ -10,7 +10,15 @@ import typer
 
 from entrain.cli.console import out, print_json, table
 from entrain.cli.options import DataDir, Device, Json, require
-from entrain.cli.working import Address, EngineName, engine_named, work_done, work_through
+from entrain.cli.working import (
+    Address,
+    EngineName,
+    OutFolder,
+    Size,
+    engine_named,
+    work_done,
+    work_through,
+)
 
 if TYPE_CHECKING:
     from entrain.experiments import Experiment, Setting
@@ -32,18 +40,13 @@ def command(
     runs: Annotated[
         int | None, typer.Option(help="Training orders.", show_default="10; quick: 3")
     ] = None,
-    out_folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Folder of results.", show_default="results; quick: results/quick"
-        ),
-    ] = None,
+    out_folder: OutFolder = None,
     engine: EngineName = "process",
     address: Address = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
-    size: Annotated[str | None, typer.Option(hidden=True, help="A setting by name.")] = None,
+    size: Size = None,
 ) -> None:
     """Reproduce experiments of the paper: train what they need, measure, compare, draw.
 

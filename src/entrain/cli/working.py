@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 EngineName = Annotated[
     str, typer.Option(help="process (this one), or ray (needs entrain[cluster]).")
 ]
+OutFolder = Annotated[
+    Path | None,
+    typer.Option("--out", help="Folder of results.", show_default="results; quick: results/quick"),
+]
+Size = Annotated[str | None, typer.Option(hidden=True, help="A setting by name.")]
 Address = Annotated[str | None, typer.Option(help="Of a Ray cluster.", show_default="a local one")]
 
 
