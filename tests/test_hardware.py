@@ -332,6 +332,8 @@ def test_the_straight_through_gradient_is_the_clipped_identity() -> None:
         (lambda: Readout(noise=-1.0), "noise must be finite and at least 0"),
         (lambda: Readout(jitter=0.6), "jitter and spread of t_f must be at most 0.5"),
         (lambda: Sparsity(0.0), "kept must be above 0"),
+        (lambda: Mismatch(couplings=10), "couplings is a relative spread, 0.1 for 10 %"),
+        (lambda: Offset(fields=20.0), "at most 5; got 20. Was it meant in percent"),
         (lambda: Sparsity(-0.5), "kept must be a share from 0 to 1, got -0.5"),
         (lambda: Sparsity(1.5), "kept must be a share from 0 to 1, got 1.5"),
         (lambda: Wiring("king"), "unknown kind 'king'; did you mean 'kings'"),

@@ -37,10 +37,11 @@ from entrain.hardware import (
     Sparsity,
     Stuck,
     Wiring,
+    largest,
     on_chips,
 )
 from entrain.kernels import reference
-from entrain.physics import Dynamics, drift
+from entrain.physics import Dynamics, drift, layered_graph
 from networks import random_network, random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -216,6 +217,47 @@ def test_sparsity_keeps_exactly_the_largest(kept: float) -> None:
     assert float(sizes[left].min()) > float(sizes[~left].max())
     again = replace(of, couplings=found[None])
     assert torch.equal(made(Hardware(sparsity=Sparsity(kept)), of=again).couplings[0], found)
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.2, 0.3])
+def test_pruning_in_training_leaves_every_output_its_share(kept: float) -> None:
+    of = parameters()
+    outputs = N - HIDDEN
+    faint = of.couplings.clone()
+    faint[:, HIDDEN:] *= 1e-3
+    faint[:, :, HIDDEN:] *= 1e-3
+    alone = largest(faint, of.graph, kept)
+    assert not alone[0, HIDDEN:].any()  # by size alone every class would be lost
+    found = largest(faint, of.graph, kept, outputs)[0]
+    assert torch.equal(found, found.T)
+    assert not (found & ~of.graph).any()
+    couplers = int(of.graph.triu(1).sum())
+    assert int(found.triu(1).sum()) == round(kept * couplers)
+    for output in range(HIDDEN, N):
+        least = math.ceil(kept * int(of.graph[output].sum()))
+        left = found[output]
+        assert int(left.sum()) == least
+        sizes = (faint[0, output].abs() * of.graph[output]).sort(descending=True).values
+        assert torch.equal(faint[0, output][left].abs().sort(descending=True).values, sizes[:least])
+
+
+def test_an_output_is_sure_of_eight_couplers_at_most() -> None:
+    graph = layered_graph(40, 3)
+    couplings = random_tensor(1, 43, 43, seed=4)
+    couplings[:, 40:] *= 1e-3
+    couplings[:, :, 40:] *= 1e-3
+    assert largest(couplings, graph, 0.5, 3)[0, 40:].sum(-1).tolist() == [8, 8, 8]
+    assert largest(couplings, graph, 0.1, 3)[0, 40:].sum(-1).tolist() == [4, 4, 4]
+
+
+def test_outputs_that_are_strong_anyway_change_nothing() -> None:
+    of = parameters()
+    strong = of.couplings.clone()
+    strong[:, HIDDEN:] *= 10
+    strong[:, :, HIDDEN:] *= 10
+    assert torch.equal(largest(strong, of.graph, 0.5, N - HIDDEN), largest(strong, of.graph, 0.5))
+    whole = largest(strong, of.graph, 1.0, N - HIDDEN)
+    assert torch.equal(whole[0], of.graph)
 
 
 def test_of_few_couplers_the_kept_share_is_of_those_that_are_there() -> None:

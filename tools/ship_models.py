@@ -24,6 +24,7 @@ import torch
 from model_cards import card, card_for_chips
 
 from entrain.data import ImageDataset, load_dataset
+from entrain.device import choose_device
 from entrain.experiments import direct, main_stages, teacher_seeds
 from entrain.experiments.setting import BOTH, SETTINGS, Setting
 from entrain.experiments.trained_for_chips import ROBUST
@@ -38,12 +39,13 @@ MODELS = Path(__file__).parents[1] / "src" / "entrain" / "models"
 
 @dataclass(frozen=True)
 class Shipping:
-    """Where stages come from and models go to, and on how many chips they are measured."""
+    """Where stages come from and models go to, on how many chips they are measured, and where."""
 
     folder: ResultsFolder
     setting: Setting
     models: Path
     chips: int
+    device: torch.device
 
     def ideal(self) -> None:
         """The networks of the main protocol, and those from labels alone."""
@@ -73,7 +75,8 @@ class Shipping:
             lane = self._best(stage)[1]
             data = load_dataset(self.setting.dataset(name))
             model = self._model(stage, lane, data)
-            found = yield_of(model, constraint.hardware, data.test, chips=self.chips)
+            placed = model.to(self.device)
+            found = yield_of(placed, constraint.hardware, data.test, chips=self.chips)
             model.details["on_chips"] = found.summary() | {"chips": self.chips}
             ending = "-robust" if constraint.hardware.oscillators is None else "-chip"
             title = f"{data.name}-{model.network.oscillators}{ending}"
@@ -145,9 +148,14 @@ def main() -> None:
     )
     parser.add_argument("--size", choices=SETTINGS, default="paper")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder to write to")
+    parser.add_argument("--device", type=choose_device, default="cpu", help="of the chips")
     given = parser.parse_args()
     shipping = Shipping(
-        ResultsFolder(given.folder), SETTINGS[given.size], given.models, given.chips
+        ResultsFolder(given.folder),
+        SETTINGS[given.size],
+        given.models,
+        given.chips,
+        given.device,
     )
     if given.robust:
         shipping.robust()

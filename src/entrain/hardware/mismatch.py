@@ -6,8 +6,11 @@ from dataclasses import dataclass, fields
 
 from torch import Tensor
 
-from entrain.errors import positive_float
+from entrain.errors import InputError, positive_float
 from entrain.hardware.effect import Draws, Effect, Realised, rms
+
+
+_MOST = 5.0  # relative: beyond, a percentage was taken for a fraction
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,12 @@ class _Spread(Effect):
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            positive_float(each.name, getattr(self, each.name), zero=True)
+            found = positive_float(each.name, getattr(self, each.name), zero=True)
+            if found > _MOST:
+                raise InputError(
+                    f"{each.name} is a relative spread, 0.1 for 10 %, and at most {_MOST:g}; "
+                    f"got {found:g}. Was it meant in percent?"
+                )
 
     @property
     def is_nothing(self) -> bool:

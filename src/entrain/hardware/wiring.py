@@ -16,6 +16,8 @@ from entrain.errors import InputError, one_of, positive_int, seed_number, shown
 from entrain.hardware.defects import probability
 from entrain.hardware.effect import Draws, Effect, Realised
 
+_OUTPUT_KEEPS = 8  # couplers, if its share of those that are kept is as large
+
 GraphKind = Literal["all-to-all", "layered", "kings", "hexagonal", "chimera", "ring", "random"]
 
 
@@ -122,16 +124,33 @@ class Sparsity(Effect):
         return Sparsity(self.kept**factor)
 
 
-def largest(couplings: Tensor, graph: Tensor, kept: float) -> Tensor:
-    """(L, N, N) booleans: the share `kept` of the graph's couplers with the largest |J_ij|."""
+def largest(couplings: Tensor, graph: Tensor, kept: float, outputs: int = 0) -> Tensor:
+    """(L, N, N) booleans: the share `kept` of the graph's couplers with the largest |J_ij|.
+
+    With `outputs`, each of the last so many oscillators keeps at least that share of its own, or
+    eight: couplings to outputs are the smaller ones, and an output without any is a lost class.
+    """
     upper = graph.triu(1)
-    sizes = couplings.detach().abs()[:, upper]  # (L, E)
+    strengths = couplings.detach().abs()
+    if outputs and kept < 1.0:
+        strengths = _outputs_first(strengths * graph, graph, kept, outputs)
+    sizes = strengths[:, upper]  # (L, E)
     count = min(sizes.shape[1], max(1, round(kept * sizes.shape[1])))
     chosen = torch.zeros_like(sizes, dtype=torch.bool)
     chosen.scatter_(1, first_largest(sizes, count), True)
     mask = torch.zeros_like(couplings, dtype=torch.bool)
     mask[:, upper] = chosen
     return mask | mask.mT
+
+
+def _outputs_first(strengths: Tensor, graph: Tensor, share: float, outputs: int) -> Tensor:
+    """`strengths` (L, N, N), infinite for the largest of each output's couplers: `share` of them,
+    but no more than eight."""
+    first = torch.zeros_like(strengths, dtype=torch.bool)
+    for output in range(len(graph) - outputs, len(graph)):
+        count = min(_OUTPUT_KEEPS, math.ceil(share * int(graph[output].sum())))
+        first[:, output].scatter_(1, first_largest(strengths[:, output], count), True)
+    return strengths.masked_fill((first | first.mT) & graph, math.inf)
 
 
 def first_largest(sizes: Tensor, count: int) -> Tensor:

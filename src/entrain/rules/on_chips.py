@@ -80,7 +80,8 @@ class OnChips:
         graph = self._spec.graph
         if self._hardware.wiring is not None:
             graph = graph & self._hardware.wiring.graph(len(graph), device)
-        self._mask.copy_(largest(raw["couplings"], graph, self.training.kept(done)))
+        outputs = len(graph) - self._spec.spec.hidden
+        self._mask.copy_(largest(raw["couplings"], graph, self.training.kept(done), outputs))
         _keep_only(tensors, "couplings", self._mask)
         weights = raw["input_weights"]
         inputs = self.training.inputs(done, weights.shape[-1])

@@ -1,0 +1,70 @@
+"""Put systems that were measured apart into a bake-off that was measured before.
+
+    entrain bakeoff gower snn --out apart
+    python tools/update_bake_off.py results apart
+
+Replaces the rows of these systems in results/bake-off.json, and the trainings behind them, by those
+of apart/bake-off-NAME.json. It writes nothing unless every training of the outcome is the one that
+the whole bake-off would do now; so the file is as if all had been measured at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from entrain.experiments import PAPER, Measurement, Setting, Values
+from entrain.experiments.bake_off import EXPERIMENT
+from entrain.reproduction import ResultsFolder
+from entrain.reproduction.worker import with_needs
+
+
+def updated(whole: Values, parts: list[Values], job: Measurement) -> Values:
+    """`whole` with the rows and trainings of the parts in place of its own, for `job`."""
+    newer = {_place(row): row for part in parts for row in part["values"]["rows"]}
+    rows = [newer.pop(_place(row), row) for row in whole["values"]["rows"]]
+    stages = {each["key"]: each for result in (whole, *parts) for each in result["stages"]}
+    needed = [stage.key for stage in with_needs(job.needs)]
+    missing = [stage.title for stage in with_needs(job.needs) if stage.key not in stages]
+    if missing:
+        sys.exit(f"not measured, or by other settings than now: {'; '.join(missing)}")
+    return whole | {
+        "key": job.key,
+        "values": {"rows": rows + list(newer.values())},
+        "stages": [stages[key] for key in needed],
+        "seconds": sum(result["seconds"] for result in (whole, *parts)),
+        "finished": max(result["finished"] for result in (whole, *parts)),
+    }
+
+
+def _place(row: Values) -> tuple[str, str]:
+    return row["system"], row["dataset"]
+
+
+def setting_of(result: Values) -> Setting:
+    """The paper's setting with the teachers of a result."""
+    seeds = tuple((name, seed) for name, seed in result["setting"]["teacher_seeds"])
+    return replace(PAPER, teacher_seeds=seeds)
+
+
+def main() -> None:
+    """Update what the command line names."""
+    parser = argparse.ArgumentParser(description="Renew some systems of a measured bake-off.")
+    parser.add_argument("folder", type=Path, help="with bake-off.json")
+    parser.add_argument("apart", type=Path, help="with bake-off-NAME.json")
+    given = parser.parse_args()
+    folder, apart = ResultsFolder(given.folder), ResultsFolder(given.apart)
+    whole = folder.result(EXPERIMENT.name)
+    names = sorted(path.stem for path in given.apart.glob(f"{EXPERIMENT.name}-*.json"))
+    parts = [part for name in names if (part := apart.result(name)) is not None]
+    if whole is None or not parts:
+        sys.exit(f"nothing to do: no bake-off.json in {folder.path}, or no part in {apart.path}")
+    job = Measurement(EXPERIMENT, setting_of(whole))
+    folder.keep_result(job, updated(whole, parts, job))
+    print(", ".join(names))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
