@@ -339,7 +339,9 @@ def test_terms_that_are_no_part_of_the_energy_are_refused(term: str) -> None:
 
 def test_frequencies_learn_while_the_couplings_stay_as_they_began() -> None:
     spec = replace(SPEC, frequencies=(0.0,) * N, trainable=("frequencies",))
-    rule = EquilibriumPropagation(epochs=12, batch_size=16, averaging=0.0, frozen=("couplings",))
+    rule = EquilibriumPropagation(
+        epochs=12, batch_size=16, input_rate=1e-3, averaging=0.0, frozen=("couplings",)
+    )
     ours = EquilibriumTask(rule, examples(), examples(40, 2), spec, OUTPUTS, seed=SEED)
     begun = ours.initial()["couplings"].clone()
     state = train(ours)

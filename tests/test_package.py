@@ -12,6 +12,7 @@ import pytest
 
 import entrain
 from entrain.data import load_test_split
+from entrain.hardware import preset
 from entrain.models import card, shipped
 
 README = Path(__file__).parents[1] / "README.md"
@@ -76,8 +77,28 @@ def test_shipped_models_have_the_accuracy_that_readme_and_card_state(name: str) 
     assert f"epoch {model.details['epoch']}" in text
 
 
+FOR_CHIPS = {"mnist-74-robust": "typical", "fashion-mnist-74-robust": "typical"} | {
+    "mnist-48-chip": "lo-2023"
+}
+
+
+@pytest.mark.parametrize("name", FOR_CHIPS)
+def test_models_for_chips_have_the_yield_that_readme_and_card_state(name: str) -> None:
+    model = entrain.load(name)
+    assert model.hardware == preset(FOR_CHIPS[name])
+    assert model.network.oscillators == int(name.removeprefix("fashion-").split("-")[1])
+    stated = model.details["on_chips"]
+    assert stated["chips"] == 1000
+    found = entrain.yield_of(model, model.hardware, load_test_split(model.dataset), chips=3)
+    assert found.summary()["mean"] == pytest.approx(stated["mean"], abs=0.6)
+    assert f"`{name}` {stated['mean']:.2f} %" in " ".join(README.read_text().split())
+    text = card(name)
+    assert f"| test top-1, mean over 1,000 chips | {stated['mean']:.2f} % |" in text
+    assert f"| the worst chip | {stated['worst']:.2f} % |" in text
+
+
 def test_every_shipped_model_is_small_and_named() -> None:
-    assert set(ACCURACY) <= set(shipped())
+    assert {*ACCURACY, *FOR_CHIPS} == set(shipped())
     folder = Path(entrain.__file__).parent / "models"
     assert sum(file.stat().st_size for file in folder.glob("*.safetensors")) < 4_000_000
 

@@ -21,7 +21,7 @@ from entrain.rules import Tensors
 SMALL: list[Peer] = [
     Reservoirs(units=20, rate=3e-2),
     Spiking(hidden=(30,)),
-    LangevinComputer(hidden=8, step=0.02),
+    LangevinComputer(hidden=8, step=0.02, rate=2e-3, output_range=4.0),
     IsingMachine(hidden=12, rate=0.2),
     IsingMachine(
         name="laydevant-annealed",

@@ -9,7 +9,6 @@ from torch import Tensor
 from entrain.errors import InputError, positive_float
 from entrain.hardware.effect import Draws, Effect, Realised, rms
 
-
 _MOST = 5.0  # relative: beyond, a percentage was taken for a fraction
 
 

@@ -6,11 +6,12 @@ A. Gower, International Conference on Neuromorphic Systems, 229 (2025).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from torch import Tensor
 
+from entrain.peers.interface import Peer
 from entrain.peers.phases import Phases
 from entrain.rules import Tensors
 
@@ -34,6 +35,14 @@ class Gower(Phases):
     initial_weights: float = 0.02
     initial_couplings: float = 0.02
     injection: float = 0.1
+
+    def for_dataset(self, dataset: str) -> Peer:
+        """A rate that was better on validation for Fashion-MNIST."""
+        return replace(self, rate=5e-4) if dataset == "Fashion-MNIST" else self
+
+    def search_space(self) -> dict[str, tuple[float, float]]:
+        """Also the injection, which the cited text leaves open."""
+        return super().search_space() | {"injection": (0.01, 1.0)}
 
 
 @dataclass(frozen=True)

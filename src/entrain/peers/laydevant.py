@@ -64,6 +64,10 @@ class IsingMachine(Peer):
     warm: float = 0.5
     cold: float = 0.05
 
+    def search_space(self) -> dict[str, tuple[float, float]]:
+        """Also the nudge."""
+        return super().search_space() | {"beta": (1.0, 20.0)}
+
     def quick(self) -> Peer:
         """Fewer epochs and reads."""
         return replace(self, epochs=10, examples=500, reads=min(self.reads, 3))

@@ -35,7 +35,7 @@ class Scellier(Nudged):
 
     name: str = "scellier"
     batch_size: int = 64
-    rate: float = 2e-3
+    rate: float = 1e-3
     hidden: int = 512
     beta: float = 0.2
     free_steps: int = 20

@@ -45,7 +45,7 @@ class LangevinComputer(Peer):
     name: str = "whitelam"
     epochs: int = 20
     batch_size: int = 128
-    rate: float = 1e-3
+    rate: float = 6e-4
     hidden: int = 64
     quadratic: float = 1.0
     quartic: float = 1.0
@@ -53,10 +53,15 @@ class LangevinComputer(Peer):
     observation_time: float = 0.2
     step: float = 0.01
     trajectories: int = 10
-    hidden_amplitude: float = 1.5  # of the activations that are taught
-    output_amplitude: float = 2.5
-    output_range: float = 4.0  # of the teacher's centred scores, which tanh bounds
+    hidden_amplitude: float = 2.2  # of the activations that are taught
+    output_amplitude: float = 2.6
+    output_range: float = 7.0  # of the teacher's centred scores, which tanh bounds
     path_times: int = 5
+
+    def search_space(self) -> dict[str, tuple[float, float]]:
+        """Also what the cited text leaves open of the teacher's activations."""
+        amplitudes = {"hidden_amplitude": (0.5, 4.0), "output_amplitude": (1.0, 5.0)}
+        return super().search_space() | amplitudes | {"output_range": (1.5, 12.0)}
 
     def quick(self) -> Peer:
         """Fewer epochs, larger steps of time."""

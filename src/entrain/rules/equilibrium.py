@@ -44,8 +44,8 @@ class EquilibriumPropagation(DirectProtocol):
     name: str = "EP"
     epochs: int = 25
     batch_size: int = 128
-    input_rate: PerRun = 1e-3
-    coupling_rate: PerRun = 2e-3
+    input_rate: PerRun = 4e-4
+    coupling_rate: PerRun = 4e-3
     gain: PerRun = 4.0
     initial_couplings: PerRun = 0.1
     initial_weights: PerRun = 0.3
