@@ -25,7 +25,8 @@ def gradients() -> Values:
         for place, value in enumerate(values)
         for rule in rule_gradients.RULES
     ]
-    usual = {"strength": 0.03, "time": 60.0, "noise": 0.0, "step": 0.05}
+    strength = {"EP": 0.001, "COUPLED": 0.002, "SPSA": 0.03}
+    usual = {"strength": strength, "time": 60.0, "noise": 0.0, "step": 0.05}
     return {"dataset": "MNIST", "images": 256, "directions": 16, "usual": usual, "rows": rows}
 
 

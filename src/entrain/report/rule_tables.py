@@ -36,15 +36,15 @@ def gradients(values: Row) -> str:
         *((f"{rule}, W", shown(rule, "input_weights")) for rule in rules),
         *((f"{rule}, J", shown(rule, "couplings")) for rule in rules),
     ]
-    usual = values["usual"]
+    usual, strength = values["usual"], values["usual"]["strength"]
     text = (
         "The cosine of the angle to the exact gradient of the cross-entropy at equilibrium, and in "
         "brackets the length over its length, for input weights W and couplings J: one network "
         f"that EP trained for a short time, {values['images']:,} training images of "
-        f"{values['dataset']}. Where nothing else is said the strength is {usual['strength']:g} "
-        f"(beta of EP, the share of COUPLED, the steps of SPSA in fields and couplings), the time "
-        f"{usual['time']:g}, free and nudged again, in Euler steps of {usual['step']:g}, without "
-        f"noise. SPSA is the mean of {values['directions']:,} directions. COUPLED follows another "
+        f"{values['dataset']}. Where nothing else is said beta of EP is {strength['EP']:g}, the "
+        f"share of COUPLED {strength['COUPLED']:g}, a step of SPSA in fields and couplings "
+        f"{strength['SPSA']:g}; the time is {usual['time']:g}, free and nudged again, in Euler "
+        f"steps of {usual['step']:g}, without noise. SPSA is the mean of {values['directions']:,} directions. COUPLED follows another "
         "cost, a squared distance of the phases."
     )
     return table(list(lines.values()), columns) + "\n\n" + text
