@@ -16,8 +16,9 @@ was measured here on one protocol: the same images, split and seeds, the epoch c
 images, the test images once. What is cited was measured by others, on other splits and often on
 other data, so that a difference is no verdict on either. Parameters are trained numbers, variables
 are units whose state evolves, couplers are trained couplings between them, seconds are those of
-training all machines of a system. The energy is what one inference dissipates, in units of each
-model, which are not the same: compare it within a model only."""
+training all machines of a system, on a device that other trainings may have shared. The energy is
+what one inference dissipates, in units of each model, which are not the same: compare it within a
+model only."""
 
 
 def bake_off(values: Row) -> str:

@@ -1,0 +1,57 @@
+"""A measured bake-off takes in systems that were measured apart, or is left as it was."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrain.experiments import TINY, Measurement
+from entrain.experiments.bake_off import EXPERIMENT
+from entrain.reproduction.worker import with_needs
+
+TOOL = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "update_bake_off.py"))
+JOB = Measurement(EXPERIMENT, TINY)
+STAGES = with_needs(JOB.needs)
+AOC = [stage for stage in STAGES if stage.rule.name == "aoc"]
+
+
+def result(rows: list[tuple[str, str, float]], keys: list[str], seconds: float) -> dict[str, Any]:
+    """What `entrain bakeoff` wrote."""
+    names = ("system", "dataset", "measured_mean")
+    return {
+        "key": "earlier",
+        "values": {"rows": [dict(zip(names, row, strict=True)) for row in rows]},
+        "stages": [{"key": key, "of": seconds} for key in keys],
+        "seconds": seconds,
+        "finished": f"2026-01-0{seconds:g}",
+    }
+
+
+def whole() -> dict[str, Any]:
+    """All systems, aoc by other settings than now."""
+    keys = [f"old {stage.key}" if stage in AOC else stage.key for stage in STAGES]
+    return result([("aoc", "MNIST", 90.0), ("snn", "MNIST", 98.0)], keys, 1)
+
+
+def test_rows_and_trainings_of_a_system_are_replaced() -> None:
+    part = result([("aoc", "MNIST", 94.0), ("aoc", "Fashion-MNIST", 86.0)], [], 2)
+    part["stages"] = [{"key": stage.key, "of": 2} for stage in AOC]
+    found = TOOL["updated"](whole(), [part], JOB)
+    assert found["key"] == JOB.key
+    assert [tuple(row.values()) for row in found["values"]["rows"]] == [
+        ("aoc", "MNIST", 94.0),
+        ("snn", "MNIST", 98.0),
+        ("aoc", "Fashion-MNIST", 86.0),
+    ]
+    assert [each["key"] for each in found["stages"]] == [stage.key for stage in STAGES]
+    assert {each["key"] for each in found["stages"] if each["of"] == 2} == {s.key for s in AOC}
+    assert (found["seconds"], found["finished"]) == (3, "2026-01-02")
+
+
+def test_a_part_that_is_not_what_the_bake_off_would_train_now_is_refused() -> None:
+    part = result([("aoc", "MNIST", 94.0)], ["of yet other settings"], 2)
+    with pytest.raises(SystemExit, match="not measured, or by other settings than now: .*aoc"):
+        TOOL["updated"](whole(), [part], JOB)
