@@ -53,5 +53,5 @@ def test_rows_and_trainings_of_a_system_are_replaced() -> None:
 
 def test_a_part_that_is_not_what_the_bake_off_would_train_now_is_refused() -> None:
     part = result([("aoc", "MNIST", 94.0)], ["of yet other settings"], 2)
-    with pytest.raises(SystemExit, match="not measured, or by other settings than now: .*aoc"):
+    with pytest.raises(SystemExit, match=r"not measured, or by other settings than now: .*aoc"):
         TOOL["updated"](whole(), [part], JOB)

@@ -44,8 +44,9 @@ def gradients(values: Row) -> str:
         f"{values['dataset']}. Where nothing else is said beta of EP is {strength['EP']:g}, the "
         f"share of COUPLED {strength['COUPLED']:g}, a step of SPSA in fields and couplings "
         f"{strength['SPSA']:g}; the time is {usual['time']:g}, free and nudged again, in Euler "
-        f"steps of {usual['step']:g}, without noise. SPSA is the mean of {values['directions']:,} directions. COUPLED follows another "
-        "cost, a squared distance of the phases."
+        f"steps of {usual['step']:g}, without noise. SPSA is the mean of "
+        f"{values['directions']:,} directions. COUPLED follows another cost, a squared distance of "
+        "the phases."
     )
     return table(list(lines.values()), columns) + "\n\n" + text
 
