@@ -31,6 +31,28 @@ def test_the_readmes_first_table_is_what_was_measured() -> None:
         assert f"| {title} | {' | '.join(cells)} |" in table
 
 
+def test_tables_of_chips_and_compared_systems_are_what_was_measured() -> None:
+    results = README.parent / "results"
+    rows = json.loads((results / "trained-for-chips.json").read_text())["values"]["rows"]
+    readme = README.read_text()
+    chips = (README.parent / "docs" / "hardware.md").read_text()
+    shown: dict[str, list[dict[str, dict[str, float]]]] = {}
+    for row in rows:
+        trained, other = row["trained"], row["not_trained"]
+        assert f"{trained['mean']:.2f} ± {trained['sd']:.2f} |" in chips
+        assert f"| {other['mean']:.2f} |" in chips
+        shown.setdefault(row["constraint"].split(":")[0].split(" at once")[0], []).append(row)
+    for name in ("all of typical", "4 bits, 10 % mismatch, half of the couplers", "lo-2023"):
+        for kind in ("trained", "not_trained"):
+            means = " / ".join(f"{row[kind]['mean']:.2f}" for row in shown[name])
+            assert f"| {means} % |" in readme
+    systems = json.loads((results / "bake-off.json").read_text())["values"]["rows"]
+    text = (README.parent / "docs" / "bake-off.md").read_text()
+    for row in systems:
+        if row["system"] not in ("ep", "gower-bits", "rbf"):
+            assert f"{row['measured_mean']:.2f}" in text, row["system"]
+
+
 def test_the_readme_example_runs(tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     lines = [line for line in code.splitlines() if line.strip()]
