@@ -2,7 +2,6 @@
 
 UNMEASURED = {
     "published-chips",
-    "chip-resources",
     "teacher-sweep",
     "more-teachers",
     "single-runs",
