@@ -16,9 +16,7 @@ OTHER_TEACHER = {"fragility", "typical-yield", "bake-off"}
 
 # Rows of the bake-off that were measured before a search found better settings for them.
 BEFORE_THE_SEARCH = {
-    "mnist whitelam x 5",
     "mnist EP H=64 x 5",
-    "fashion-mnist whitelam x 5",
     "fashion-mnist gower x 5",
     "fashion-mnist gower-bits x 5",
     "fashion-mnist snn x 5",
