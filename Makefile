@@ -10,12 +10,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: soak fuzz test-all
-.PHONY: demo test gpu-test lint page page-tests browser clean
+.PHONY: demo test gpu-test lint page page-tests browser simulators clean
 
 demo: $(VENV)/installed
 	$(BIN)/entrain train digits
 
-test: $(VENV)/installed-dev lint page-tests browser
+test: $(VENV)/installed-dev lint page-tests browser simulators
 	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses 2 --dist loadfile \
 		--no-loadscope-reorder
 
@@ -64,6 +64,17 @@ browser:
 	>/dev/null 2>&1 || echo "it could not be installed"; fi
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 	echo "SKIPPED: the browser tests need Chromium, which is not here (apt-get install chromium)"
+
+# The programs that tests/test_simulators.py runs exported circuits in; without them they skip.
+SIMULATORS := ngspice iverilog verilator yosys nextpnr-ice40
+simulators:
+	@missing=""; for each in $(SIMULATORS); do command -v $$each >/dev/null || missing="$$missing $$each"; done; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	echo "installing$$missing for the tests of circuits"; \
+	{ apt-get install -qq -y $$missing || { apt-get update -qq && apt-get install -qq -y $$missing; }; } \
+	>/dev/null 2>&1 || echo "they could not be installed"; fi
+	@for each in $(SIMULATORS); do command -v $$each >/dev/null || \
+	echo "SKIPPED: tests of circuits need $$each, which is not here (apt-get install $$each)"; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

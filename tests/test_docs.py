@@ -89,3 +89,8 @@ def test_the_example_of_a_compared_system_runs(tmp_path: Path) -> None:
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_examples_of_circuits_run(tmp_path: Path) -> None:
+    (accuracy,) = printed("circuits.md", tmp_path)
+    assert float(accuracy) > 0.95

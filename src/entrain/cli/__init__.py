@@ -15,6 +15,7 @@ from entrain.cli import (
     bench,
     data,
     evaluate,
+    export,
     hardware,
     play,
     predict,
@@ -23,6 +24,7 @@ from entrain.cli import (
     search,
     show,
     train,
+    verify,
     yields,
 )
 from entrain.cli.commands import Command, Commands
@@ -63,6 +65,8 @@ for _name, _command in (
     ("predict", predict.command),
     ("yield", yields.command),
     ("hardware", hardware.command),
+    ("export", export.command),
+    ("verify", verify.command),
     ("show", show.command),
     ("data", data.command),
     ("bench", bench.command),

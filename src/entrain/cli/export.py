@@ -1,0 +1,130 @@
+"""`entrain export`: a trained network as a circuit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from entrain.cli.console import out, print_json
+from entrain.cli.options import DataDir, Json, ModelArgument, as_typed
+
+if TYPE_CHECKING:
+    from entrain.export.folder import Target
+    from entrain.export.spice import Level
+    from entrain.hardware import Chip
+    from entrain.model import Model
+
+_OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate")
+
+
+def command(
+    model: ModelArgument,
+    to: Annotated[str, typer.Option(help="spice, verilog, or plain (JSON and NumPy).")],
+    out_dir: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="A new folder.", show_default="MODEL-TO"),
+    ] = None,
+    images: Annotated[
+        int, typer.Option(help="Test images whose fields go with it, the first ones.")
+    ] = 10,
+    level: Annotated[
+        str, typer.Option(help="SPICE: phase (the equations) or lc (oscillators).")
+    ] = "phase",
+    frequency: Annotated[float, typer.Option(help="SPICE: of the oscillators, hertz.")] = 1e9,
+    cycles: Annotated[float, typer.Option(help="SPICE: cycles until the phases are read.")] = 100.0,
+    capacitance: Annotated[float, typer.Option(help="SPICE: of an oscillator, farads.")] = 1e-12,
+    amplitude_rate: Annotated[
+        float | None,
+        typer.Option(
+            help="SPICE: how fast amplitudes recover, in units of the network's time.",
+            show_default="20 sqrt(cycles)",
+        ),
+    ] = None,
+    phase: Annotated[int, typer.Option(help="Verilog: bits of a phase.")] = 16,
+    coupling: Annotated[int, typer.Option(help="Verilog: bits of a coupling.")] = 10,
+    sine: Annotated[int, typer.Option(help="Verilog: bits of a sine.")] = 12,
+    address: Annotated[int, typer.Option(help="Verilog: bits that address the sine table.")] = 10,
+    lanes: Annotated[int, typer.Option(help="Verilog: couplings multiplied in one cycle.")] = 4,
+    hardware: Annotated[
+        str | None,
+        typer.Option(
+            help="Export what a chip of this kind makes of it: a preset or a TOML file.",
+            show_default="the ideal network",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of that chip.")] = 0,
+    data_dir: DataDir = None,
+    json: Json = False,
+) -> None:
+    """Write MODEL as a circuit that a simulator runs: a SPICE netlist, or a core in Verilog.
+
+    Input weights stay outside: a circuit gets the field of every oscillator, and those of some test
+    images go with it. entrain verify runs the circuit on them and compares.
+    """
+    from entrain.cli.evaluate import test_examples
+    from entrain.errors import positive_int, unknown_name
+    from entrain.export import Plain, Spice, WordLengths, design_of, write_export
+    from entrain.export.design import MOST_IMAGES
+    from entrain.models import find, load
+
+    positive_int("--images", images, most=MOST_IMAGES)
+    target: Target
+    with as_typed(*_OPTIONS):
+        if to == "spice":
+            chosen = cast("Level", level)  # which is checked there
+            target = Spice(chosen, frequency, cycles, capacitance, amplitude_rate)
+        elif to == "verilog":
+            target = WordLengths(phase, coupling, sine, address, lanes)
+        elif to == "plain":
+            target = Plain()
+        else:
+            raise unknown_name("--to", to, ("spice", "verilog", "plain"))
+    path = find(model)
+    loaded = load(path)
+    chip = _chip(hardware, seed)
+    _, split = test_examples(path, loaded, None, {"label": None, "image_size": None}, data_dir)
+    count = min(images, len(split))
+    name = path.stem if path.stem != "model" else path.parent.name
+    design = design_of(loaded, split.features[:count], split.labels[:count], name=name, chip=chip)
+    folder = out_dir or Path(f"{name}-{to}" + (f"-{level}" if to == "spice" else ""))
+    files = write_export(folder, design, target)
+    if json:
+        print_json(
+            {
+                "folder": str(folder),
+                "files": files,
+                "images": count,
+                "oscillators": design.oscillators,
+                "target": target.to_json(),
+                "hardware": None if chip is None else chip.hardware.to_json(),
+            }
+        )
+        return
+    out.print(f"{len(files)} files in {folder}: {_words(loaded, target)}", soft_wrap=True)
+    out.print(
+        f"entrain verify {folder}  runs it on {count} test images and compares", soft_wrap=True
+    )
+
+
+def _chip(hardware: str | None, seed: int) -> Chip | None:
+    from entrain.hardware import find
+
+    return None if hardware is None else find(hardware).sample(seed)
+
+
+def _words(model: Model, target: Target) -> str:
+    from entrain.export import Plain, Spice
+
+    n, couplers = model.network.oscillators, model.network.couplers
+    if isinstance(target, Spice) and target.level == "lc":
+        return (
+            f"{n} LC oscillators and a reference at {target.frequency:g} Hz, {couplers} couplers, "
+            f"read after {target.cycles:g} cycles"
+        )
+    if isinstance(target, Spice):
+        return f"the equations of {n} phases"
+    if isinstance(target, Plain):
+        return f"{n} oscillators and {couplers} couplers in JSON and NumPy, with test vectors"
+    return f"a fixed-point core of {n} oscillators, {target.coupling}-bit couplings"

@@ -1,0 +1,73 @@
+"""The folder of an export: the design, and the files made of it for one simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from entrain.errors import InputError, reason, shown
+from entrain.export.design import FILE, Design, read_design, write_design
+from entrain.export.fixed_point import WordLengths, word_lengths_from_json
+from entrain.export.plain import Plain, plain_files
+from entrain.export.spice import Spice, netlists, spice_from_json
+from entrain.export.verilog import verilog_files
+from entrain.files import write_atomically
+
+Target = Spice | WordLengths | Plain
+
+
+def files_of(design: Design, target: Target) -> dict[str, bytes]:
+    """Every file that a simulator reads, by name."""
+    if isinstance(target, Plain):
+        return plain_files(design)
+    if isinstance(target, Spice):
+        return _encoded(netlists(design, target))
+    return _encoded(verilog_files(design, target))
+
+
+def _encoded(texts: dict[str, str]) -> dict[str, bytes]:
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def write_export(folder: Path, design: Design, target: Target) -> list[str]:
+    """Write a design and its files into a new folder; the names of the files."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is there and not empty; name a new folder")
+    kept = replace(design, target=target.to_json())
+    files = files_of(kept, target)
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+    write_design(folder, kept)  # last: a folder with a design is complete
+    return [*files, FILE]
+
+
+def read_export(folder: Path) -> tuple[Design, Target]:
+    """The design of a folder and what it was exported to."""
+    design = read_design(folder)
+    makers: dict[Any, Callable[[dict[str, Any]], Target]] = {
+        "spice": spice_from_json,
+        "verilog": word_lengths_from_json,
+        "plain": lambda _: Plain(),
+    }
+    kind = design.target.get("to")
+    if kind not in makers:
+        raise InputError(f"{folder / FILE}: exported to {shown(kind)}, which this release cannot")
+    try:
+        return design, makers[kind](design.target)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{folder / FILE}: not a readable design ({reason(error)})") from error
+
+
+def refuse_edited(folder: Path, design: Design, target: Target) -> None:
+    """Refuse files that are not as `write_export` wrote them: a netlist may hold any command."""
+    for name, content in files_of(design, target).items():
+        path = folder / name
+        if not path.is_file():
+            raise InputError(f"{path}: is missing; export the model again")
+        if path.read_bytes() != content:
+            raise InputError(
+                f"{path}: is not as entrain export wrote it. Simulators obey what files say, shell "
+                "commands included: if the change is yours, say that they are edited"
+            )

@@ -1,0 +1,132 @@
+r"""A network as plain numbers: for a simulator, a board or a paper of somebody else's.
+
+`network.json` has graph, units, numbers and test vectors in words and lists, `network.npz` the same
+arrays for NumPy. The schema, N oscillators, M images, the last O oscillators read:
+
+    format, version          "entrain network", 1
+    equation                 the drift in words
+    dynamics                 mobility, observation_time, steps (explicit Euler)
+    oscillators, outputs     N, O
+    couplers                 [i, j, J_ij, J_ji] of every pair that is coupled
+    frequencies, injection, start   N numbers each, where the network has them (start: always)
+    lag, harmonic            one number, and two, where the network has them
+    class_names              O words
+    test_vectors             of each image: label, fields (N), phases (N) and scores (O) at the end
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from entrain.export.design import Design
+from entrain.files import strict_json
+
+JSON, NUMPY = "network.json", "network.npz"
+_EQUATION = (
+    "d theta_i/dt = w_i - mu [ b_i sin(theta_i) + sum_j J_ij g(theta_i - theta_j) "
+    "+ 2 s_i sin(2 theta_i) ], g(x) = sin(x + lag) + c sin(2 x) + d cos(2 x); scores: cos(theta) "
+    "of the last outputs; phases in radians, time in the unit that mu sets"
+)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Plain formats: nothing to choose."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As a design keeps it."""
+        return {"to": "plain"}
+
+
+def plain_files(design: Design) -> dict[str, bytes]:
+    """Both files by name."""
+    return {
+        JSON: (strict_json(description(design), 1) + "\n").encode(),
+        NUMPY: _archive(design),
+    }
+
+
+def description(design: Design) -> dict[str, Any]:
+    """The schema's values."""
+    matrix, phases = design.couplings, design.phases()
+    first, second = np.nonzero(np.triu((matrix != 0) | (matrix.T != 0), 1))
+    found: dict[str, Any] = {
+        "format": "entrain network",
+        "version": 1,
+        "model": design.model,
+        "equation": _EQUATION,
+        "dynamics": {
+            "mobility": design.dynamics.mobility,
+            "observation_time": design.dynamics.observation_time,
+            "steps": design.dynamics.steps,
+        },
+        "oscillators": design.oscillators,
+        "outputs": design.outputs,
+        "class_names": list(design.class_names),
+        "start": design.start.tolist(),
+    }
+    for name in ("frequencies", "injection"):
+        if (values := design.shared(name)) is not None:
+            found[name] = values.tolist()
+    for name in ("lag", "harmonic"):
+        if (values := getattr(design.phase_model, name)) is not None:
+            found[name] = values[0].tolist()
+    found["couplers"] = [
+        [int(i), int(j), float(matrix[i, j]), float(matrix[j, i])]
+        for i, j in zip(first, second, strict=True)
+    ]
+    found["test_vectors"] = [
+        {"label": label, "fields": b.tolist(), "phases": end.tolist(), "scores": cos.tolist()}
+        for label, b, end, cos in zip(
+            design.labels, design.fields, phases, design.scores(phases), strict=True
+        )
+    ]
+    return found
+
+
+def _archive(design: Design) -> bytes:
+    """Arrays by the names of the schema; couplings as a matrix."""
+    model, phases = design.phase_model, design.phases()
+    arrays = {
+        name: tensor[0, 0].numpy() if name in ("frequencies", "injection") else tensor[0].numpy()
+        for name, tensor in model.tensors().items()
+        if name != "start"
+    }
+    arrays |= {
+        "start": design.start,
+        "phases": phases,
+        "scores": design.scores(phases),
+        "labels": np.array(design.labels),
+        "dynamics": np.array([design.dynamics.mobility, design.dynamics.observation_time]),
+        "steps": np.array(design.dynamics.steps),
+    }
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:  # as np.savez, but for the time of day
+        for name, array in arrays.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w") as entry:
+                np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
+    return content.getvalue()
+
+
+def recomputed(values: dict[str, Any]) -> np.ndarray:
+    """The phases at the end (M, N) from a description alone, by plain NumPy."""
+    n, dynamics = int(values["oscillators"]), values["dynamics"]
+    matrix = np.zeros((n, n))
+    for i, j, ij, ji in values["couplers"]:
+        matrix[int(i), int(j)], matrix[int(j), int(i)] = ij, ji
+    b = np.array([each["fields"] for each in values["test_vectors"]])
+    w, s = (np.array(values.get(name, [0.0] * n)) for name in ("frequencies", "injection"))
+    lag, (c, d) = values.get("lag", 0.0), values.get("harmonic", (0.0, 0.0))
+    mu, steps = dynamics["mobility"], int(dynamics["steps"])
+    theta = np.tile(np.array(values["start"], dtype=np.float64), (len(b), 1))
+    for _ in range(steps):
+        x = theta[:, :, None] - theta[:, None, :]
+        g = np.sin(x + lag) + c * np.sin(2 * x) + d * np.cos(2 * x)
+        pull = b * np.sin(theta) + (matrix * g).sum(-1) + 2 * s * np.sin(2 * theta)
+        theta = theta + dynamics["observation_time"] / steps * (w - mu * pull)
+    return theta

@@ -1,0 +1,384 @@
+"""Networks as circuits: designs, netlists, whole numbers and folders, without any simulator."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import entrain
+from conftest import Invoke, Refuse, Run, printed
+from entrain.errors import InputError
+from entrain.export import (
+    Design,
+    Plain,
+    Spice,
+    WordLengths,
+    design_of,
+    fixed_point,
+    verify,
+    write_export,
+)
+from entrain.export import simulators as programs
+from entrain.export.design import FILE, read_design, write_design
+from entrain.export.folder import Target, files_of, read_export, refuse_edited
+from entrain.export.ngspice import demodulated, read_raw
+from entrain.export.spice import netlists
+from entrain.export.verilog import verilog_files
+from entrain.hardware import preset
+from entrain.physics import Dynamics, PhaseModel
+
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
+
+
+def small(n: int = 6, images: int = 3, outputs: int = 2, seed: int = 0, **terms) -> Design:
+    """A random network that moves by about a radian."""
+    draw = torch.Generator().manual_seed(seed)
+    couplings = torch.randn(1, n, n, generator=draw, dtype=torch.float64) * 2.0
+    couplings = (couplings + couplings.mT) * (1.0 - torch.eye(n, dtype=torch.float64))
+    fields = torch.randn(1, images, n, generator=draw, dtype=torch.float64) * 4.0
+    return Design(
+        PhaseModel(fields, couplings, **terms),
+        Dynamics(steps=100),
+        outputs,
+        tuple(range(images)),
+        tuple("abcdef"[:outputs]),
+        "small",
+    )
+
+
+def column(*values: float) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64)[None, None]
+
+
+def every_term() -> dict[str, torch.Tensor]:
+    """What may act beside fields and couplings, for `small`."""
+    return {
+        "frequencies": column(1, -2, 0, 3, 0, 0),
+        "injection": column(0.5, 0, -1, 0, 0, 0.2),
+        "start": column(0.1, 1, 2, -1, 0, 3),
+        "lag": torch.tensor([0.3], dtype=torch.float64),
+        "harmonic": torch.tensor([[0.2, -0.4]], dtype=torch.float64),
+    }
+
+
+# Designs
+
+
+def test_a_design_has_the_fields_and_phases_of_the_model(tiny_run: Run) -> None:
+    model = entrain.load(tiny_run.model)
+    split = entrain.load_dataset("digits").test
+    design = design_of(model, split.features[:4], split.labels[:4], name="tiny")
+    inputs = model.inputs(split.features[:4])
+    assert design.fields == pytest.approx(model.network.fields(inputs).detach().numpy(), abs=1e-5)
+    scores = design.scores(design.phases())
+    assert scores == pytest.approx(model.scores(split.features[:4]).numpy(), abs=1e-4)
+    assert design.labels == tuple(split.labels[:4])
+
+
+def test_a_design_of_a_chip_has_the_numbers_of_that_chip(tiny_run: Run) -> None:
+    model = entrain.load(tiny_run.model)
+    split = entrain.load_dataset("digits").test
+    chip = preset("ark").sample(3)
+    design = design_of(model, split.features[:4], split.labels[:4], chip=chip)
+    wanted = model.on(chip).scores(split.features[:4]).numpy()
+    assert design.scores(design.phases()) == pytest.approx(wanted, abs=1e-4)
+    ideal = design_of(model, split.features[:4], split.labels[:4])
+    assert not np.allclose(design.couplings, ideal.couplings)
+
+
+def test_a_design_is_read_as_it_was_written(tmp_path: Path) -> None:
+    design = small(frequencies=column(*range(6)), lag=torch.tensor([0.1], dtype=torch.float64))
+    write_design(tmp_path, design)
+    found = read_design(tmp_path)
+    for name, tensor in design.phase_model.tensors().items():
+        assert torch.equal(found.phase_model.tensors()[name], tensor)
+    assert (found.labels, found.dynamics) == (design.labels, design.dynamics)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": (0, 1)},
+        {"class_names": ("a",)},
+        {"outputs": 0},
+        {"phase_model": PhaseModel(torch.zeros(1, 3, 6), torch.zeros(1, 5, 6))},
+        {"phase_model": PhaseModel(torch.full((1, 3, 6), math.nan), torch.zeros(1, 6, 6))},
+        {"phase_model": PhaseModel(torch.zeros(2, 3, 6), torch.zeros(2, 6, 6))},
+    ],
+)
+def test_designs_that_contradict_themselves_are_refused(tmp_path: Path, change: dict) -> None:
+    write_design(tmp_path, replace(small(), **change))
+    with pytest.raises(InputError, match="not a readable design"):
+        read_design(tmp_path)
+
+
+def test_a_trajectory_ends_where_finer_and_finer_steps_do() -> None:
+    design = small(frequencies=column(1, -2, 0, 3, 0, 0))
+    coarse, fine = design.trajectory(5, 100), design.trajectory(5, 4000)
+    assert coarse.shape == (6, 3, 6)
+    assert coarse[-1] == pytest.approx(design.phases(), abs=1e-12)
+    assert coarse[0] == pytest.approx(np.full((3, 6), math.pi / 2))
+    assert 0.0 < np.abs(coarse[-1] - fine[-1]).max() < 0.1
+
+
+# Netlists
+
+
+def test_a_coupling_is_a_transconductance_and_a_field_an_injection() -> None:
+    design, spice = small(), Spice("lc", cycles=50.0)
+    text = netlists(design, spice)["network.inc"]
+    unit = 50.0 / 1e9 / 0.2  # seconds of one unit of time
+    (line,) = (each for each in text.splitlines() if each.startswith("G0_1 "))
+    assert float(line.split()[-1]) == pytest.approx(2e-12 * design.couplings[0, 1] / unit)
+    assert f".param gm={2e-12 / unit:.12g}" in text
+    assert "Gf3 0 n3 nref 0 {gm*b3}" in text
+    assert text.count("\nG") - text.count("\nGf") == 30
+
+
+def test_oscillators_settle_at_one_volt() -> None:
+    """d/dt of the amplitude A is (g1 - 3 g3 A^2 / 4) A / 2C, zero at A = 1."""
+    for spice, rate in ((Spice("lc"), 200.0), (Spice("lc", amplitude_rate=50.0), 50.0)):
+        text = netlists(small(), spice)["network.inc"]
+        (line,) = (each for each in text.splitlines() if each.startswith(".param g1="))
+        g1, g3 = (float(each.split("=")[1]) for each in line.split()[1:])
+        assert g1 == pytest.approx(2e-12 * rate / spice.unit(small()))
+        assert g1 - 0.75 * g3 == pytest.approx(0.0, abs=1e-9 * g1)
+
+
+def test_a_natural_frequency_detunes_its_tank() -> None:
+    design, spice = small(frequencies=column(0, 5, 0, 0, 0, 0)), Spice("lc")
+    lines = netlists(design, spice)["network.inc"].splitlines()
+    inductors = {each.split()[0]: float(each.split()[3]) for each in lines if each[0] == "L"}
+    unit = spice.unit(design)
+    omega = 2 * math.pi * 1e9
+    assert inductors["Lref"] == pytest.approx(1.0 / (omega**2 * 1e-12), rel=1e-9)
+    assert inductors["L1"] == pytest.approx(1.0 / ((omega + 5 / unit) ** 2 * 1e-12), rel=1e-9)
+
+
+def test_an_lc_netlist_refuses_what_it_cannot_build() -> None:
+    with pytest.raises(InputError, match="lag, which an lc netlist"):
+        netlists(small(lag=torch.tensor([0.2], dtype=torch.float64)), Spice("lc"))
+    with pytest.raises(InputError, match="more cycles"):
+        netlists(small(frequencies=column(-4000, 0, 0, 0, 0, 0)), Spice("lc"))
+
+
+def test_demodulation_finds_phases_against_a_reference_of_any_frequency() -> None:
+    design, spice = small(n=3, outputs=1), Spice("lc", cycles=40.0)
+    time = np.linspace(0.0, 40.5e-9, 40_000)
+    omega = 2 * math.pi * 1e9
+    turned = 0.99 * omega * time + 0.3  # the reference runs slow, and began somewhere
+    moving = 1.0 + 2.0 * time / 40e-9
+    found = {"time": time, "v(nref)": np.cos(turned)}
+    found["i(vsenseref)"] = np.sin(turned) * omega * 1e-12
+    for i, phase in enumerate((0.5 * np.ones_like(time), moving, -moving)):
+        found[f"v(n{i})"] = 0.9 * np.cos(turned + phase)
+    phases = demodulated(design, spice, found, np.linspace(0.0, 40e-9, 11))
+    inner = slice(1, None)  # at t = 0 there is only half a cycle
+    wanted = np.stack([np.full(11, 0.5), np.linspace(1, 3, 11), -np.linspace(1, 3, 11)], 1)
+    assert phases[inner] == pytest.approx(wanted[inner], abs=0.02)
+
+
+def test_a_raw_file_is_read(tmp_path: Path) -> None:
+    head = "Title: x\nNo. Variables: 2\nNo. Points: 3\nVariables:\n"
+    head += "\t0\ttime\ttime\n\t1\tv(p0)\tvoltage\nBinary:\n"
+    (tmp_path / "x.raw").write_bytes(head.encode() + np.arange(6.0).tobytes())
+    found = read_raw(tmp_path / "x.raw")
+    assert found["time"].tolist() == [0.0, 2.0, 4.0]
+    assert found["v(p0)"].tolist() == [1.0, 3.0, 5.0]
+    (tmp_path / "y.raw").write_bytes(b"nothing")
+    with pytest.raises(InputError, match="not a binary raw file"):
+        read_raw(tmp_path / "y.raw")
+
+
+# Whole numbers
+
+
+def test_whole_numbers_come_to_the_network_with_more_bits() -> None:
+    design = small(frequencies=column(1, -2, 0, 3, 0, 0))
+    wanted = design.phases()
+    errors = []
+    for lengths in (
+        WordLengths(10, 6, 7, 7),
+        WordLengths(14, 10, 12, 10),
+        WordLengths(20, 12, 13, 13),
+    ):
+        found = fixed_point(design, lengths)
+        ours = found.radians(found.phases(found.fields(design.fields)))
+        errors.append(np.abs(np.angle(np.exp(1j * (ours - wanted)))).max())
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 2e-3
+
+
+def test_one_step_by_hand() -> None:
+    """Two oscillators, from pi/2: sin = 7, cos = 0 of 4 bits, so that only fields turn them."""
+    n = 2
+    couplings = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
+    fields = torch.tensor([[[10.0, -10.0]]], dtype=torch.float64)
+    design = Design(PhaseModel(fields, couplings), Dynamics(steps=1), 1, (0,), ("a",))
+    found = fixed_point(design, WordLengths(phase=12, coupling=4, sine=4, address=4))
+    assert found.table.tolist()[:5] == [0, 3, 5, 6, 7]
+    assert found.scale == 7.0
+    whole = found.fields(design.fields)
+    assert whole.tolist() == [[490, -490]]
+    gain = 0.2 / (2 * math.pi) * 4096 / (7 * 49)
+    assert found.step / 2**found.shift == pytest.approx(gain, rel=1e-4)
+    assert found.step.bit_length() == 16
+    moved = math.floor(7 * 490 * gain + 0.5)
+    assert found.phases(whole).tolist() == [[(1024 - moved) % 4096, 1024 + moved]]
+    assert n == len(found.couplings)
+
+
+def test_the_answer_is_the_output_nearest_to_zero_and_of_equals_the_first() -> None:
+    found = fixed_point(small(outputs=3), WordLengths(phase=8, address=8))
+    phases = np.array([[0, 0, 0, 250, 6, 128], [0, 0, 0, 4, 252, 4], [0, 0, 0, 128, 100, 200]])
+    assert found.verdicts(phases).tolist() == [0, 0, 2]
+    assert found.signed(phases)[0].tolist() == [0, 0, 0, -6, 6, -128]
+
+
+def test_fields_stay_within_their_bits() -> None:
+    found = fixed_point(small(), WordLengths())
+    whole = found.fields(np.array([[1e9, -1e9, 0.0, 1.0, 0.0, 0.0]]))
+    assert whole[0, 0] == -whole[0, 1] == 2 ** (found.sum_bits - 1) - 1
+
+
+def test_word_lengths_that_do_not_go_together_are_refused() -> None:
+    for wrong in ({"address": 2}, {"phase": 8, "address": 9}, {"sine": 1}, {"lanes": 0}):
+        with pytest.raises(InputError):
+            WordLengths(**wrong)
+    with pytest.raises(InputError, match="do not go together"):
+        fixed_point(small(), WordLengths(coupling=20, sine=20))
+    with pytest.raises(InputError, match="lag, which the fixed-point core"):
+        fixed_point(small(lag=torch.tensor([0.2], dtype=torch.float64)), WordLengths())
+
+
+def test_couplings_lie_row_by_row_in_words_of_lanes() -> None:
+    design = small(n=5)
+    lengths = WordLengths(coupling=8, lanes=4)
+    words = verilog_files(design, lengths)["couplings.hex"].split()
+    whole = fixed_point(design, lengths).couplings
+    assert len(words) == 10
+    for i, j in ((0, 1), (2, 4), (4, 0)):
+        word = int(words[2 * i + j // 4], 16)
+        value = (word >> (8 * (j % 4))) & 255
+        assert value == whole[i, j] % 256
+    assert int(words[1], 16) >> 8 == 0  # the end of a row is filled with zeros
+
+
+# Folders
+
+
+@pytest.mark.parametrize(
+    "target", [Spice("phase"), Spice("lc", cycles=30.0), WordLengths(lanes=2), Plain()]
+)
+def test_an_export_is_read_as_it_was_written(tmp_path: Path, target: Target) -> None:
+    folder = tmp_path / "export"
+    names = write_export(folder, small(), target)
+    assert sorted(names) == sorted(path.name for path in folder.iterdir())
+    design, found = read_export(folder)
+    assert found == target
+    refuse_edited(folder, design, found)
+    with pytest.raises(InputError, match="not empty"):
+        write_export(folder, small(), target)
+
+
+def test_changed_and_missing_files_are_not_run(tmp_path: Path) -> None:
+    write_export(tmp_path, small(), Spice())
+    design, target = read_export(tmp_path)
+    path = tmp_path / "image-0001.cir"
+    path.write_text(path.read_text() + ".control\nshell touch /tmp/never\n.endc\n")
+    with pytest.raises(InputError, match="say that they are edited"):
+        refuse_edited(tmp_path, design, target)
+    path.unlink()
+    with pytest.raises(InputError, match="missing"):
+        refuse_edited(tmp_path, design, target)
+
+
+@pytest.mark.parametrize("target", [Spice(), Spice("lc"), WordLengths()])
+def test_a_name_is_never_a_command(target: Target) -> None:
+    """A design may come from anybody, and its files are then as this package writes them."""
+    hostile = "x\n.control\nshell touch never\n.endc\ninitial $system(1);\r`include"
+    files = files_of(replace(small(), model=hostile), target)
+    lines = [line for content in files.values() for line in content.decode().splitlines()]
+    held = [line for line in lines if "never" in line]
+    assert held
+    assert all(line.startswith(("*", "//")) for line in held)
+    assert not any(line.startswith((".control", "initial $system")) for line in lines)
+
+
+def test_a_folder_that_is_no_export_is_refused(tmp_path: Path, refuse: Refuse) -> None:
+    assert "no design.safetensors" in refuse("verify", str(tmp_path))
+    assert "no such folder" in refuse("verify", str(tmp_path / "none"))
+    (tmp_path / FILE).write_bytes(b"not safetensors")
+    assert "not a readable design" in refuse("verify", str(tmp_path))
+    write_design(tmp_path, replace(small(), target={"to": "abacus"}))
+    assert "'abacus'" in refuse("verify", str(tmp_path))
+    write_design(tmp_path, replace(small(), target={"to": "spice", "level": "phase", "ohms": 3}))
+    assert "not a readable design" in refuse("verify", str(tmp_path))
+
+
+# Plain numbers
+
+
+def test_plain_numbers_are_enough_to_compute_the_network_again(tmp_path: Path) -> None:
+    for name, design in (("plain", small()), ("all", small(**every_term()))):
+        write_export(tmp_path / name, design, Plain())
+        found = verify(tmp_path / name)
+        assert found.agree == found.images == 3
+        assert found.max_difference < 1e-12
+        with np.load(tmp_path / name / "network.npz", allow_pickle=False) as arrays:
+            assert np.array_equal(arrays["couplings"], design.couplings)
+            assert np.array_equal(arrays["fields"], design.fields)
+            assert arrays["scores"] == pytest.approx(design.scores(design.phases()))
+
+
+def test_a_description_that_is_none_is_an_error(tmp_path: Path, refuse: Refuse) -> None:
+    write_export(tmp_path, small(), Plain())
+    (tmp_path / "network.json").write_text('{"oscillators": 3}')
+    assert "not a network" in refuse("verify", str(tmp_path), "--edited")
+
+
+# The command line
+
+
+def test_the_command_exports_and_says_what_to_do(
+    tiny_run: Run, tmp_path: Path, invoke: Invoke
+) -> None:
+    folder = tmp_path / "circuit"
+    given = ("export", str(tiny_run.model), "--to=spice", "--images=2", f"--out={folder}")
+    done = invoke(*given)
+    assert "entrain verify" in done.stdout
+    assert (folder / "image-0001.cir").is_file()
+    found = printed(
+        invoke, "export", str(tiny_run.model), "--to=verilog", f"--out={tmp_path / 'v'}"
+    )
+    assert found["oscillators"] == read_design(tmp_path / "v").oscillators
+    assert found["target"]["to"] == "verilog"
+
+
+def test_the_command_refuses_what_it_cannot_export(
+    tiny_run: Run, tmp_path: Path, refuse: Refuse
+) -> None:
+    model = str(tiny_run.model)
+    assert "did you mean 'spice'" in refuse("export", model, "--to=spyce")
+    assert "did you mean 'phase'" in refuse("export", model, "--to=spice", "--level=phases")
+    assert "--cycles must be" in refuse("export", model, "--to=spice", "--cycles=0")
+    assert "--images must be" in refuse("export", model, "--to=spice", "--images=0")
+    assert "address bits" in refuse("export", model, "--to=verilog", "--address=2")
+    (tmp_path / "there").write_text("something")
+    assert "not empty" in refuse("export", model, "--to=spice", f"--out={tmp_path}")
+
+
+def test_a_missing_simulator_is_named_with_how_to_install_it(
+    tiny_run: Run, tmp_path: Path, refuse: Refuse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_export(tmp_path / "s", small(), Spice())
+    write_export(tmp_path / "v", small(), WordLengths())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "apt-get install ngspice" in refuse("verify", str(tmp_path / "s"))
+    assert "apt-get install verilator" in refuse("verify", str(tmp_path / "v"))
+    assert set(programs.PACKAGES) >= {"ngspice", "verilator", "iverilog", "yosys"}

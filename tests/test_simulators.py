@@ -1,0 +1,158 @@
+"""Exported circuits in real simulators; each test is skipped where its simulator is not here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import Invoke, Run, printed
+from entrain.export import Design, Spice, WordLengths, digital, fixed_point, verify, write_export
+from test_export import column, every_term, small
+
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    missing = [name for name in names if shutil.which(name) is None]
+    words = f"{', '.join(missing)} not installed (apt-get install {' '.join(missing)})"
+    return pytest.mark.skipif(bool(missing), reason=words)
+
+
+def exported(folder: Path, design: Design, target: Spice | WordLengths) -> Path:
+    write_export(folder, design, target)
+    return folder
+
+
+# ngspice
+
+
+@needs("ngspice")
+def test_the_equations_in_ngspice_are_the_phase_model(tmp_path: Path) -> None:
+    for name, design in (("plain", small()), ("all", small(**every_term()))):
+        found = verify(exported(tmp_path / name, design, Spice()))
+        assert found.agree == found.images == 3
+        assert found.max_difference < 1e-3
+
+
+@needs("ngspice")
+def test_lc_oscillators_come_to_the_phase_model_with_more_cycles(tmp_path: Path) -> None:
+    design = small(n=4, images=2, frequencies=column(2, 0, 0, -3))
+    off = []
+    for cycles in (20.0, 80.0):
+        found = verify(exported(tmp_path / f"{cycles:g}", design, Spice("lc", cycles=cycles)))
+        off.append(found.max_difference)
+    assert off[1] < off[0] < 0.2
+    assert off[1] < 0.05
+
+
+@needs("ngspice")
+def test_a_netlist_that_fails_is_an_error_that_names_it(tmp_path: Path, refuse) -> None:
+    exported(tmp_path, small(), Spice())
+    path = tmp_path / "image-0000.cir"
+    path.write_text("title\nnonsense 1 2 3\n.end\n")
+    said = refuse("verify", str(tmp_path), "--edited")
+    assert "image-0000.cir: ngspice failed" in said
+
+
+@needs("ngspice")
+def test_verify_tells_what_it_found(tiny_run: Run, tmp_path: Path, invoke: Invoke) -> None:
+    folder = tmp_path / "circuit"
+    invoke("export", str(tiny_run.model), "--to=spice", "--images=3", f"--out={folder}")
+    found = printed(invoke, "verify", str(folder), "--images=2")
+    assert found["images"] == found["agree"] == 2
+    assert found["max_difference"] < 1e-3
+    kept = json.loads((folder / "verify.json").read_text())
+    assert kept["scores"] == found["scores"]
+    assert (folder / "verify.png").stat().st_size > 5_000
+    assert "same verdict as Python" in invoke("verify", str(folder)).stdout
+
+
+# Verilog
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        WordLengths(),
+        WordLengths(phase=12, coupling=6, sine=8, address=8, lanes=1),
+        WordLengths(phase=10, coupling=5, sine=6, address=10, lanes=8),
+        WordLengths(phase=20, coupling=12, sine=14, address=11, lanes=3),
+    ],
+)
+@pytest.mark.parametrize("chosen", ["iverilog", "verilator"])
+def test_the_core_is_its_integer_model_in_every_bit(
+    tmp_path: Path, lengths: WordLengths, chosen: digital.Simulator
+) -> None:
+    if shutil.which(chosen) is None:
+        pytest.skip(f"{chosen} is not installed (apt-get install {chosen})")
+    if chosen == "verilator" and lengths.lanes in (1, 3):
+        pytest.skip("Icarus runs these; Verilator takes ten seconds to compile one")
+    design = small(n=7, images=4, outputs=3, frequencies=column(1, -2, 0, 3, 0, 0, 5))
+    folder = exported(tmp_path / "core", design, lengths)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    table = digital.simulate(folder, scratch, chosen)
+    found = fixed_point(design, lengths)
+    phases = found.phases(found.fields(design.fields))
+    assert np.array_equal(table[:, 2:], phases)
+    assert np.array_equal(table[:, 0], found.verdicts(phases))
+    assert len(set(table[:, 1])) == 1  # every inference takes the same time
+
+
+@needs("iverilog")
+def test_of_equal_outputs_the_core_answers_with_the_first(tmp_path: Path) -> None:
+    """The last two oscillators are twins, so that their phases are equal in every bit."""
+    design = small(outputs=2)
+    couplings, fields = design.phase_model.couplings, design.phase_model.fields
+    couplings[..., 5] = couplings[..., 4]
+    couplings[:, 5] = couplings[:, 4]
+    couplings[:, 4:, 4:] = 0.0
+    fields[..., 5] = fields[..., 4]
+    folder = exported(tmp_path / "core", design, WordLengths())
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    table = digital.simulate(folder, scratch, "iverilog")
+    assert np.array_equal(table[:, -1], table[:, -2])
+    assert table[:, 0].tolist() == [0, 0, 0]
+
+
+@needs("verilator")
+def test_verify_runs_the_core_of_a_trained_network(
+    tiny_run: Run, tmp_path: Path, invoke: Invoke
+) -> None:
+    folder = tmp_path / "core"
+    invoke("export", str(tiny_run.model), "--to=verilog", "--images=20", f"--out={folder}")
+    found = printed(invoke, "verify", str(folder))
+    assert found["agree"] == found["images"] == 20
+    assert found["max_difference"] == 0.0
+    assert found["details"]["bit_exact"] is True
+    assert found["details"]["agree_with_float"] >= 18
+    assert (folder / "verify.png").is_file()
+
+
+@pytest.mark.slow
+@needs("yosys", "nextpnr-ice40")
+def test_a_core_is_synthesised_placed_and_routed(tmp_path: Path) -> None:
+    lengths = WordLengths(phase=10, coupling=5, sine=6, address=6, lanes=1)
+    folder = exported(tmp_path / "core", small(), lengths)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    found = digital.synthesise(folder, scratch, ["ice40"])
+    assert found["warnings"] == []
+    assert found["ice40"]["SB_LUT4"] > 50
+    assert found["nextpnr"]["megahertz"] > 10.0
+
+
+@pytest.mark.slow
+@needs("yosys", "nextpnr-ice40", "verilator")
+def test_verify_tells_what_a_core_takes(tmp_path: Path, invoke: Invoke) -> None:
+    lengths = WordLengths(phase=10, coupling=5, sine=6, address=6, lanes=1)
+    folder = exported(tmp_path / "core", small(), lengths)
+    found = printed(invoke, "verify", str(folder), "--synthesis")["details"]["synthesis"]
+    assert found["warnings"] == []
+    assert found["xilinx"]["FDRE"] > 50
+    assert "cells, xilinx" in invoke("verify", str(folder), "--synthesis").stdout
