@@ -182,7 +182,13 @@ def results(runs: int) -> dict[str, Values]:
         "from-zero-symmetry": {
             "rows": [
                 {"arithmetic": name, "spread": [0.0, least, 1e-2], "size": [0.1, 0.1, 0.2]}
+                | {"step": [1, 2, 10]}
                 for name, least in (("float32", 1e-7), ("float64", 1e-16))
+            ],
+            "runs": [
+                {"method": method, "order": order, "top1": 20.0 + order} | {"spread": 0.1 * order}
+                for method in ("Z-END", "ZERO-END-ONLY")
+                for order in range(runs)
             ],
         },
         "teacher-needed": {"dataset": "MNIST", "rows": starts(runs)},

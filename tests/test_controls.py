@@ -24,6 +24,7 @@ from entrain.experiments import (
 from entrain.experiments.comparison import apart
 from entrain.experiments.published import published
 from entrain.experiments.setting import FASHION, MNIST, PAPER
+from entrain.experiments.temperature import noisy_metric
 from entrain.learning import TrainingState, train_stage
 from entrain.report.control_tables import CONTROL_TABLES
 from entrain.reproduction.worker import with_needs
@@ -109,6 +110,20 @@ def test_the_share_of_orders_below_the_papers_run() -> None:
     assert single_runs._below([1.0], None) is None
 
 
+def test_without_noise_the_noisy_metrics_of_a_teacher_are_its_own() -> None:
+    stage = TINY.main_path(MNIST)
+    context = context_of([stage])
+    own = context.test(MNIST, stage)[0]
+    found = teacher_sweep._more(context, MNIST, stage.teachers[0], context.networks(stage)[0])
+    for readout in ("single", "ensemble"):
+        for metric in ("top1", "endpoint_rmse"):
+            value = found[noisy_metric(readout, metric, 0.0)]
+            assert value == pytest.approx(own[metric], rel=1e-5)
+    hottest = TINY.temperatures[-1]
+    assert hottest > 0.0
+    assert found[noisy_metric("single", "endpoint_rmse", hottest)] > own["endpoint_rmse"]
+
+
 # From exact zero
 
 
@@ -117,11 +132,22 @@ def test_rows_are_alike_but_for_rounding_and_come_apart_with_it() -> None:
     single, double = found["rows"]
     assert (single["arithmetic"], double["arithmetic"]) == ("float32", "float64")
     for each, unit in ((single, 2.0**-24), (double, 2.0**-53)):
+        assert each["step"][:3] == [1, 2, 3]
         assert each["size"][0] == 0.0  # nothing leads from a hidden oscillator to an output yet
         first = next(step for step, size in enumerate(each["size"]) if size)
         assert first < 3
         assert each["spread"][first] <= 1000 * unit * each["size"][first]
     assert max(double["spread"][:10]) < 1e-6 * max(double["size"][:10])
+    orders = single_runs.many(TINY)
+    for method in ("Z-END", "ZERO-END-ONLY"):
+        runs = [run for run in found["runs"] if run["method"] == method]
+        assert [run["order"] for run in runs] == list(range(orders))
+        assert all(run["spread"] >= 0.0 for run in runs)
+
+
+def test_the_spread_of_rows_is_the_largest_difference_between_two() -> None:
+    weights = torch.tensor([[[1.0, 5.0], [2.0, 5.0], [0.5, 5.0]], [[3.0, 3.0]] * 3])
+    assert symmetry._spread(weights).tolist() == [1.5, 0.0]
 
 
 # With a part taken away
@@ -180,10 +206,6 @@ def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch
 @pytest.mark.parametrize("name", [n for n in CONTROL_TABLES if n in results(2)])
 def test_tables_of_made_up_results(name: str) -> None:
     values = results(3)[name]
-    if name == "from-zero-symmetry":
-        values = values | {"batches": 3}
-        for each in values["rows"]:
-            each["first_apart"] = 2
     for each in values["rows"]:
         each.setdefault("below", 0.5)
         for method in ("PATH", "TWO-STAGE-END"):

@@ -142,9 +142,11 @@ def test_sweep_has_a_point_for_each_teacher_and_the_papers_beside_them() -> None
     assert sorted(heights(axis)) == pytest.approx(sorted([*wanted, paper]))
 
 
-def test_symmetry_begins_where_rows_come_apart() -> None:
-    axis = drawn("from-zero-symmetry", results(1)).axes[0]
-    assert [list(line.get_xdata()) for line in axis.lines[:2]] == [[2, 3], [2, 3]]
+def test_symmetry_shows_steps_and_the_ends_of_all_orders() -> None:
+    steps, ends = drawn("from-zero-symmetry", results(3)).axes
+    assert [list(line.get_xdata()) for line in steps.lines[:2]] == [[1, 2, 10]] * 2
+    assert list(ends.lines[0].get_xdata()) == [20.0, 21.0, 22.0]
+    assert list(ends.lines[0].get_ydata()) == pytest.approx([1e-9, 0.1, 0.2])
 
 
 def test_scale_shows_the_papers_own_networks_and_ours_with_their_spread() -> None:

@@ -29,9 +29,14 @@ RESULTS = ROOT / "results"
 RELEASED = json.loads((ROOT / "tests" / "vectors" / "stage_keys.json").read_text())
 
 
+TEACHERS_THEN = ((MNIST, 2), (FASHION, 0))  # of the release whose keys are pinned here
+
+
 def measurements() -> dict[str, Measurement]:
     return {
-        f"{setting.name}/{name}": Measurement(experiment, setting)
+        f"{setting.name}/{name}": Measurement(
+            experiment, replace(setting, teacher_seeds=TEACHERS_THEN)
+        )
         for setting in SETTINGS.values()
         for name, experiment in EXPERIMENTS.items()
     }
@@ -62,9 +67,9 @@ def test_the_committed_results_have_the_keys_of_the_papers_setting() -> None:
         if file.stem in EXPERIMENTS
     }
     assert committed.keys() == EXPERIMENTS.keys() - UNMEASURED
-    of_seed_0 = replace(PAPER, teacher_seeds=((MNIST, 0), (FASHION, 0)))
+    of_seed_2 = replace(PAPER, teacher_seeds=TEACHERS_THEN)
     for name, result in committed.items():
-        setting = of_seed_0 if name in OTHER_TEACHER else PAPER
+        setting = of_seed_2 if name in OTHER_TEACHER else PAPER
         measurement = Measurement(EXPERIMENTS[name], setting)
         measured = {each["key"]: each["title"] for each in result["stages"]}
         now = {stage.key: stage.title for stage in with_needs(measurement.needs)}
@@ -77,7 +82,7 @@ def test_the_committed_results_have_the_keys_of_the_papers_setting() -> None:
 
 
 def test_of_the_committed_results_nothing_is_left_to_do() -> None:
-    others = UNMEASURED | OTHER_TEACHER
+    others = UNMEASURED | OTHER_TEACHER | ({"bake-off"} if BEFORE_THE_SEARCH else set())
     measured = [each for name, each in EXPERIMENTS.items() if name not in others]
     queue = Queue(ResultsFolder(RESULTS), measured, PAPER)
     assert queue.all == {}

@@ -32,7 +32,7 @@ SIDE_BY_SIDE: dict[str, tuple[float, ...]] = {  # a lane each
     "input_rate": (5e-3, 2e-2),
     "initial_couplings": (0.1, 0.6),
     "initial_weights": (1.0,),
-    "weight_decay": (0.01, 0.1),
+    "weight_decay": (0.03, 0.3, 1.0),
     "smoothing": (0.05,),
 }
 ALONE: dict[str, tuple[float, ...]] = {  # a training each

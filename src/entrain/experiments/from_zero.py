@@ -59,7 +59,7 @@ def compare(values: Values) -> Comparison:
 
 
 _NOTE = (
-    "The numbers are in the order of the teachers' seeds. For the main teacher (seed 2) this "
+    "The numbers are in the order of the teachers' seeds. For the main teacher (seed 0) this "
     "is the branch of the ablation, trained beside others: sums are taken in another order, and at "
     "this rate rounding is enough to lead a run elsewhere."
 )

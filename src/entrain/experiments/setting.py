@@ -18,11 +18,10 @@ SELECTION: dict[str, TeacherSelection] = {MNIST: "top1", FASHION: "cross-entropy
 # are given those of the main continuation.
 AUXILIARY_RATE = 30.0
 
-# The paper's teachers, initialisations and orders are its own. Of five prespecified seeds (0 to 4)
-# ours is the one whose selected teacher comes nearest to the paper's in validation top-1 accuracy
-# (95.63 % on MNIST, 86.81 % on Fashion-MNIST; the lower seed of equals). The experiment
-# `teacher-seeds` shows all five.
-TEACHER_SEEDS = ((MNIST, 2), (FASHION, 0))
+# The paper's teachers, initialisations and orders are its own. Ours come from the first seed, in
+# which the paper's own rule selects (the best on validation); none is chosen for its likeness to
+# the printed numbers. `teacher-sweep` shows twenty.
+TEACHER_SEEDS = ((MNIST, 0), (FASHION, 0))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """From exact zero all hidden oscillators are alike, and only rounding tells them apart.
 
 With W = 0 and J = 0 every hidden oscillator gets the same gradient from every image, so that their
-rows of W stay equal for ever in exact arithmetic. Sums of floating-point numbers are taken in
-another order for another row, and what they differ by grows.
+rows of W stay equal for ever in exact arithmetic. Where sums of floating-point numbers are taken in
+another order for another row, rows come to differ, and what they differ by grows. Shown twice: step
+by step in one order, in single and in double precision; and at the end of each of the orders that
+single-runs trains.
 """
 
 from __future__ import annotations
@@ -12,48 +14,74 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from entrain.experiments import auxiliary, single_runs
 from entrain.experiments.setting import AUXILIARY_RATE, MNIST, Setting
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.learning import Stage
 from entrain.rules.interface import shuffled
 from entrain.rules.two_stage_task import endpoint_loss
 
-STEPS = 600  # at the paper's size, three epochs
+EVERY = 10  # steps between two that are kept, after the first ones
+
+
+def orders(setting: Setting) -> dict[str, Stage]:
+    """What is trained from exact zero in many orders, by protocol."""
+    found = single_runs.branches(setting, MNIST)
+    return {method: found[method][0] for method in auxiliary.FROM_ZERO}
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """The teacher alone."""
-    return [setting.teacher(MNIST)]
+    """The teacher, and these."""
+    return [setting.teacher(MNIST), *orders(setting).values()]
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Spread of the rows of W after every step of SGD on the endpoint loss, from exact zero."""
+    """Spread of the rows of W: over the steps of one order, and of the network that was selected in
+    every order."""
+    runs: list[Values] = []
+    for method, stage in orders(context.setting).items():
+        spreads = _spread(context.state(stage).best["input_weights"]).tolist()
+        for run, spread in zip(context.test(MNIST, stage), spreads, strict=True):
+            found = {"order": run["run"], "top1": run["top1"], "spread": spread}
+            runs.append({"method": method, **found})
+    return {"dataset": MNIST, "rows": _over_steps(context), "runs": runs}
+
+
+def _spread(weights: Tensor) -> Tensor:
+    """The largest difference between two rows of the weights (..., H, D)."""
+    return (weights.amax(-2) - weights.amin(-2)).amax(-1)
+
+
+def _over_steps(context: ExperimentContext) -> list[Values]:
+    """ZERO-END-ONLY in order 0 for as many epochs as it is trained, in both precisions."""
     setting, data = context.setting, context.data(MNIST)
     teacher = context.teacher(setting.teacher(MNIST))
     inputs = data.preprocessing(data.train.features, unseen=False).to(context.device)
     targets = teacher.targets(inputs)
     batches: list[Tensor] = []
-    for epoch in range(3):
+    for epoch in range(setting.endpoint_epochs):
         order = shuffled("student", 0, (0,), epoch, len(inputs))[0]
         batches += torch.split(order.to(context.device), setting.batch_size)
-    batches = batches[: STEPS if setting.is_paper else 40]
     rows: list[Values] = []
     for dtype in (torch.float32, torch.float64):
         start, share = len(rows) / 2, 0.5 / len(batches)
-        spreads, sizes = [], []
-        for step, weights in enumerate(_trained(setting, inputs, targets, batches, dtype)):
-            spreads.append(float((weights.amax(0) - weights.amin(0)).max()))
-            sizes.append(float(weights.abs().max()))
+        steps, spreads, sizes = list[int](), list[float](), list[float]()
+        for index, weights in enumerate(_trained(setting, inputs, targets, batches, dtype)):
+            step = index + 1
+            if step <= EVERY or step % EVERY == 0:
+                steps.append(step)
+                spreads.append(float(_spread(weights)))
+                sizes.append(float(weights.abs().max()))
             context.on_progress(start + share * step)
         rows.append(
             {
                 "arithmetic": str(dtype).removeprefix("torch."),
+                "step": steps,
                 "spread": spreads,
                 "size": sizes,
-                "first_apart": next((i + 1 for i, each in enumerate(spreads) if each), None),
             }
         )
-    return {"dataset": MNIST, "batches": len(batches), "rows": rows}
+    return rows
 
 
 def _trained(

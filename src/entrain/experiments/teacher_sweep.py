@@ -19,7 +19,7 @@ from entrain.evaluation import (
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, SELECTION, Setting
 from entrain.experiments.spec import METRICS, Experiment, ExperimentContext, Values
-from entrain.experiments.temperature import NOISE_SEED
+from entrain.experiments.temperature import NOISE_SEED, NOISY_METRICS, noisy_metric
 from entrain.experiments.trajectory import NODES
 from entrain.learning import Stage
 from entrain.network import KuramotoNetwork
@@ -93,23 +93,24 @@ def _more(
     errors = trajectory_errors(network, examples.inputs, examples.coefficients)
     steps = network.dynamics.steps
     finer = refine(network, examples.inputs, examples.labels, (steps, 2 * steps))
-    noisy = stochastic(
-        noisy_scores(
+    noisy: Values = {}
+    for temperature in setting.temperatures:
+        scores = noisy_scores(
             network,
             examples.inputs,
-            temperature=setting.temperatures[-1],
+            temperature=temperature,
             replicates=setting.replicates,
             seed=NOISE_SEED,
-        ),
-        examples.labels,
-        examples.targets,
-    )
+        )
+        for readout, each in stochastic(scores, examples.labels, examples.targets).items():
+            for metric in NOISY_METRICS:
+                noisy[noisy_metric(readout, metric, temperature)] = each[metric]
     return {
         **{f"trajectory_{nodes}": trajectory_rmse(errors[nodes]) for nodes in NODES},
         "change": finer.top1_change,
         "disagreement": finer.disagreement,
         "rms_output_change": finer.rms_output_change,
-        **{f"{readout}_top1": noisy[readout]["top1"] for readout in ("single", "ensemble")},
+        **noisy,
     }
 
 

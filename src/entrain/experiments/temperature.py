@@ -13,6 +13,12 @@ from entrain.experiments.spec import Experiment, ExperimentContext, Values, summ
 from entrain.experiments.teacher_spread import source
 
 NOISE_SEED = 0  # one prescribed realisation; every network meets the same noise
+NOISY_METRICS = ("top1", "endpoint_rmse")
+
+
+def noisy_metric(readout: str, metric: str, temperature: float) -> str:
+    """What a metric of a readout at a temperature is called among those of a network."""
+    return f"{readout}_{metric}_at_{temperature:g}"
 
 
 def measure(context: ExperimentContext) -> Values:
@@ -89,7 +95,7 @@ def compare(values: Values) -> Comparison:
             Cell(
                 paper.get(f"{readout}_mean"),
                 found[readout]["mean"]["top1"],
-                source(name, method, "top1"),
+                source(name, method, noisy_metric(readout, "top1", temperature)),
                 paper.get(f"{readout}_sd"),
                 found[readout]["sd"]["top1"],
                 again=again,
@@ -97,7 +103,8 @@ def compare(values: Values) -> Comparison:
             for readout in ("single", "ensemble")
         ]
         known = errors.get((name, method, temperature), {}).get("rmse_mean")
-        rmse, by = found["ensemble"]["mean"]["endpoint_rmse"], source(name, method, "endpoint_rmse")
+        by = source(name, method, noisy_metric("ensemble", "endpoint_rmse", temperature))
+        rmse = found["ensemble"]["mean"]["endpoint_rmse"]
         cells.append(Cell(known, rmse, by, form=".4f", again=again))
         rows.append(Row((name, method, f"{temperature:g}"), tuple(cells)))
     return Comparison(

@@ -16,21 +16,41 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
+_ZERO = 1e-9  # where rows that do not differ in any bit are drawn, on a logarithmic scale
+_MARKS = {"ZERO-END-ONLY": "o", "Z-END": "s"}
+
+
 def from_zero_symmetry(results: Results) -> Figure:
-    """The largest difference between two rows of W, as a share of the largest weight."""
-    figure, axes = panels(1, 1, (5.6, 3.6))
-    axis = axes[0, 0]
-    for row in results["from-zero-symmetry"]["rows"]:
+    """The largest difference between two rows of W: over steps, and at the end of every order."""
+    figure, axes = panels(1, 2, (10.4, 3.8))
+    over_steps, ends = axes[0]
+    values = results["from-zero-symmetry"]
+    for row in values["rows"]:
         share = [
-            s / z if s and z else None for s, z in zip(row["spread"], row["size"], strict=True)
+            s / z if s and z else _ZERO for s, z in zip(row["spread"], row["size"], strict=True)
         ]
-        steps = [index + 1 for index, each in enumerate(share) if each is not None]
-        known = [each for each in share if each is not None]
-        axis.plot(steps, known, linewidth=1.4, label=row["arithmetic"], **_LOOKS[row["arithmetic"]])
-    axis.set_yscale("log")
-    axis.axhline(1.0, color="#555555", linewidth=0.8, linestyle=":")
-    axis.set_xlim(left=0)
-    axis.set_xlabel("step of training from exact zero")
-    axis.set_ylabel("spread of rows of $W$ / largest weight")
-    axis.legend(fontsize=8.5, frameon=False, handlelength=3)
+        look = _LOOKS[row["arithmetic"]]
+        over_steps.plot(row["step"], share, linewidth=1.4, label=row["arithmetic"], **look)
+    over_steps.set_xlim(left=0)
+    over_steps.set_xlabel("step of ZERO-END-ONLY, order 0")
+    over_steps.set_ylabel("spread of rows of $W$ / largest weight")
+    for index, (method, mark) in enumerate(_MARKS.items()):
+        runs = [run for run in values["runs"] if run["method"] == method]
+        ends.plot(
+            [run["top1"] for run in runs],
+            [max(run["spread"], _ZERO) for run in runs],
+            mark,
+            color=CLASS_COLOURS[(3, 0)[index]],
+            markerfacecolor="none",
+            label=f"{method}, {len(runs)} orders",
+        )
+    ends.set_xlabel("test top-1 %")
+    ends.set_ylabel("spread of rows of $W$, selected epoch")
+    for axis in (over_steps, ends):
+        axis.set_yscale("log")
+        axis.axhline(_ZERO, color="#555555", linewidth=0.8, linestyle=":")
+        axis.set_ylim(_ZERO / 4, 30.0)
+        axis.text(0.98, _ZERO * 1.6, "equal in every bit", ha="right", fontsize=8,
+                  transform=axis.get_yaxis_transform())  # fmt: skip
+        axis.legend(fontsize=8.5, frameon=False, handlelength=3)
     return figure

@@ -3,7 +3,7 @@ another norm."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from entrain.evaluation import summarise
@@ -120,21 +120,53 @@ def recurrence(values: Mapping[str, Any]) -> str:
 
 
 def symmetry(values: Mapping[str, Any]) -> str:
-    """When rows of W come apart, and how far, in both arithmetics."""
-    steps = [step for step in (1, 10, 40, 100, 200, 400, 600) if step <= values["batches"]]
+    """How far rows of W are apart, over steps in both arithmetics and at the end of all orders."""
+    last = max(values["rows"][0]["step"])
+    shown = [step for step in (1, 10, 100, 300, 1000) if step < last] + [last]
 
     def after(step: int) -> Callable[[Mapping[str, Any]], str]:
-        return lambda row: f"{row['spread'][step - 1]:.1e} of {row['size'][step - 1]:.1e}"
+        def cell(row: Mapping[str, Any]) -> str:
+            index = row["step"].index(step)
+            return f"{row['spread'][index]:.1e} of {row['size'][index]:.1e}"
 
-    columns: list[Column] = [
+        return cell
+
+    over_steps: list[Column] = [
         ("arithmetic", plain("arithmetic")),
-        ("first step with two rows apart", lambda row: str(row["first_apart"] or "none")),
-        *((f"after {step}", after(step)) for step in steps),
+        *((f"after {step}", after(step)) for step in shown),
+    ]
+    ends: list[Column] = [
+        ("protocol", plain("method")),
+        ("orders", plain("orders")),
+        ("rows of W equal in every bit", plain("alike")),
+        ("their top-1 %", plain("alike_top1")),
+        ("rows apart", plain("apart")),
+        ("their top-1 %", plain("apart_top1")),
     ]
     return (
         "ZERO-END-ONLY, MNIST, order 0: the largest difference between two rows of W, of the "
-        "largest weight.\n\n" + table(values["rows"], columns)
+        "largest weight.\n\n"
+        + table(values["rows"], over_steps)
+        + "\n\nThe networks selected in all orders:\n\n"
+        + table(_ends(values["runs"]), ends)
     )
+
+
+def _ends(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """For each protocol, how many orders end alike and apart, and how accurate these are."""
+    found = []
+    for method in dict.fromkeys(run["method"] for run in runs):
+        row: dict[str, Any] = {"method": method, "orders": 0}
+        for name, alike in (("alike", True), ("apart", False)):
+            tops = [
+                run["top1"]
+                for run in runs
+                if run["method"] == method and (run["spread"] == 0.0) == alike
+            ]
+            row[name], row["orders"] = len(tops), row["orders"] + len(tops)
+            row[f"{name}_top1"] = f"{min(tops):.2f} to {max(tops):.2f}" if tops else ""
+        found.append(row)
+    return found
 
 
 def likelihood(values: Mapping[str, Any]) -> str:

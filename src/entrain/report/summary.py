@@ -23,7 +23,7 @@ _RULES = """\
 |---|---|
 | = | a setting or a constant: equal by configuration, or by the split whose seed was searched for |
 | ✓ | within two of the paper's standard deviations, which are over training orders of one teacher |
-| ≈ | no farther off than one of our teachers lies from another (95 %: t s √2 of teacher-seeds, \
+| ≈ | no farther off than one of our teachers lies from another (95 %: t s √2 of teacher-sweep, \
 metric by metric): the paper's teacher is not ours |
 | ✗ | farther off than both |
 | · | without a scale: the paper prints no deviation, and we have not swept teachers for it |
