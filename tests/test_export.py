@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,12 +25,13 @@ from entrain.export import (
     write_export,
 )
 from entrain.export import simulators as programs
+from entrain.export.components import components_of, parts
 from entrain.export.design import FILE, read_design, write_design
 from entrain.export.folder import Target, files_of, read_export, refuse_edited
 from entrain.export.ngspice import demodulated, read_raw
 from entrain.export.spice import netlists
 from entrain.export.verilog import verilog_files
-from entrain.hardware import preset
+from entrain.hardware import Components, preset
 from entrain.physics import Dynamics, PhaseModel
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
@@ -117,6 +119,17 @@ def test_designs_that_contradict_themselves_are_refused(tmp_path: Path, change: 
         read_design(tmp_path)
 
 
+def test_a_design_under_other_fields() -> None:
+    design = small()
+    fields, start = design.fields[::-1], np.linspace(0.0, 1.0, 6)
+    other = design.under(fields)
+    assert np.array_equal(other.phases(), design.phases()[::-1])
+    begun = design.under(fields[:1], start)
+    assert np.array_equal(begun.trajectory(2, 100)[0, 0], start)
+    with pytest.raises(InputError, match=r"shape \(M, 6\), got \(3, 5\)"):
+        design.under(fields[:, :5])
+
+
 def test_a_trajectory_ends_where_finer_and_finer_steps_do() -> None:
     design = small(frequencies=column(1, -2, 0, 3, 0, 0))
     coarse, fine = design.trajectory(5, 100), design.trajectory(5, 4000)
@@ -158,6 +171,75 @@ def test_a_natural_frequency_detunes_its_tank() -> None:
     omega = 2 * math.pi * 1e9
     assert inductors["Lref"] == pytest.approx(1.0 / (omega**2 * 1e-12), rel=1e-9)
     assert inductors["L1"] == pytest.approx(1.0 / ((omega + 5 / unit) ** 2 * 1e-12), rel=1e-9)
+
+
+SPREAD = Components(0.02, 0.01, None, 0.05, 0.04, 0.03)
+
+
+def test_components_without_tolerance_are_the_netlist_as_designed() -> None:
+    design = small(frequencies=column(0, 5, 0, 0, 0, 0))
+    wanted = netlists(design, Spice("lc"))
+    for nothing in (Components(), Components(tuning=0.0)):
+        assert netlists(design, Spice("lc", spread=nothing, seed=3)) == wanted
+
+
+def test_every_component_has_a_tolerance_of_its_own_and_a_seed_gives_it_again() -> None:
+    design = small(n=40)
+    ideal, found, again, other = (
+        netlists(design, spice)["network.inc"]
+        for spice in (Spice("lc"), *(Spice("lc", spread=SPREAD, seed=k) for k in (3, 3, 4)))
+    )
+    assert found == again != other
+    wanted = {"C": 0.02, "L": 0.01, "G": 0.04}
+    for kind, tolerance in wanted.items():
+        pairs = [
+            (float(a.split()[place]), float(b.split()[place]))
+            for a, b in zip(found.splitlines(), ideal.splitlines(), strict=True)
+            if a[0] == kind and a[1] != "f" and (place := 3 if kind in "CL" else 5)
+        ]
+        ratios = np.array([a / b for a, b in pairs])
+        assert len(set(ratios)) == len(ratios) == {"C": 41, "L": 41, "G": 1560}[kind]
+        assert ratios.std() == pytest.approx(tolerance, rel=0.3)
+        assert abs(ratios.mean() - 1.0) < tolerance
+    factors = {name: float(x) for name, x in re.findall(r"gm\*(b\d+)\*([\d.]+)}", found)}
+    assert len(factors) == 40
+    assert np.std(list(factors.values())) == pytest.approx(0.03, rel=0.4)
+    g1, g3 = (np.array(re.findall(rf"{{{g}\*([\d.]+)}}", found), float) for g in ("g1", "g3"))
+    assert g1.std() == pytest.approx(0.05, rel=0.4)
+    assert abs(np.corrcoef(g1, g3)[0, 1]) < 0.5
+
+
+def test_tuned_tanks_have_the_frequency_whatever_their_components() -> None:
+    spread = Components(capacitance=0.1, inductance=0.05, tuning=1e-4)
+    omegas = np.linspace(6e9, 7e9, 400)
+    made = parts(Spice("lc", spread=spread), omegas)
+    found = 1.0 / np.sqrt(made.capacitors * made.inductors)
+    assert (found / omegas - 1.0).std() == pytest.approx(1e-4, rel=0.2)
+    assert (made.inductors * omegas**2 * 1e-12).std() == pytest.approx(0.05, rel=0.2)
+    untuned = parts(Spice("lc", spread=replace(spread, tuning=None)), omegas)
+    off = 1.0 / np.sqrt(untuned.capacitors * untuned.inductors) / omegas
+    assert off.std() == pytest.approx(0.5 * math.hypot(0.1, 0.05), rel=0.2)
+
+
+def test_components_of_files_and_what_is_refused(tmp_path: Path) -> None:
+    found = components_of("typical")
+    assert found.transconductance == 0.05
+    assert found.tuning == pytest.approx(2e-4)
+    with pytest.raises(InputError, match="no section"):
+        components_of("ark")
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[components]\ncapacitance = { value = 5, unit = "%", source = "data sheet" }\n'
+    )
+    assert components_of(str(path)) == Components(capacitance=0.05)
+    path.write_text("[components]\ncapacitance = 5\n")
+    with pytest.raises(InputError, match=r"components: capacitance is a relative spread"):
+        components_of(str(path))
+    path.write_text("[components]\ncapacitence = 0.1\n")
+    with pytest.raises(InputError, match="did you mean 'capacitance'"):
+        components_of(str(path))
+    with pytest.raises(InputError, match="the level phase has no components"):
+        Spice("phase", spread=SPREAD)
 
 
 def test_an_lc_netlist_refuses_what_it_cannot_build() -> None:
@@ -273,7 +355,14 @@ def test_couplings_lie_row_by_row_in_words_of_lanes() -> None:
 
 
 @pytest.mark.parametrize(
-    "target", [Spice("phase"), Spice("lc", cycles=30.0), WordLengths(lanes=2), Plain()]
+    "target",
+    [
+        Spice("phase"),
+        Spice("lc", cycles=30.0),
+        Spice("lc", spread=SPREAD, seed=7),
+        WordLengths(lanes=2),
+        Plain(),
+    ],
 )
 def test_an_export_is_read_as_it_was_written(tmp_path: Path, target: Target) -> None:
     folder = tmp_path / "export"
@@ -358,6 +447,10 @@ def test_the_command_exports_and_says_what_to_do(
     )
     assert found["oscillators"] == read_design(tmp_path / "v").oscillators
     assert found["target"]["to"] == "verilog"
+    given = ("--to=spice", "--level=lc", "--spread=typical", "--seed=5", f"--out={tmp_path / 'c'}")
+    found = printed(invoke, "export", str(tiny_run.model), *given)
+    assert found["target"]["seed"] == 5
+    assert found["target"]["spread"]["transconductance"] == 0.05
 
 
 def test_the_command_refuses_what_it_cannot_export(
@@ -368,6 +461,9 @@ def test_the_command_refuses_what_it_cannot_export(
     assert "did you mean 'phase'" in refuse("export", model, "--to=spice", "--level=phases")
     assert "--cycles must be" in refuse("export", model, "--to=spice", "--cycles=0")
     assert "--images must be" in refuse("export", model, "--to=spice", "--images=0")
+    lc = ("export", model, "--to=spice", "--level=lc", "--spread=ark")
+    assert "no section [components]" in refuse(*lc)
+    assert "--to plain" in refuse("export", model, "--to=plain", "--spread=typical")
     assert "address bits" in refuse("export", model, "--to=verilog", "--address=2")
     (tmp_path / "there").write_text("something")
     assert "not empty" in refuse("export", model, "--to=spice", f"--out={tmp_path}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from conftest import Invoke, Run, printed
 from entrain.export import Design, Spice, WordLengths, digital, fixed_point, verify, write_export
+from entrain.export.ngspice import simulate
+from entrain.hardware import Components
 from test_export import column, every_term, small
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
@@ -47,6 +50,20 @@ def test_lc_oscillators_come_to_the_phase_model_with_more_cycles(tmp_path: Path)
         off.append(found.max_difference)
     assert off[1] < off[0] < 0.2
     assert off[1] < 0.05
+
+
+@needs("ngspice")
+def test_a_device_differs_by_its_components_and_is_the_same_in_every_run() -> None:
+    design = small(n=4, images=2)
+    spread = Components(inductance=0.02, tuning=1e-3, negative_conductance=0.05)
+    spice = Spice("lc", cycles=40.0, spread=replace(spread, transconductance=0.05))
+    found = simulate(design, spice, times=8)
+    assert found.shape == (9, 2, 4)
+    assert found[0] == pytest.approx(np.full((2, 4), np.pi / 2), abs=0.2)
+    assert np.array_equal(simulate(design.first(1), spice, times=8), found[:, :1])
+    ideal = simulate(design, Spice("lc", cycles=40.0), times=8)
+    off = np.abs(found - ideal)[-1].max(0)
+    assert ((off > 1e-3) & (off < 1.0)).all()
 
 
 @needs("ngspice")

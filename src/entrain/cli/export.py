@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from entrain.hardware import Chip
     from entrain.model import Model
 
-_OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate")
+_OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "seed")
 
 
 def command(
@@ -54,7 +55,15 @@ def command(
             show_default="the ideal network",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of that chip.")] = 0,
+    spread: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HARDWARE",
+            help="SPICE, lc: components with the tolerances of a preset or a TOML file.",
+            show_default="as designed",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the chip that either of both draws.")] = 0,
     data_dir: DataDir = None,
     json: Json = False,
 ) -> None:
@@ -64,8 +73,9 @@ def command(
     images go with it. entrain verify runs the circuit on them and compares.
     """
     from entrain.cli.evaluate import test_examples
-    from entrain.errors import positive_int, unknown_name
+    from entrain.errors import InputError, positive_int, unknown_name
     from entrain.export import Plain, Spice, WordLengths, design_of, write_export
+    from entrain.export.components import components_of
     from entrain.export.design import MOST_IMAGES
     from entrain.models import find, load
 
@@ -74,13 +84,18 @@ def command(
     with as_typed(*_OPTIONS):
         if to == "spice":
             chosen = cast("Level", level)  # which is checked there
-            target = Spice(chosen, frequency, cycles, capacitance, amplitude_rate)
+            made = (chosen, frequency, cycles, capacitance, amplitude_rate)
+            target = Spice(*made)
+            if spread is not None:
+                target = replace(target, spread=components_of(spread), seed=seed)
         elif to == "verilog":
             target = WordLengths(phase, coupling, sine, address, lanes)
         elif to == "plain":
             target = Plain()
         else:
             raise unknown_name("--to", to, ("spice", "verilog", "plain"))
+        if spread is not None and to != "spice":
+            raise InputError(f"--spread is for the components of a netlist, got --to {to}")
     path = find(model)
     loaded = load(path)
     chip = _chip(hardware, seed)

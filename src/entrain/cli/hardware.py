@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,6 +52,7 @@ def _show(chip: ChipFile, json: bool) -> None:
                 "units": chip.units,
                 "sources": chip.sources,
                 "facts": chip.facts,
+                "components": None if chip.components is None else asdict(chip.components),
             }
         )
         return
@@ -73,7 +75,7 @@ def _value(chip: ChipFile, place: str, unit: str) -> str:
     from entrain.hardware.files import is_share
 
     effect, entry = place.split(".")
-    values = getattr(chip.hardware, effect)
+    values: Any = chip.components if effect == "components" else getattr(chip.hardware, effect)
     value = getattr(values, entry)
     if is_share(place) and isinstance(value, int | float):
         return f"{100.0 * value:g} %"

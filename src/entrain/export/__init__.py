@@ -2,6 +2,7 @@
 
 - design.py: what a circuit has to compute
 - spice.py: netlists: the equations, or LC oscillators
+- components.py: the components of those, with the tolerances of one chip
 - fixed_point.py: the network in whole numbers
 - verilog.py: the core that computes them, its memories and testbench
 - plain.py: JSON and NumPy, for everybody else

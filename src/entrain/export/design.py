@@ -105,6 +105,20 @@ class Design:
         """cos(theta) of the outputs: (..., N) -> (..., O)."""
         return readout(torch.as_tensor(phases), self.outputs).numpy()
 
+    def under(self, fields: np.ndarray, start: np.ndarray | None = None) -> Design:
+        """The same network under other fields (M, N), from `start` (N,) where it is given; without
+        labels (-1)."""
+        b = torch.as_tensor(np.array(fields), dtype=torch.float64)
+        if b.dim() != 2 or b.shape[1] != self.oscillators or not bool(b.isfinite().all()):
+            raise InputError(
+                f"fields must be finite, of shape (M, {self.oscillators}), got {tuple(b.shape)}"
+            )
+        model = replace(self.phase_model, fields=b[None])
+        if start is not None:
+            begun = torch.as_tensor(np.array(start), dtype=torch.float64)
+            model = replace(model, start=begun.reshape(1, 1, self.oscillators))
+        return replace(self, phase_model=model, labels=(-1,) * len(b))
+
     def first(self, images: int) -> Design:
         """The same with the first images only."""
         kept = replace(self.phase_model, fields=self.phase_model.fields[:, :images])

@@ -27,8 +27,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from entrain.errors import InputError, one_of, positive_float
+from entrain.errors import InputError, one_of, positive_float, seed_number, shown
+from entrain.export.components import parts
 from entrain.export.design import Design
+from entrain.hardware import Components
 
 Level = Literal["phase", "lc"]
 NETWORK = "network.inc"
@@ -42,16 +44,24 @@ PHASE_POINTS = 400  # largest step of the phase level: the observation time by t
 class Spice:
     """How a netlist is built. `frequency` in hertz, `cycles` of it within the observation time,
     `capacitance` in farads; `amplitude_rate` g1 / (2 C) in units of the network's time, by default
-    20 sqrt(cycles), which kept the error of trials with 30, 100 and 300 cycles smallest."""
+    20 sqrt(cycles), which kept the error of trials with 30, 100 and 300 cycles smallest. With a
+    `spread` the components of an `lc` netlist are those of the chip `seed`."""
 
     level: Level = "phase"
     frequency: float = 1e9
     cycles: float = 100.0
     capacitance: float = 1e-12
     amplitude_rate: float | None = None
+    spread: Components | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
         one_of("level", self.level, Level)
+        seed_number("seed", self.seed)
+        if self.spread is not None and not isinstance(self.spread, Components):
+            raise InputError(f"spread must be Components, got {shown(self.spread)}")
+        if self.spread is not None and self.level != "lc":
+            raise InputError("the level phase has no components that could differ; export at lc")
         for name in ("frequency", "cycles", "capacitance"):
             positive_float(name, getattr(self, name), least=1e-18, most=1e15)
         if self.amplitude_rate is not None:
@@ -77,7 +87,10 @@ class Spice:
 
 def spice_from_json(target: dict[str, Any]) -> Spice:
     """What `to_json` gave."""
-    return Spice(**{name: value for name, value in target.items() if name != "to"})
+    given = {name: value for name, value in target.items() if name != "to"}
+    if given.get("spread") is not None:
+        given["spread"] = Components(**given["spread"])
+    return Spice(**given)
 
 
 def image_file(image: int) -> str:
@@ -175,26 +188,34 @@ def _lc_network(design: Design, spice: Spice) -> str:
     omegas = np.full(n, omega) if detuning is None else omega + detuning / unit
     if omegas.min() <= 0.1 * omega:
         raise InputError("natural frequencies are as large as the carrier; export more cycles")
-    parts = [
+    lines = [
         f"* {n} oscillators and a reference, {spice.frequency:g} Hz, {spice.cycles:g} cycles",
         f".param g1={_number(negative)} g3={_number(negative * 4.0 / 3.0)}",
         f".param gm={_number(strength)}",
     ]
     starts = [*design.start, 0.0]
-    for name, w, start in zip([*range(n), REFERENCE], [*omegas, omega], starts, strict=True):
-        current = math.sin(start) * w * c  # of the inductor: w C sin(theta) at 1 V
-        parts += [
+    made = parts(spice, np.array([*omegas, omega]))
+    for k, (name, start) in enumerate(zip([*range(n), REFERENCE], starts, strict=True)):
+        tank, coil = made.capacitors[k], made.inductors[k]
+        current = math.sin(start) * math.sqrt(tank / coil)  # of the inductor: w C sin(theta) at 1 V
+        linear, cubic = _times("g1", made.linear[k]), _times("g3", made.cubic[k])
+        lines += [
             f"* oscillator {name}",
-            f"C{name} n{name} 0 {_number(c)} ic={_number(math.cos(start))}",
-            f"L{name} n{name} m{name} {_number(1.0 / (w * w * c))} ic={_number(current)}",
+            f"C{name} n{name} 0 {_number(tank)} ic={_number(math.cos(start))}",
+            f"L{name} n{name} m{name} {_number(coil)} ic={_number(current)}",
             f"Vsense{name} m{name} 0 0",
-            f"B{name} 0 n{name} i={{g1}}*v(n{name})-{{g3}}*v(n{name})*v(n{name})*v(n{name})",
+            f"B{name} 0 n{name} i={linear}*v(n{name})-{cubic}*v(n{name})*v(n{name})*v(n{name})",
         ]
-    parts.append("* fields: injection from the reference")
-    parts += [f"Gf{i} 0 n{i} n{REFERENCE} 0 {{gm*b{i}}}" for i in range(n)]
-    parts.append("* couplings: transconductors")
+    lines.append("* fields: injection from the reference")
+    for i, factor in enumerate(made.injections):
+        lines.append(f"Gf{i} 0 n{i} n{REFERENCE} 0 {_times(f'gm*b{i}', factor)}")
+    lines.append("* couplings: transconductors")
     for i, row in enumerate(design.couplings):
-        parts += [
-            f"G{i}_{j} 0 n{i} n{j} 0 {_number(strength * row[j])}" for j in np.flatnonzero(row)
-        ]
-    return "\n".join([*parts, ""])
+        values = strength * row * made.transconductors[i]
+        lines += [f"G{i}_{j} 0 n{i} n{j} 0 {_number(values[j])}" for j in np.flatnonzero(row)]
+    return "\n".join([*lines, ""])
+
+
+def _times(name: str, factor: float) -> str:
+    """A parameter with the tolerance of one component."""
+    return f"{{{name}}}" if factor == 1.0 else f"{{{name}*{_number(factor)}}}"

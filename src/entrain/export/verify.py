@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,13 +16,11 @@ from entrain.export import digital
 from entrain.export.design import Design
 from entrain.export.fixed_point import WordLengths, fixed_point
 from entrain.export.folder import read_export, refuse_edited
-from entrain.export.ngspice import TIMES, run_image, traces
+from entrain.export.ngspice import TIMES, Progress, run_images
 from entrain.export.plain import JSON, Plain, recomputed
 from entrain.export.spice import Spice
-from entrain.threads import cpu_share
 
 _FINE = 10_000  # Euler steps of the trajectory that circuits are compared with
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -87,17 +83,8 @@ def _circuits(
     folder: Path, design: Design, spice: Spice, scratch: Path, tell: Progress
 ) -> Verification:
     """Every image's netlist, as many at once as there are cores."""
-    began, done = time.monotonic(), 0
-
-    def one(image: int) -> np.ndarray:
-        nonlocal done
-        found = traces(design, spice, run_image(folder, image, scratch))
-        done += 1
-        tell(done / design.images)
-        return found
-
-    with ThreadPoolExecutor(cpu_share()) as pool:
-        simulated = np.stack(list(pool.map(one, range(design.images))), 1)
+    began = time.monotonic()
+    simulated = run_images(folder, design, spice, scratch, on_progress=tell)
     seconds = time.monotonic() - began
     python = design.trajectory(TIMES, _FINE)
     return _compared(

@@ -1,6 +1,7 @@
 """Chips as they are: what distinguishes a network on hardware from its equations."""
 
 from entrain.hardware.chip import Chip, on_chips, realise
+from entrain.hardware.components import Components
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.draws import ChipDraws, FreshDraws, KeptDraws
 from entrain.hardware.effect import Draws, Effect, Realised
@@ -18,6 +19,7 @@ __all__ = [
     "Chip",
     "ChipDraws",
     "ChipFile",
+    "Components",
     "CouplingFunction",
     "Dead",
     "Delay",

@@ -8,8 +8,9 @@
     [mismatch]
     couplings = { value = 10, unit = "%", source = "assumed" }
 
-A section is an effect of `Hardware`, or `chip`, whose other entries are facts that are shown. A
-plain number stands for one in the basic unit without a source.
+A section is an effect of `Hardware`, or `chip`, whose other entries are facts that are shown, or
+`components`, the tolerances of the parts that a netlist is built of. A plain number stands for one
+in the basic unit without a source.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from entrain.errors import InputError, unknown_name
+from entrain.hardware.components import Components, component_entries
 from entrain.hardware.hardware import KINDS, Hardware, entries_of
 
 _FOLDER = Path(__file__).parent / "presets"
@@ -57,6 +59,7 @@ _UNITS: dict[str, dict[str, Any]] = {  # of an entry, or of an effect's entry: u
     "spread": _SHARE,
     "inputs": {"inputs": 1},
     "chip.oscillators": {"oscillators": 1},
+    **{f"components.{name}": _SHARE for name in component_entries()},
 }
 
 
@@ -66,7 +69,7 @@ class ChipFile:
 
     `sources` and `units` (those of the numbers in `hardware`) belong to entries such as
     "mismatch.couplings"; `facts` are entries of the section `chip` that do not change the network,
-    as text.
+    as text. `components` are those of a netlist, where the file has them.
     """
 
     name: str
@@ -75,6 +78,7 @@ class ChipFile:
     sources: dict[str, str]
     units: dict[str, str]
     facts: dict[str, str]
+    components: Components | None = None
 
 
 def presets() -> tuple[str, ...]:
@@ -136,13 +140,14 @@ def _parsed(name: str, content: dict[str, Any]) -> ChipFile:
     units: dict[str, str] = {}
     facts: dict[str, str] = {}
     for effect, entries in content.items():
-        if effect not in KINDS:
-            raise unknown_name("effect", effect, [*KINDS, "chip", "title"])
+        if effect not in (*KINDS, "components"):
+            raise unknown_name("effect", effect, [*KINDS, "chip", "components", "title"])
         if not isinstance(entries, dict):
             raise InputError(f"{effect} must be a section [{effect}], got {entries!r}")
         values[effect] = {}
         for key, entry in entries.items():
-            if key not in (known := entries_of(effect)):
+            known = component_entries() if effect == "components" else entries_of(effect)
+            if key not in known:
                 raise unknown_name(f"entry of {effect}", key, known)
             place = f"{effect}.{key}"
             values[effect][key], units[place], sources[place] = _number(place, entry)
@@ -157,8 +162,16 @@ def _parsed(name: str, content: dict[str, Any]) -> ChipFile:
             raise unknown_name("entry of chip", key, ["oscillators"])  # no fact, but a slip
         else:
             facts[key] = _fact(entry)
+    components = _components(values.pop("components", None))
     hardware = replace(Hardware.from_json(values), name=name)
-    return ChipFile(name, str(title), hardware, sources, units, facts)
+    return ChipFile(name, str(title), hardware, sources, units, facts, components)
+
+
+def _components(values: dict[str, Any] | None) -> Components | None:
+    try:
+        return None if values is None else Components(**values)
+    except InputError as error:
+        raise InputError(f"components: {error}") from error
 
 
 def is_share(place: str) -> bool:
