@@ -174,6 +174,57 @@ def test_silencing_and_restoring_an_oscillator(visit: Callable[..., Visit]) -> N
     page.eventually(lambda: page.scores() == still)
 
 
+def test_a_silenced_output_never_answers(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    for tile in (0, 12, 21):
+        page.get(f"gallery-mnist-{tile}").click()
+        playwright.expect(page.get("verdict")).to_have_text(str(tile // 3))
+        page.get(f"dial-{64 + tile // 3}").dblclick()
+        playwright.expect(page.get("verdict")).not_to_have_text(str(tile // 3))
+        page.get("reset-physics").click()
+        playwright.expect(page.get("verdict")).to_have_text(str(tile // 3))
+    silent = ".".join(str(i) for i in range(64, 74))
+    none = visit(reduced_motion="reduce").go(f"#v=1&d=mnist&p=path&off={silent}")
+    playwright.expect(none.get("verdict")).to_have_text("no answer")
+    assert none.text("doubt") == "every output is silenced"
+
+
+def test_damage_stays_with_its_network(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    whole = page.scores()
+    page.get("dial-3").dblclick()
+    page.eventually(lambda: page.scores() != whole)
+    broken = page.scores()
+    playwright.expect(page.get("changes")).to_have_text("1 silenced")
+    page.get("protocol-path").click()
+    playwright.expect(page.get("changes")).to_have_text("")
+    other = entrain.load("mnist-74-path")
+    test = load_test_split("mnist")
+    expected = other.scores(test.features[np.flatnonzero(test.labels == 0)[0]])[0].tolist()
+    page.eventually(lambda: page.scores() == pytest.approx(expected, abs=1e-5))
+    page.get("compare").click()  # the other keeps its own damage beside it
+    playwright.expect(page.get("verdict-other")).to_have_text(re.compile(r"\S"))
+    page.eventually(lambda: page.scores("-other") == broken)
+    assert page.scores() == pytest.approx(expected, abs=1e-5)
+    page.get("compare").click()
+    page.get("protocol-two-stage-end").click()
+    page.eventually(lambda: page.scores() == broken)
+    playwright.expect(page.get("changes")).to_have_text("1 silenced")
+
+
+def test_a_step_too_coarse_is_said_beside_the_energy(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    playwright.expect(page.get("lag")).to_be_hidden()
+    page.set("observation-time", 1)
+    page.set("steps", 20)
+    playwright.expect(page.get("lag")).to_contain_text("the Euler step of 0.05 is too coarse")
+    page.set("steps", 800)
+    playwright.expect(page.get("lag")).to_be_hidden()
+    page.set("steps", 20)
+    page.set("temperature", 0.5)  # under noise it may rise
+    playwright.expect(page.get("lag")).to_be_hidden()
+
+
 def test_a_narrow_phone_needs_no_sideways_scrolling(visit: Callable[..., Visit]) -> None:
     for width in (320, 360):
         page = visit(viewport={"width": width, "height": 740}, has_touch=True).go()

@@ -84,16 +84,24 @@ def test_new_noise_is_another_run_of_the_same_chip(page: Visit) -> None:
     )
 
 
-def test_without_noise_a_new_chip_changes_the_answer_and_new_noise_does_not(page: Visit) -> None:
-    page.set("chip-kind", "wang-2019")
+def test_buttons_that_would_change_nothing_are_off_and_say_why(page: Visit) -> None:
+    def off() -> dict[str, bool]:
+        names = ("new-noise", "new-chip", "chip-number", "ensemble")
+        return {name: page.get(name).is_disabled() for name in names}
+
+    assert all(off().values())
+    assert "at temperature 0 every run of this chip is the same" in page.text("noise-why")
+    assert "all are the same" in page.text("chip-why")
+    page.set("chip-kind", "wang-2019")  # chips that differ, without noise
     page.eventually(lambda: page.scores() == close(python(preset("wang-2019"), 0)))
-    before = page.scores()
-    page.get("new-noise").click()
-    page.eventually(lambda: "s=" in page.page.url)
-    page.shown()
-    assert page.scores() == before
+    assert off() == {"new-noise": True, "new-chip": False, "chip-number": False, "ensemble": True}
     page.get("new-chip").click()
     page.eventually(lambda: page.scores() == close(python(preset("wang-2019"), 1)))
+    page.set("chip-kind", "ideal")
+    page.set("temperature", 0.5)  # runs that differ, of one chip
+    page.shown()
+    assert off() == {"new-noise": False, "new-chip": True, "chip-number": True, "ensemble": False}
+    playwright.expect(page.get("noise-why")).to_be_hidden()
 
 
 def test_chips_that_do_not_fit_say_why_and_cannot_be_chosen(page: Visit) -> None:

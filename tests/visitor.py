@@ -98,8 +98,9 @@ class Visit:
         assert holds()
 
     def shown(self) -> None:
-        """Wait for the frame that shows what was done last."""
+        """Wait for the frame that shows what was done last: it is computed beside the page."""
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => done()))")
+        self.eventually(lambda: self.page.locator("body[aria-busy]").count() == 0)
 
     def scores(self, suffix: str = "") -> list[float]:
         """The ten outputs, as the margin's tooltip lists them."""

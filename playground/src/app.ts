@@ -1,20 +1,25 @@
 /** State to run to views: every change of the state ends in one run per animation frame. */
 
 import { UnfitInput, UnfitModel, testImages, type Gallery, type Model, type Shape } from "./core";
+import { Engine, type Finished } from "./engine/engine";
 import { Address, readAddress } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
 import { hook, paintGrey, reducedMotion } from "./dom";
 import { Models, Unreachable, loadGallery, loadModels } from "./models";
-import { inputOf, runAll, type Outcome } from "./run";
+import { inputOf, type Outcome } from "./run";
 import {
   DATASETS,
   FIRST_NETWORK,
+  damageOf,
   firstPicture,
   freshSettings,
+  networkKeys,
   stateOf,
   withCutToggled,
+  withDamage,
   withSilenceToggled,
   type AppState,
+  type Damage,
   type Dataset,
   type Network,
   type Settings,
@@ -33,7 +38,7 @@ import { startTheme } from "./views/theme";
 import { Timeline } from "./views/timeline";
 import { showTitle } from "./views/title";
 import { createUpload } from "./views/upload";
-import { Verdict, tie } from "./views/verdict";
+import { Verdict, spokenOf } from "./views/verdict";
 import { describe, fillsFrame, invitation } from "./words";
 
 export class App {
@@ -42,19 +47,21 @@ export class App {
   private outcomes: Outcome[] = [];
   private waiting = false;
   private restart = false;
+  private asked = 0; // counts the runs
   private entering = 0; // counts the networks asked for: the last one wins
   private gallery: Gallery = new Map();
   private galleryView: GalleryView | null = null; // until the gallery is here nothing runs
   private models = new Models([]);
   private choice: ChoiceView | null = null;
 
+  private readonly engine = new Engine();
   private readonly address = new Address(() => this.state);
   private readonly pad = createPad((reading, done) => this.draw(reading, done));
   private readonly row = createRow((values) => this.set({ picture: { kind: "row", values } }));
   private readonly physics = createPhysics({
     onChange: (change) => this.setPhysics({ ...this.state.physics, ...change }),
     onEnsemble: (ensemble) => this.set({ ensemble }),
-    onReset: () => this.set({ physics: freshSettings(), ensemble: false }),
+    onReset: () => this.set({ physics: freshSettings(), ensemble: false, damage: this.healed() }),
   });
   private readonly chip = createChip({
     // A kind comes as it is: what was set by hand on the last one goes.
@@ -68,9 +75,9 @@ export class App {
     this.showTime(fraction, at, still),
   );
   private readonly oscillators = new Oscillators({
-    onSelect: (i) => this.set({ selected: i === this.state.selected ? null : i }),
-    onCut: (a, b) => this.setPhysics(withCutToggled(this.state.physics, a, b)),
-    onSilence: (i) => this.setPhysics(withSilenceToggled(this.state.physics, i)),
+    onSelect: (i) => this.select(i === this.state.selected ? null : i),
+    onCut: (a, b) => this.setDamage(withCutToggled(damageOf(this.state), a, b)),
+    onSilence: (i) => this.setDamage(withSilenceToggled(damageOf(this.state), i)),
   });
   private readonly panels = ["", "-other"].map(
     (suffix) => new Panel(suffix, (t) => this.timeline.seek(t)),
@@ -185,6 +192,29 @@ export class App {
     this.set({ physics });
   }
 
+  /** Of the network that is chosen: another has its own. */
+  private setDamage(damage: Damage): void {
+    const [key] = networkKeys(this.state);
+    this.set({ damage: withDamage(this.state.damage, key!, damage) });
+  }
+
+  /** The damage of all networks without that of those shown. */
+  private healed(): AppState["damage"] {
+    return networkKeys(this.state).reduce(
+      (all, key) => withDamage(all, key, { cut: [], silenced: [] }),
+      this.state.damage,
+    );
+  }
+
+  /** The oscillator in the inspector: nothing has to run for it. */
+  private select(selected: number | null): void {
+    if (this.last === null) return;
+    this.state = { ...this.state, selected };
+    this.last = { ...this.last, selected };
+    this.address.save();
+    this.oscillators.show(this.last, this.outcomes[0]!);
+  }
+
   private choose(choice: Partial<Network>): void {
     if (choice.given !== undefined) {
       const opened = this.opened({ ...this.state, ...choice });
@@ -215,6 +245,7 @@ export class App {
 
   private schedule(restart: boolean): void {
     this.restart ||= restart;
+    document.body.setAttribute("aria-busy", "true");
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => {
@@ -227,37 +258,51 @@ export class App {
 
   private run(restart: boolean): void {
     if (this.galleryView === null) return;
-    const { state, last } = this;
+    const { state } = this;
     const models = this.models.get(state);
     if (models === null) {
       this.fetch(state);
       return;
     }
-    const before = performance.now();
-    try {
-      this.outcomes = runAll(state, models, inputOf(state, models[0], this.gallery));
-    } catch (error) {
-      if (error instanceof UnfitChip) {
-        say(`This network runs as the ideal one: ${error.message}.`, "problem");
-        this.state = { ...state, physics: { ...state.physics, kind: IDEAL } };
-        this.address.save();
-        this.schedule(restart);
-        return;
-      }
-      if (!(error instanceof UnfitInput)) throw error;
-      say(`${error.message}; the last one stays.`, "problem");
-      if (last !== null) this.state = { ...state, picture: last.picture };
-      return;
-    }
-    hook("run-time").textContent = `last run ${(performance.now() - before).toFixed(1)} ms`;
-    this.last = state;
+    const turn = ++this.asked;
+    this.engine
+      .run(state, models, inputOf(state, models[0]!, this.gallery))
+      .then((finished) => finished && this.finish(finished, models[0]!, restart))
+      .catch((error: unknown) => this.refuse(error, state, restart))
+      .finally(() => {
+        if (turn === this.asked && !this.waiting) document.body.removeAttribute("aria-busy");
+      });
+  }
+
+  /** What came of a run is shown. */
+  private finish({ state, outcomes, milliseconds }: Finished, model: Model, restart: boolean): void {
+    const { last } = this;
+    this.outcomes = outcomes;
+    this.last = { ...state, selected: this.state.selected };
+    hook("run-time").textContent = `last run ${milliseconds.toFixed(1)} ms`;
     if (last !== null && state.picture.kind === "gallery") {
-      if (last.picture !== state.picture || last.dataset !== state.dataset) this.describe(models[0]);
+      if (last.picture !== state.picture || last.dataset !== state.dataset) this.describe(model);
     }
-    if (last?.dataset !== state.dataset) this.pad.hint(invitation(models[0]));
+    if (last?.dataset !== state.dataset) this.pad.hint(invitation(model));
     this.show();
     if (restart && !reducedMotion()) this.timeline.play(true);
     else if (restart) this.timeline.seek(1);
+  }
+
+  /** A run that could not be: the chip or the input goes back. */
+  private refuse(error: unknown, state: AppState, restart: boolean): void {
+    if (error instanceof UnfitChip) {
+      say(`This network runs as the ideal one: ${error.message}.`, "problem");
+      this.state = { ...this.state, physics: { ...this.state.physics, kind: IDEAL } };
+      this.address.save();
+      this.schedule(restart);
+      return;
+    }
+    if (!(error instanceof UnfitInput)) throw error;
+    say(`${error.message}; the last one stays.`, "problem");
+    const { last } = this;
+    if (last === null || this.state.picture !== state.picture) return;
+    this.state = { ...this.state, picture: last.picture };
   }
 
   /** The models that are missing, then the run; without them the last choice comes back. */
@@ -278,7 +323,7 @@ export class App {
   private show(): void {
     const { last: state, outcomes } = this;
     if (outcomes.length === 0 || state === null) return;
-    const [{ model, physics, winner, tied, rollout, doubt }] = outcomes;
+    const [{ model, physics, rollout }] = outcomes;
     const [itself] = this.models.get(state) ?? [model];
     const input = inputOf(state, model, this.gallery);
     if (model.preprocessing.kind === "picture") {
@@ -288,7 +333,7 @@ export class App {
       preview.setAttribute("aria-label", `The ${rows} by ${columns} input`);
     } else this.row.show(Float64Array.from(input.values));
     this.choice?.show(state, model);
-    this.chip.show(state.physics, itself);
+    this.chip.show(state.physics, physics, itself);
     this.physics.show(physics, state.ensemble, model);
     const tested = testImages(this.gallery, model).length > 0 ? [model.dataset] : [];
     this.galleryView?.show(
@@ -301,14 +346,12 @@ export class App {
       const outcome = outcomes[i];
       panel.hidden = this.verdicts[i].hidden = outcome === undefined;
       if (outcome === undefined) return;
-      const { model, rollout } = outcome;
-      panel.show(outcomes.length > 1 ? model.protocol : null, rollout, model);
+      panel.show(outcomes.length > 1 ? outcome.model.protocol : null, outcome);
       this.verdicts[i].show(outcome, input.truth);
     });
     this.oscillators.show(state, outcomes[0]);
     this.timeline.setSteps(rollout.steps);
-    const read = `Read as ${model.classNames[winner]}${doubt === null ? "" : `, unsure: ${doubt}`}.`;
-    speakLater(tied.length === 0 ? read : `No answer: ${tie(tied, model.classNames)}.`);
+    speakLater(spokenOf(outcomes[0]!));
   }
 
   private showTime(fraction: number, at: number, still: boolean): void {

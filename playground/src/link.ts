@@ -8,10 +8,13 @@ import {
   DATASETS,
   FIRST_NETWORK,
   PROTOCOLS,
+  damageOf,
   firstPicture,
   freshSettings,
+  networkKeys,
   rangesOf,
   stateOf,
+  withDamage,
   type AppState,
   type Network,
   type Picture,
@@ -40,6 +43,8 @@ const KEYS = [
   "e",
   "cut",
   "off",
+  "cut2", // of the network it is compared with
+  "off2",
   "o",
 ];
 
@@ -71,8 +76,12 @@ export function encode(state: AppState): string {
   number("x", physics.mismatch, usual.mismatch);
   number("s", physics.seed, usual.seed);
   if (state.ensemble) fields.push(["e", "1"]);
-  if (physics.cut.length) fields.push(["cut", physics.cut.map((pair) => pair.join("-")).join(".")]);
-  if (physics.silenced.length) fields.push(["off", physics.silenced.join(".")]);
+  networkKeys(state).forEach((_, place) => {
+    const { cut, silenced } = damageOf(state, place);
+    const suffix = place === 0 ? "" : "2";
+    if (cut.length) fields.push([`cut${suffix}`, cut.map((pair) => pair.join("-")).join(".")]);
+    if (silenced.length) fields.push([`off${suffix}`, silenced.join(".")]);
+  });
   if (state.selected !== null) fields.push(["o", String(state.selected)]);
   return fields.map(([key, value]) => `${key}=${value}`).join("&");
 }
@@ -113,8 +122,15 @@ export function decode(fragment: string, model: Model, tests: number): AppState 
   if (fields.has("b")) {
     physics.couplingBits = Number(oneOf(fields, "b", COUPLING_BITS.map(String), ""));
   }
-  physics.cut = list(fields, "cut").map((item) => pair(item, model));
-  physics.silenced = list(fields, "off").map((item) => oscillator(item, "off", model));
+  if (!state.compare && ["cut2", "off2"].some((key) => fields.has(key))) {
+    throw new MalformedLink("it compares with no network");
+  }
+  networkKeys(state).forEach((key, place) => {
+    const suffix = place === 0 ? "" : "2"; // networks that are compared have one graph
+    const cut = list(fields, `cut${suffix}`).map((item) => pair(item, model));
+    const silenced = list(fields, `off${suffix}`).map((item) => oscillator(item, "off", model));
+    state.damage = withDamage(state.damage, key, { cut, silenced });
+  });
   if (fields.has("o")) state.selected = oscillator(fields.get("o") as string, "o", model);
   return state;
 }

@@ -5,7 +5,6 @@ import {
   fieldsOn,
   highestOf,
   inputsOf,
-  isExact,
   onChip,
   scoresOf,
   simulate,
@@ -19,15 +18,18 @@ import {
   type Rollout,
   type Shape,
 } from "./core";
-import { ENSEMBLE, physicsOf, type AppState } from "./state";
+import { ENSEMBLE, damageOf, physicsOf, type AppState } from "./state";
+
+/** A network as its chip holds it, without what only a run needs. */
+export type Shown = Omit<Realised, "fieldChanges">;
 
 export interface Outcome {
-  model: Realised; // as the chip holds it
+  model: Shown;
   physics: Physics;
   fields: Float64Array;
   rollout: Rollout;
-  winner: number; // class that is read at the end, the lowest where several tie
-  tied: number[]; // classes that a chip's readout cannot tell apart: no answer; else none
+  answer: number | null; // class that is read at the end; null where outputs tie or none answers
+  tied: number[]; // classes that are read alike; else none
   doubt: string | null; // why it is unsure
 }
 
@@ -60,10 +62,10 @@ function barOf({ rows, columns }: Shape): Pixels {
   return pixels;
 }
 
-/** Throws UnfitInput for what cannot be read. */
+/** The rollout of each model, the chosen one first. Throws UnfitInput for what cannot be read. */
 export function runAll(state: AppState, models: Model[], input: Input): Outcome[] {
-  return models.map((model) => {
-    const physics = physicsOf(state.physics, model);
+  return models.map((model, place) => {
+    const physics = physicsOf(state.physics, model, damageOf(state, place));
     const inputs = inputsOf(model, input.values);
     const network = kept(model, physics);
     const fields = fieldsOn(network, inputs);
@@ -73,10 +75,11 @@ export function runAll(state: AppState, models: Model[], input: Input): Outcome[
       shown: 0,
     });
     const scores = scoresOf(rollout);
-    const highest = highestOf(scores);
-    const tied = highest.length > 1 && !isExact(network.hardware.readout) ? highest : [];
-    const doubt = doubtOf(model, inputs, scores);
-    return { model: network, physics, fields, rollout, winner: highest[0] ?? 0, tied, doubt };
+    const highest = highestOf(scores, rollout.answering);
+    const doubt = doubtOf(model, inputs, scores, rollout.answering);
+    const answer = highest.length === 1 ? highest[0]! : null;
+    const tied = highest.length > 1 ? highest : [];
+    return { model: shownOf(network), physics, fields, rollout, answer, tied, doubt };
   });
 }
 
@@ -92,4 +95,16 @@ function kept(model: Model, physics: Physics): Realised {
     chips.set(model, found);
   }
   return found.network;
+}
+
+const shown = new WeakMap<Realised, Shown>();
+
+/** The same object for the same network. */
+function shownOf(network: Realised): Shown {
+  let found = shown.get(network);
+  if (found === undefined) {
+    const { fieldChanges: _, ...rest } = network;
+    shown.set(network, (found = rest));
+  }
+  return found;
 }

@@ -27,14 +27,20 @@ export type Picture =
 
 /** Physics by the name of the kind of chip; the time and the steps are the model's own where they are
  * null, the temperature and the mismatch the chip's. */
-export type Settings = Omit<Physics, Owned | "hardware"> & {
+export type Settings = Omit<Physics, Owned | keyof Damage | "hardware"> & {
   [key in Owned]: number | null;
 } & { kind: string };
 type Owned = "observationTime" | "steps" | "temperature" | "mismatch";
 
+/** What the visitor broke: it belongs to one network, and stays with it. */
+export type Damage = Pick<Physics, "cut" | "silenced">;
+
+export const WHOLE: Readonly<Damage> = { cut: [], silenced: [] };
+
 export interface AppState extends Network {
   picture: Picture;
   physics: Settings;
+  damage: Record<string, Damage>; // by `networkKey`; networks that are whole are left out
   ensemble: boolean;
   selected: number | null; // the oscillator in the inspector
 }
@@ -69,17 +75,21 @@ export function freshSettings(): Settings {
     steps: null,
     couplingBits: null,
     mismatch: null,
-    cut: [],
-    silenced: [],
     seed: 0,
   };
 }
 
 /** The physics a model runs in; the kind of chip must fit it. */
-export function physicsOf({ kind, ...settings }: Settings, model: Model): Physics {
+export function physicsOf(
+  { kind, ...settings }: Settings,
+  model: Model,
+  { cut, silenced }: Readonly<Damage> = WHOLE,
+): Physics {
   const hardware = hardwareNamed(kind, model);
   return {
     ...settings,
+    cut,
+    silenced,
     hardware,
     temperature: settings.temperature ?? hardware.phase_noise?.temperature ?? 0,
     mismatch: settings.mismatch ?? hardware.mismatch?.couplings ?? 0,
@@ -97,7 +107,8 @@ export const FIRST_NETWORK: Readonly<Network> = {
 
 /** A network as it is opened: its own physics, and the first picture. */
 export function stateOf(network: Network, picture: Picture): AppState {
-  return { ...network, picture, physics: freshSettings(), ensemble: false, selected: null };
+  const physics = freshSettings();
+  return { ...network, picture, physics, damage: {}, ensemble: false, selected: null };
 }
 
 /** What a network is shown first: a test image, the training mean of every feature, or a bar. */
@@ -117,24 +128,46 @@ export function otherProtocol(protocol: Protocol): Protocol {
   return protocol === "path" ? "two-stage-end" : "path";
 }
 
-export function isCut(physics: Settings, a: number, b: number): boolean {
-  const [i, j] = ordered(a, b);
-  return physics.cut.some(([p, q]) => p === i && q === j);
+/** What tells networks apart, of those a state shows: the chosen one first. */
+export function networkKeys({ given, dataset, protocol, compare }: Network): string[] {
+  if (given !== null) return [`given ${given}`];
+  const protocols = compare ? [protocol, otherProtocol(protocol)] : [protocol];
+  return protocols.map((each) => modelName(dataset, each));
 }
 
-/** The physics with the coupling of `a` and `b` cut, or restored if it was. */
-export function withCutToggled(physics: Settings, a: number, b: number): Settings {
-  const [i, j] = ordered(a, b);
-  const rest = physics.cut.filter(([p, q]) => p !== i || q !== j);
-  return { ...physics, cut: rest.length < physics.cut.length ? rest : [...rest, [i, j]] };
+/** The damage of the chosen network, or of the one it is compared with. */
+export function damageOf(state: AppState, place = 0): Readonly<Damage> {
+  return state.damage[networkKeys(state)[place]!] ?? WHOLE;
 }
 
-/** The physics with the oscillator silenced, or restored if it was. */
-export function withSilenceToggled(physics: Settings, oscillator: number): Settings {
-  const rest = physics.silenced.filter((other) => other !== oscillator);
+/** The damage of all networks with that of one changed. */
+export function withDamage(
+  all: AppState["damage"],
+  key: string,
+  damage: Readonly<Damage>,
+): AppState["damage"] {
+  const { [key]: _, ...others } = all;
+  return damage.cut.length + damage.silenced.length === 0 ? others : { ...others, [key]: damage };
+}
+
+export function isCut(damage: Readonly<Damage>, a: number, b: number): boolean {
+  const [i, j] = ordered(a, b);
+  return damage.cut.some(([p, q]) => p === i && q === j);
+}
+
+/** The damage with the coupling of `a` and `b` cut, or restored if it was. */
+export function withCutToggled(damage: Readonly<Damage>, a: number, b: number): Damage {
+  const [i, j] = ordered(a, b);
+  const rest = damage.cut.filter(([p, q]) => p !== i || q !== j);
+  return { ...damage, cut: rest.length < damage.cut.length ? rest : [...rest, [i, j]] };
+}
+
+/** The damage with the oscillator silenced, or restored if it was. */
+export function withSilenceToggled(damage: Readonly<Damage>, oscillator: number): Damage {
+  const rest = damage.silenced.filter((other) => other !== oscillator);
   return {
-    ...physics,
-    silenced: rest.length < physics.silenced.length ? rest : [...rest, oscillator],
+    ...damage,
+    silenced: rest.length < damage.silenced.length ? rest : [...rest, oscillator],
   };
 }
 

@@ -188,7 +188,7 @@ describe("off is absent", () => {
     { oscillators: 12, name: "large enough" },
   ])("%o", (hardware) => {
     const found = realise(model, hardware, 5);
-    expect(found).toEqual({ ...model, hardware, chip: 5, fieldChanges: [], moving: null });
+    expect(found).toEqual({ ...model, hardware, chip: 5, fieldChanges: [], moving: null, dead: null });
     expect(found.couplings).toBe(model.couplings);
   });
 });

@@ -3,10 +3,12 @@ import type { Model } from "../src/core";
 import { MalformedLink, decode, encode, networkOf } from "../src/link";
 import {
   FIRST_NETWORK,
+  WHOLE,
+  damageOf,
   firstPicture,
-  freshSettings,
   stateOf,
   withCutToggled,
+  withDamage,
   withSilenceToggled,
   type AppState,
 } from "../src/state";
@@ -34,14 +36,19 @@ function everything(): AppState {
       steps: 800,
       couplingBits: 3,
       mismatch: 1e-7,
-      cut: [
-        [0, 73],
-        [12, 40],
-      ],
-      silenced: [5, 70],
       seed: 0xffffffff,
       kind: "typical",
       chip: 12,
+    },
+    damage: {
+      "fashion-mnist-74-path": {
+        cut: [
+          [0, 73],
+          [12, 40],
+        ],
+        silenced: [5, 70],
+      },
+      "fashion-mnist-74": { cut: [[3, 66]], silenced: [] },
     },
   };
 }
@@ -109,6 +116,8 @@ describe("a link", () => {
     `${base}&off=74`,
     `${base}&off=1.1`,
     `${base}&off=01`,
+    `${base}&cut2=3-5`, // it compares with none
+    `${base}&c=1&cut2=3-3`,
     `${base}&o=-1`,
     `${base}&${"x".repeat(50_000)}`,
   ])("malformed is refused: %.60s", (fragment) => {
@@ -129,7 +138,8 @@ describe("a link to a given model", () => {
 
   it("restores its row, its time and its steps to the bit", () => {
     state.picture = { kind: "row", values: Float64Array.from([0.1 + 0.2, -1e-7, 1e21]) };
-    state.physics = { ...state.physics, observationTime: 7, steps: 77, cut: [[0, 3]] };
+    state.physics = { ...state.physics, observationTime: 7, steps: 77 };
+    state.damage = { [`given ${state.given}`]: { cut: [[0, 3]], silenced: [] } };
     expect(decode(encode(state), model, 0)).toEqual(state);
   });
 
@@ -152,13 +162,24 @@ describe("a link to a given model", () => {
 
 describe("cuts and silences", () => {
   it("toggle, in either order of the ends", () => {
-    const physics = freshSettings();
-    const cut = withCutToggled(physics, 9, 4);
+    const cut = withCutToggled(WHOLE, 9, 4);
     expect(cut.cut).toEqual([[4, 9]]);
     expect(withCutToggled(cut, 4, 9).cut).toEqual([]);
-    expect(physics.cut).toEqual([]);
-    const silenced = withSilenceToggled(physics, 7);
+    expect(WHOLE.cut).toEqual([]);
+    const silenced = withSilenceToggled(WHOLE, 7);
     expect(silenced.silenced).toEqual([7]);
     expect(withSilenceToggled(silenced, 7).silenced).toEqual([]);
+  });
+
+  it("belong to one network, and come back with it", () => {
+    const broken = { cut: [], silenced: [3] };
+    const state = { ...first(), damage: withDamage({}, "mnist-74", broken) };
+    expect(damageOf(state)).toEqual(broken);
+    expect(damageOf({ ...state, protocol: "path" })).toEqual(WHOLE);
+    expect(damageOf({ ...state, dataset: "fashion-mnist" })).toEqual(WHOLE);
+    expect(damageOf({ ...state, given: "mnist-74" })).toEqual(WHOLE);
+    const compared = { ...state, protocol: "path", compare: true } as const;
+    expect([damageOf(compared, 0), damageOf(compared, 1)]).toEqual([WHOLE, broken]);
+    expect(withDamage(state.damage, "mnist-74", WHOLE)).toEqual({});
   });
 });

@@ -1,7 +1,7 @@
 /** What a visitor breaks on a chip: couplings that are cut, oscillators that are silenced. */
 
 import type { Realised } from "./hardware/realised";
-import { INITIAL_PHASE, type PhaseModel, type Physics } from "./types";
+import { INITIAL_PHASE, type NetworkParameters, type PhaseModel, type Physics } from "./types";
 
 /** What acts on the phases of the damaged network under its local fields b (N). */
 export function phaseModelOf(network: Realised, fields: Float64Array, physics: Physics): PhaseModel {
@@ -20,7 +20,10 @@ export function phaseModelOf(network: Realised, fields: Float64Array, physics: P
 }
 
 /** The couplings J (N, N) that the damaged network runs with. */
-export function effectiveCouplings(network: Realised, physics: Physics): Float64Array {
+export function effectiveCouplings(
+  network: NetworkParameters,
+  physics: Pick<Physics, "cut" | "silenced">,
+): Float64Array {
   const n = network.hidden + network.outputs;
   const couplings = Float64Array.from(network.couplings);
   for (const [i, j] of physics.cut) {

@@ -25,7 +25,7 @@ export { normals, philox } from "./noise";
 export { framed, fromRgba, normalisePolarity, prepare, preparePicture } from "./picture";
 export { UnfitInput, inputsOf, meanRow, valueAt } from "./preprocessing";
 export { strongest, termsOf } from "./quantities";
-export { highestOf, margin, scoresOf, winnerAt } from "./readout";
+export { DECISIVE_LEAD, highestOf, leadersOf, margin, scoresOf } from "./readout";
 export { distanceOf, doubtOf } from "./reject";
 export { parseSafetensors } from "./safetensors";
 export { simulate, unchangedPhysics } from "./simulate";

@@ -28,13 +28,18 @@ export function distanceOf(option: RejectOption, inputs: Float64Array, scale: nu
 }
 
 /** Why an answer is unsure, null where it is sure or where the model cannot tell. */
-export function doubtOf(model: Model, inputs: Float64Array, scores: Float64Array): string | null {
+export function doubtOf(
+  model: Model,
+  inputs: Float64Array,
+  scores: Float64Array,
+  answering?: Uint8Array,
+): string | null {
   if (!scores.every(Number.isFinite)) return "not finite";
   const option = model.reject;
   if (option === null) return null;
   const distance = distanceOf(option, inputs, scaleOf(model, inputs));
   if (!(distance <= option.distance)) return "unlike the training data";
-  return margin(scores) >= option.margin ? null : "small margin";
+  return margin(scores, answering) >= option.margin ? null : "small margin";
 }
 
 /** Of a picture its length; of a row of features what standardised ones were multiplied with. */

@@ -15,7 +15,7 @@ import { phaseModelOf } from "./damage";
 import { isExact, needsVelocity, readingOf, type Reading } from "./hardware/readout";
 import type { Realised } from "./hardware/realised";
 import { normals } from "./noise";
-import { decidedAt, meanOf, readOut, winnersOf } from "./readout";
+import { answeringOf, decidedAt, leadersOf, meanOf, readOut } from "./readout";
 import type { Model, PhaseModel, Physics, Rollout } from "./types";
 
 const LARGEST_TEMPERATURE = 1e30; // its float32 bits are part of the noise's key
@@ -82,7 +82,8 @@ export function simulate(
     readings.push(read(model, run, acting, dynamics, { chip: model.chip, ...when }));
   }
   const activations = meanOf(replicates);
-  const winners = winnersOf(activations, model.outputs);
+  const answering = answeringOf(model.hidden, model.outputs, physics.silenced, model.dead);
+  const { leaders, leads } = leadersOf(activations, answering);
   return {
     steps,
     phases: record.phases,
@@ -90,8 +91,10 @@ export function simulate(
     replicates,
     readings,
     energy: record.energy,
-    winners,
-    decidedAt: decidedAt(winners),
+    answering,
+    leaders,
+    leads,
+    decidedAt: decidedAt(leaders, leads),
   };
 }
 

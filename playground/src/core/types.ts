@@ -107,6 +107,8 @@ export interface Rollout {
   replicates: Float64Array[]; // (T, O) each; one entry, or those of an ensemble
   readings: Float64Array[]; // (O) of each replicate: what the chip reads at the end
   energy: Float64Array; // (T) of the trajectory shown
-  winners: Int32Array; // (T) class with the largest activation at each time
-  decidedAt: number; // first grid index from which on the winner no longer changes
+  answering: Uint8Array; // (O) 0 for outputs that are silenced or dead
+  leaders: Int32Array; // (T) output with the largest activation at each time, -1 where none leads
+  leads: Float64Array; // (T) of the leader over the second, in cos(theta)
+  decidedAt: number | null; // first grid index from which on one leads by DECISIVE_LEAD, to the end
 }

@@ -5,7 +5,7 @@ import { classColour, palette } from "./theme";
 import { Plot, type Margins } from "./plot";
 
 export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margins: Margins): void {
-  const { winners, steps, decidedAt } = rollout;
+  const { leaders, steps, decidedAt } = rollout;
   plot.show(
     margins,
     (drawing, box) => {
@@ -21,18 +21,20 @@ export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margi
       drawing.textAlign = "center";
       for (let from = 0; from <= steps;) {
         let to = from;
-        while (to < steps && winners[to + 1] === winners[from]) to++;
+        while (to < steps && leaders[to + 1] === leaders[from]) to++;
         const end = Math.min(to + 1, steps);
-        const colour = classColour(winners[from]);
+        const leader = leaders[from];
+        const colour = leader === -1 ? palette().line : classColour(leader);
         drawing.fillStyle = colour;
         drawing.fillRect(x(from), box.top, Math.max(1, x(end) - x(from)), box.bottom - box.top);
-        const name = names[winners[from]];
+        const name = leader === -1 ? "none" : names[leader];
         if (drawing.measureText(name).width + 8 < x(end) - x(from)) {
           drawing.fillStyle = readable(colour);
           drawing.fillText(name, (x(from) + x(end)) / 2, (box.top + box.bottom) / 2 + 0.5);
         }
         from = to + 1;
       }
+      if (decidedAt === null) return;
       drawing.strokeStyle = ink;
       drawing.lineWidth = 2;
       drawing.beginPath();

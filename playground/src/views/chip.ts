@@ -2,14 +2,15 @@
 
 import { IDEAL, OWN, kindsOf, type Kind } from "../chips";
 import { wordsOf } from "../chipWords";
-import type { Model } from "../core";
+import type { Model, Physics } from "../core";
 import { hook, make } from "../dom";
+import { ONE_CHIP, chipsDiffer } from "../effects";
 import { rangesOf, type Settings } from "../state";
 import { say } from "./announce";
 
 export interface ChipView {
   /** `model` is the network itself, not as a chip holds it. */
-  show(settings: Settings, model: Model): void;
+  show(settings: Settings, physics: Physics, model: Model): void;
 }
 
 export interface ChipEvents {
@@ -32,6 +33,8 @@ export function createChip({ onKind, onChip }: ChipEvents): ChipView {
     "New chip",
   );
   const words = make("p", { class: "caption", "data-testid": "chip-words" });
+  const why = make("p", { class: "caption why", id: "chip-why", "data-testid": "chip-why" }, ONE_CHIP);
+  for (const control of [number, next]) control.setAttribute("aria-describedby", "chip-why");
   hook("chip").append(
     make("label", { for: "chip-kind" }, "Chip"),
     kind,
@@ -39,6 +42,7 @@ export function createChip({ onKind, onChip }: ChipEvents): ChipView {
     number,
     next,
     words,
+    why,
   );
   let [current, least, most] = [0, 0, 0];
   let shown: Model | null = null;
@@ -57,7 +61,7 @@ export function createChip({ onKind, onChip }: ChipEvents): ChipView {
   });
   next.addEventListener("click", () => onChip(current === most ? least : current + 1));
   return {
-    show(settings, model) {
+    show(settings, physics, model) {
       [least, most] = rangesOf(model).chip;
       current = settings.chip;
       if (model !== shown) {
@@ -70,6 +74,9 @@ export function createChip({ onKind, onChip }: ChipEvents): ChipView {
       if (document.activeElement !== number || !valid()) number.value = String(current);
       const chosen = kinds.find(({ name }) => name === settings.kind);
       if (chosen !== undefined) words.textContent = sentence(chosen);
+      const differ = chipsDiffer(physics);
+      number.disabled = next.disabled = !differ;
+      why.hidden = differ;
     },
   };
 }

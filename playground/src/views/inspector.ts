@@ -1,19 +1,20 @@
 /** One oscillator: its input weights as a picture, its field, the other terms it has, its
  * strongest couplings. */
 
-import { termsOf, type Model, type Shape } from "../core";
+import { termsOf, type Shape } from "../core";
 import { context, hook, make, signed } from "../dom";
-import { isCut, type Settings } from "../state";
+import type { Shown } from "../run";
+import { isCut, type Damage } from "../state";
 import { dialName, shortName, type Partner } from "./dials";
 import { palette } from "./theme";
 
 export interface Inspected {
   oscillator: number;
   selected: boolean;
-  model: Model;
+  model: Shown;
   field: number; // with the picture that is shown
   partners: Partner[];
-  physics: Settings;
+  damage: Readonly<Damage>;
 }
 
 export interface InspectorEvents {
@@ -41,10 +42,10 @@ function hint(): Node[] {
 }
 
 function parts(
-  { oscillator, selected, model, field, partners, physics }: Inspected,
+  { oscillator, selected, model, field, partners, damage }: Inspected,
   events: InspectorEvents,
 ): Node[] {
-  const silenced = physics.silenced.includes(oscillator);
+  const silenced = damage.silenced.includes(oscillator);
   const name = dialName(oscillator, model);
   const silence = make(
     "button",
@@ -72,7 +73,7 @@ function parts(
   const list = make("ul", { class: "couplings", "aria-label": "Strongest couplings" });
   for (const { other, value } of partners) {
     list.append(
-      coupling(oscillator, other, value, model, isCut(physics, oscillator, other), events),
+      coupling(oscillator, other, value, model, isCut(damage, oscillator, other), events),
     );
   }
   const words = make(
@@ -89,7 +90,7 @@ function coupling(
   oscillator: number,
   other: number,
   value: number,
-  model: Model,
+  model: Shown,
   cut: boolean,
   events: InspectorEvents,
 ): HTMLElement {
@@ -113,7 +114,7 @@ function coupling(
 }
 
 /** The input weights as a picture: of a network that reads pictures, pixel by pixel; else as bars. */
-function weightsOf(model: Model, oscillator: number): HTMLElement {
+function weightsOf(model: Shown, oscillator: number): HTMLElement {
   const weights = Float64Array.from(
     model.inputWeights.subarray(oscillator * model.inputs, (oscillator + 1) * model.inputs),
   );

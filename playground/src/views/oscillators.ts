@@ -3,7 +3,7 @@
 import { effectiveCouplings, strongest } from "../core";
 import { hook } from "../dom";
 import type { Outcome } from "../run";
-import { isCut, type AppState } from "../state";
+import { damageOf, isCut, type AppState } from "../state";
 import { createDials, type Partner } from "./dials";
 import { showInspector, type InspectorEvents } from "./inspector";
 
@@ -61,10 +61,10 @@ export class Oscillators {
   private inspect(): void {
     if (this.shown === null) return;
     const { state, outcome } = this.shown;
-    const { selected, physics } = state;
-    const { model, fields } = outcome;
-    const winner = outcome.tied.length === 0 ? outcome.winner : null;
-    const { silenced } = physics;
+    const { selected } = state;
+    const { model, fields, answer: winner } = outcome;
+    const damage = damageOf(state);
+    const { silenced } = damage;
     const oscillator = this.hovered ?? this.focused ?? selected;
     // The pointer may still be where a larger network had a dial.
     if (oscillator === null || oscillator >= model.hidden + model.outputs) {
@@ -75,11 +75,11 @@ export class Oscillators {
     const partners = this.partnersOf(oscillator);
     const links = partners
       .filter(({ other }) => !silenced.includes(other) && !silenced.includes(oscillator))
-      .map((partner) => ({ ...partner, cut: isCut(physics, oscillator, partner.other) }));
+      .map((partner) => ({ ...partner, cut: isCut(damage, oscillator, partner.other) }));
     this.dials.mark({ selected, shown: oscillator, links, silenced, winner });
     const field = fields[oscillator];
     showInspector(
-      { oscillator, selected: oscillator === selected, model, field, partners, physics },
+      { oscillator, selected: oscillator === selected, model, field, partners, damage },
       this.events,
     );
   }

@@ -1,11 +1,12 @@
 /** One network's rollout: traces, the class at each time, energy. Two stand side by side to compare. */
 
-import type { Realised, Rollout } from "../core";
 import { context, elided, hook, make, signed } from "../dom";
+import type { Outcome, Shown } from "../run";
 import { showAnytime } from "./anytime";
 import { showEnergy } from "./energy";
 import { FONT, Plot } from "./plot";
 import { showTraces } from "./traces";
+import { decisionOf } from "./verdict";
 
 const LONGEST_NAME = 20; // letters beside the traces
 
@@ -26,7 +27,7 @@ export class Panel {
         "data-testid": name + suffix,
       }),
     );
-    this.rise = make("p", { class: "caption", "data-testid": `lag${suffix}` });
+    this.rise = make("p", { class: "caption rise", "data-testid": `lag${suffix}` });
     this.root.append(this.heading, ...this.canvases, this.rise);
     this.plots = this.canvases.map((canvas) => new Plot(canvas, onSeek));
     hook("panels").append(this.root);
@@ -36,27 +37,30 @@ export class Panel {
     this.root.hidden = hidden;
   }
 
-  show(title: string | null, rollout: Rollout, model: Realised): void {
-    const winner = rollout.winners[rollout.steps];
+  show(title: string | null, outcome: Outcome): void {
+    const { model, rollout } = outcome;
+    const leader = rollout.leaders[rollout.steps];
     const why = notConservative(model);
     const names = model.classNames.map((name) => elided(name, LONGEST_NAME));
     this.heading.textContent = title ?? "";
     this.heading.hidden = title === null;
-    this.rise.hidden = why.length === 0;
-    this.rise.textContent = `${why.join(", ")}: the energy may rise`;
+    const coarse = why.length === 0 ? tooCoarse(outcome) : null;
+    this.rise.hidden = why.length === 0 && coarse === null;
+    this.rise.classList.toggle("problem", coarse !== null);
+    this.rise.textContent = coarse ?? `${why.join(", ")}: the energy may rise`;
     const measure = context(make("canvas"));
     measure.font = `bold ${FONT}`;
     const right = 26 + Math.max(20, ...names.map((name) => measure.measureText(name).width));
     const margins = { left: 24, right };
-    const decided = (rollout.decidedAt / rollout.steps).toFixed(2);
+    const first = leader === -1 ? "no output" : names[leader];
     const words = [
-      `Output activations against time: ${names[winner]} ends highest.`,
-      `The class read at each time: ${names[winner]} from t = ${decided} t_f on.`,
+      `Output activations against time: ${first} ends highest.`,
+      `The output that leads at each time: ${decisionOf(outcome) || "no decision"}.`,
       `Energy against time: from ${rollout.energy[0].toFixed(1)} to ${rollout.energy[rollout.steps].toFixed(1)}.`,
     ];
     this.canvases.forEach((canvas, i) => canvas.setAttribute("aria-label", words[i]));
     const [traces, anytime, energy] = this.plots;
-    showTraces(traces, rollout, names, winner, { ...margins, top: 8, bottom: 20 });
+    showTraces(traces, rollout, names, leader, { ...margins, top: 8, bottom: 20 });
     showAnytime(anytime, rollout, names, { ...margins, top: 4, bottom: 4 });
     showEnergy(energy, rollout, { ...margins, top: 5, bottom: 5 });
   }
@@ -67,11 +71,27 @@ export class Panel {
 }
 
 /** Why the network on its chip is no gradient flow. */
-function notConservative({ lag, harmonic, hardware }: Realised): string[] {
+function notConservative({ lag, harmonic, hardware }: Shown): string[] {
   const even = harmonic?.[1] ?? 0;
   return [
     lag !== null && `couplings lag by ${signed(lag, 2)} rad`,
     even !== 0 && `the coupling function has ${signed(even, 2)} cos 2φ`,
     hardware.asymmetry?.sd && "couplers differ by direction",
   ].filter((words) => typeof words === "string");
+}
+
+/** Words where the energy rises though a gradient flow at kT = 0 cannot: the Euler step is too coarse
+ * for what is shown to be physics. Null where it does not. */
+export function tooCoarse({ rollout, physics }: Outcome): string | null {
+  if (physics.temperature > 0) return null;
+  const { energy, steps } = rollout;
+  const most = Math.max(...energy.map(Math.abs));
+  let rises = 0;
+  for (let t = 1; t <= steps; t++) if (energy[t] - energy[t - 1] > 1e-9 * most) rises++;
+  if (rises === 0) return null;
+  const step = Number((physics.observationTime / steps).toPrecision(2));
+  return (
+    `The energy rises in ${rises} of ${steps} steps, which physics forbids at temperature 0: ` +
+    `the Euler step of ${step} is too coarse. Take more steps, or read earlier.`
+  );
 }

@@ -2,6 +2,7 @@
 
 import type { Model, Physics } from "../core";
 import { hook, make } from "../dom";
+import { NO_ENSEMBLE, NO_NOISE, runsDiffer } from "../effects";
 import { COUPLING_BITS, ENSEMBLE, rangesOf, type Settings } from "../state";
 import { say } from "./announce";
 
@@ -77,6 +78,8 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
   });
   const reset = make("button", { type: "button", "data-testid": "reset-physics" }, "Reset");
   reset.addEventListener("click", () => events.onReset());
+  const why = make("p", { class: "caption why", id: "noise-why", "data-testid": "noise-why" });
+  for (const control of [noise, ensemble]) control.setAttribute("aria-describedby", "noise-why");
   root.append(
     ...quantities.map(({ element }) => element),
     make(
@@ -91,6 +94,7 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
       make("label", { class: "check" }, ensemble, ` Ensemble of ${ENSEMBLE}`),
       make("div", {}, noise, reset),
     ),
+    why,
   );
 
   return {
@@ -99,6 +103,12 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
       bits.value = physics.couplingBits === null ? "off" : String(physics.couplingBits);
       off.textContent = physics.hardware.coupling_levels ? "as the chip" : "off";
       ensemble.checked = ensembleOn;
+      noise.disabled = !runsDiffer(physics);
+      ensemble.disabled = physics.temperature === 0;
+      why.textContent = [noise.disabled && NO_NOISE, ensemble.disabled && NO_ENSEMBLE]
+        .filter((words) => typeof words === "string")
+        .join(" ");
+      why.hidden = why.textContent === "";
       hook("changes").textContent = changes(physics);
     },
   };

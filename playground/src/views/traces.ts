@@ -20,7 +20,7 @@ export function showTraces(
   const order = names
     .map((_, o) => o)
     .filter((o) => o !== winner)
-    .concat(winner);
+    .concat(winner === -1 ? [] : winner);
 
   plot.show(
     margins,

@@ -1,7 +1,7 @@
 /** The class that was read, in large type, with its margin, the time it was decided at, and why it
- * is unsure; no answer where the chip reads two outputs alike. */
+ * is unsure; no answer where outputs are read alike or none is left. */
 
-import { highestOf, margin, scoresOf } from "../core";
+import { DECISIVE_LEAD, highestOf, margin, scoresOf } from "../core";
 import { hook, make } from "../dom";
 import type { Outcome } from "../run";
 import { classColour } from "./theme";
@@ -37,29 +37,57 @@ export class Verdict {
   }
 
   /** `truth` is the class of a test image. */
-  show({ model, rollout, winner, tied, doubt }: Outcome, truth: number | null): void {
+  show(outcome: Outcome, truth: number | null): void {
+    const { model, rollout, answer } = outcome;
     const { classNames: names, outputs, protocol } = model;
-    const { steps, readings, winners } = rollout;
-    const answered = tied.length === 0;
+    const { readings, answering } = rollout;
     this.title.textContent = `${protocol} reads`;
-    this.read.textContent = answered ? names[winner] : "no answer";
-    this.root.style.borderLeftColor = answered ? classColour(winner) : "";
-    this.truth.textContent = truth === null ? "" : judgement(truth, answered ? winner : null, names);
-    this.truth.classList.toggle("wrong", truth !== null && !(answered && truth === winner));
-    this.doubt.textContent = answered ? (doubt === null ? "" : `unsure: ${doubt}`) : tie(tied, names);
+    this.read.textContent = answer === null ? "no answer" : names[answer]!;
+    this.root.style.borderLeftColor = answer === null ? "" : classColour(answer);
+    this.truth.textContent = truth === null ? "" : judgement(truth, answer, names);
+    this.truth.classList.toggle("wrong", truth !== null && truth !== answer);
+    this.doubt.textContent = doubtOf(outcome);
     const scores = scoresOf(rollout);
-    this.margin.textContent = outputs > 1 ? `margin ${margin(scores).toFixed(2)}` : "";
+    const lead = margin(scores, answering);
+    this.margin.textContent = outputs > 1 && Number.isFinite(lead) ? `margin ${lead.toFixed(2)}` : "";
     this.margin.title = names.map((name, o) => `${name} ${scores[o].toFixed(6)}`).join(", ");
-    const lasting = answered && winners[steps] === winner; // what is read is what was decided
-    const decided = (rollout.decidedAt / steps).toFixed(2);
-    this.decided.textContent = lasting ? `decided at t = ${decided} t_f` : "";
-    const agree = readings.filter((one) => highestOf(one)[0] === winner).length;
+    this.decided.textContent = decisionOf(outcome);
+    const agree = readings.filter((one) => {
+      const highest = highestOf(one, answering);
+      return highest.length === 1 && highest[0] === answer;
+    }).length;
     this.votes.textContent = readings.length > 1 ? `${agree} of ${readings.length} agree` : "";
   }
 }
 
+/** When it was decided, in the network's time and as a share of t_f; words where it was not. */
+export function decisionOf({ physics, rollout, answer }: Outcome): string {
+  const { decidedAt, leaders, steps, answering } = rollout;
+  if (answering.reduce((sum, one) => sum + one, 0) < 2) return "";
+  if (answer === null || leaders[steps] !== answer) return ""; // what is read is not what leads
+  if (decidedAt === null) return `not decided by t_f: its lead is below ${DECISIVE_LEAD}`;
+  const share = decidedAt / steps;
+  const time = Number((share * physics.observationTime).toPrecision(3));
+  return `decided at t = ${time} (${share.toFixed(2)} t_f)`;
+}
+
+/** Why there is no answer, or why the answer is unsure; else nothing. */
+function doubtOf({ model, rollout, answer, tied, doubt }: Outcome): string {
+  if (answer !== null) return doubt === null ? "" : `unsure: ${doubt}`;
+  if (tied.length > 0) return tie(tied, model.classNames);
+  return rollout.answering.every((one) => one === 0) ? "every output is silenced" : (doubt ?? "");
+}
+
+/** The verdict in a sentence. */
+export function spokenOf(outcome: Outcome): string {
+  const { model, answer } = outcome;
+  const doubt = doubtOf(outcome);
+  if (answer === null) return `No answer: ${doubt}.`;
+  return `Read as ${model.classNames[answer]}${doubt === "" ? "" : `, ${doubt}`}.`;
+}
+
 /** Outputs that were read alike; accuracies count the first, as the package's do. */
-export function tie(tied: number[], names: string[]): string {
+function tie(tied: number[], names: string[]): string {
   const last = names[tied.at(-1)!];
   const others = tied.slice(0, -1).map((o) => names[o]);
   return `${others.join(", ")} and ${last} are read alike (accuracies count ${names[tied[0]!]})`;

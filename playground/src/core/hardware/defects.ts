@@ -20,6 +20,7 @@ export function withDead(network: Realised, dead: Dead, draws: Draws): Realised 
       draws.uniform("deao", i) >= oscillators ? 1 : 0,
     );
     found = stopped(masked(found, (i, j) => alive[i] === 1 && alive[j] === 1), alive);
+    found = { ...found, dead: alive.map((each) => 1 - each) };
   }
   return found;
 }

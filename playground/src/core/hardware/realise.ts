@@ -16,7 +16,7 @@ export function realise(model: Model, hardware: Hardware, chip: number): Realise
   const small = tooSmall(model, hardware);
   if (small !== null) throw new Error(small);
   const draws = new Draws(chip);
-  let network: Realised = { ...model, hardware, chip, fieldChanges: [], moving: null };
+  let network: Realised = { ...model, hardware, chip, fieldChanges: [], moving: null, dead: null };
   if (hardware.wiring) network = wired(network, hardware.wiring);
   if (hardware.sparsity) network = pruned(network, hardware.sparsity);
   if (hardware.fan_in) network = reached(network, hardware.fan_in);

@@ -14,6 +14,7 @@ export interface Realised extends Model {
   chip: number; // its seed
   fieldChanges: FieldChange[]; // in their order
   moving: Uint8Array | null; // (N) 0 for oscillators that stand still; null if all move
+  dead: Uint8Array | null; // (N) 1 for oscillators that are missing; null if none is
 }
 
 /** Local fields b(u) (N) of inputs (D) on the chip. */

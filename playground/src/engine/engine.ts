@@ -1,0 +1,104 @@
+/** The page's side of the worker: one run at a time, and of those that wait the latest. */
+
+import { UnfitChip } from "../chips";
+import { UnfitInput, type Model } from "../core";
+import type { Input, Outcome, Shown } from "../run";
+import type { AppState } from "../state";
+import type { Order, Report } from "./messages";
+import EngineWorker from "./worker?worker&inline";
+
+/** A finished run: what came, of which state, and how long the worker took. */
+export interface Finished {
+  state: AppState;
+  outcomes: Outcome[];
+  milliseconds: number;
+}
+
+interface Job {
+  state: AppState;
+  models: Model[];
+  input: Input;
+  done(result: Finished | null): void;
+  failed(error: Error): void;
+}
+
+export class Engine {
+  private readonly worker = new EngineWorker();
+  private readonly numbers = new WeakMap<Model, number>();
+  private readonly networks = new Map<number, Shown>(); // of each model, by its number
+  private models = 0;
+  private turn = 0;
+  private current: Job | null = null;
+  private waiting: Job | null = null;
+
+  constructor() {
+    this.worker.addEventListener("message", ({ data }: MessageEvent<Report>) => this.hear(data));
+    this.worker.addEventListener("error", (event) => {
+      this.finish((job) => job.failed(new Error(event.message || "the worker could not start")));
+    });
+  }
+
+  /** The outcomes of a state, the chosen model's first; null where a later run took its place before
+   * it began. Throws UnfitChip and UnfitInput as `runAll` does. */
+  run(state: AppState, models: Model[], input: Input): Promise<Finished | null> {
+    return new Promise((done, failed) => {
+      this.waiting?.done(null);
+      this.waiting = { state, models, input, done, failed };
+      if (this.current === null) this.next();
+    });
+  }
+
+  private next(): void {
+    const job = (this.current = this.waiting);
+    this.waiting = null;
+    if (job === null) return;
+    const { state, models, input } = job;
+    const numbers = models.map((model) => this.numberOf(model));
+    this.order({ kind: "run", turn: ++this.turn, state, models: numbers, input });
+  }
+
+  private numberOf(model: Model): number {
+    let number = this.numbers.get(model);
+    if (number === undefined) {
+      number = this.models++;
+      this.numbers.set(model, number);
+      this.order({ kind: "model", number, model });
+    }
+    return number;
+  }
+
+  private order(what: Order): void {
+    this.worker.postMessage(what);
+  }
+
+  private hear(report: Report): void {
+    if (report.kind === "network") {
+      this.networks.set(report.model, report.network);
+      return;
+    }
+    if (report.turn !== this.turn) return;
+    this.finish((job) => {
+      if (report.kind === "refusal") {
+        job.failed(errorOf(report));
+        return;
+      }
+      const outcomes = report.outcomes.map((rest, i) => ({
+        ...rest,
+        model: this.networks.get(this.numberOf(job.models[i]!))!,
+      }));
+      job.done({ state: job.state, outcomes, milliseconds: report.milliseconds });
+    });
+  }
+
+  private finish(tell: (job: Job) => void): void {
+    const job = this.current;
+    this.current = null;
+    if (job !== null) tell(job);
+    if (this.current === null) this.next();
+  }
+}
+
+function errorOf({ reason, message }: Extract<Report, { kind: "refusal" }>): Error {
+  if (reason === "chip") return new UnfitChip(message);
+  return reason === "input" ? new UnfitInput(message) : new Error(message);
+}
