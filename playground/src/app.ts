@@ -84,6 +84,13 @@ export class App {
   );
   private readonly verdicts = ["", "-other"].map((suffix) => new Verdict(suffix));
 
+  private readonly listeners: ((finished: Finished, models: Model[]) => void)[] = [];
+
+  /** `listener` gets every run that is shown, and the models it was of as their files have them. */
+  onOutcome(listener: (finished: Finished, models: Model[]) => void): void {
+    this.listeners.push(listener);
+  }
+
   async start(): Promise<void> {
     startTheme(() => this.show());
     createUpload(
@@ -267,7 +274,7 @@ export class App {
     const turn = ++this.asked;
     this.engine
       .run(state, models, inputOf(state, models[0]!, this.gallery))
-      .then((finished) => finished && this.finish(finished, models[0]!, restart))
+      .then((finished) => finished && this.finish(finished, models, restart))
       .catch((error: unknown) => this.refuse(error, state, restart))
       .finally(() => {
         if (turn === this.asked && !this.waiting) document.body.removeAttribute("aria-busy");
@@ -275,8 +282,10 @@ export class App {
   }
 
   /** What came of a run is shown. */
-  private finish({ state, outcomes, milliseconds }: Finished, model: Model, restart: boolean): void {
+  private finish(finished: Finished, models: Model[], restart: boolean): void {
+    const { state, outcomes, milliseconds } = finished;
     const { last } = this;
+    const model = models[0]!;
     this.outcomes = outcomes;
     this.last = { ...state, selected: this.state.selected };
     hook("run-time").textContent = `last run ${milliseconds.toFixed(1)} ms`;
@@ -285,6 +294,7 @@ export class App {
     }
     if (last?.dataset !== state.dataset) this.pad.hint(invitation(model));
     this.show();
+    for (const listener of this.listeners) listener(finished, models);
     if (restart && !reducedMotion()) this.timeline.play(true);
     else if (restart) this.timeline.seek(1);
   }
