@@ -17,6 +17,7 @@ from entrain.threads import settle
 
 if TYPE_CHECKING:
     from entrain.api import train
+    from entrain.cost import cost_of
     from entrain.data import (
         Dataset,
         FeatureDataset,
@@ -43,6 +44,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "entrain.api": ["train"],
+    "entrain.cost": ["cost_of"],
     "entrain.data": [
         "Dataset",
         "FeatureDataset",
@@ -91,6 +93,7 @@ __all__ = [
     "Teacher",
     "TeacherSpec",
     "Trained",
+    "cost_of",
     "load",
     "load_dataset",
     "load_own",

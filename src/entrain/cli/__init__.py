@@ -13,6 +13,7 @@ import typer
 from entrain.cli import (
     bakeoff,
     bench,
+    cost,
     data,
     evaluate,
     export,
@@ -67,6 +68,7 @@ for _name, _command in (
     ("hardware", hardware.command),
     ("export", export.command),
     ("verify", verify.command),
+    ("cost", cost.command),
     ("show", show.command),
     ("data", data.command),
     ("bench", bench.command),

@@ -53,6 +53,16 @@ def parameters_of(found: FixedPoint, images: int) -> dict[str, int]:
     }
 
 
+def cycles_per_inference(oscillators: int, outputs: int, steps: int, lanes: int = 1) -> int:
+    """Clock cycles of the core for one image: K N (ceil(N / lanes) + 8) + 2 N + 2 O + 1.
+
+    In each step an oscillator takes 3 cycles for its sine, 5 for its torque and one for every word
+    of couplings; loading the start takes 2 cycles an oscillator, comparing 2 an output.
+    """
+    words = -(-oscillators // lanes)
+    return steps * oscillators * (words + 8) + 2 * oscillators + 2 * outputs + 1
+
+
 def _template(name: str) -> str:
     return (resources.files("entrain.export") / "templates" / name).read_text(encoding="utf-8")
 

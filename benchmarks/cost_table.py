@@ -1,0 +1,69 @@
+"""What inferences cost on every technology: `python benchmarks/cost_table.py`.
+
+Writes results/cost.json and its figure, and the table of docs/cost.md between its two marks.
+Seconds: nothing is simulated.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import entrain
+from entrain.cost import System, technologies
+from entrain.figures.cost import draw_cost
+from entrain.files import write_atomically
+from entrain.report.cost_tables import cost_table
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "results" / "cost.json"
+FIGURE = ROOT / "results" / "figures" / "cost.png"
+PAGE = ROOT / "docs" / "cost.md"
+MODELS = ("mnist-74-direct", "mnist-74-robust", "mnist-48-chip")
+DRAWN = "mnist-74-robust"
+BEGIN, END = "<!-- costs -->\n", "<!-- end of costs -->"
+
+
+def designs(name: str) -> dict[str, System]:
+    """The chip on every technology, with its input weights in either way, and what is beside it."""
+    model = entrain.load(name)
+    found: dict[str, System] = {}
+    for technology in technologies():
+        for inputs in ("digital", "crossbar"):
+            cost = entrain.cost_of(model, technology, inputs=inputs)  # type: ignore[arg-type]
+            found[f"{technology}, {inputs}"] = cost.chip
+    found[cost.mlp.title] = cost.mlp
+    assert cost.core is not None
+    found[cost.core.title] = cost.core
+    return found
+
+
+def row(model: str, design: str, system: System) -> dict[str, Any]:
+    values = system.to_json()
+    whole = system.energy.typical
+    kept = {name: values[name] for name in ("time", "energy", "power", "area")}
+    shares = {part.name: part.energy.typical / whole for part in system.parts}
+    return {"model": model, "design": design, **kept, "shares": shares}
+
+
+def rows() -> list[dict[str, Any]]:
+    """Every model and design."""
+    return [
+        row(name, design, system) for name in MODELS for design, system in designs(name).items()
+    ]
+
+
+def main() -> None:
+    found = rows()
+    write_atomically(OUT, (json.dumps({"rows": found}, indent=1) + "\n").encode())
+    page = PAGE.read_text()
+    head, rest = page.split(BEGIN)
+    tail = rest.split(END)[1]
+    write_atomically(PAGE, f"{head}{BEGIN}{cost_table(found)}\n{END}{tail}".encode())
+    drawn = [system.to_json() | {"title": design} for design, system in designs(DRAWN).items()]
+    draw_cost(FIGURE, drawn, DRAWN)
+
+
+if __name__ == "__main__":
+    main()

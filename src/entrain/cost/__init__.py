@@ -1,0 +1,41 @@
+"""What a trained network would cost as a chip: time, energy, power and area of one inference.
+
+- ranges.py: numbers that are known within bounds
+- technology.py: what parts cost, from TOML files with a source for every number (presets/)
+- workload.py: how many parts a trained network needs, and how many bits
+- parts.py: parts and designs, which are sums of parts
+- analog.py, inputs.py, oscillators.py: the oscillator chip
+- digital.py: an MLP and our own core beside it
+- estimate.py: all of it for one model
+"""
+
+from entrain.cost.estimate import NOT_MODELLED, Cost, cost_of, cost_of_workload
+from entrain.cost.parts import MEASURES, Part, System
+from entrain.cost.ranges import Range, text
+from entrain.cost.technology import (
+    Quantity,
+    Technology,
+    find_technology,
+    read_technology,
+    technologies,
+)
+from entrain.cost.workload import Workload, workload_of
+
+__all__ = [
+    "MEASURES",
+    "NOT_MODELLED",
+    "Cost",
+    "Part",
+    "Quantity",
+    "Range",
+    "System",
+    "Technology",
+    "Workload",
+    "cost_of",
+    "cost_of_workload",
+    "find_technology",
+    "read_technology",
+    "technologies",
+    "text",
+    "workload_of",
+]

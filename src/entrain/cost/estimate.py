@@ -1,0 +1,110 @@
+"""What one inference of a trained network costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from entrain.cost.digital import core, mlp
+from entrain.cost.inputs import Inputs
+from entrain.cost.oscillators import chip
+from entrain.cost.parts import Part, System
+from entrain.cost.ranges import Range
+from entrain.cost.technology import Technology, find_technology
+from entrain.cost.workload import Workload, workload_of
+from entrain.errors import one_of
+from entrain.model import Model
+
+NOT_MODELLED = (
+    "where the image comes from, and sending it to the chip",
+    "programming weights and couplings, calibration, and standby between images",
+    "wires, control, clocks and supplies: a multiply-accumulate is the arithmetic alone",
+    "couplers that are there and set to zero: a chip of fixed wiring has their area, too",
+    "accuracy: more cycles, more bits and less noise cost energy here and gain nothing",
+    "processes: digital numbers are those of 45 nm, oscillators those of their own",
+)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One inference: the oscillator chip, and beside it an MLP of as many parameters and our core
+    (None where the core does not compute the network)."""
+
+    workload: Workload
+    technology: Technology
+    inputs: Inputs
+    chip: System
+    mlp: System
+    core: System | None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Those of the chip."""
+        return self.chip.parts
+
+    @property
+    def systems(self) -> tuple[System, ...]:
+        """The chip and what stands beside it."""
+        return tuple(each for each in (self.chip, self.mlp, self.core) if each is not None)
+
+    @property
+    def time(self) -> Range:
+        """Seconds of an inference on the chip."""
+        return self.chip.time
+
+    @property
+    def energy(self) -> Range:
+        """Joules."""
+        return self.chip.energy
+
+    @property
+    def power(self) -> Range:
+        """Watts, on average over the inference."""
+        return self.chip.power
+
+    @property
+    def area(self) -> Range | None:
+        """Square metres."""
+        return self.chip.area
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "technology": self.technology.name,
+            "inputs": self.inputs,
+            "workload": self.workload.to_json(),
+            "systems": {each.name: each.to_json() for each in self.systems},
+            "not_modelled": list(NOT_MODELLED),
+        }
+
+
+def cost_of(
+    model: Model,
+    technology: Technology | str | Path,
+    *,
+    inputs: Inputs = "digital",
+    seed: int = 0,
+) -> Cost:
+    """Time, energy, power and area of one inference, each as low, typical and high.
+
+    `technology` is a `Technology`, the name of a preset or a TOML file. `inputs` says where the
+    input weights are: "digital" (SRAM and multiply-accumulators) or "crossbar". Couplers are those
+    of the chip of this `seed`, of the kind that the model was trained for.
+    """
+    if not isinstance(model, Model):
+        raise TypeError(f"model must be a Model, as entrain.load gives it, got {model!r}")
+    one_of("inputs", inputs, Inputs)
+    return cost_of_workload(workload_of(model, seed), find_technology(technology), inputs)
+
+
+def cost_of_workload(workload: Workload, technology: Technology, inputs: Inputs) -> Cost:
+    """The same from the counts alone."""
+    return Cost(
+        workload,
+        technology,
+        inputs,
+        chip(workload, technology, inputs),
+        mlp(workload, technology),
+        core(workload, technology),
+    )

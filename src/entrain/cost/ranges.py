@@ -1,0 +1,96 @@
+"""A number that is known within bounds: low, typical and high."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_PREFIXES = ((1e-18, "a"), (1e-15, "f"), (1e-12, "p"), (1e-9, "n"), (1e-6, "u"), (1e-3, "m"),
+             (1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Range:
+    """A positive quantity in SI units, low <= typical <= high.
+
+    Sums, products and quotients take every number at its best for `low` and at its worst for
+    `high`: bounds, not standard deviations.
+    """
+
+    low: float
+    typical: float
+    high: float
+
+    @classmethod
+    def exactly(cls, value: float) -> Range:
+        """One number without a doubt."""
+        return cls(value, value, value)
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.low + other.low, self.typical + other.typical, self.high + other.high)
+
+    def __mul__(self, other: Range | float) -> Range:
+        by = other if isinstance(other, Range) else Range.exactly(other)
+        return Range(self.low * by.low, self.typical * by.typical, self.high * by.high)
+
+    def __truediv__(self, other: Range) -> Range:
+        """Where the divisor is 0 nothing was done, and the quotient is 0."""
+        return Range(
+            *(
+                above / below if below else 0.0
+                for above, below in (
+                    (self.low, other.high),
+                    (self.typical, other.typical),
+                    (self.high, other.low),
+                )
+            )
+        )
+
+    def to_the(self, exponent: float) -> Range:
+        """Each number to a power; a negative one turns the order around."""
+        values = (self.low**exponent, self.typical**exponent, self.high**exponent)
+        return Range(*(values if exponent >= 0 else values[::-1]))
+
+    def to_json(self) -> dict[str, float]:
+        """The three numbers by name."""
+        return {"low": self.low, "typical": self.typical, "high": self.high}
+
+
+NOTHING = Range.exactly(0.0)
+
+
+def total(ranges: Iterable[Range]) -> Range:
+    """The sum of all."""
+    return sum(ranges, NOTHING)
+
+
+def si(value: float, unit: str) -> str:
+    """Two digits or more with a prefix: 7.8e-8 J as 78 nJ; areas in um² or mm²."""
+    if unit == "m2":
+        factor, name = (1e-12, "µm²") if value < 1e-9 else (1e-6, "mm²")
+        return f"{_digits(value / factor)} {name}"
+    if value == 0.0:
+        return f"0 {unit}"
+    size, prefix = _PREFIXES[0]
+    for each, name in _PREFIXES:
+        if value >= 0.995 * each:  # 999.6 p is shown as 1 n
+            size, prefix = each, name
+    return f"{_digits(value / size)} {prefix.replace('u', 'µ')}{unit}"
+
+
+def _digits(value: float) -> str:
+    if not value:
+        return "0"
+    shown = round(value, 1 - math.floor(math.log10(value)))
+    return f"{shown:,.0f}" if shown >= 10 else f"{shown:g}"
+
+
+def text(values: Range, unit: str) -> str:
+    """Such as "78 nJ (31 to 160 nJ)", without bounds where there is no doubt."""
+    typical, low, high = (si(each, unit) for each in (values.typical, values.low, values.high))
+    if low == high:
+        return typical
+    number, _, name = low.partition(" ")
+    low = number if name == high.partition(" ")[2] else low
+    return f"{typical} ({low} to {high})"

@@ -1,0 +1,237 @@
+"""What parts cost in a technology, as TOML files: every number with its unit and its source.
+
+    title = "what it is"
+    [run]
+    frequency = { low = 40, typical = 50, high = 60, unit = "MHz", source = "who measured it" }
+    cycles = { value = 100, unit = "cycles", source = "assumed" }
+
+A number is a `value`, or `low`, `typical` and `high`. Its source says where it comes from, and has
+the word "assumed" where it comes from nowhere. Sections that a file leaves out (memory, macs,
+crossbar, core) are those of `common.toml`, which are the same for every oscillator.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from entrain.cost.ranges import Range
+from entrain.errors import InputError, positive_float, shown, unknown_name
+
+_FOLDER = Path(__file__).parent / "presets"
+_COMMON = Path(__file__).parent / "common.toml"
+_LARGEST = 2**20  # bytes of a file
+_KEYS = ("low", "typical", "high")
+_LEAST, _MOST = 1e-18, 1e18  # of a number in its unit: products of several stay finite
+
+Units = dict[str, float]
+
+
+def _units(unit: str, *prefixes: str, per: str = "") -> Units:
+    sizes = {"a": 1e-18, "f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
+    sizes |= {"k": 1e3, "M": 1e6, "G": 1e9}
+    return {f"{each}{unit}{per}": sizes[each] for each in prefixes}
+
+
+_POWER = _units("W", "n", "u", "m", "p")
+_ENERGY = _units("J", "p", "f", "n", "a")
+_PER_CYCLE = _units("J", "p", "f", "n", "a", per=" per cycle")
+_PER_BIT = _units("J", "p", "f", "a", per=" per bit")
+_TIME = _units("s", "n", "p", "u", "m")
+_FREQUENCY = _units("Hz", "M", "k", "G", "")
+_AREA = {"um2": 1e-12, "mm2": 1e-6}
+_BITS = {"bit": 1.0}
+
+ENTRIES: dict[str, dict[str, Units]] = {  # section -> entry -> unit -> factor to SI
+    "run": {"frequency": _FREQUENCY, "cycles": {"cycles": 1.0}},
+    "oscillators": {"power": _POWER, "energy": _PER_CYCLE, "area": _AREA},
+    "couplers": {
+        "power": _POWER,
+        "energy": _PER_CYCLE,
+        "area": _AREA,
+        "bits": _BITS,
+        "growth": {"per bit": 1.0},
+    },
+    "dacs": {"energy": _ENERGY, "power": _POWER, "area": _AREA, "time": _TIME, "bits": _BITS,
+             "growth": {"per bit": 1.0}},
+    "readout": {"energy": _ENERGY, "area": _AREA, "time": _TIME},
+    "memory": {"energy": _PER_BIT, "area": {"um2 per bit": 1e-12}},
+    "macs": {"energy": _ENERGY, "area": _AREA, "frequency": _FREQUENCY},
+    "crossbar": {
+        "cell_power": _POWER,
+        "cell_area": _AREA,
+        "cell_bits": _BITS,
+        "column_power": _POWER,
+        "column_area": _AREA,
+        "time": _TIME,
+    },
+    "core": {
+        "frequency": _FREQUENCY,
+        "cells": {"cells": 1.0},
+        "blocks": {"blocks": 1.0},
+        "clock_energy": _PER_CYCLE,
+        "cell_energy": _PER_CYCLE,
+        "block_energy": _PER_CYCLE,
+        "static_power": _POWER,
+    },
+}  # fmt: skip
+_EITHER = ("power", "energy")  # of oscillators and couplers a file gives one
+_SHARED = ("memory", "macs", "crossbar", "core")
+_NOT_ZERO = ("frequency", "cycles", "bits", "cell_bits", "growth")
+_BOUNDS = {"bits": (1.0, 32.0), "cell_bits": (1.0, 32.0), "growth": (1.0, 16.0)}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number of a technology in SI units, the unit it was given in, and where it comes from."""
+
+    range: Range
+    unit: str
+    source: str
+
+    @property
+    def assumed(self) -> bool:
+        """Whether it has no source, or only one for a part of it."""
+        return "assumed" in self.source.lower()
+
+
+@dataclass(frozen=True)
+class Technology:
+    """What parts cost: quantities by "section.entry"."""
+
+    name: str
+    title: str
+    quantities: dict[str, Quantity]
+
+    def __getitem__(self, place: str) -> Range:
+        return self.quantities[place].range
+
+    def __contains__(self, place: str) -> bool:
+        return place in self.quantities
+
+    def source(self, *places: str) -> str:
+        """Where these numbers come from, each source once."""
+        found = [self.quantities[each].source for each in places if each in self.quantities]
+        return "; ".join(dict.fromkeys(found))
+
+
+def technologies() -> tuple[str, ...]:
+    """The names of those that come with the package."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def find_technology(technology: Technology | str | Path) -> Technology:
+    """`technology` itself, or the one of this name or TOML file."""
+    if isinstance(technology, Technology):
+        return technology
+    if not isinstance(technology, str | Path):
+        raise TypeError(f"technology must be a Technology, a name or a file, got {technology!r}")
+    name = str(technology)
+    if name in technologies():
+        return read_technology(_FOLDER / f"{name}.toml")
+    # By os.path: an unknown ~user or a name that is too long is no file, not a failure.
+    path = os.path.expanduser(name)
+    if path.endswith(".toml") or os.path.exists(path):
+        return read_technology(Path(path))
+    raise InputError(f"{unknown_name('technology', name, technologies())}; or give a TOML file")
+
+
+def read_technology(path: Path) -> Technology:
+    """The technology that a TOML file describes, completed by what is common to all."""
+    title, given = _read(path)
+    _, common = _read(_COMMON)
+    sections = {place.split(".")[0] for place in given}
+    for name in ENTRIES:
+        if name not in sections and name not in _SHARED:
+            raise InputError(f"{path}: the section [{name}] is missing")
+    added = {place: each for place, each in common.items() if place.split(".")[0] not in sections}
+    return Technology(path.stem, title, given | added)
+
+
+def _read(path: Path) -> tuple[str, dict[str, Quantity]]:
+    if not os.path.isfile(path):
+        raise InputError(f"{path}: no such technology file")
+    if path.stat().st_size > _LARGEST:
+        raise InputError(f"{path}: larger than 1 MiB, which no description of a technology is")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not a TOML file ({error})") from error
+    title = content.pop("title", path.stem)
+    try:
+        return str(title), _parsed(content)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _parsed(content: dict[str, Any]) -> dict[str, Quantity]:
+    found: dict[str, Quantity] = {}
+    for section, entries in content.items():
+        if section not in ENTRIES:
+            raise unknown_name("section", section, [*ENTRIES, "title"])
+        if not isinstance(entries, dict):
+            raise InputError(f"{section} must be a section [{section}], got {shown(entries)}")
+        for key, entry in entries.items():
+            if key not in ENTRIES[section]:
+                raise unknown_name(f"entry of {section}", key, ENTRIES[section])
+            found[f"{section}.{key}"] = _quantity(section, key, entry)
+        _check_complete(section, list(entries))
+    return found
+
+
+def _check_complete(section: str, given: list[str]) -> None:
+    wanted = set(ENTRIES[section])
+    if set(_EITHER) <= wanted and section in ("oscillators", "couplers"):
+        if sum(each in given for each in _EITHER) != 1:
+            there = "both" if _EITHER[0] in given else "neither"
+            raise InputError(f"{section} must have power or energy, one of them; got {there}")
+        wanted -= set(_EITHER)
+    if missing := sorted(wanted - set(given)):
+        raise InputError(f"{section} lacks {', '.join(missing)}")
+
+
+def _quantity(section: str, key: str, entry: object) -> Quantity:
+    place = f"{section}.{key}"
+    if not isinstance(entry, dict):
+        raise InputError(
+            f"{place} must hold value (or low, typical and high), unit and source, "
+            f"got {shown(entry)}"
+        )
+    unit, source = entry.get("unit"), entry.get("source")
+    units = ENTRIES[section][key]
+    if not isinstance(unit, str) or unit not in units:
+        raise InputError(f"{place} must be in {' or '.join(map(repr, units))}, got {shown(unit)}")
+    if not isinstance(source, str) or not source.strip():
+        raise InputError(
+            f'{place} must have a source, or the source "assumed"; got {shown(source)}'
+        )
+    numbers = _numbers(place, key, entry)
+    return Quantity(Range(*(each * units[unit] for each in numbers)), unit, source)
+
+
+def _numbers(place: str, key: str, entry: dict[str, Any]) -> tuple[float, float, float]:
+    """Low, typical and high in the unit of the entry."""
+
+    def number(name: str, value: object) -> float:
+        zero = key not in _NOT_ZERO
+        least, most = _BOUNDS.get(key, (0.0 if zero else _LEAST, _MOST))
+        return positive_float(name, value, zero=zero, least=least, most=most)
+
+    keys = set(entry) - {"unit", "source"}
+    if keys == {"value"}:
+        value = number(place, entry["value"])
+        return value, value, value
+    if keys != set(_KEYS):
+        raise InputError(
+            f"{place} must hold value, or low, typical and high, beside unit and source; got "
+            f"{shown(', '.join(sorted(map(str, entry))))}"
+        )
+    low, typical, high = (number(f"{place}, {each}", entry[each]) for each in _KEYS)
+    if not low <= typical <= high:
+        raise InputError(
+            f"{place} must rise from low to typical to high, got {low:g}, {typical:g}, {high:g}"
+        )
+    return low, typical, high
