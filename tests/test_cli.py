@@ -18,7 +18,7 @@ from entrain.runfolder import RunFolder
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-COMMANDS = ("train", "evaluate", "predict", "show", "data", "bakeoff")
+COMMANDS = ("train", "evaluate", "predict", "show", "data", "bakeoff", "cost")
 
 
 # Help, version, modules

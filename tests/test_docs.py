@@ -94,3 +94,9 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
 def test_the_examples_of_circuits_run(tmp_path: Path) -> None:
     (accuracy,) = printed("circuits.md", tmp_path)
     assert float(accuracy) > 0.95
+
+
+def test_the_examples_of_costs_run(tmp_path: Path) -> None:
+    counts, *parts = printed("cost.md", tmp_path)
+    assert counts.endswith(" True")
+    assert [line.rsplit(maxsplit=2)[0] for line in parts][-2:] == ["couplers", "readout"]

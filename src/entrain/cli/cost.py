@@ -102,20 +102,23 @@ def _show_technology(technology: Technology, json: bool) -> None:
     from entrain.cost.technology import ENTRIES
 
     if json:
-        numbers = {
+        quantities = {
             place: each.range.to_json()
             | {"unit": "SI", "given_in": each.unit, "source": each.source}
             for place, each in technology.quantities.items()
         }
-        print_json({"name": technology.name, "title": technology.title, "quantities": numbers})
+        print_json({"name": technology.name, "title": technology.title, "quantities": quantities})
         return
-    shown = table(technology.title, "number", "low", "typical", "high", "unit", "source")
-    shown.columns[4].justify = shown.columns[5].justify = "left"
+    shown = table(technology.title, "number", "low to high (typical)", "source")
+    shown.columns[0].no_wrap = True
+    shown.columns[2].justify = "left"
     for place, each in technology.quantities.items():
         section, entry = place.split(".")
         factor = ENTRIES[section][entry][each.unit]
-        values = (each.range.low, each.range.typical, each.range.high)
-        shown.add_row(place, *(f"{value / factor:.4g}" for value in values), each.unit, each.source)
+        numbers = (each.range.low, each.range.high, each.range.typical)
+        low, high, typical = (f"{number / factor:.4g}" for number in numbers)
+        values = typical if low == high else f"{low} to {high} ({typical})"
+        shown.add_row(place, f"{values} {each.unit}", each.source)
     out.print(shown)
 
 
@@ -138,7 +141,8 @@ def _show_parts(system: System) -> None:
     """Energies with their bounds, what is typical of the rest."""
     from entrain.cost.ranges import si, text
 
-    shown = table(system.title, "part", "count", "energy", "share", "time", "power", "area")
+    shown = table(system.title, "part", "count", "energy", "share", "time", "area")
+    shown.columns[0].no_wrap = True
     whole = system.energy.typical
     for part in system.parts:
         shown.add_row(
@@ -147,7 +151,6 @@ def _show_parts(system: System) -> None:
             text(part.energy, "J"),
             f"{100 * part.energy.typical / whole if whole else 0.0:.1f} %",
             si(part.time.typical, "s") if part.time.high else "",
-            si(part.power.typical, "W"),
             "-" if part.area is None else si(part.area.typical, "m2"),
         )
     out.print(shown)
@@ -156,9 +159,9 @@ def _show_parts(system: System) -> None:
 def _show_systems(cost: Cost) -> None:
     from entrain.cost import MEASURES, text
 
-    shown = table("one inference: typical (low to high)", "design", *MEASURES)
-    for system in cost.systems:
-        values = [(getattr(system, name), unit) for name, unit in MEASURES.items()]
-        cells = ("-" if value is None else text(value, unit) for value, unit in values)
-        shown.add_row(system.title, *cells)
+    titles = [system.title for system in cost.systems]
+    shown = table("one inference: typical (low to high)", "", *titles)
+    for name, unit in MEASURES.items():
+        values = [getattr(system, name) for system in cost.systems]
+        shown.add_row(name, *("-" if each is None else text(each, unit) for each in values))
     out.print(shown)

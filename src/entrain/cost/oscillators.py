@@ -22,7 +22,7 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
         couplers(workload, technology),
         readout(workload, technology),
     ]
-    return system("chip", f"oscillator chip, {technology.name}, input weights {inputs}", parts)
+    return system("chip", f"chip, {technology.name}, {inputs} input weights", parts)
 
 
 def oscillators(workload: Workload, technology: Technology) -> Part:

@@ -48,7 +48,14 @@ def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None
 def _energies(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
     for place, each in enumerate(systems):
         energy = each["energy"]
-        axis.plot([energy["low"], energy["high"]], [place, place], "-", color="#888888", lw=5)
+        axis.plot(
+            [energy["low"], energy["high"]],
+            [place, place],
+            "-",
+            color="#888888",
+            lw=5,
+            solid_capstyle="butt",
+        )
         axis.plot(energy["typical"], place, "o", color="black", ms=5)
     axis.set_xscale("log")
     axis.grid(axis="x", color="#dddddd", lw=0.6)
