@@ -2,6 +2,7 @@
 
 `phase`      the equations in ngspice, 20 test images of mnist-74
 `lc`         LC oscillators, 50 images at 100 cycles
+`cubic`      the same with van der Pol's oscillators and linear couplings
 `cycles`     the first 6 of them at 30, 100 and 300 cycles
 `words`      accuracy of the integer model on all 10,000 test images against each word length
 `core`       1,000 images of mnist-74-direct in Verilator against the integer model
@@ -72,6 +73,10 @@ def lc() -> dict[str, Any]:
     return verified(design("mnist-74", 50), Spice("lc"))
 
 
+def cubic() -> dict[str, Any]:
+    return verified(design("mnist-74", 50), Spice("lc", oscillator="cubic"))
+
+
 def cycles() -> dict[str, Any]:
     made = design("mnist-74", 6)
     rows = [verified(made, Spice("lc", cycles=each)) for each in (30.0, 100.0, 300.0)]
@@ -115,7 +120,7 @@ def synthesis() -> dict[str, Any]:
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    "phase": phase, "lc": lc, "cycles": cycles, "words": words, "core": core, "synthesis": synthesis
+    "phase": phase, "lc": lc, "cubic": cubic, "cycles": cycles, "words": words, "core": core, "synthesis": synthesis
 }  # fmt: skip
 
 

@@ -28,8 +28,9 @@ from entrain.export import simulators as programs
 from entrain.export.components import components_of, parts
 from entrain.export.design import FILE, read_design, write_design
 from entrain.export.folder import Target, files_of, read_export, refuse_edited
+from entrain.export.netlists import netlists
 from entrain.export.ngspice import demodulated, read_raw
-from entrain.export.spice import netlists
+from entrain.export.spice import Oscillator
 from entrain.export.verilog import verilog_files
 from entrain.hardware import Components, preset
 from entrain.physics import Dynamics, PhaseModel
@@ -148,19 +149,44 @@ def test_a_coupling_is_a_transconductance_and_a_field_an_injection() -> None:
     unit = 50.0 / 1e9 / 0.2  # seconds of one unit of time
     (line,) = (each for each in text.splitlines() if each.startswith("G0_1 "))
     assert float(line.split()[-1]) == pytest.approx(2e-12 * design.couplings[0, 1] / unit)
-    assert f".param gm={2e-12 / unit:.12g}" in text
-    assert "Gf3 0 n3 nref 0 {gm*b3}" in text
+    assert f" gm={2e-12 / unit:.12g}\n" in text
+    assert "Gf3 0 n3 lref 0 {gm*b3}" in text
     assert text.count("\nG") - text.count("\nGf") == 30
 
 
-def test_oscillators_settle_at_one_volt() -> None:
-    """d/dt of the amplitude A is (g1 - 3 g3 A^2 / 4) A / 2C, zero at A = 1."""
-    for spice, rate in ((Spice("lc"), 200.0), (Spice("lc", amplitude_rate=50.0), 50.0)):
-        text = netlists(small(), spice)["network.inc"]
-        (line,) = (each for each in text.splitlines() if each.startswith(".param g1="))
-        g1, g3 = (float(each.split("=")[1]) for each in line.split()[1:])
-        assert g1 == pytest.approx(2e-12 * rate / spice.unit(small()))
-        assert g1 - 0.75 * g3 == pytest.approx(0.0, abs=1e-9 * g1)
+@pytest.mark.parametrize("oscillator", ["levelled", "cubic"])
+def test_oscillators_settle_at_one_volt(oscillator: Oscillator) -> None:
+    """The averaged equation dA/dt = <conductance> A / 2 C of the netlist's own formula: zero at
+    A = 1, and small changes of A decay at twice the amplitude rate."""
+    spice, unit = Spice("lc", amplitude_rate=50.0, oscillator=oscillator), 100.0 / 1e9 / 0.2
+    text = netlists(small(), spice)["network.inc"]
+    values = dict(re.findall(r"(\w+)=([\d.e+-]+)", text))
+    (formula,) = re.findall(r"^B0 0 n0 i=(.*)$", text, re.MULTILINE)
+    for name in ("g1", "level", "z"):
+        formula = formula.replace(f"{{{name}}}", values.get(name, ""))
+    angles = np.linspace(0.0, 2.0 * math.pi, 400, endpoint=False)
+    rates = []
+    for amplitude in (0.99, 1.0, 1.01):
+        given = {"v": amplitude * np.cos(angles), "y": amplitude * np.sin(angles)}
+        given["y"] = given["y"] * 2 * math.pi * 1e9 * 1e-12  # the inductor's current
+        current = eval(formula.replace("v(n0)", "v").replace("i(vsense0)", "y"), {}, given)
+        rates.append(2.0 * np.mean(current * np.cos(angles)) / 2e-12 * unit)
+    assert rates[1] == pytest.approx(0.0, abs=1e-8)
+    assert (rates[2] - rates[0]) / 0.02 == pytest.approx(-2 * 50.0, rel=0.01)
+
+
+def test_limited_couplings_have_a_fundamental_of_one_volt_and_do_not_see_amplitudes() -> None:
+    angles = np.linspace(0.0, 2.0 * math.pi, 1000, endpoint=False)
+    wave = np.cos(angles)
+    text = netlists(small(), Spice("lc"))["network.inc"]
+    (gain,) = re.findall(r"limited=([\d.]+)", text)
+    assert "Bl0 0 l0 i={limited}*tanh(4*v(n0))" in text
+    found = [2 * np.mean(float(gain) * np.tanh(4 * a * wave) * wave) for a in (0.9, 1.0, 1.1)]
+    assert found[1] == pytest.approx(1.0)
+    assert abs(found[2] - found[0]) < 0.2 * 0.15  # a linear coupling would change by 0.2
+    cubic = netlists(small(), Spice("lc", oscillator="cubic"))["network.inc"]
+    assert "tanh" not in cubic
+    assert "G0_1 0 n0 n1 0" in cubic
 
 
 def test_a_natural_frequency_detunes_its_tank() -> None:
@@ -204,9 +230,9 @@ def test_every_component_has_a_tolerance_of_its_own_and_a_seed_gives_it_again() 
     factors = {name: float(x) for name, x in re.findall(r"gm\*(b\d+)\*([\d.]+)}", found)}
     assert len(factors) == 40
     assert np.std(list(factors.values())) == pytest.approx(0.03, rel=0.4)
-    g1, g3 = (np.array(re.findall(rf"{{{g}\*([\d.]+)}}", found), float) for g in ("g1", "g3"))
+    g1, level = (np.array(re.findall(rf"{{{g}\*([\d.]+)}}", found), float) for g in ("g1", "level"))
     assert g1.std() == pytest.approx(0.05, rel=0.4)
-    assert abs(np.corrcoef(g1, g3)[0, 1]) < 0.5
+    assert abs(np.corrcoef(g1, level)[0, 1]) < 0.5
 
 
 def test_tuned_tanks_have_the_frequency_whatever_their_components() -> None:
@@ -359,7 +385,7 @@ def test_couplings_lie_row_by_row_in_words_of_lanes() -> None:
     [
         Spice("phase"),
         Spice("lc", cycles=30.0),
-        Spice("lc", spread=SPREAD, seed=7),
+        Spice("lc", spread=SPREAD, seed=7, oscillator="cubic"),
         WordLengths(lanes=2),
         Plain(),
     ],

@@ -44,12 +44,13 @@ def test_the_equations_in_ngspice_are_the_phase_model(tmp_path: Path) -> None:
 @needs("ngspice")
 def test_lc_oscillators_come_to_the_phase_model_with_more_cycles(tmp_path: Path) -> None:
     design = small(n=4, images=2, frequencies=column(2, 0, 0, -3))
-    off = []
-    for cycles in (20.0, 80.0):
-        found = verify(exported(tmp_path / f"{cycles:g}", design, Spice("lc", cycles=cycles)))
-        off.append(found.max_difference)
-    assert off[1] < off[0] < 0.2
-    assert off[1] < 0.05
+    off = {}
+    for kind, cycles in (("levelled", 20.0), ("levelled", 80.0), ("cubic", 80.0)):
+        spice = Spice("lc", cycles=cycles, oscillator=kind)
+        found = verify(exported(tmp_path / f"{kind}-{cycles:g}", design, spice))
+        off[kind, cycles] = found.max_difference
+    assert off["levelled", 80.0] < off["levelled", 20.0] < 0.2
+    assert off["levelled", 80.0] < off["cubic", 80.0] < 0.05
 
 
 @needs("ngspice")

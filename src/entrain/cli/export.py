@@ -13,11 +13,11 @@ from entrain.cli.options import DataDir, Json, ModelArgument, as_typed
 
 if TYPE_CHECKING:
     from entrain.export.folder import Target
-    from entrain.export.spice import Level
+    from entrain.export.spice import Level, Oscillator
     from entrain.hardware import Chip
     from entrain.model import Model
 
-_OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "seed")
+_OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "oscillator", "seed")
 
 
 def command(
@@ -43,6 +43,10 @@ def command(
             show_default="20 sqrt(cycles)",
         ),
     ] = None,
+    oscillator: Annotated[
+        str,
+        typer.Option(help="SPICE, lc: levelled (amplitude control, limited couplings), or cubic."),
+    ] = "levelled",
     phase: Annotated[int, typer.Option(help="Verilog: bits of a phase.")] = 16,
     coupling: Annotated[int, typer.Option(help="Verilog: bits of a coupling.")] = 10,
     sine: Annotated[int, typer.Option(help="Verilog: bits of a sine.")] = 12,
@@ -84,8 +88,9 @@ def command(
     with as_typed(*_OPTIONS):
         if to == "spice":
             chosen = cast("Level", level)  # which is checked there
+            kind = cast("Oscillator", oscillator)
             made = (chosen, frequency, cycles, capacitance, amplitude_rate)
-            target = Spice(*made)
+            target = Spice(*made, oscillator=kind)
             if spread is not None:
                 target = replace(target, spread=components_of(spread), seed=seed)
         elif to == "verilog":

@@ -1,7 +1,8 @@
 """Trained networks as circuits: SPICE netlists, a core in Verilog, and what runs and compares them.
 
 - design.py: what a circuit has to compute
-- spice.py: netlists: the equations, or LC oscillators
+- spice.py: how a netlist is built
+- phase_netlist.py, lc_netlist.py, netlists.py: the equations, or LC oscillators; their files
 - components.py: the components of those, with the tolerances of one chip
 - fixed_point.py: the network in whole numbers
 - verilog.py: the core that computes them, its memories and testbench

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from entrain.errors import InputError
+from entrain.export.spice import Spice
 from entrain.hardware import ChipDraws, Components
 from entrain.hardware.files import describe
-
-if TYPE_CHECKING:
-    from entrain.export.spice import Spice
 
 
 @dataclass(frozen=True)
 class Parts:
     """Components of N oscillators and, last, the reference: capacitors and inductors (N + 1,) in
-    SI units; factors on the linear and the cubic conductance (N + 1,), on the injections (N,) and
-    on the transconductors (N, N), from j to i at [i, j]."""
+    SI units; factors on the conductance at 0 V and on what levels it (N + 1,), on the injections
+    (N,) and on the transconductors (N, N), from j to i at [i, j]."""
 
     capacitors: np.ndarray
     inductors: np.ndarray
     linear: np.ndarray
-    cubic: np.ndarray
+    level: np.ndarray
     injections: np.ndarray
     transconductors: np.ndarray
 
@@ -67,7 +64,7 @@ def parts(spice: Spice, omegas: np.ndarray) -> Parts:
         capacitors,
         made,
         factors("gneg", spread.negative_conductance, count),
-        factors("gcub", spread.negative_conductance, count),
+        factors("levl", spread.negative_conductance, count),
         factors("injc", spread.injection, n),
         factors("gmij", spread.transconductance, n, n),
     )

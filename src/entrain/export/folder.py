@@ -10,8 +10,9 @@ from typing import Any
 from entrain.errors import InputError, reason, shown
 from entrain.export.design import FILE, Design, read_design, write_design
 from entrain.export.fixed_point import WordLengths, word_lengths_from_json
+from entrain.export.netlists import netlists
 from entrain.export.plain import Plain, plain_files
-from entrain.export.spice import Spice, netlists, spice_from_json
+from entrain.export.spice import Spice, spice_from_json
 from entrain.export.verilog import verilog_files
 from entrain.files import write_atomically
 

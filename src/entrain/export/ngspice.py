@@ -11,8 +11,10 @@ import numpy as np
 
 from entrain.errors import InputError
 from entrain.export.design import Design
+from entrain.export.lc_netlist import REFERENCE
+from entrain.export.netlists import image_file, netlists
 from entrain.export.simulators import program, run
-from entrain.export.spice import REFERENCE, Spice, image_file, netlists
+from entrain.export.spice import Spice
 from entrain.threads import cpu_share
 
 Progress = Callable[[float], None]

@@ -15,8 +15,8 @@ class Components:
 
     No effect of the phase model, and nothing that training sees: a netlist of LC oscillators
     (`entrain export --to spice --level lc --spread`) is built of such components. Every capacitor
-    and inductor has its own g, so has the linear and the cubic part of every negative conductance,
-    the injection of every field, and each of the two directions of a coupler.
+    and inductor has its own g, so has every negative conductance and what levels it, the injection
+    of every field, and each of the two directions of a coupler.
 
     Tanks of 1 % capacitors and inductors differ by 0.7 % in frequency, 4.4 rad in 100 cycles, and
     are therefore tuned on chips. `tuning` is the relative error of a tank's frequency after that:

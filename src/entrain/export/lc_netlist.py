@@ -1,0 +1,113 @@
+r"""A network as LC oscillators, for plain ngspice.
+
+Each oscillator is a tank (C, L) with a negative conductance; with y = i_L sqrt(L / C),
+
+    C dv/dt = g1 v (1 - level) - i_L + i_in,    L di_L/dt = v,
+
+which settles at v = cos(w t + theta), y = sin(w t + theta), an amplitude of 1 V. A current of the
+fundamental g cos(w t + theta_j) into it turns theta_i by (g / 2 C) sin(theta_j - theta_i) on
+average over a cycle, so that a coupling is a transconductance 2 C mu J_ij / T (T: seconds of one
+unit of time), and a field one of 2 C mu b_i / T from a reference oscillator of the same kind, whose
+phase is what all others are measured against: its shift of frequency is everybody's. A natural
+frequency detunes the tank. Amplitudes recover at the rate g1 / C.
+
+`levelled`: the conductance is controlled by the amplitude, level = v^2 + y^2, and transconductors
+are driven by a limited copy of the voltage, tanh(4 v) times what makes its fundamental 1 V at 1 V.
+
+`cubic`: level = (4/3) v^2, van der Pol's oscillator, and transconductors are linear. Its third
+harmonic slows it by (g1 / w C)^2 A^4 / 16, and every coupling is proportional to the amplitude of
+the oscillator that drives it: amplitudes, which couplings change by a few percent, enter the phases
+twice.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from entrain.errors import InputError
+from entrain.export.components import parts
+from entrain.export.design import Design
+from entrain.export.spice import Spice, number
+
+REFERENCE = "ref"
+_STEEPNESS = 4.0  # of a limiter, at 1 V
+
+
+def fundamental(steepness: float = _STEEPNESS) -> float:
+    """The fundamental of tanh(steepness cos p), in volts."""
+    wave = np.cos(np.arange(4096) * (2.0 * math.pi / 4096))
+    return float(2.0 * np.mean(np.tanh(steepness * wave) * wave))
+
+
+def lc_network(design: Design, spice: Spice) -> str:
+    """Tanks, negative conductances and transconductors."""
+    model, n = design.phase_model, design.oscillators
+    for name in ("injection", "lag", "harmonic"):
+        if getattr(model, name) is not None:
+            raise InputError(
+                f"the network has {name}, which an lc netlist does not build; export its equations "
+                "at the level phase"
+            )
+    c, unit = spice.capacitance, spice.unit(design)
+    strength = 2.0 * c * design.dynamics.mobility / unit  # siemens for J = 1
+    omega = 2.0 * math.pi * spice.frequency
+    detuning = design.shared("frequencies")
+    omegas = np.full(n, omega) if detuning is None else omega + detuning / unit
+    if omegas.min() <= 0.1 * omega:
+        raise InputError("natural frequencies are as large as the carrier; export more cycles")
+    made = parts(spice, np.array([*omegas, omega]))
+    lines = [
+        f"* {n} oscillators and a reference, {spice.frequency:g} Hz, {spice.cycles:g} cycles",
+        f".param g1={number(2.0 * c * spice.rate / unit)} gm={number(strength)}",
+        *_shared(spice),
+    ]
+    for k, (name, start) in enumerate(
+        zip([*range(n), REFERENCE], [*design.start, 0.0], strict=True)
+    ):
+        tank, coil = made.capacitors[k], made.inductors[k]
+        current = math.sin(start) * math.sqrt(tank / coil)  # of the inductor: w C sin(theta) at 1 V
+        lines += [
+            f"* oscillator {name}",
+            f"C{name} n{name} 0 {number(tank)} ic={number(math.cos(start))}",
+            f"L{name} n{name} m{name} {number(coil)} ic={number(current)}",
+            f"Vsense{name} m{name} 0 0",
+            *_active(spice, name, made.linear[k], made.level[k]),
+        ]
+    driver = "l" if spice.oscillator == "levelled" else "n"
+    lines.append("* fields: injection from the reference")
+    for i, factor in enumerate(made.injections):
+        lines.append(f"Gf{i} 0 n{i} {driver}{REFERENCE} 0 {_times(f'gm*b{i}', factor)}")
+    lines.append("* couplings: transconductors")
+    for i, row in enumerate(design.couplings):
+        values = strength * row * made.transconductors[i]
+        lines += [f"G{i}_{j} 0 n{i} {driver}{j} 0 {number(values[j])}" for j in np.flatnonzero(row)]
+    return "\n".join([*lines, ""])
+
+
+def _shared(spice: Spice) -> list[str]:
+    """Parameters that all oscillators have alike."""
+    if spice.oscillator == "cubic":
+        return [f".param level={number(4.0 / 3.0)}"]
+    ohms = 1.0 / (2.0 * math.pi * spice.frequency * spice.capacitance)
+    return [f".param level=1 z={number(ohms)} limited={number(1.0 / fundamental())}"]
+
+
+def _active(spice: Spice, name: str, linear: float, level: float) -> list[str]:
+    """The negative conductance of an oscillator and, where it has one, its limiter: a current into
+    1 ohm, since a voltage source would add an unknown."""
+    v, gain, depth = f"v(n{name})", _times("g1", linear), _times("level", level)
+    if spice.oscillator == "cubic":
+        return [f"B{name} 0 n{name} i={gain}*{v}*(1-{depth}*{v}*{v})"]
+    y = f"{{z}}*i(vsense{name})"
+    return [
+        f"B{name} 0 n{name} i={gain}*{v}*(1-{depth}*({v}*{v}+{y}*{y}))",
+        f"Bl{name} 0 l{name} i={{limited}}*tanh({number(_STEEPNESS)}*{v})",
+        f"Rl{name} l{name} 0 1",
+    ]
+
+
+def _times(name: str, factor: float) -> str:
+    """A parameter with the tolerance of one component."""
+    return f"{{{name}}}" if factor == 1.0 else f"{{{name}*{number(factor)}}}"
