@@ -120,8 +120,8 @@ def synthesis() -> dict[str, Any]:
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    "phase": phase, "lc": lc, "cubic": cubic, "cycles": cycles, "words": words, "core": core, "synthesis": synthesis
-}  # fmt: skip
+    each.__name__: each for each in (phase, lc, cubic, cycles, words, core, synthesis)
+}
 
 
 def main() -> None:
