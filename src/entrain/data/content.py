@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import ndimage
+import scipy  # loads what is used of it at its first use
 
 _TILES = 16  # a side, of the grid that the quadratic surface is fitted to
 _FITS = 4  # of the surface, each without the tiles that were far from the last
@@ -69,7 +69,7 @@ def _one_level(above: np.ndarray) -> bool:
     if near < _EVEN_SHARE or abs(_skewness(above)) < _ONE_SIDED:
         return False
     strength = np.abs(above)
-    pieces, _ = ndimage.label(strength > _LOW * strength.max(), _EIGHT)
+    pieces, _ = scipy.ndimage.label(strength > _LOW * strength.max(), _EIGHT)
     corners = np.isin(pieces, pieces[[0, 0, -1, -1], [0, -1, 0, -1]]) & (pieces > 0)
     return bool(_depth(corners).max() < max(above.shape) / _SHADOW)
 
@@ -165,7 +165,7 @@ def _closing(levels: np.ndarray, light: bool) -> np.ndarray:
     """The least of the largest levels around, which fills what is darker and narrower than a
     quarter of the picture; where content is light, the largest of the least."""
     width = 2 * (min(levels.shape) // 8) + 1
-    fill = ndimage.grey_opening if light else ndimage.grey_closing
+    fill = scipy.ndimage.grey_opening if light else scipy.ndimage.grey_closing
     return np.asarray(fill(levels, (width, width), mode="nearest"), dtype=np.float64)
 
 
@@ -175,7 +175,7 @@ def _strength(above: np.ndarray, background: np.ndarray, light: bool) -> np.ndar
     gain = np.minimum(background.max() / np.maximum(background, 1.0), _MOST_GAIN)
     strength = np.maximum((above if light else -above) * gain, 0.0)
     most = float(strength.max())
-    pieces, count = ndimage.label(strength > _LOW * most, _EIGHT)
+    pieces, count = scipy.ndimage.label(strength > _LOW * most, _EIGHT)
     strong = np.zeros(count + 1, dtype=bool)
     strong[pieces[strength > _HIGH * most]] = True
     mask = strong[pieces]
@@ -187,7 +187,7 @@ def _without_ruling(mask: np.ndarray) -> np.ndarray:
     depth = _depth(mask)
     taken = float(_border(mask).mean())
     for radius in range(1, int(_THIN * depth.max()) + 1 if taken > 0 else 0):
-        wide = ndimage.maximum_filter(depth > radius, 2 * radius + 3, mode="constant")
+        wide = scipy.ndimage.maximum_filter(depth > radius, 2 * radius + 3, mode="constant")
         opened = np.asarray(mask & wide)
         if _border(opened).mean() <= _FREED * taken:
             return opened
@@ -196,13 +196,13 @@ def _without_ruling(mask: np.ndarray) -> np.ndarray:
 
 def _depth(mask: np.ndarray) -> np.ndarray:
     """How many pixels, straight or diagonal, each is from the nearest outside the mask."""
-    found = ndimage.distance_transform_cdt(np.pad(mask, 1), "chessboard")
+    found = scipy.ndimage.distance_transform_cdt(np.pad(mask, 1), "chessboard")
     return np.asarray(found[1:-1, 1:-1])
 
 
 def _without_specks(mask: np.ndarray) -> np.ndarray:
     """Without small pieces, and without those that run off the picture beside a free one."""
-    pieces, count = ndimage.label(mask, _EIGHT)
+    pieces, count = scipy.ndimage.label(mask, _EIGHT)
     sizes = np.bincount(pieces.ravel(), minlength=count + 1)
     sizes[0] = 0
     free = sizes.copy()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy  # loads what is used of it at its first use
 
 from entrain.errors import InputError
 
@@ -55,11 +55,11 @@ def paired_effect(
         raise InputError(f"paired runs must match, at least two; got {len(a)} and {len(b)}")
     d = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
     mean, sd = float(d.mean()), float(d.std(ddof=1))
-    half = float(stats.t.ppf(0.5 + level / 2, len(d) - 1)) * sd / math.sqrt(len(d))
+    half = float(scipy.stats.t.ppf(0.5 + level / 2, len(d) - 1)) * sd / math.sqrt(len(d))
     if sd == 0.0:  # every resample is the same: scipy would warn and return NaN
         bootstrap = (mean, mean)
     else:
-        found = stats.bootstrap(
+        found = scipy.stats.bootstrap(
             (d,),
             np.mean,
             n_resamples=BOOTSTRAP_RESAMPLES,

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from scipy import stats
+import scipy  # loads what is used of it at its first use
 
 Verdict = Literal["setting", "within orders", "within teachers", "differs", "no scale"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -36,7 +36,7 @@ def apart(values: Sequence[float]) -> float:
     n = len(values)
     mean = math.fsum(values) / n
     s = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    return float(stats.t.ppf(0.975, n - 1)) * s * math.sqrt(2.0)
+    return float(scipy.stats.t.ppf(0.975, n - 1)) * s * math.sqrt(2.0)
 
 
 @dataclass(frozen=True)
