@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from sklearn.datasets import load_digits
 
 from entrain import InputError, Preprocessing, load_dataset
-from entrain.data import ImageDataset, Split, load_test_split
+from entrain.data import ImageDataset, Split, datasets, load_test_split
 from entrain.data.datasets import stratified_split
 
 
@@ -49,6 +50,18 @@ def test_the_split_is_stratified_and_complete(full: ImageDataset) -> None:
     whole = np.bincount(full.train.labels) + np.bincount(full.validation.labels)
     assert whole.sum() == 60_000
     assert np.abs(np.bincount(full.validation.labels) - whole / 6).max() <= 1
+
+
+def test_digits_are_those_of_scikit_learn_with_its_file_and_without(monkeypatch) -> None:
+    expected = load_digits()
+    for found in (datasets._digits_table(), _without_the_file(monkeypatch)):
+        assert np.array_equal(found[:, :-1], expected.data)
+        assert np.array_equal(found[:, -1], expected.target)
+
+
+def _without_the_file(monkeypatch) -> np.ndarray:
+    monkeypatch.setattr(datasets, "find_spec", lambda name: None)
+    return datasets._digits_table()
 
 
 def test_digits_are_split_without_overlap() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -196,13 +197,25 @@ def split_rows(labels: np.ndarray, quota: np.ndarray, parts: int, seed: int) -> 
 
 
 def _digits() -> ImageDataset:
-    from sklearn.datasets import load_digits
-
-    bunch = load_digits()
-    whole = Split(bunch.data.astype(np.uint8), bunch.target.astype(np.int64))
+    table = _digits_table()
+    whole = Split(table[:, :-1].astype(np.uint8), table[:, -1].astype(np.int64))
     rest, test = stratified_split(whole, 300)
     train, validation = stratified_split(rest, 300)
     return ImageDataset("digits", train, validation, test, (8, 8), 16.0, CLASS_NAMES["digits"])
+
+
+def _digits_table() -> np.ndarray:
+    """scikit-learn's digits, 64 pixels and a label in a row: (1797, 65). Its file is read here
+    because importing scikit-learn takes a second; where it is not, scikit-learn finds it."""
+    package = find_spec("sklearn")
+    for folder in package.submodule_search_locations or () if package else ():
+        file = Path(folder) / "datasets" / "data" / "digits.csv.gz"
+        if file.exists():
+            return np.loadtxt(file, delimiter=",")
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    return np.column_stack([bunch.data, bunch.target])
 
 
 def _small(name: str) -> ImageDataset:
