@@ -53,8 +53,9 @@ _SMALL = {
 
 
 def sizes(setting: Setting) -> Sizes:
-    """Those of a setting, by its name."""
-    return _SMALL.get(setting.name, Sizes())
+    """Those of a setting, by its name, with no more epochs than DIRECT has elsewhere."""
+    found = _SMALL.get(setting.name, Sizes())
+    return replace(found, epochs=min(found.epochs, setting.direct_epochs))
 
 
 def trained_for(

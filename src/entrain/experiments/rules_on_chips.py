@@ -38,12 +38,13 @@ def stage(setting: Setting, rule: str, place: str) -> Stage:
     found = PROTOCOLS[rule]
     assert isinstance(found, DirectProtocol)
     epochs = min(RULES[rule], setting.direct_epochs)
-    batch = 64 if dataset.endswith("-small") else setting.batch_size  # or there are few steps
     if rule == "DIRECT":  # without distortions, as the other rules
         found = replace(tuned(found, dataset, augmented=False), weight_decay=0.0)
     chips = ChipTraining(HARDWARE, chip=CHIP) if place == "chip" else None
     return Stage(
-        replace(found, epochs=epochs, batch_size=min(found.batch_size, batch), chips=chips),
+        replace(
+            found, epochs=epochs, batch_size=min(found.batch_size, setting.batch_size), chips=chips
+        ),
         dataset,
         NetworkSpec(setting.hidden, found.dynamics or Dynamics()),
         runs=tuple(range(min(_RUNS, setting.few_runs))),
