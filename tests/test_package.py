@@ -136,6 +136,8 @@ def loaded_by(statement: str) -> set[str]:
 
 def test_imports_are_lean() -> None:
     assert not loaded_by("import entrain") & {"torch", "matplotlib", "sklearn", "numba", "pooch"}
+    playing = loaded_by("from entrain.playground import PageServer, page_files; page_files()")
+    assert not playing & {"torch", "numpy"}
     learning = loaded_by(
         "import entrain; entrain.train, entrain.KuramotoNetwork, entrain.load\n"
         "entrain.load_dataset('digits')"

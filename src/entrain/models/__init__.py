@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from entrain.errors import InputError, unknown_name
-from entrain.model import Model, read_model
-from entrain.runfolder import ResumableError, RunFolder
+
+if TYPE_CHECKING:
+    from entrain.model import Model  # and with it PyTorch, where a model is more than its file
 
 _FOLDER = Path(__file__).parent
 
@@ -27,6 +29,8 @@ def find(model: Path | str) -> Path:
     """The file of a model given as a file, a run folder (its final model) or a shipped name."""
     path = Path(model)
     if path.is_dir():
+        from entrain.runfolder import ResumableError, RunFolder
+
         found = RunFolder.open(path).main_model_path
         if not found.exists():
             raise ResumableError(f"{path}: this run is not finished; go on with it", path)
@@ -44,4 +48,6 @@ def find(model: Path | str) -> Path:
 
 def load(model: Path | str) -> Model:
     """A trained model: `load("mnist-74")`, `load("runs/digits-1")`, `load("some.safetensors")`."""
+    from entrain.model import read_model
+
     return read_model(find(model))

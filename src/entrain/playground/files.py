@@ -8,7 +8,6 @@ from pathlib import Path
 from entrain import models
 from entrain.errors import InputError
 from entrain.files import write_atomically
-from entrain.model import read_model
 from entrain.playground import limits
 
 Content = Path | bytes
@@ -40,6 +39,8 @@ def _given(model: Path | str) -> dict[str, Content]:
     for shipped in MODELS:
         if path.samefile(models.find(shipped)):
             return {"models.json": _listed(shipped, f"{shipped}.safetensors")}
+    from entrain.model import read_model  # a shipped model is played without PyTorch
+
     network = read_model(path).network
     try:
         limits.check(network)

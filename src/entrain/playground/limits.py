@@ -6,8 +6,12 @@ with a second harmonic of the coupling function.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from entrain.errors import InputError
-from entrain.network import KuramotoNetwork
+
+if TYPE_CHECKING:
+    from entrain.network import KuramotoNetwork
 
 MOST_OSCILLATORS = 512
 MOST_INPUTS = 65_536
