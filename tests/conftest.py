@@ -113,7 +113,7 @@ def in_a_terminal(*arguments: object) -> str:
             shown += part
     os.close(ours)
     text = shown.decode()
-    assert process.wait(10) == 0, text
+    assert process.wait(60) == 0, text
     return text
 
 

@@ -69,7 +69,7 @@ def test_a_place_that_cannot_be_written(refuse: Refuse) -> None:
 
 def test_numbered_folders_are_never_shared(tmp_path: Path) -> None:
     made: list[Path] = []
-    together = threading.Barrier(8, timeout=30)
+    together = threading.Barrier(8, timeout=120)
 
     def compete() -> None:
         together.wait()
@@ -79,7 +79,7 @@ def test_numbered_folders_are_never_shared(tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     assert len(set(made)) == 8
 
 

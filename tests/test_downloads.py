@@ -42,7 +42,7 @@ def web(tmp_path: Path) -> Iterator[tuple[Path, str]]:
         thread.start()
         yield folder, f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
-        thread.join(10)
+        thread.join(60)
 
 
 MIRRORED = sources._mirrored

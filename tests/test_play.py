@@ -33,14 +33,14 @@ def server() -> Iterator[PageServer]:
         thread.start()
         yield running
         running.shutdown()
-        thread.join(10)
+        thread.join(60)
 
 
 def ask(
     server: PageServer, path: str, method: str = "GET", host: str | None = None
 ) -> tuple[int, dict[str, str], bytes]:
     """A request whose path is sent as it is."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     connection.putrequest(method, path, skip_host=True)
     connection.putheader("Host", host or f"127.0.0.1:{server.server_port}")
     connection.endheaders()
@@ -90,7 +90,7 @@ def test_the_policy_allows_this_page_and_nothing_else(server: PageServer) -> Non
     ],
 )
 def test_nothing_outside_the_page_is_served(server: PageServer, path: str) -> None:
-    with socket.create_connection(("127.0.0.1", server.server_port), 10) as connection:
+    with socket.create_connection(("127.0.0.1", server.server_port), 60) as connection:
         host = f"127.0.0.1:{server.server_port}"
         request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
         connection.sendall(request.encode())
@@ -120,50 +120,54 @@ def start(*options: str, **variables: str) -> tuple[subprocess.Popen[str], str]:
         text=True,
     )
     assert process.stdout is not None
-    with killed_after(60, process):
+    with killed_after(120, process):
         return process, json.loads(process.stdout.readline())["url"]
 
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_serves_until_it_is_stopped(stop: signal.Signals) -> None:
-    process, url = start("--no-browser")
+def test_the_command_serves_until_it_is_stopped_and_opens_no_browser_if_told_so(
+    tmp_path: Path, stop: signal.Signals
+) -> None:
+    browser, opened = made_up_browser(tmp_path)
+    process, url = start("--no-browser", BROWSER=str(browser))
     try:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", url)
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             assert b"<title>" in answer.read()
         process.send_signal(stop)
-        began = time.monotonic()
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=60)  # at once, on a machine that has time
         assert process.returncode == 0, errors
-        assert time.monotonic() - began < 20  # at once, on a machine that has time
         assert output == ""
         assert errors.split() == ["stopped"]
+        assert opened.read_text() == ""
     finally:
         process.kill()
 
 
-@pytest.mark.parametrize("options", [(), ("--no-browser",)])
-def test_the_command_opens_the_browser_unless_told_not_to(
-    tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    opened = tmp_path / "opened"
+def made_up_browser(folder: Path) -> tuple[Path, Path]:
+    """A browser, and the file that lists what it opened. It stays in the foreground, as one without
+    a window of its own does, for longer than any test waits."""
+    browser, opened = folder / "browser", folder / "opened"
     opened.touch()
-    browser = tmp_path / "browser"
-    # It stays in the foreground, as one without a window of its own does.
-    browser.write_text(f'#!/bin/sh\necho "$*" >> "{opened}"\nexec sleep 15\n')
+    browser.write_text(f'#!/bin/sh\necho "$*" >> "{opened}"\nexec sleep 120\n')
     browser.chmod(0o755)
-    process, url = start(*options, BROWSER=str(browser))
+    return browser, opened
+
+
+def test_the_command_opens_the_browser_and_does_not_wait_for_it(tmp_path: Path) -> None:
+    browser, opened = made_up_browser(tmp_path)
+    process, url = start(BROWSER=str(browser))
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             assert answer.status == 200
-        until = time.monotonic() + (1 if options else 10)
+        until = time.monotonic() + 60
         while not opened.read_text() and time.monotonic() < until:
             time.sleep(0.05)
-        assert opened.read_text() == ("" if options else f"{url}\n")
+        assert opened.read_text() == f"{url}\n"
     finally:
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def test_a_visitor_who_leaves_early_is_no_error(

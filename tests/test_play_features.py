@@ -30,7 +30,7 @@ def url(wine: Path) -> Iterator[str]:
     process, address = start("--no-browser", str(wine))
     yield address
     process.terminate()
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
 
 
 @pytest.fixture

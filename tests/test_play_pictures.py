@@ -30,7 +30,7 @@ def url(tiny_run: Run) -> Iterator[str]:
     process, address = start("--no-browser", str(tiny_run.folder))
     yield address
     process.terminate()
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
 
 
 @pytest.fixture(scope="module")

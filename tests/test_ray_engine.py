@@ -366,7 +366,7 @@ def test_a_ray_of_its_own_listens_to_this_machine_only_and_is_gone_afterwards(
     assert values(tmp_path)
     assert processes
     assert heard == {"127.0.0.1"}
-    assert not psutil.wait_procs(list(processes), timeout=20)[1]
+    assert not psutil.wait_procs(list(processes), timeout=120)[1]
 
 
 def test_an_address_where_nothing_listens_is_refused_soon(tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_an_address_where_nothing_listens_is_refused_soon(tmp_path: Path) -> Non
         began = time.monotonic()
         with pytest.raises(InputError, match=f"^{address}: no Ray cluster"):
             OnRay(load_dataset, address).run(queue_in(tmp_path), Log())
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 40  # Ray itself would try for many times that
 
 
 def test_a_name_that_is_no_address_is_refused(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def start(out: Path) -> subprocess.Popen[str]:
 
 def until(process: subprocess.Popen[str], condition: Callable[[], bool]) -> None:
     """Wait for `condition` while the process works."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while not condition():
         assert process.poll() is None, process.communicate(timeout=60)
         assert time.monotonic() < end

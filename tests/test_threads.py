@@ -41,11 +41,16 @@ several_cores = pytest.mark.skipif(
 
 
 @several_cores
-@pytest.mark.parametrize("imports", ["import entrain", "import torch, entrain"])
-def test_threads_that_wait_sleep_whichever_is_imported_first(imports: str) -> None:
-    spinning = float(python(_PAUSES, OMP_WAIT_POLICY="active"))
-    quiet = float(python(f"{imports}\n{_PAUSES}"))
-    assert quiet < spinning / 2
+def test_threads_that_wait_sleep_whichever_is_imported_first() -> None:
+    waiting = {"import entrain", "import torch, entrain"}
+    spinning: list[float] = []
+    for _ in range(4):  # on a busy machine spinning threads may not get the time to spin
+        spinning.append(float(python(_PAUSES, OMP_WAIT_POLICY="active")))
+        quiet = {imports: float(python(f"{imports}\n{_PAUSES}")) for imports in waiting}
+        waiting = {imports for imports, took in quiet.items() if took >= max(spinning) / 2}
+        if not waiting:
+            return
+    raise AssertionError(f"{quiet} against {spinning}")
 
 
 @several_cores

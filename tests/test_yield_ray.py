@@ -88,7 +88,7 @@ def test_a_killed_worker_is_replaced(cluster: Cluster) -> None:
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     found = dict(ChipsOnRay(cluster.address, "cpu").measure(test, BLOCKS))
-    killer.join(10)
+    killer.join(60)
     assert killed
     assert found == dict(ThisProcess().measure(test, BLOCKS))
 
