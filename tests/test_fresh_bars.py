@@ -31,7 +31,6 @@ FRESH = replace(
     path_epochs=8,
     endpoint_epochs=3,
     direct_epochs=3,
-    batch_size=64,
     replicates=3,
     widths=(16, 32),
 )

@@ -38,7 +38,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 NAMES = ("teachers", "multiseed")
-SETTING = replace(TINY, teacher_epochs=2, path_epochs=1, endpoint_epochs=1, batch_size=64)
+SETTING = replace(TINY, teacher_epochs=2, path_epochs=1, endpoint_epochs=1)
 # Whose PATH stages take long enough to be killed, much longer than they take to be found.
 LONG = replace(SETTING, path_epochs=40)
 FEW = ("teachers", "training-protocols")
