@@ -4,6 +4,7 @@ and figures show."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -64,8 +65,13 @@ def test_who_learns_on_the_chip_and_who_does_not_differ_in_nothing_else() -> Non
         assert ours["chips"]["chip"] == rules_on_chips.CHIP
 
 
-def test_in_a_short_time_ep_finds_the_direction_of_the_gradient() -> None:
-    """The experiment itself, as small as it gets."""
+def test_in_a_short_time_ep_finds_the_direction_of_the_gradient(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The experiment itself, as small as it gets: of three images, which come to rest soon. Of the
+    eight there is one between two states of rest, where rounding decides what the gradient is."""
+    three = replace(rule_gradients.size(TINY), images=3)
+    monkeypatch.setitem(rule_gradients._SMALL, TINY.name, three)
     stage = rule_gradients.stage(TINY)
     data = TrainingData(load_dataset("mnist-small"), torch.device("cpu"))
     states = {stage.key: train_stage(stage, data, {})}
@@ -73,6 +79,6 @@ def test_in_a_short_time_ep_finds_the_direction_of_the_gradient() -> None:
     gradients = rule_gradients.Gradients(context)
     point = rule_gradients.Point(strength=0.01, time=30.0, noise=0.0, step=0.05)
     found = gradients.by("EP", point)
-    assert found["input_weights"]["cosine"] > 0.95
-    assert found["couplings"]["cosine"] > 0.9
+    assert found["input_weights"]["cosine"] > 0.99
+    assert found["couplings"]["cosine"] > 0.99
     assert gradients.by("EP", point) == found
