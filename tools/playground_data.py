@@ -3,7 +3,8 @@
     python tools/playground_data.py
 
 Writes playground/public/gallery.safetensors, three official test images of each class of MNIST and
-Fashion-MNIST, and tests/vectors/playground.json, numbers of the package that the page's own
+Fashion-MNIST, playground/public/test-images.safetensors, twenty of each class, on which chips are
+measured, and tests/vectors/playground.json, numbers of the package that the page's own
 implementation must give as well, and tests/vectors/terms.json, those of a small network with every
 optional term of the phase model: float64, from the reference kernels.
 tests/vectors/photographs.json holds pictures under uneven light and on ruled paper, and what is
@@ -37,11 +38,12 @@ from entrain.tensorfile import write_tensors
 
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "playground" / "public" / "gallery.safetensors"
+TEST_IMAGES = ROOT / "playground" / "public" / "test-images.safetensors"
 VECTORS = ROOT / "tests" / "vectors" / "playground.json"
 TERMS = ROOT / "tests" / "vectors" / "terms.json"
 PHOTOGRAPHS = ROOT / "tests" / "vectors" / "photographs.json"
 
-PER_CLASS = 3
+PER_CLASS, MEASURED_PER_CLASS = 3, 20
 EXAMPLES = (0, 8, 16, 29)  # places in the gallery
 SEED, TEMPERATURES, REPLICATES = 7, (0.5, 1.0), 3
 COARSE = 37  # steps that do not fill the noise's blocks of four
@@ -56,21 +58,37 @@ TERM_TEMPERATURE, TERM_SAMPLE = 0.5, 11
 def main() -> None:
     torch.set_num_threads(1)  # products this small are slower on several
     write_tensors(GALLERY, "gallery", gallery(), {})
+    write_tensors(TEST_IMAGES, "gallery", test_images(), {})
     VECTORS.parent.mkdir(exist_ok=True)
     made = ((VECTORS, vectors()), (TERMS, terms()), (PHOTOGRAPHS, photographs()))
     for path, content in made:
         text = json.dumps(content, separators=(",", ":"), allow_nan=False)
         write_atomically(path, f"{text}\n".encode())
-    for path in (GALLERY, VECTORS, TERMS, PHOTOGRAPHS):
+    for path in (GALLERY, TEST_IMAGES, VECTORS, TERMS, PHOTOGRAPHS):
         print(f"{path.name}: {path.stat().st_size:,} bytes")  # noqa: T201
 
 
 def gallery() -> dict[str, Tensor]:
     """Per dataset: images uint8 (30, 28, 28), labels uint8 (30), indices int64 (30), by class."""
+    return _chosen(lambda places: places[:PER_CLASS])
+
+
+def test_images() -> dict[str, Tensor]:
+    """The same of 200 images a dataset, evenly spaced in each class: the first half of MNIST's test
+    images was written more clearly than the second (LeCun's note beside the files)."""
+
+    def spaced(places: np.ndarray) -> np.ndarray:
+        return places[np.arange(MEASURED_PER_CLASS) * len(places) // MEASURED_PER_CLASS]
+
+    return _chosen(spaced)
+
+
+def _chosen(choose: Callable[[np.ndarray], np.ndarray]) -> dict[str, Tensor]:
+    """Images, labels and indices that `choose` takes from those of each class."""
     tensors = {}
     for name in ("mnist", "fashion-mnist"):
         test = load_test_split(name)
-        chosen = [np.flatnonzero(test.labels == label)[:PER_CLASS] for label in range(10)]
+        chosen = [choose(np.flatnonzero(test.labels == label)) for label in range(10)]
         indices = torch.from_numpy(np.concatenate(chosen))
         tensors[f"{name}.images"] = torch.from_numpy(test.features)[indices].reshape(-1, *SHAPE)
         tensors[f"{name}.labels"] = torch.from_numpy(test.labels)[indices].to(torch.uint8)

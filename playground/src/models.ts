@@ -2,6 +2,7 @@
 
 import { checkDigest, readGallery, readModel, type Gallery, type Model } from "./core";
 import { isRecord } from "./core/safetensors";
+import { inlined } from "./inlined";
 import { DATASETS, PROTOCOLS, modelName, otherProtocol, type Network } from "./state";
 
 /** A model of models.json: one that `entrain play` was given. */
@@ -115,6 +116,8 @@ export async function loadGallery(): Promise<Gallery> {
 export class Unreachable extends Error {}
 
 async function fetchBytes(path: string): Promise<ArrayBuffer> {
+  const here = inlined(path);
+  if (here !== null) return here;
   const answer = await fetch(path).catch((error: unknown) => {
     throw new Unreachable(`${path}: ${String(error)}`);
   });

@@ -2,6 +2,7 @@
  *
  *     b(u) = [ W u + c_hidden ; c_output ] */
 
+import { cardOf } from "./card";
 import { positive, preprocessingOf, recordOf } from "./preprocessing";
 import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
 import type { RejectOption } from "./reject";
@@ -89,6 +90,7 @@ function checkedModel(name: string, file: Safetensors): Model {
     preprocessing,
     reject: rejectOf(file, header["reject"], inputs),
     madeFor: header["hardware"] ?? null,
+    card: cardOf(header["details"]),
   };
 }
 

@@ -67,10 +67,8 @@ export function simulate(
   };
   const acting = phaseModelOf(model, fields, physics);
   const scale = Math.sqrt(2 * model.mobility * temperature * dynamics.timeStep);
-  const record: Record = {
-    phases: new Float64Array((steps + 1) * n),
-    energy: new Float64Array(steps + 1),
-  };
+  const energy = new Float64Array(steps + 1);
+  const record: Record = { phases: new Float64Array((steps + 1) * n), energy };
   const replicates: Float64Array[] = [];
   const readings: Float64Array[] = [];
   for (let m = 0; m < count; m++) {
@@ -90,12 +88,42 @@ export function simulate(
     activations,
     replicates,
     readings,
-    energy: record.energy,
+    energy,
     answering,
     leaders,
     leads,
     decidedAt: decidedAt(leaders, leads),
   };
+}
+
+/** What the chip reads (O) in one run, at each of some grid indices: as `simulate` of a shorter time
+ * would at its end, since neither the phases nor the noise depend on what follows. */
+export function readingsAlong(
+  model: Realised,
+  fields: Float64Array,
+  physics: Physics,
+  sample: number,
+  places: number[],
+): Float64Array[] {
+  checkPhysics(physics);
+  const { steps, temperature, seed, observationTime } = physics;
+  const n = model.hidden + model.outputs;
+  const timeStep = observationTime / steps;
+  const acting = phaseModelOf(model, fields, physics);
+  const { outputs, mobility } = model;
+  const noise = temperature === 0 ? null : normals(seed, temperature, 0, sample, n, steps);
+  const scale = Math.sqrt(2 * mobility * temperature * timeStep);
+  const kept = places.every((place) => place === steps);
+  const record = kept ? null : { phases: new Float64Array((steps + 1) * n), energy: null };
+  const whole: Dynamics = { oscillators: n, outputs, mobility, timeStep, steps };
+  const run = trajectory(acting, whole, noise, scale, record);
+  return places.map((place) => {
+    const phases = record?.phases.slice(place * n, (place + 1) * n) ?? run.phases;
+    const time = (observationTime * place) / steps;
+    const reading = { chip: model.chip, seed, sample, replicate: 0, time };
+    const until = { activations: run.activations, phases };
+    return read(model, until, acting, { ...whole, steps: place }, reading);
+  });
 }
 
 /** What the chip reads (O) at the end of a trajectory. */
@@ -107,7 +135,8 @@ function read(
   reading: Reading,
 ): Float64Array {
   if (readout === undefined || isExact(readout)) {
-    return activations.slice(dynamics.steps * dynamics.outputs);
+    const row = dynamics.steps * dynamics.outputs;
+    return activations.slice(row, row + dynamics.outputs);
   }
   const velocity = needsVelocity(readout) ? velocityOf(phases, acting, dynamics) : null;
   return readingOf(readout, phases.slice(hidden), velocity?.slice(hidden) ?? null, reading);
@@ -128,7 +157,7 @@ interface Dynamics {
 
 interface Record {
   phases: Float64Array; // (T, N)
-  energy: Float64Array; // (T)
+  energy: Float64Array | null; // (T), where it is asked for
 }
 
 /** Sines and cosines (N) of phases, or of twice the phases, and J times them. */
@@ -169,7 +198,9 @@ function trajectory(
     couple(couplings, n, first, second);
     if (record !== null) {
       record.phases.set(phases, step * n);
-      record.energy[step] = energyOf(phases, acting, mobility, first, second);
+      if (record.energy !== null) {
+        record.energy[step] = energyOf(phases, acting, mobility, first, second);
+      }
     }
     if (step === steps) break;
     torqueOf(acting, first, second, torque);

@@ -1,6 +1,7 @@
 /** What the core computes with. Phases are radians, activations cos(theta), times in units of the
  * network's own clock; hidden oscillators come first, then the outputs. */
 
+import type { Card } from "./card";
 import type { Hardware } from "./hardware/hardware";
 import type { RejectOption } from "./reject";
 
@@ -41,6 +42,7 @@ export interface Model extends NetworkParameters {
   preprocessing: Preprocessing;
   reject: RejectOption | null;
   madeFor: unknown; // the hardware it was trained for, as its file has it; null for the ideal network
+  card: Card; // what was measured of it
 }
 
 /** What makes inputs u (D) of a picture or of a row of numbers. */

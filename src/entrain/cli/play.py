@@ -26,33 +26,53 @@ def command(
     ] = None,
     port: Annotated[int, typer.Option(help="On 127.0.0.1; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
-    export_folder: Annotated[
+    target: Annotated[
         Path | None,
-        typer.Option("--export", metavar="DIR", help="Write the page for a static host instead."),
+        typer.Option(
+            "--export",
+            metavar="DIR|FILE.html",
+            help="Write the page instead: into a folder for a static host, or as one file that a "
+            "browser opens from the disk.",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Serve the playground to this machine until Ctrl-C, or write it into a folder.
+    """Serve the playground to this machine until Ctrl-C, or write it to a folder or a file.
 
     Any model of up to 512 oscillators can be played: one that reads pictures gets a pad of their
     shape, one that reads rows of features a slider for each. The simulation runs in the browser;
     the page asks nothing of any other place.
     """
     from entrain.errors import InputError
-    from entrain.playground import export, page_files
+    from entrain.playground import page_files
 
     if not 0 <= port <= 65535:
         raise InputError(f"--port must be from 0 to 65535, got {port}")
-    if export_folder is not None:
-        written = export(export_folder, model)
-        size = sum(path.stat().st_size for path in written)
-        if json:
-            print_json({"folder": str(export_folder), "files": len(written), "bytes": size})
-        else:
-            text = f"{len(written)} files ({size / 1e6:.1f} MB) in {export_folder}: put them on any"
-            out.print(f"{text} static host", soft_wrap=True)
+    if target is not None:
+        _export(target, model, json)
         return
     _serve(page_files(model), port, browser, json)
+
+
+def _export(target: Path, model: str | None, json: bool) -> None:
+    from entrain.playground import export, export_file
+    from entrain.playground.single import SUFFIXES
+
+    if target.suffix.lower() in SUFFIXES and not target.is_dir():
+        size = export_file(target, model).stat().st_size
+        if json:
+            print_json({"file": str(target), "bytes": size})
+        else:
+            text = f"{target} ({size / 1e6:.1f} MB): open it in a browser, no server is needed"
+            out.print(text, soft_wrap=True, markup=False)
+        return
+    written = export(target, model)
+    size = sum(path.stat().st_size for path in written)
+    if json:
+        print_json({"folder": str(target), "files": len(written), "bytes": size})
+    else:
+        text = f"{len(written)} files ({size / 1e6:.1f} MB) in {target}: put them on any"
+        out.print(f"{text} static host", soft_wrap=True, markup=False)
 
 
 def _serve(files: Mapping[str, Content], port: int, browser: bool, json: bool) -> None:

@@ -2,5 +2,6 @@
 
 from entrain.playground.files import export, page_files
 from entrain.playground.server import PageServer
+from entrain.playground.single import export_file
 
-__all__ = ["PageServer", "export", "page_files"]
+__all__ = ["PageServer", "export", "export_file", "page_files"]

@@ -40,6 +40,11 @@ export function onChip(model: Model, physics: Physics): Realised {
   return realise(model, hardwareOf(physics), physics.chip);
 }
 
+/** The kind of chip of a physics, with everything that was set by hand, thermal noise included. */
+export function kindOf(physics: Physics): Hardware {
+  return { ...hardwareOf(physics), phase_noise: { temperature: physics.temperature } };
+}
+
 function hardwareOf({ hardware, couplingBits, mismatch }: Physics): Hardware {
   if (couplingBits !== null && !(Number.isInteger(couplingBits) && couplingBits >= 2)) {
     throw new Error(`couplings must have 2 bits or more, got ${couplingBits}`);

@@ -1,0 +1,45 @@
+/** What chips of a kind achieve, as numbers. */
+
+import { imageError, shareAbove, summaryOf } from "../../core/yield";
+import { make } from "../../dom";
+import type { Batch } from "../../lab/chips";
+import { colourOf } from "./axes";
+
+const HEADS = ["network", "mean %", "SD", "5th pct.", "worst", "chips above"];
+
+export class YieldTable {
+  readonly root = make("div", { class: "table-box" });
+  private readonly body = make("tbody", {});
+  private readonly note = make("p", { class: "caption", "data-testid": "yield-note" });
+
+  constructor() {
+    const head = make("tr", {}, ...HEADS.map((words) => make("th", { scope: "col" }, words)));
+    this.root.append(
+      make("table", { "data-testid": "yield-table" }, make("thead", {}, head), this.body),
+      this.note,
+    );
+  }
+
+  show({ accuracies, images, seeds }: Batch, names: string[], threshold: number): void {
+    this.body.replaceChildren(
+      ...accuracies.map((each, k) => {
+        const { mean, sd, p5, worst } = summaryOf(each);
+        const key = make("span", { class: "key" });
+        key.style.background = colourOf(k);
+        const numbers = [mean.toFixed(2), sd.toFixed(2), p5.toFixed(2), worst.toFixed(1)];
+        const share = `${shareAbove(each, threshold).toFixed(0)} %`;
+        return make(
+          "tr",
+          { "data-testid": `yield-row-${k}` },
+          make("th", { scope: "row" }, key, names[k]!),
+          ...[...numbers, share].map((words) => make("td", {}, words)),
+        );
+      }),
+    );
+    const [mean] = accuracies.map((each) => summaryOf(each).mean);
+    this.note.textContent =
+      `${seeds.length} ${seeds.length === 1 ? "chip" : "chips"}, each on the same ${images} test images: one image is ` +
+      `${(100 / images).toFixed(1)} points, and so few leave a standard error of ` +
+      `${imageError(mean!, images).toFixed(1)} points beside the whole test set.`;
+  }
+}

@@ -1,0 +1,77 @@
+"""The page as one HTML file that a browser opens from a disk, without a server.
+
+Scripts and styles stand in the document; models and images stand there as base64, where the page
+looks before it asks a server (playground/src/inlined.ts). The page's own policy is kept: it names
+the script and the style by their digests and allows nothing else, so that a file that was changed
+does not run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from entrain.errors import InputError
+from entrain.files import write_atomically
+from entrain.playground.files import Content, content_of, page_files
+
+SUFFIXES = (".html", ".htm")
+
+_STYLE = re.compile(r'<link rel="stylesheet"[^>]*href="\./([^"]+)"[^>]*>')
+_SCRIPT = re.compile(r'<script type="module"[^>]*src="\./([^"]+)"[^>]*></script>')
+_POLICY = re.compile(r'(http-equiv="Content-Security-Policy"\s+content=")[^"]*(")')
+
+
+def export_file(path: Path, model: Path | str | None = None) -> Path:
+    """Write the page with all its models to one new HTML file."""
+    if path.exists():
+        raise InputError(f"{path}: is there, and nothing is overwritten; choose another name")
+    write_atomically(path, single_file(page_files(model)).encode())
+    return path
+
+
+def single_file(files: Mapping[str, Content]) -> str:
+    """The page of these files as one document."""
+    page = content_of(files["index.html"]).decode()
+    style_file, script_file = _one(_STYLE, page), _one(_SCRIPT, page)
+    style = content_of(files[style_file]).decode()
+    script = _as_text(content_of(files[script_file]).decode())
+    inside = {"index.html", "build.json", style_file, script_file}
+    data = "\n".join(
+        _data(name, content_of(content)) for name, content in files.items() if name not in inside
+    )
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src blob: data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    # By functions: a backslash in a script is none of a pattern's.
+    page = _POLICY.sub(lambda found: f"{found[1]}{policy}{found[2]}", page)
+    page = _STYLE.sub(lambda _: f"<style>{style}</style>", page)
+    page = _SCRIPT.sub("", page)
+    last = f'{data}\n<script type="module">{script}</script>\n'
+    return page.replace("</body>", f"{last}</body>")
+
+
+def _one(pattern: re.Pattern[str], page: str) -> str:
+    found: list[str] = pattern.findall(page)
+    if len(found) != 1:
+        raise InputError(f"the built page names {len(found)} files for one; in a clone: make page")
+    return found[0]
+
+
+def _as_text(script: str) -> str:
+    """A script that nothing in it ends: only strings hold such words."""
+    return re.sub(r"<(/script|!--)", r"\\x3c\1", script, flags=re.IGNORECASE)
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _data(name: str, content: bytes) -> str:
+    """A file as base64; a script of an unknown type is data to a browser."""
+    text = base64.b64encode(content).decode()
+    return f'<script type="application/octet-stream" data-file="{name}">{text}</script>'

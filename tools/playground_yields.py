@@ -1,0 +1,118 @@
+"""Make the yields that the page must compute as well.
+
+    python tools/playground_yields.py
+
+Writes tests/vectors/yield.json: the accuracies of ten chips by `entrain.yield_of`, on every fifth
+of the page's test images (playground/public/test-images.safetensors), and what is said of them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import entrain
+from entrain.data import Split
+from entrain.files import write_atomically
+from entrain.hardware import (
+    CouplingFunction,
+    Dead,
+    FrequencySpread,
+    Hardware,
+    Levels,
+    Mismatch,
+    Offset,
+    PhaseNoise,
+    Readout,
+    Wiring,
+    preset,
+)
+from entrain.tensorfile import read_tensors
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "playground" / "public" / "test-images.safetensors"
+VECTORS = ROOT / "tests" / "vectors" / "yield.json"
+
+CHIPS, FIRST_SEED, NOISE_SEED = 10, 5, 3
+STRIDE = 5  # of the images that are taken: all of them take the page's unit tests a minute
+THRESHOLDS = (50.0, 90.0, 97.0)
+BY_HAND = Hardware(  # what the page's controls set
+    coupling_levels=Levels(bits=5, range=1.0, rule="max"),
+    weight_levels=Levels(part="input_weights", bits=5, range=1.0, rule="max"),
+    mismatch=Mismatch(couplings=0.05, input_weights=0.05),
+    offset=Offset(couplings=0.05),
+    dead=Dead(couplers=0.01, oscillators=0.01),
+    frequency_spread=FrequencySpread(0.5),
+    coupling_function=CouplingFunction(lag=0.1),
+    phase_noise=PhaseNoise(0.05),
+    readout=Readout(bits=5),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A shipped model on chips of a kind."""
+
+    model: str
+    name: str
+    hardware: Hardware
+
+
+CASES = (
+    Case("mnist-74-direct", "typical", preset("typical")),
+    Case("mnist-74-robust", "typical", preset("typical")),
+    Case("fashion-mnist-74-robust", "typical", preset("typical")),
+    Case("mnist-48-chip", "lo-2023", preset("lo-2023")),
+    Case("mnist-74", "by hand", BY_HAND),
+    Case("mnist-74-path", "a graph", Hardware(wiring=Wiring("ring", degree=40))),
+)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    text = json.dumps(vectors(), indent=1, allow_nan=False)
+    write_atomically(VECTORS, f"{text}\n".encode())
+    print(f"{VECTORS.name}: {VECTORS.stat().st_size:,} bytes")  # noqa: T201
+
+
+def vectors() -> dict[str, Any]:
+    """Everything in tests/vectors/yield.json, computed now."""
+    return {
+        "stride": STRIDE,
+        "first_seed": FIRST_SEED,
+        "noise_seed": NOISE_SEED,
+        "thresholds": THRESHOLDS,
+        "cases": [_case(each) for each in CASES],
+    }
+
+
+def test_split(dataset: str) -> Split:
+    """Every fifth of the page's test images of a dataset."""
+    tensors, _ = read_tensors(IMAGES, "gallery")
+    pixels = tensors[f"{dataset}.images"][::STRIDE].flatten(1).numpy()
+    return Split(pixels, tensors[f"{dataset}.labels"][::STRIDE].long().numpy())
+
+
+def _case(case: Case) -> dict[str, Any]:
+    model = entrain.load(case.model)
+    split = test_split(model.dataset)
+    found = entrain.yield_of(
+        model, case.hardware, split, chips=CHIPS, first_seed=FIRST_SEED, noise_seed=NOISE_SEED
+    )
+    return {
+        "model": case.model,
+        "name": case.name,
+        "hardware": case.hardware.to_json(),
+        "images": len(split),
+        "accuracies": list(found.accuracies),
+        "summary": found.summary(),
+        "above": [found.above(threshold) for threshold in THRESHOLDS],
+    }
+
+
+if __name__ == "__main__":
+    main()
