@@ -13,11 +13,12 @@ import torch
 
 from entrain.hardware import Hardware, preset, presets
 from entrain.hardware.hardware import KINDS
+from entrain.playground.files import MODELS
 from entrain.tensorfile import read_tensors
 
 ROOT = Path(__file__).parents[1]
 MOST_BYTES, MOST_BYTES_OF_TERMS, MOST_BYTES_OF_PHOTOGRAPHS = 300_000, 10_000, 300_000
-MOST_BYTES_OF_CHIPS = 200_000
+MOST_BYTES_OF_CHIPS, MOST_BYTES_OF_TEST_IMAGES = 200_000, 400_000
 REFUSED_BY_THE_PAGE = {"delay"}  # effects that it names and does not show
 
 
@@ -29,6 +30,11 @@ def data() -> ModuleType:
 @pytest.fixture(scope="module")
 def chips() -> ModuleType:
     return tool("playground_chips")
+
+
+@pytest.fixture(scope="module")
+def yields() -> ModuleType:
+    return tool("playground_yields")
 
 
 def tool(name: str) -> ModuleType:
@@ -119,3 +125,36 @@ def test_the_gallery_holds_the_first_official_test_images_of_each_class(data: Mo
     for name in ("mnist", "fashion-mnist"):
         assert kept[f"{name}.images"].shape == (30, 28, 28)
         assert kept[f"{name}.labels"].tolist() == [label for label in range(10) for _ in range(3)]
+
+
+def test_the_images_that_chips_are_measured_on_are_spread_over_the_test_set(
+    data: ModuleType,
+) -> None:
+    assert data.TEST_IMAGES.stat().st_size < MOST_BYTES_OF_TEST_IMAGES
+    kept, _ = read_tensors(data.TEST_IMAGES, "gallery")
+    found = data.test_images()
+    assert kept.keys() == found.keys()
+    for name in ("mnist", "fashion-mnist"):
+        for part in ("images", "labels", "indices"):
+            assert torch.equal(kept[f"{name}.{part}"], found[f"{name}.{part}"]), name
+        assert torch.bincount(kept[f"{name}.labels"].long()).tolist() == [20] * 10
+        late = (kept[f"{name}.indices"] >= 5000).double().mean()
+        assert 0.4 < float(late) < 0.6
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_yields_are_what_the_package_computes(yields: ModuleType) -> None:
+    kept, found = json.loads(yields.VECTORS.read_text()), yields.vectors()
+    for one, other in zip(found["cases"], kept["cases"], strict=True):
+        # In single precision an image at the edge may be read otherwise on another machine.
+        image = 100 / other["images"]
+        assert one["accuracies"] == pytest.approx(other["accuracies"], abs=image + 1e-9)
+        assert (one["model"], one["hardware"]) == (other["model"], other["hardware"])
+    robust, nominal = kept["cases"][1], kept["cases"][0]
+    assert robust["summary"]["worst"] > nominal["summary"]["mean"] + 20
+
+
+def test_the_accuracies_on_the_page_are_those_of_the_models(chips: ModuleType) -> None:
+    text = chips.NETWORKS.read_text()
+    assert text == chips.networks_text(), "run tools/playground_chips.py, then make page"
+    assert set(json.loads(text)) == set(MODELS)

@@ -2,8 +2,8 @@
 
     python tools/playground_chips.py
 
-Writes playground/src/presets.json, the package's presets as `Hardware.to_json` has them, and
-tests/vectors/hardware.json: couplers of every wiring, and what chips make of a small network, for
+Writes playground/src/presets.json, the package's presets as `Hardware.to_json` has them,
+playground/src/networks.json, what the shipped models were measured to do, and tests/vectors/hardware.json: couplers of every wiring, and what chips make of a small network, for
 each effect alone and each preset, and of a shipped one, for each preset. Float64, by the reference
 kernels.
 """
@@ -46,8 +46,10 @@ from entrain.hardware import (
     presets,
 )
 from entrain.physics import Dynamics, Parameters, layered_graph
+from entrain.playground.files import MODELS
 
 ROOT = Path(__file__).parents[1]
+NETWORKS = ROOT / "playground" / "src" / "networks.json"
 PRESETS = ROOT / "playground" / "src" / "presets.json"
 VECTORS = ROOT / "tests" / "vectors" / "hardware.json"
 
@@ -133,9 +135,10 @@ SIZES = (5, 12, 41)
 def main() -> None:
     torch.set_num_threads(1)  # products this small are slower on several
     write_atomically(PRESETS, presets_text().encode())
+    write_atomically(NETWORKS, networks_text().encode())
     text = json.dumps(vectors(), separators=(",", ":"), allow_nan=False)
     write_atomically(VECTORS, f"{text}\n".encode())
-    for path in (PRESETS, VECTORS):
+    for path in (PRESETS, NETWORKS, VECTORS):
         print(f"{path.name}: {path.stat().st_size:,} bytes")  # noqa: T201
 
 
@@ -147,6 +150,18 @@ def presets_text() -> str:
         for each in found
     )
     return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def networks_text() -> str:
+    """playground/src/networks.json: the top-1 in percent that each model's file says it has on the
+    test images, and its mean over the chips that it was made for, by name."""
+    found = {}
+    for name in MODELS:
+        details = entrain.load(name).details
+        found[name] = {"test": details["test"]["top1"]}
+        if "on_chips" in details:
+            found[name]["onChips"] = round(details["on_chips"]["mean"], 4)
+    return json.dumps(found, indent=1) + "\n"
 
 
 def vectors() -> dict[str, Any]:

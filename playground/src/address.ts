@@ -2,7 +2,7 @@
 
 import { testImages, type Gallery } from "./core";
 import { hook } from "./dom";
-import { MalformedLink, decode, encode, networkOf } from "./link";
+import { MalformedLink, decode, encode, networkOf, timeOf } from "./link";
 import type { Models } from "./models";
 import type { AppState } from "./state";
 import { say } from "./views/announce";
@@ -27,10 +27,23 @@ export async function readAddress(models: Models, gallery: Gallery): Promise<App
   }
 }
 
+/** The share of the run that the address shows; null where it does not say. */
+export function addressTime(): number | null {
+  try {
+    return location.hash.length < 2 ? null : timeOf(location.hash);
+  } catch {
+    return null; // a malformed link is reported where its state is read
+  }
+}
+
 export class Address {
   private timer = 0;
 
-  constructor(private readonly state: () => AppState) {
+  /** `time` is the share of the run that is shown, null while it plays. */
+  constructor(
+    private readonly state: () => AppState,
+    private readonly time: () => number | null = () => null,
+  ) {
     hook("copy-link").addEventListener("click", () => void this.copy());
   }
 
@@ -42,7 +55,7 @@ export class Address {
   private write(): void {
     clearTimeout(this.timer);
     this.timer = 0;
-    history.replaceState(null, "", `#${encode(this.state())}`);
+    history.replaceState(null, "", `#${encode(this.state(), this.time())}`);
   }
 
   private async copy(): Promise<void> {

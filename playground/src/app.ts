@@ -5,7 +5,7 @@ import { Engine, type Finished } from "./engine/engine";
 import { Address, readAddress } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
 import { hook, paintGrey, reducedMotion } from "./dom";
-import { Models, Unreachable, loadGallery, loadModels } from "./models";
+import { Models, Unreachable, loadGallery, loadModels, loadTestImages } from "./models";
 import { inputOf, type Outcome } from "./run";
 import {
   DATASETS,
@@ -28,6 +28,7 @@ import { say, speakLater } from "./views/announce";
 import { createChip } from "./views/chip";
 import { createChoice, type ChoiceView } from "./views/choice";
 import { createGallery, type GalleryView } from "./views/gallery";
+import { Lab, counterparts } from "./views/lab/lab";
 import { Oscillators } from "./views/oscillators";
 import { createPad } from "./views/pad";
 import type { Reading } from "./views/padReading";
@@ -40,6 +41,9 @@ import { showTitle } from "./views/title";
 import { createUpload } from "./views/upload";
 import { Verdict, spokenOf } from "./views/verdict";
 import { describe, fillsFrame, invitation } from "./words";
+
+/** A kind of chip without anything set by hand. */
+const AS_IT_IS = { temperature: null, mismatch: null, couplingBits: null, changes: {} };
 
 export class App {
   private state: AppState = stateOf(FIRST_NETWORK, { kind: "bar" });
@@ -66,9 +70,9 @@ export class App {
   private readonly chip = createChip({
     // A kind comes as it is: what was set by hand on the last one goes.
     onKind: (kind) => {
-      const asItIs = { temperature: null, mismatch: null, couplingBits: null };
-      this.setPhysics({ ...this.state.physics, ...asItIs, kind });
+      this.setPhysics({ ...this.state.physics, ...AS_IT_IS, kind });
     },
+    onChange: (changes) => this.setPhysics({ ...this.state.physics, changes }),
     onChip: (chip) => this.setPhysics({ ...this.state.physics, chip }),
   });
   private readonly timeline = new Timeline((fraction, at, still) =>
@@ -84,6 +88,7 @@ export class App {
   );
   private readonly verdicts = ["", "-other"].map((suffix) => new Verdict(suffix));
 
+  private lab: Lab | null = null;
   private readonly listeners: ((finished: Finished, models: Model[]) => void)[] = [];
 
   /** `listener` gets every run that is shown, and the models it was of as their files have them. */
@@ -92,7 +97,10 @@ export class App {
   }
 
   async start(): Promise<void> {
-    startTheme(() => this.show());
+    startTheme(() => {
+      this.show();
+      this.lab?.redraw();
+    });
     createUpload(
       () => this.shape,
       (pixels) => {
@@ -100,6 +108,7 @@ export class App {
         say("Your picture, prepared as the MNIST digits were.");
         this.set({ picture: { kind: "uploaded", pixels } }, true);
       },
+      (file) => void this.drop(file),
     );
     hook("pad-edit").addEventListener("click", () => {
       if (this.last === null || this.shape === null) return;
@@ -107,11 +116,26 @@ export class App {
       say("The input is on the pad: erase or add to it.");
     });
     [this.gallery, this.models] = await Promise.all([loadGallery(), loadModels()]);
+    this.mountLab();
     this.choice = createChoice(this.models.given, (choice) => this.choose(choice));
     this.galleryView = createGallery(this.gallery, (dataset, index) => this.pick(dataset, index));
     addEventListener("hashchange", () => void this.enter(this.linked(), true));
     if (reducedMotion()) this.timeline.seek(1);
     await this.enter(this.firstState(), !reducedMotion());
+  }
+
+  /** Chips by the hundred, of the network and the kind of chip that are shown. */
+  private mountLab(): void {
+    const lab = new Lab(hook("lab"), {
+      load: (name) => this.models.named(name),
+      others: (model) => counterparts(this.models.shipped(model.dataset), model),
+      images: loadTestImages,
+      onKind: (kind) => this.setPhysics({ ...this.state.physics, ...AS_IT_IS, kind }),
+    });
+    this.lab = lab;
+    this.onOutcome(({ state, outcomes }, [model]) => {
+      lab.show({ model: model!, physics: outcomes[0]!.physics, kind: state.physics.kind });
+    });
   }
 
   /** The state of the address, else the model that was given, else the first that is shipped. */
@@ -232,6 +256,14 @@ export class App {
     this.set(choice, choice.dataset !== undefined);
   }
 
+  /** A network of the visitor's own. */
+  private async drop(file: File): Promise<void> {
+    const name = await this.orProblem(this.models.drop(file));
+    if (name === null) return;
+    this.choice?.list(this.models.given);
+    this.choose({ given: name });
+  }
+
   private pick(dataset: Dataset, index: number): void {
     this.pad.show(null);
     const change = this.state.given === null ? { dataset } : {};
@@ -303,7 +335,7 @@ export class App {
   private refuse(error: unknown, state: AppState, restart: boolean): void {
     if (error instanceof UnfitChip) {
       say(`This network runs as the ideal one: ${error.message}.`, "problem");
-      this.state = { ...this.state, physics: { ...this.state.physics, kind: IDEAL } };
+      this.state = { ...this.state, physics: { ...this.state.physics, ...AS_IT_IS, kind: IDEAL } };
       this.address.save();
       this.schedule(restart);
       return;

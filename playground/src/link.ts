@@ -2,6 +2,7 @@
  * checked for its kind, its range and the model it is for, and one that fails makes the whole link malformed. */
 
 import { kindsOf } from "./chips";
+import { CHANGES, GRAPHS, isAllowed, type Change, type Graph } from "./core/hardware/changes";
 import type { Model } from "./core";
 import {
   COUPLING_BITS,
@@ -16,6 +17,7 @@ import {
   stateOf,
   withDamage,
   type AppState,
+  type HandChanges,
   type Network,
   type Picture,
 } from "./state";
@@ -46,12 +48,15 @@ const KEYS = [
   "cut2", // of the network it is compared with
   "off2",
   "o",
+  "hw", // imperfections set by hand
+  "t", // the time that is shown, as a share of the run
 ];
 
 /** Thrown by `decode`; its message is for the visitor. */
 export class MalformedLink extends Error {}
 
-export function encode(state: AppState): string {
+/** `time` is the share of the run that is shown; without it a link opens as a picture does. */
+export function encode(state: AppState, time: number | null = null): string {
   const { physics, picture } = state;
   const usual = freshSettings();
   const fields: [string, string][] = [["v", VERSION]];
@@ -75,6 +80,8 @@ export function encode(state: AppState): string {
   number("b", physics.couplingBits, usual.couplingBits);
   number("x", physics.mismatch, usual.mismatch);
   number("s", physics.seed, usual.seed);
+  const changes = Object.entries(physics.changes).map(([name, value]) => `${name}:${value}`);
+  if (changes.length) fields.push(["hw", changes.join(",")]);
   if (state.ensemble) fields.push(["e", "1"]);
   networkKeys(state).forEach((_, place) => {
     const { cut, silenced } = damageOf(state, place);
@@ -83,6 +90,7 @@ export function encode(state: AppState): string {
     if (silenced.length) fields.push([`off${suffix}`, silenced.join(".")]);
   });
   if (state.selected !== null) fields.push(["o", String(state.selected)]);
+  if (time !== null) fields.push(["t", String(Number(time.toFixed(4)))]);
   return fields.map(([key, value]) => `${key}=${value}`).join("&");
 }
 
@@ -119,6 +127,8 @@ export function decode(fragment: string, model: Model, tests: number): AppState 
   physics.seed = whole(fields, "s", ranges.seed, physics.seed);
   physics.chip = whole(fields, "n", ranges.chip, physics.seed);
   physics.kind = kind(fields, physics.kind, model);
+  physics.changes = changesOf(fields.get("hw"));
+  timeOf(fragment); // malformed here as well
   if (fields.has("b")) {
     physics.couplingBits = Number(oneOf(fields, "b", COUPLING_BITS.map(String), ""));
   }
@@ -133,6 +143,35 @@ export function decode(fragment: string, model: Model, tests: number): AppState 
   });
   if (fields.has("o")) state.selected = oscillator(fields.get("o") as string, "o", model);
   return state;
+}
+
+/** The share of the run that a fragment shows, from 0 to 1; null where it does not say. */
+export function timeOf(fragment: string): number | null {
+  return number<number | null>(split(fragment), "t", [0, 1], null);
+}
+
+const BY_HAND = CHANGES.filter(
+  (change) => !["couplingBits", "mismatch", "temperature"].includes(change),
+) as (keyof HandChanges)[];
+
+/** Imperfections as "weightBits:4,graph:kings". */
+function changesOf(text: string | undefined): HandChanges {
+  const found: Record<string, number | Graph> = {};
+  for (const item of text?.split(",") ?? []) {
+    const [name = "", value = ""] = item.split(":", 2);
+    const change = BY_HAND.find((each) => each === name);
+    if (change === undefined || change in found) throw new MalformedLink("hw is not understood");
+    if (change === "graph") {
+      if (!Object.hasOwn(GRAPHS, value)) throw new MalformedLink("hw names no graph");
+      found[change] = value as Graph;
+    } else {
+      if (!/^\d+(\.\d+)?(e-\d+)?$/.test(value) || !isAllowed(change as Exclude<Change, "graph">, Number(value))) {
+        throw new MalformedLink(`hw has no such ${change}`);
+      }
+      found[change] = Number(value);
+    }
+  }
+  return found as HandChanges;
 }
 
 function split(fragment: string): Map<string, string> {

@@ -1,30 +1,82 @@
 /** The networks and the gallery, fetched beside the page when first needed and then kept. */
 
-import { checkDigest, readGallery, readModel, type Gallery, type Model } from "./core";
+import { UnfitModel, checkDigest, readGallery, readModel, type Gallery, type Model } from "./core";
 import { isRecord } from "./core/safetensors";
 import { inlined } from "./inlined";
 import { DATASETS, PROTOCOLS, modelName, otherProtocol, type Network } from "./state";
 
-/** A model of models.json: one that `entrain play` was given. */
+/** A model of models.json, which `entrain play` was given, or one that was dropped on the page. */
 export interface Entry {
   name: string;
   file: string; // in models/
 }
 
+/** Shipped as well, beside the networks that are chosen by dataset and training. */
+const OTHERS: readonly Entry[] = [{ name: "mnist-48-chip", file: "mnist-48-chip.safetensors" }];
+
+const MOST_BYTES = 400e6; // of a file that is dropped; the largest network has a third of that
+
 export class Models {
   private readonly ready = new Map<string, Model>();
   private readonly coming = new Map<string, Promise<Model>>();
 
-  constructor(private readonly entries: Entry[]) {}
+  private readonly entries: Entry[];
 
-  /** The names of those that are not shipped. */
+  constructor(private readonly listed: Entry[]) {
+    const known = new Set(listed.map(({ file }) => file));
+    this.entries = [...listed, ...OTHERS.filter(({ file }) => !known.has(file))];
+  }
+
+  /** The names of those that are chosen by them: given, dropped and other ones. */
   get given(): string[] {
     return this.entries.filter((entry) => shippedNetwork(entry) === null).map(({ name }) => name);
   }
 
+  /** Every shipped network of a dataset, by name. */
+  shipped(dataset: string): string[] {
+    const names = DATASETS.flatMap((each) =>
+      each === dataset ? PROTOCOLS.map((protocol) => modelName(each, protocol)) : [],
+    );
+    const others = OTHERS.filter(({ name }) => name.startsWith(`${dataset}-`));
+    return [...names, ...others.map(({ name }) => name)];
+  }
+
+  /** A shipped network by its name. */
+  named(name: string): Promise<Model> {
+    return this.loadOne({ name, file: fileOf(name) });
+  }
+
+  /** A file of the visitor's own becomes a model of the page; throws UnfitModel. Its name, which
+   * takes the place of one that was dropped under the same before. */
+  async drop(file: File): Promise<string> {
+    if (file.size > MOST_BYTES) {
+      throw new UnfitModel(`${file.name}: larger than ${MOST_BYTES / 1e6} MB, which no network here is`);
+    }
+    const bytes = await file.arrayBuffer();
+    const name = this.freeName(file.name.replace(/\.safetensors$/i, ""));
+    const model = readModel(name, bytes);
+    await checkDigest(name, bytes);
+    const key = droppedKey(name);
+    this.ready.set(key, model);
+    this.coming.set(key, Promise.resolve(model));
+    if (!this.entries.some((entry) => entry.file === key)) this.entries.unshift({ name, file: key });
+    return name;
+  }
+
+  /** A name that survives in a link, and that no other model has. */
+  private freeName(wanted: string): string {
+    const plain = wanted.replace(/[\p{Cc}\p{Cs}]/gu, "_") || "model";
+    const taken = (name: string): boolean =>
+      this.entries.some((entry) => entry.name === name && entry.file !== droppedKey(name));
+    if (!taken(plain)) return plain;
+    let count = 2;
+    while (taken(`${plain} (${count})`)) count++;
+    return `${plain} (${count})`;
+  }
+
   /** The network that is opened first, if one is asked for. */
   get first(): Partial<Network> | null {
-    const [entry] = this.entries;
+    const [entry] = this.listed;
     return entry === undefined ? null : (shippedNetwork(entry) ?? { given: entry.name });
   }
 
@@ -68,6 +120,11 @@ export class Models {
   }
 }
 
+/** What no file is called. */
+function droppedKey(name: string): string {
+  return `dropped ${name}`;
+}
+
 function fileOf(name: string): string {
   return `${name}.safetensors`;
 }
@@ -102,10 +159,23 @@ function isEntry(value: unknown): value is Entry {
   );
 }
 
-export async function loadGallery(): Promise<Gallery> {
-  const bytes = await fetchBytes("gallery.safetensors");
+export function loadGallery(): Promise<Gallery> {
+  return galleryOf("gallery.safetensors");
+}
+
+let testImages: Promise<Gallery> | null = null;
+
+/** The images that chips are measured on; fetched once, when the first are made. */
+export function loadTestImages(): Promise<Gallery> {
+  testImages ??= galleryOf("test-images.safetensors");
+  testImages.catch(() => (testImages = null));
+  return testImages;
+}
+
+async function galleryOf(path: string): Promise<Gallery> {
+  const bytes = await fetchBytes(path);
   const gallery = readGallery(bytes);
-  await checkDigest("gallery", bytes);
+  await checkDigest(path, bytes);
   for (const dataset of DATASETS) {
     if (!gallery.get(dataset)?.length) throw new Error(`the gallery lacks ${dataset}`);
   }

@@ -1,11 +1,13 @@
 /** What the visitor has chosen, and nothing that follows from it. */
 
-import { IDEAL, hardwareNamed } from "./chips";
+import { IDEAL, UnfitChip, hardwareNamed } from "./chips";
+import { withChanges, type Changes } from "./core/hardware/changes";
 import { meanRow } from "./core/preprocessing";
 import type { Model, Physics, Pixels } from "./core/types";
+import { unfit } from "./core/yield";
 
 export const DATASETS = ["mnist", "fashion-mnist"] as const;
-export const PROTOCOLS = ["two-stage-end", "path"] as const;
+export const PROTOCOLS = ["two-stage-end", "path", "direct", "robust"] as const;
 export type Dataset = (typeof DATASETS)[number];
 export type Protocol = (typeof PROTOCOLS)[number];
 
@@ -14,7 +16,7 @@ export interface Network {
   given: string | null;
   dataset: Dataset; // of the shipped one
   protocol: Protocol; // of the shipped one
-  compare: boolean; // both protocols of a shipped one
+  compare: boolean; // of a shipped one: its counterpart beside it
 }
 
 /** What is read: a test image of the model's dataset, a bar where there are none, pixels of the
@@ -29,8 +31,11 @@ export type Picture =
  * null, the temperature and the mismatch the chip's. */
 export type Settings = Omit<Physics, Owned | keyof Damage | "hardware"> & {
   [key in Owned]: number | null;
-} & { kind: string };
+} & { kind: string; changes: HandChanges };
 type Owned = "observationTime" | "steps" | "temperature" | "mismatch";
+
+/** Imperfections set by hand that have no place of their own among the settings. */
+export type HandChanges = Omit<Changes, "couplingBits" | "mismatch" | "temperature">;
 
 /** What the visitor broke: it belongs to one network, and stays with it. */
 export type Damage = Pick<Physics, "cut" | "silenced">;
@@ -75,17 +80,20 @@ export function freshSettings(): Settings {
     steps: null,
     couplingBits: null,
     mismatch: null,
+    changes: {},
     seed: 0,
   };
 }
 
-/** The physics a model runs in; the kind of chip must fit it. */
+/** The physics a model runs in; the kind of chip must fit it, with what was set by hand. */
 export function physicsOf(
-  { kind, ...settings }: Settings,
+  { kind, changes, ...settings }: Settings,
   model: Model,
   { cut, silenced }: Readonly<Damage> = WHOLE,
 ): Physics {
-  const hardware = hardwareNamed(kind, model);
+  const hardware = withChanges(hardwareNamed(kind, model), changes);
+  const misfit = changes.graph === undefined ? null : unfit(model, hardware);
+  if (misfit !== null) throw new UnfitChip(`the graph does not fit: ${misfit}`);
   return {
     ...settings,
     cut,
@@ -119,13 +127,28 @@ export function firstPicture({ preprocessing }: Model, tests: number): Picture {
   return tests > 0 ? { kind: "gallery", index: 0 } : { kind: "bar" };
 }
 
+const ENDINGS: Record<Protocol, string> = {
+  "two-stage-end": "",
+  path: "-path",
+  direct: "-direct",
+  robust: "-robust",
+};
+
 /** The name of a shipped network. */
 export function modelName(dataset: Dataset, protocol: Protocol): string {
-  return protocol === "path" ? `${dataset}-74-path` : `${dataset}-74`;
+  return `${dataset}-74${ENDINGS[protocol]}`;
 }
 
+const COUNTERPARTS: Record<Protocol, Protocol> = {
+  "two-stage-end": "path",
+  path: "two-stage-end",
+  direct: "robust",
+  robust: "direct",
+};
+
+/** The training that a network is compared with. */
 export function otherProtocol(protocol: Protocol): Protocol {
-  return protocol === "path" ? "two-stage-end" : "path";
+  return COUNTERPARTS[protocol];
 }
 
 /** What tells networks apart, of those a state shows: the chosen one first. */

@@ -225,14 +225,17 @@ describe("models of rows", () => {
 describe("the list of models", () => {
   test("a file of one's own is given, a shipped one is opened as such", () => {
     const own = new Models([{ name: "mnist-74", file: "given.safetensors" }]);
-    expect(own.given).toEqual(["mnist-74"]);
+    expect(own.given).toEqual(["mnist-74", "mnist-48-chip"]);
     expect(own.first).toEqual({ given: "mnist-74" });
     const shippedOne = new Models([
       { name: "fashion-mnist-74-path", file: "fashion-mnist-74-path.safetensors" },
     ]);
-    expect(shippedOne.given).toEqual([]);
+    expect(shippedOne.given).toEqual(["mnist-48-chip"]);
     expect(shippedOne.first).toEqual({ dataset: "fashion-mnist", protocol: "path" });
     expect(new Models([]).first).toBeNull();
+    const chip = new Models([{ name: "mnist-48-chip", file: "mnist-48-chip.safetensors" }]);
+    expect(chip.given).toEqual(["mnist-48-chip"]);
+    expect(chip.first).toEqual({ given: "mnist-48-chip" });
   });
 });
 

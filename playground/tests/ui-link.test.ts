@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Model } from "../src/core";
-import { MalformedLink, decode, encode, networkOf } from "../src/link";
+import { MalformedLink, decode, encode, networkOf, timeOf } from "../src/link";
 import {
   FIRST_NETWORK,
   WHOLE,
@@ -39,6 +39,7 @@ function everything(): AppState {
       seed: 0xffffffff,
       kind: "typical",
       chip: 12,
+      changes: { weightBits: 4, offset: 0.05, lag: 0.1 + 0.2, deadCouplers: 1e-7, graph: "kings" },
     },
     damage: {
       "fashion-mnist-74-path": {
@@ -63,6 +64,13 @@ describe("a link", () => {
     expect(decode(encode(uploaded), mnist, TESTS)).toEqual(uploaded);
   });
 
+  it("carries the time that is shown", () => {
+    expect(timeOf(encode(first(), 0.25))).toBe(0.25);
+    expect(timeOf(encode(first(), 1))).toBe(1);
+    expect(timeOf(encode(first()))).toBeNull();
+    expect(decode(encode(everything(), 0.3), mnist, TESTS)).toEqual(everything());
+  });
+
   it("is short for what is usual", () => {
     expect(encode(first())).toBe("v=1&d=mnist&p=two-stage-end&g=0");
   });
@@ -79,6 +87,16 @@ describe("a link", () => {
     "v=2",
     "d=mnist",
     `${base}&evil=1`,
+    `${base}&hw=`,
+    `${base}&hw=offset`,
+    `${base}&hw=offset:0.6`,
+    `${base}&hw=offset:0.1,offset:0.1`,
+    `${base}&hw=weightBits:2.5`,
+    `${base}&hw=mismatch:0.1`, // it has a place of its own
+    `${base}&hw=graph:random`,
+    `${base}&hw=toString:1`,
+    `${base}&t=1.01`,
+    `${base}&t=now`,
     `${base}&T=0&T=1`,
     "v=1&d=cifar",
     "v=1&p=constructor",

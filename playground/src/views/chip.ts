@@ -5,8 +5,9 @@ import { wordsOf } from "../chipWords";
 import type { Model, Physics } from "../core";
 import { hook, make } from "../dom";
 import { ONE_CHIP, chipsDiffer } from "../effects";
-import { rangesOf, type Settings } from "../state";
+import { rangesOf, type HandChanges, type Settings } from "../state";
 import { say } from "./announce";
+import { createImperfections } from "./imperfections";
 
 export interface ChipView {
   /** `model` is the network itself, not as a chip holds it. */
@@ -16,9 +17,10 @@ export interface ChipView {
 export interface ChipEvents {
   onKind(kind: string): void;
   onChip(chip: number): void;
+  onChange(changes: HandChanges): void;
 }
 
-export function createChip({ onKind, onChip }: ChipEvents): ChipView {
+export function createChip({ onKind, onChip, onChange }: ChipEvents): ChipView {
   const kind = make("select", { id: "chip-kind", "data-testid": "chip-kind" });
   const number = make("input", {
     type: "number",
@@ -44,6 +46,7 @@ export function createChip({ onKind, onChip }: ChipEvents): ChipView {
     words,
     why,
   );
+  const imperfections = createImperfections(onChange);
   let [current, least, most] = [0, 0, 0];
   let shown: Model | null = null;
   let kinds: Kind[] = [];
@@ -73,7 +76,8 @@ export function createChip({ onKind, onChip }: ChipEvents): ChipView {
       Object.assign(number, { min: String(least), max: String(most) });
       if (document.activeElement !== number || !valid()) number.value = String(current);
       const chosen = kinds.find(({ name }) => name === settings.kind);
-      if (chosen !== undefined) words.textContent = sentence(chosen);
+      if (chosen !== undefined) words.textContent = sentence({ ...chosen, hardware: physics.hardware });
+      imperfections.show(settings, physics);
       const differ = chipsDiffer(physics);
       number.disabled = next.disabled = !differ;
       why.hidden = differ;
@@ -90,6 +94,6 @@ function optionOf({ name, title, hardware, misfit }: Kind): HTMLOptionElement {
 
 function sentence({ name, title, hardware }: Kind): string {
   const effects = wordsOf(hardware);
-  if (name === IDEAL) return `${title}.`;
+  if (name === IDEAL) return effects.length === 0 ? `${title}.` : `Set by hand: ${effects.join("; ")}.`;
   return `${title}. ${effects.length === 0 ? "" : `Here: ${effects.join("; ")}.`}`;
 }

@@ -1,64 +1,128 @@
-/** Which network: one that was given, or a shipped one by its images and its training, or both
- * trainings side by side. */
+/** Which network: one that was given or dropped, or a shipped one by its images and its training, or
+ * two trainings side by side. */
 
+import { cardWords } from "../core/card";
 import type { Model } from "../core";
 import { hook, make } from "../dom";
-import { DATASETS, PROTOCOLS, type Network } from "../state";
+import networks from "../networks.json"; // from the package, by tools/playground_chips.py
+import {
+  DATASETS,
+  PROTOCOLS,
+  modelName,
+  otherProtocol,
+  type Dataset,
+  type Network,
+  type Protocol,
+} from "../state";
 import { counted } from "../words";
 
 export interface ChoiceView {
   show(network: Network, model: Model | null): void;
+  /** The networks that are chosen by name. */
+  list(given: string[]): void;
 }
+
+/** What a training is, and the name that the paper or the package has for it. */
+const TRAININGS: Record<Protocol, [words: string, name: string]> = {
+  "two-stage-end": ["on its outcome", "TWO-STAGE-END"],
+  path: ["on its path", "PATH"],
+  direct: ["on labels alone", "DIRECT"],
+  robust: ["for imperfect chips", "DIRECT on chips"],
+};
 
 export function createChoice(
   given: string[],
   onChange: (choice: Partial<Network>) => void,
 ): ChoiceView {
   const datasets = DATASETS.map((dataset) => hook<HTMLInputElement>(`dataset-${dataset}`));
-  const protocols = PROTOCOLS.map((protocol) => hook<HTMLInputElement>(`protocol-${protocol}`));
-  const compare = hook<HTMLInputElement>("compare");
   datasets.forEach((button, i) =>
     button.addEventListener("change", () => onChange({ dataset: DATASETS[i] })),
   );
-  protocols.forEach((button, i) =>
-    button.addEventListener("change", () => onChange({ protocol: PROTOCOLS[i] })),
-  );
+  const trainings = PROTOCOLS.map((protocol) => trainingChoice(protocol, onChange));
+  hook("trainings").append(...trainings.map(({ root }) => root));
+  const compare = hook<HTMLInputElement>("compare");
   compare.addEventListener("change", () => onChange({ compare: compare.checked }));
-  const names = [...given, null];
-  const models = names.map((name, i) => {
-    const button = make("input", {
-      type: "radio",
-      name: "model",
-      "data-testid": name === null ? "model-shipped" : `model-${i}`,
-    });
-    button.addEventListener("change", () => onChange({ given: name }));
-    hook("models").append(
-      make("label", {}, button, make("span", { title: name ?? "" }, name ?? "shipped")),
-    );
-    return button;
-  });
-  hook("models").hidden = given.length === 0;
+  let names: (string | null)[] = [];
+  let models: HTMLInputElement[] = [];
+  const list = (named: string[]): void => {
+    names = [...named, null];
+    models = names.map((name, i) => modelButton(name, i, onChange));
+    const [legend] = hook("models").children;
+    hook("models").replaceChildren(legend!, ...models.map((button) => button.parentElement!));
+    hook("models").hidden = false;
+  };
+  list(given);
   return {
+    list,
     show(network, model) {
-      const shipped = network.given === null;
-      models.forEach((button, i) => (button.checked = names[i] === network.given));
-      datasets.forEach((button, i) => (button.checked = DATASETS[i] === network.dataset));
-      protocols.forEach((button, i) => (button.checked = PROTOCOLS[i] === network.protocol));
+      const { given: chosen, dataset, protocol } = network;
+      models.forEach((button, i) => (button.checked = names[i] === chosen));
+      datasets.forEach((button, i) => (button.checked = DATASETS[i] === dataset));
+      trainings.forEach(({ show }) => show(protocol, dataset));
       compare.checked = network.compare;
-      hook("shipped").hidden = !shipped;
+      hook("compare-words").textContent = `Beside it the one trained ${TRAININGS[otherProtocol(protocol)][0]}`;
+      hook("shipped").hidden = chosen !== null;
       const facts = hook("model-facts");
-      facts.hidden = shipped;
+      facts.hidden = false;
       if (model !== null) facts.textContent = factsOf(model);
     },
   };
 }
 
+function trainingChoice(
+  protocol: Protocol,
+  onChange: (choice: Partial<Network>) => void,
+): { root: HTMLElement; show(chosen: Protocol, dataset: Dataset): void } {
+  const button = make("input", {
+    type: "radio",
+    name: "protocol",
+    value: protocol,
+    "data-testid": `protocol-${protocol}`,
+  });
+  button.addEventListener("change", () => onChange({ protocol }));
+  const [words, name] = TRAININGS[protocol];
+  const accuracy = make("span", { class: "accuracy" });
+  const root = make(
+    "label",
+    { class: "training" },
+    button,
+    make("span", {}, words, " ", make("small", {}, name)),
+    accuracy,
+  );
+  return {
+    root,
+    show(chosen, dataset) {
+      button.checked = protocol === chosen;
+      const { test } = networks[modelName(dataset, protocol) as keyof typeof networks];
+      accuracy.textContent = `${test.toFixed(1)} %`;
+      accuracy.title = "Test images read right, as the ideal network";
+    },
+  };
+}
+
+function modelButton(
+  name: string | null,
+  i: number,
+  onChange: (choice: Partial<Network>) => void,
+): HTMLInputElement {
+  const button = make("input", {
+    type: "radio",
+    name: "model",
+    "data-testid": name === null ? "model-shipped" : `model-${i}`,
+  });
+  button.addEventListener("change", () => onChange({ given: name }));
+  make("label", {}, button, make("span", { title: name ?? "" }, name ?? "74 oscillators"));
+  return button;
+}
+
 function factsOf(model: Model): string {
-  const { protocol, dataset, hidden, outputs, inputs, preprocessing, madeFor } = model;
+  const { protocol, dataset, hidden, outputs, inputs, preprocessing, madeFor, card } = model;
   const read =
     preprocessing.kind === "picture"
       ? `pictures of ${preprocessing.rows} × ${preprocessing.columns}`
       : `rows of ${counted(inputs, "number")}`;
   const chips = madeFor === null ? "" : " Trained for imperfect chips: choose one under Physics.";
-  return `${protocol} on ${dataset}: ${hidden} + ${outputs} oscillators, ${read}.${chips}`;
+  const measured = cardWords(card);
+  const quality = measured === "" ? "" : ` Measured: ${measured}.`;
+  return `${protocol} on ${dataset}: ${hidden} + ${outputs} oscillators, ${read}.${quality}${chips}`;
 }

@@ -1,4 +1,5 @@
-/** A picture of the visitor's own: chosen or dropped, decoded, made small, prepared. */
+/** A picture of the visitor's own: chosen or dropped, decoded, made small, prepared; and a network of
+ * the visitor's own, which is a file of another kind. */
 
 import { fromRgba, preparePicture, type Pixels, type Shape } from "../core";
 import { context, hook, make } from "../dom";
@@ -12,11 +13,22 @@ const MOST_PIXELS = 50e6; // as the package has it
 export function createUpload(
   shape: () => Shape | null,
   onPicture: (pixels: Pixels) => void,
+  onModel: (file: File) => void,
 ): void {
   const input = hook<HTMLInputElement>("upload");
+  const networks = hook<HTMLInputElement>("model-upload");
+  networks.addEventListener("change", () => {
+    const file = networks.files?.[0];
+    if (file !== undefined) onModel(file);
+    networks.value = "";
+  });
   const take = async (file: File | undefined): Promise<void> => {
     const wanted = shape();
     if (file === undefined) return;
+    if (/\.safetensors$/i.test(file.name)) {
+      onModel(file);
+      return;
+    }
     if (wanted === null) {
       say("This network reads numbers, not pictures.", "problem");
       return;
@@ -47,7 +59,7 @@ export function createUpload(
     event.preventDefault();
     dragging(-depth);
     const file = event.dataTransfer?.files[0];
-    if (file === undefined) say("Drop a picture file here.", "problem");
+    if (file === undefined) say("Drop a picture or a .safetensors file here.", "problem");
     else void take(file);
   });
 }
@@ -59,9 +71,10 @@ async function readPicture(file: File, shape: Shape): Promise<Pixels> {
     throw new Unreadable("This file is larger than 60 MB. Please choose a smaller picture.");
   }
   if (file.type !== "" && !file.type.startsWith("image/")) {
-    throw new Unreadable("This is not a picture. Please choose a PNG, JPEG, GIF or WebP file.");
+    throw new Unreadable("This is not a picture. Please choose a PNG, JPEG, GIF, WebP or SVG file.");
   }
-  const bitmap = await createImageBitmap(file).catch(() => {
+  const decoded = file.type === "image/svg+xml" ? drawnSvg(file) : createImageBitmap(file);
+  const bitmap = await decoded.catch(() => {
     throw new Unreadable("This file could not be read as a picture: it may be broken.");
   });
   if (bitmap.width * bitmap.height > MOST_PIXELS) {
@@ -74,6 +87,28 @@ async function readPicture(file: File, shape: Shape): Promise<Pixels> {
     throw new Unreadable("This picture has one colour only: there is nothing to read.");
   }
   return pixels;
+}
+
+/** A drawing of lines has no pixels of its own: it is drawn as large as pictures are read, on white
+ * paper where it has no ground. As an image it runs no script and asks for no other file. */
+async function drawnSvg(file: File): Promise<ImageBitmap> {
+  const address = URL.createObjectURL(file);
+  try {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const { naturalWidth: width, naturalHeight: height } = image;
+    const scale = LONGEST_SIDE / Math.max(width, height, 1);
+    const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
+    const canvas = make("canvas", { width: String(across), height: String(down) });
+    const drawing = context(canvas);
+    drawing.fillStyle = "#fff";
+    drawing.fillRect(0, 0, canvas.width, canvas.height);
+    drawing.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await createImageBitmap(canvas);
+  } finally {
+    URL.revokeObjectURL(address);
+  }
 }
 
 function pixelsOf(bitmap: ImageBitmap): ImageData {

@@ -14,8 +14,13 @@ Content = Path | bytes
 """What a name of the page stands for: a file, or bytes of its own."""
 
 PAGE = Path(__file__).parent / "page"
-MODELS = tuple(
-    f"{dataset}-74{ending}" for dataset in ("mnist", "fashion-mnist") for ending in ("", "-path")
+MODELS = (
+    *(
+        f"{dataset}-74{ending}"
+        for dataset in ("mnist", "fashion-mnist")
+        for ending in ("", "-path", "-direct", "-robust")
+    ),
+    "mnist-48-chip",
 )
 
 

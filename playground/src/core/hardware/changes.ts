@@ -47,6 +47,27 @@ export const CHANGES: readonly Change[] = [
   "graph",
 ];
 
+/** Least and most of each number that can be set, and whether it must be whole. */
+export const RANGES: Record<Exclude<Change, "graph">, [least: number, most: number, whole: boolean]> = {
+  couplingBits: [2, 8, true],
+  weightBits: [2, 8, true],
+  mismatch: [0, 0.3, false],
+  weightMismatch: [0, 0.5, false],
+  offset: [0, 0.5, false],
+  frequencySpread: [0, 20, false],
+  lag: [0, 1.5, false],
+  deadCouplers: [0, 0.5, false],
+  deadOscillators: [0, 0.5, false],
+  temperature: [0, 2, false],
+  phaseBits: [1, 8, true],
+};
+
+/** Whether a number may be set so. */
+export function isAllowed(change: Exclude<Change, "graph">, value: number): boolean {
+  const [least, most, whole] = RANGES[change];
+  return value >= least && value <= most && (!whole || Number.isInteger(value));
+}
+
 /** The kind of chip with these numbers in place of its own. */
 export function withChanges(hardware: Hardware, changes: Changes): Hardware {
   const found = { ...hardware };

@@ -5,7 +5,7 @@ import { numberOf } from "../../core/hardware/changes";
 import { make } from "../../dom";
 import type { Running } from "../../lab/chips";
 import { AXES, measureCurves, type Curve } from "../../lab/curves";
-import type { Pool, Subject } from "../../lab/pool";
+import { Pool, type Subject } from "../../lab/pool";
 import { button } from "./controls";
 import { curveFigure } from "./curveFigure";
 import { Figure } from "./figure";
@@ -31,10 +31,13 @@ export class Curves {
   private timer = 0;
   private wanted = false; // drawn once: from then on they follow
 
+  private readonly pool: Pool; // of its own: chips are made beside the curves
+
   constructor(
-    private readonly pool: Pool,
     private readonly order: () => Promise<CurveOrder | null>,
+    onProblem: (message: string) => void,
   ) {
+    this.pool = new Pool(onProblem);
     this.live.checked = true;
     this.draw = button("draw-curves", "Draw curves", () => void this.measure());
     this.root.append(

@@ -67,7 +67,7 @@ export class Lab {
   private readonly bars = new Figure("histogram", "Chips by accuracy");
   private readonly table = new YieldTable();
   private readonly matrices = ["confusion", "confusion-other"].map((name) => new Figure(name, "What is read as what, %"));
-  private readonly curves = new Curves(this.pool, () => this.order());
+  private readonly curves = new Curves(() => this.order(), (message) => this.problem(message));
   private readonly commands = new Commands({
     "yield-command": "These chips on the whole test set",
     "evaluate-command": "The page's own chip on the whole test set",
@@ -226,15 +226,15 @@ export class Lab {
   }
 
   private async start(): Promise<void> {
-    const order = await this.order();
-    if (order === null) return;
-    this.pool.stop();
-    const { subjects, names, running, first } = order;
     const of = this.key;
-    const classNames = subjects[0]!.model.classNames;
     this.running = true;
     this.measured = null;
     this.say();
+    const order = await this.order();
+    if (order === null || of !== this.key) return;
+    this.pool.stop();
+    const { subjects, names, running, first } = order;
+    const classNames = subjects[0]!.model.classNames;
     makeChips(this.pool, subjects, running, first, Number(this.many.select.value), (batch) => {
       this.measured = { batch, names, classNames, of };
       if (batch.seeds.length === batch.chips) this.running = false;
@@ -289,6 +289,14 @@ export class Lab {
       this.status.textContent = "An ideal chip is like any other: choose a kind that is not, such as typical.";
     } else this.status.textContent = "";
   }
+}
+
+/** Of the shipped networks those that can stand beside a model: the one made for chips first, and
+ * beside that the one that was not. */
+export function counterparts(shipped: string[], { name }: Model): string[] {
+  const first = name.endsWith("-robust") || name.endsWith("-chip") ? "-direct" : "-robust";
+  const rest = shipped.filter((each) => each !== name);
+  return [...rest.filter((each) => each.endsWith(first)), ...rest.filter((each) => !each.endsWith(first))];
 }
 
 function asOptions(values: string[]): [string, string][] {
