@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import http.client
 import json
@@ -205,12 +206,39 @@ def test_an_export_is_the_whole_page(tmp_path: Path, invoke, refuse: Refuse) -> 
     assert len(export(tmp_path / "new" / "deep")) == len(files)
 
 
+def test_an_export_to_one_file_holds_everything_and_runs_nothing_else(
+    tmp_path: Path, invoke, refuse: Refuse
+) -> None:
+    path = tmp_path / "page.html"
+    found = printed(invoke, "play", "--export", path)
+    assert found == {"file": str(path), "bytes": path.stat().st_size}
+    text = path.read_text()
+    inside = dict(re.findall(r'data-file="([^"]+)">([^<]*)</script>', text))
+    for name, content in page_files().items():
+        if name in inside:
+            assert base64.b64decode(inside[name]) == content.read_bytes()
+    assert {"gallery.safetensors", "models.json"} <= set(inside)
+    assert {f"models/{name}.safetensors" for name in MODELS} <= set(inside)
+    (script,) = re.findall(r'<script type="module">(.*?)</script>', text, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    (policy,) = re.findall(r'Content-Security-Policy"\s+content="([^"]*)"', text)
+    for part in (script, style):
+        digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "'self'" not in policy
+    assert "unsafe" not in policy
+    assert not re.search(r'(src|href)="(?!data:)', text.replace(script, ""))
+    assert "is there, and nothing is overwritten" in refuse("play", "--export", path)
+    (tmp_path / "folder.html").mkdir()
+    assert len(export(tmp_path / "folder.html")) == len(page_files())
+
+
 def test_the_page_is_small_and_asks_nobody_else() -> None:
     files = page_files()
     assert {f"models/{name}.safetensors" for name in MODELS} <= set(files)
     assert sum(path.stat().st_size for path in files.values()) < 4_000_000
     first = [path for name, path in files.items() if name not in LATER]
-    assert sum(path.stat().st_size for path in first) < 1_000_000  # before the first picture is read
+    assert sum(path.stat().st_size for path in first) < 1_000_000  # for the first picture
     for name, path in files.items():
         if path.suffix in (".html", ".js", ".css"):
             text = path.read_text()

@@ -3,7 +3,8 @@
     python tools/playground_chips.py
 
 Writes playground/src/presets.json, the package's presets as `Hardware.to_json` has them,
-playground/src/networks.json, what the shipped models were measured to do, and tests/vectors/hardware.json: couplers of every wiring, and what chips make of a small network, for
+playground/src/networks.json, what the shipped models were measured to do, and
+tests/vectors/hardware.json: couplers of every wiring, and what chips make of a small network, for
 each effect alone and each preset, and of a shipped one, for each preset. Float64, by the reference
 kernels.
 """

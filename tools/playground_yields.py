@@ -9,9 +9,8 @@ of the page's test images (playground/public/test-images.safetensors), and what 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -53,8 +52,7 @@ BY_HAND = Hardware(  # what the page's controls set
 )
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A shipped model on chips of a kind."""
 
     model: str

@@ -91,7 +91,8 @@ export function createImperfections(onChange: (changes: HandChanges) => void): I
   let changes: HandChanges = {};
   const set = (key: keyof HandChanges, value: number | Graph | undefined): void => {
     const { [key]: _, ...rest } = changes;
-    onChange(value === undefined ? rest : { ...rest, [key]: value });
+    changes = value === undefined ? rest : { ...rest, [key]: value }; // the next may come before the run
+    onChange(changes);
   };
   const numbers = CONTROLS.map((control) => numberControl(control, set));
   const bits = BITS.map(({ key, name, label, title }) => {

@@ -1,0 +1,310 @@
+"""Chips by the hundred on the page, the networks it offers, and what leaves it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import entrain
+from conftest import environment
+from entrain.data import Split
+from entrain.hardware import Hardware, preset
+from entrain.hardware.files import read as read_hardware
+from entrain.playground.files import MODELS
+from entrain.tensorfile import read_tensors
+from play_worlds import save_made_up
+from test_play import SOURCE
+from visitor import Visit, playwright
+from visitor import browser as browser
+from visitor import url as url
+from visitor import visit as visit
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+IMAGES = 50
+LONG = 240_000  # ms; a busy machine takes its time
+
+
+def open_lab(visit: Callable[..., Visit], fragment: str, **options: Any) -> Visit:
+    """A still page with few chips on few images chosen."""
+    page = visit(reduced_motion="reduce", color_scheme="light", **options).go(fragment)
+    page.set("lab-chips", "10")
+    page.set("lab-images", str(IMAGES))
+    return page
+
+
+def made(page: Visit) -> None:
+    """Make the chips, and wait for the last."""
+    page.get("make-chips").click()
+    playwright.expect(page.get("yield-note")).to_contain_text("10 chips", timeout=LONG)
+
+
+def saved(page: Visit, name: str) -> bytes:
+    with page.page.expect_download() as download:
+        page.get(name).click()
+    return Path(download.value.path()).read_bytes()
+
+
+def rows(page: Visit, name: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(saved(page, name).decode())))
+
+
+def split(dataset: str) -> Split:
+    """The page's test images, as many as are chosen."""
+    tensors, _ = read_tensors(SOURCE / "public" / "test-images.safetensors", "gallery")
+    every = len(tensors[f"{dataset}.labels"]) // IMAGES
+    pixels = tensors[f"{dataset}.images"][::every].flatten(1).numpy()
+    return Split(pixels, tensors[f"{dataset}.labels"][::every].long().numpy())
+
+
+def test_ten_chips_have_the_accuracies_that_python_gives_them(visit: Callable[..., Visit]) -> None:
+    page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0&h=typical&n=7&s=3")
+    made(page)
+    header, *found = rows(page, "histogram-csv")
+    assert header == ["chip", "accuracy % of mnist-74-direct", "accuracy % of mnist-74-robust"]
+    assert [int(row[0]) for row in found] == list(range(7, 17))
+    for place, name in ((1, "mnist-74-direct"), (2, "mnist-74-robust")):
+        expected = entrain.yield_of(
+            entrain.load(name), "typical", split("mnist"), chips=10, first_seed=7, noise_seed=3
+        )
+        # Python is in single precision: an image at the edge may be read otherwise.
+        accuracies = [float(row[place]) for row in found]
+        assert accuracies == pytest.approx(list(expected.accuracies), abs=100 / IMAGES + 1e-9)
+        cells = page.get(f"yield-row-{place - 1}").locator("td").all_inner_texts()
+        assert float(cells[0]) == pytest.approx(np.mean(accuracies), abs=0.006)
+        assert float(cells[2]) == pytest.approx(np.percentile(accuracies, 5), abs=0.006)
+        page.set("threshold", 60)
+        above = page.get(f"yield-row-{place - 1}").locator("td").all_inner_texts()[-1]
+        assert above == f"{100 * np.mean(np.array(accuracies) >= 60):.0f} %"
+    matrix = rows(page, "confusion-csv")
+    counts = np.array([[int(cell) for cell in row[1:]] for row in matrix[1:]])
+    assert counts.sum() == 10 * IMAGES
+    assert 100 * counts.trace() / counts.sum() == pytest.approx(
+        np.mean([float(row[1]) for row in found])
+    )
+
+
+def test_imperfections_set_by_hand_are_those_of_the_package(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0")
+    page.get("imperfections").locator("summary").click()
+    page.set("lab-beside", "")
+    for name, value in {
+        "weight-bits": "5",
+        "phase-bits": "5",
+        "graph": "kings",
+        "offset": 5,
+        "frequency-spread": 0.5,
+        "lag-angle": 0.1,
+        "dead-couplers": 2,
+        "dead-oscillators": 1,
+        "weight-mismatch": 4,
+        "mismatch": 3,
+        "temperature": 0.05,
+        "coupling-bits": "6",
+    }.items():
+        page.set(name, value)
+    page.eventually(lambda: "chip.toml" in page.text("yield-command"))
+    page.eventually(lambda: "bits = 6" in page.get("yield-command").inner_text())
+    command = page.get("yield-command").inner_text()
+    toml = command.split("<<'END'\n")[1].split("\nEND\n")[0]
+    (tmp_path / "chip.toml").write_text(toml)
+    kind = read_hardware(tmp_path / "chip.toml")
+    by_hand = {
+        "wiring": {"kind": "kings"},
+        "coupling_levels": {"bits": 6, "range": 1.0, "rule": "max"},
+        "weight_levels": {"bits": 5, "range": 1.0, "rule": "max"},
+        "mismatch": {"couplings": 0.03, "input_weights": 0.04},
+        "offset": {"couplings": 0.05},
+        "dead": {"couplers": 0.02, "oscillators": 0.01},
+        "frequency_spread": {"sd": 0.5},
+        "coupling_function": {"lag": 0.1},
+        "phase_noise": {"temperature": 0.05},
+        "readout": {"bits": 5},
+    }
+    assert list(kind.effects) == list(Hardware.from_json(by_hand).effects)
+    made(page)
+    accuracies = [float(row[1]) for row in rows(page, "histogram-csv")[1:]]
+    expected = entrain.yield_of(
+        entrain.load("mnist-74-direct"), kind, split("mnist"), chips=10, first_seed=0
+    )
+    assert accuracies == pytest.approx(list(expected.accuracies), abs=100 / IMAGES + 1e-9)
+    fragment = page.page.url.partition("#")[2]
+    again = visit(reduced_motion="reduce").go(f"#{fragment}")
+    again.eventually(lambda: again.scores() == page.scores())
+    assert again.text("imperfections-set") == "(9 set by hand)"
+    again.get("reset-physics").click()
+    playwright.expect(again.get("imperfections-set")).to_have_text("")
+
+
+def test_the_commands_are_commands(visit: Callable[..., Visit]) -> None:
+    page = open_lab(visit, "#v=1&d=mnist&p=robust&g=0&h=own&n=7&s=3")
+    command = page.get("yield-command").inner_text()
+    assert command == (
+        "entrain yield mnist-74-robust --chips 10 --seed 7 --noise-seed 3 --threshold 95"
+    )
+    page.set("chip-kind", "wang-2019")
+    page.eventually(lambda: "--hardware wang-2019 " in page.text("yield-command"))
+    found = subprocess.run(
+        [sys.executable, "-m", *page.text("evaluate-command").split(), "--json"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"chip": 7' in found.stdout
+
+
+def test_curves_follow_the_page(visit: Callable[..., Visit]) -> None:
+    page = open_lab(visit, "#v=1&d=mnist&p=two-stage-end&g=0")
+    page.set("lab-beside", "")
+    page.get("draw-curves").click()
+    finished = re.compile(r"50 test images\. ")
+    playwright.expect(page.get("curves-note")).to_have_text(finished, timeout=LONG)
+    times = {float(t): float(a) for t, a in rows(page, "curve-time-csv")[1:]}
+    bits = {int(b): float(a) for b, a in rows(page, "curve-bits-csv")[1:]}
+    heat = {float(t): float(a) for t, a in rows(page, "curve-temperature-csv")[1:]}
+    assert times[1.0] > times[0.1]
+    assert bits[8] > bits[2]
+    assert heat[0] > heat[2]
+    network = entrain.load("mnist-74")
+    data = split("mnist")
+    exact = 100 * float(np.mean(network.predict(data.features) == data.labels))
+    assert times[1.0] == heat[0] == pytest.approx(exact)
+    page.set("coupling-bits", "2")
+    playwright.expect(page.get("curves-note")).to_contain_text("% done", timeout=LONG)
+
+
+def test_drawings_are_saved_as_they_are_seen(visit: Callable[..., Visit]) -> None:
+    page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0&h=typical")
+    made(page)
+    for name in ("histogram", "confusion"):
+        drawing = ET.fromstring(saved(page, f"{name}-svg"))
+        assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "var(" not in ET.tostring(drawing, encoding="unicode")
+        picture = Image.open(io.BytesIO(saved(page, f"{name}-png")))
+        width = int(drawing.attrib["width"])
+        assert picture.size == (2 * width, 2 * int(drawing.attrib["height"]))
+        assert len(np.unique(np.asarray(picture.convert("L")))) > 20
+
+
+def test_chips_stop_when_they_are_told_to(visit: Callable[..., Visit]) -> None:
+    page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0&h=typical")
+    page.set("lab-chips", "1000")
+    page.get("make-chips").click()
+    playwright.expect(page.get("lab-status")).to_contain_text("of 1000 chips made")
+    page.get("stop-chips").click()
+    playwright.expect(page.get("make-chips")).to_be_visible()
+    before = page.text("lab-status")
+    page.page.wait_for_timeout(1500)
+    assert page.text("lab-status") == before
+
+
+def test_every_shipped_network_can_be_opened(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    seen = set()
+    for dataset in ("mnist", "fashion-mnist"):
+        page.get(f"dataset-{dataset}").click()
+        for protocol in ("two-stage-end", "path", "direct", "robust"):
+            page.get(f"protocol-{protocol}").click()
+            ending = {"two-stage-end": "", "path": "-path"}.get(protocol, f"-{protocol}")
+            model = entrain.load(name := f"{dataset}-74{ending}")
+            test = f"test {model.details['test']['top1']:.2f} %"
+            playwright.expect(page.get("model-facts")).to_contain_text(test)
+            seen.add(name)
+    page.page.get_by_role("radio", name="mnist-48-chip").check()
+    playwright.expect(page.get("model-facts")).to_contain_text("38 + 10 oscillators")
+    chips = entrain.load("mnist-48-chip").details["on_chips"]
+    assert f"{chips['mean']:.2f} % (mean of 1,000)" in page.text("model-facts")
+    assert seen | {"mnist-48-chip"} == set(MODELS)
+    page.page.get_by_role("radio", name="74 oscillators").check()
+    playwright.expect(page.get("title")).to_contain_text("74 oscillators")
+
+
+def test_a_network_of_ones_own_is_read_and_a_broken_one_refused(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    path = save_made_up(tmp_path / "my own.safetensors", 12, ("left", "right"), inputs=3)
+    page = visit(reduced_motion="reduce").go()
+    page.get("model-upload").set_input_files(path)
+    playwright.expect(page.get("title")).to_have_text(
+        "Entrain playground: 14 oscillators read 3 numbers"
+    )
+    model = entrain.load(path)
+    row = np.array([float(item) for item in page.get("row-text").input_value().split(", ")])
+    page.eventually(lambda: page.scores() == pytest.approx(model.scores(row)[0].tolist(), abs=1e-5))
+    assert "my own" in page.text("models")
+    playwright.expect(page.get("lab-absent")).to_be_visible()
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 255
+    for name, wrong in (("damaged", bytes(content)), ("short", path.read_bytes()[:-50])):
+        (tmp_path / f"{name}.safetensors").write_bytes(wrong)
+        page.get("model-upload").set_input_files(tmp_path / f"{name}.safetensors")
+        playwright.expect(page.get("message")).to_contain_text(f"This page cannot show {name}: ")
+        assert name not in page.text("models")
+    playwright.expect(page.get("title")).to_contain_text("14 oscillators")
+
+
+def test_a_drawing_of_lines_is_read(visit: Callable[..., Visit], tmp_path: Path) -> None:
+    path = tmp_path / "seven.svg"
+    path.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100" width="100" height="100">'
+        '<path d="M25 22H75L45 85" fill="none" stroke="black" stroke-width="9"/></svg>'
+    )
+    page = visit(reduced_motion="reduce").go()
+    page.get("upload").set_input_files(path)
+    playwright.expect(page.get("verdict")).to_have_text("7")
+    path.write_text("<svg")
+    page.get("upload").set_input_files(path)
+    playwright.expect(page.get("message")).to_contain_text("could not be read")
+
+
+def test_a_ring_needs_more_oscillators_than_neighbours(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    path = save_made_up(tmp_path / "tiny.safetensors", 2, ("a", "b"), inputs=2)
+    page = visit(reduced_motion="reduce").go()
+    page.get("model-upload").set_input_files(path)
+    playwright.expect(page.get("title")).to_contain_text("4 oscillators")
+    page.get("imperfections").locator("summary").click()
+    page.set("graph", "ring")
+    playwright.expect(page.get("message")).to_contain_text("the graph does not fit")
+    assert page.get("graph").input_value() == ""
+
+
+@pytest.mark.parametrize("width", [390, 1024, 2560])
+def test_the_lab_has_room(visit: Callable[..., Visit], width: int) -> None:
+    page = open_lab(
+        visit,
+        "#v=1&d=fashion-mnist&p=direct&g=0&h=typical",
+        viewport={"width": width, "height": 900},
+    )
+    made(page)
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+    lab = page.get("lab").bounding_box()
+    for name in ("histogram", "confusion", "confusion-other"):
+        box = page.get(name).bounding_box()
+        assert box["x"] >= lab["x"]
+        assert box["x"] + box["width"] <= lab["x"] + lab["width"]
+
+
+def test_toml_of_every_preset_is_that_preset(visit: Callable[..., Visit]) -> None:
+    assert tomllib.loads("[a]\nb = 1e-7")["a"]["b"] == 1e-7  # as JavaScript writes small numbers
+    page = visit(reduced_motion="reduce").go("#v=1&d=mnist&p=direct&g=0&h=typical")
+    assert "--hardware typical " in page.text("yield-command")
+    page.set("mismatch", 11)
+    page.eventually(lambda: "couplings = 0.11" in page.text("yield-command"))
+    assert preset("typical").mismatch is not None
