@@ -9,6 +9,7 @@ from entrain.hardware.fan_in import FanIn, largest_inputs
 from entrain.hardware.files import ChipFile, describe, find, preset, presets, read
 from entrain.hardware.hardware import Hardware
 from entrain.hardware.levels import Levels
+from entrain.hardware.measured import Measured
 from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
 from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
 from entrain.hardware.readout import Readout
@@ -31,6 +32,7 @@ __all__ = [
     "Hardware",
     "KeptDraws",
     "Levels",
+    "Measured",
     "Mismatch",
     "Offset",
     "PhaseNoise",

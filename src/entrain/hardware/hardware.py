@@ -21,6 +21,7 @@ from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
 from entrain.hardware.fan_in import FanIn
 from entrain.hardware.levels import Levels
+from entrain.hardware.measured import Measured
 from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
 from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
 from entrain.hardware.readout import Readout
@@ -34,8 +35,8 @@ class Hardware:
     Effects act from the top down: what is on the chip (`wiring`, `sparsity`, `fan_in`), what its
     memories hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
     `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
-    its oscillators run (`frequency_spread`, `coupling_function`, `delay`, `phase_noise`), how it is
-    read (`readout`). A chip with fewer `oscillators` than a network has refuses it.
+    its oscillators run (`frequency_spread`, `coupling_function`, `measured`: one device as it was
+    found to be, `delay`, `phase_noise`), how it is read (`readout`). A chip with fewer `oscillators` than a network has refuses it.
     """
 
     wiring: Wiring | None = None
@@ -52,6 +53,7 @@ class Hardware:
     stuck: Stuck | None = None
     frequency_spread: FrequencySpread | None = None
     coupling_function: CouplingFunction | None = None
+    measured: Measured | None = added_later(default=None)  # noqa: RUF009
     delay: Delay | None = added_later(default=None)  # noqa: RUF009
     phase_noise: PhaseNoise | None = None
     readout: Readout | None = None
@@ -193,6 +195,7 @@ KINDS: dict[str, type[Effect]] = {
     "stuck": Stuck,
     "frequency_spread": FrequencySpread,
     "coupling_function": CouplingFunction,
+    "measured": Measured,
     "delay": Delay,
     "phase_noise": PhaseNoise,
     "readout": Readout,
