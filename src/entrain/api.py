@@ -47,6 +47,7 @@ def train(
     direct_epochs: int | None = None,
     class_weight: ClassWeight | None = None,
     hardware: Hardware | str | Path | None = None,
+    chip: str | Path | None = None,
     teacher_epochs: int | None = None,
     initialisations: int | None = None,
     path_solver: Solver | None = None,
@@ -94,6 +95,8 @@ def train(
     class_weight     of DIRECT: "balanced", or a dict of weights by class name
     hardware         the chips to train for, DIRECT unless protocols are named: a `Hardware`, the
                      name of a preset such as "typical", or a TOML file
+    chip             one device to train on for: the file of a calibrated model, whose network is
+                     the start
     teacher_epochs, initialisations
                      of the teacher
     path_solver, ridge, path_epochs, path_learning_rate

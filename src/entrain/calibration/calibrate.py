@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,6 +89,19 @@ class Calibration:
             "parts": parts,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Every estimate with its error, as JSON values."""
+        u = self.unknowns
+        found = self.summary() | {
+            "oscillators": u.oscillators,
+            "couplers": u.pairs.tolist(),
+            "not_shown": self.not_shown,
+        }
+        for name in u.parts:
+            estimate, spread = self.part(name)
+            found[name] = {"estimate": estimate.tolist(), "error": spread.tolist()}
+        return found
+
     def model(self, model: Model) -> Model:
         """`model` with this device as the hardware it is made for."""
         details = model.details | {"calibration": self.summary()}
@@ -146,9 +160,9 @@ def programmed(model: Model, given: Tensor) -> tuple[Hardware, PhaseModel]:
     """What a device was told: the hardware without what differs from chip to chip, and what acts
     under the fields `given` (M, N), in float64."""
     known = Hardware() if model.hardware is None else model.hardware
-    drawn = {name: None for name in (*DRAWN, "measured", "phase_noise", "readout", "delay")}
+    drawn = dict.fromkeys((*DRAWN, "measured", "phase_noise", "readout", "delay"))
     plain = replace(known, **drawn)  # type: ignore[arg-type]
-    kept = replace(known, **{name: None for name in DRAWN})  # type: ignore[arg-type]
+    kept = replace(known, **dict.fromkeys(DRAWN))  # type: ignore[arg-type]
     parameters = model.one_run().map(Tensor.double)
     realised = on_chips(parameters, plain, [0]).parameters
     shared = {
@@ -186,26 +200,26 @@ class _Fit:
         self.trajectories = self._of(self._readings)
 
     def _of(self, readings: np.ndarray) -> Trajectories:
-        return Trajectories(
-            self._unknowns, self._single, self._dynamics, readings, self._weights
-        )
+        return Trajectories(self._unknowns, self._single, self._dynamics, readings, self._weights)
 
     def run(self, iterations: int) -> tuple[np.ndarray, Posterior, np.ndarray]:
         """The estimate, the weak form's posterior, and its mean."""
         x = np.zeros(len(self._unknowns))
         noise = max(self._given or 0.0, _LEAST_NOISE)
-        # Oscillators that were not read follow the model: as programmed, then as first estimated.
-        passes = 2 if np.isnan(self._readings).any() else 1
-        for number in range(passes):
-            posterior = self._weak(x, noise, f"weak form {number + 1}" if passes > 1 else "weak form")
+        # Oscillators that were not read follow the model: as programmed, then as estimated.
+        missing = bool(np.isnan(self._readings).any())
+        for number in range(2 if missing else 1):
+            posterior = self._weak(x, noise, f"weak form {number + 1}" if missing else "weak form")
             x = posterior.mean
         weak = x
-        for number in range(2 if self._given is None else 1):
+        for number in range(2 if self._given is None or missing else 1):
+            if number and missing:
+                posterior = self._weak(x, noise, "weak form again")
             if self._given is None:
                 noise = max(self.trajectories.noise(x), _LEAST_NOISE)
-            stage = "trajectories" + (" again" if number else "")
+            stage = f"trajectories {number + 1}" if missing else "trajectories"
             x = self.trajectories.fit(
-                x, posterior.factor, noise, iterations, lambda f, s=stage: self._told(s, f)  # type: ignore[misc]
+                x, posterior.factor, noise, iterations, functools.partial(self._told, stage)
             )
         self._noise = noise
         if self._given is None:  # the posterior's width is that of the noise that was found
@@ -243,9 +257,7 @@ class _Fit:
         found: np.ndarray = CubicSpline(times, known, axis=0)(np.minimum(grid, times[-1]))
         return found
 
-    def widened(
-        self, estimate: np.ndarray, posterior: Posterior, iterations: int
-    ) -> np.ndarray:
+    def widened(self, estimate: np.ndarray, posterior: Posterior, iterations: int) -> np.ndarray:
         """Standard deviations of the unknowns; see `calibrate`."""
         spread, unknowns = posterior.spread, self._unknowns
         path = self.trajectories.path(estimate)
@@ -253,7 +265,11 @@ class _Fit:
         errors = np.random.default_rng(0).standard_normal(readings.shape)
         drawn = np.where(np.isnan(self._readings), np.nan, readings + self._noise * errors)
         again = self._of(drawn).fit(
-            estimate, posterior.factor, self._noise, iterations, lambda f: self._told("errors", f)
+            estimate,
+            posterior.factor,
+            self._noise,
+            iterations,
+            functools.partial(self._told, "errors"),
         )
         ratio = (again - estimate) / spread
         for part in unknowns.parts.values():

@@ -9,6 +9,7 @@ all 0 for a device that does what it was told. A priori each is normal around 0.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -95,7 +96,7 @@ class Unknowns:
             return torch.from_numpy(values).to(base.fields)
 
         given = base.tensors()
-        found = given | {
+        found: dict[str, Any] = given | {
             "couplings": base.couplings * like(self.gains(x)),
             "fields": base.fields * (1.0 + like(self.part("fields", x)))
             + like(self.part("offsets", x)),

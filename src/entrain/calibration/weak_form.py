@@ -140,7 +140,9 @@ class _Piece:
         columns["frequencies"] = one, self._integrated(np.ones_like(sin))
         slope = np.cos(self._lag) * even - np.sin(self._lag) * odd
         columns["lag"] = one * 0, self._integrated((pull * slope).sum(-1, keepdims=True))
-        places = [place + parts[name].start for name, (place, _) in columns.items() if name in parts]
+        places = [
+            place + parts[name].start for name, (place, _) in columns.items() if name in parts
+        ]
         values = [column for name, (_, column) in columns.items() if name in parts]
         left = readings - self._path[0, :, i] - self._told[..., i]
         return np.concatenate(places), np.concatenate(values, -1), left

@@ -69,6 +69,14 @@ def command(
             show_default="none: the ideal network",
         ),
     ] = None,
+    chip: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="One device to train on for: a model that entrain calibrate wrote, on its own "
+            "dataset unless DATASET is given.",
+        ),
+    ] = None,
     initialisations: Annotated[
         int | None, typer.Option(help="Teacher starts, the best on validation is kept.")
     ] = None,
@@ -147,13 +155,15 @@ def command(
         data = _data_of(folder, data_dir)
         folder.require(data)
     else:
+        if chip is not None and (source := context.get_parameter_source("dataset")):
+            dataset = _dataset_of(chip) if source.name == "DEFAULT" else dataset
         own = own_data(dataset, label, image_size)
         names = [each.name for each in dataclasses.fields(Options)]
         taught = own is None and hardware is None
-        protocols = protocol or ["TWO-STAGE-END" if taught else "DIRECT"]
+        protocols = protocol or ([] if chip else ["TWO-STAGE-END" if taught else "DIRECT"])
         with as_typed(*names):
             options = Options(
-                protocols=protocols,
+                protocols=protocols or None,
                 settings=_settings(settings_file, protocols) | dict(map(_field, fields or ())),
                 **{name: context.params[name] for name in names if name in context.params},
             )
@@ -215,6 +225,18 @@ def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[
     folder.save_results(results)
     draw(figure, trained, data)
     return results, trained
+
+
+def _dataset_of(chip: str) -> str:
+    """What the model of a calibrated chip was trained on."""
+    from entrain.data import DATASETS
+    from entrain.errors import InputError
+    from entrain.models import load
+
+    name = load(chip).dataset
+    if name not in DATASETS:
+        raise InputError(f"{chip}: was trained on your own data ({name}); give them as DATASET")
+    return name
 
 
 def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from entrain.errors import InputError, finite_float, finite_numbers
 from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.physics import Parameters
 
 _LARGEST = 1e6  # of any number: beyond, a device does not follow its program at all
+
+_DEAD = 0.2  # a gain below which a part is not driven harder
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,23 @@ class Measured(Effect):
     def times(self, factor: float) -> None:
         """A measurement has no strength."""
 
+    def compensated(self, parameters: Parameters) -> Parameters:
+        """What to program instead of networks (R, ...), so that the device's gains and offsets
+        cancel: J over the mean gain of its two directions, W and biases over the field's gain. A
+        part that is as good as dead stays as it is."""
+        p, found = parameters, _tensors(self, parameters.biases.dtype, parameters.biases.device)
+        changed: dict[str, Tensor] = {}
+        if "couplings" in found:
+            both = 0.5 * (found["couplings"] + found["couplings"].T)
+            changed["couplings"] = p.couplings / _alive(both)
+        weights, biases = p.input_weights, p.biases
+        if "offsets" in found:
+            biases = biases - found["offsets"]
+        if "fields" in found:
+            gains = _alive(found["fields"])
+            weights, biases = weights / gains[: p.hidden, None], biases / gains
+        return replace(parameters, input_weights=weights, biases=biases, **changed)
+
     def change(self, network: Realised, draws: Draws) -> Realised:
         p = network.parameters
         n = p.biases.shape[-1]
@@ -89,6 +109,10 @@ class Measured(Effect):
         return network
 
 
+def _alive(gains: Tensor) -> Tensor:
+    return torch.where(gains.abs() < _DEAD, torch.ones_like(gains), gains)
+
+
 def _numbers(name: str, values: object) -> tuple[float, ...]:
     if not isinstance(values, tuple | list):
         raise InputError(f"{name} must be numbers, one for each oscillator, got {values!r}")
@@ -99,9 +123,7 @@ def _numbers(name: str, values: object) -> tuple[float, ...]:
 
 
 @functools.lru_cache(maxsize=16)
-def _tensors(
-    measured: Measured, dtype: torch.dtype, device: torch.device
-) -> dict[str, Tensor]:
+def _tensors(measured: Measured, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
     """Its arrays on a device; kept, for a captured graph of CUDA must not copy from the host."""
     arrays = {
         name: getattr(measured, name) for name in ("couplings", "fields", "offsets", "frequencies")

@@ -11,6 +11,8 @@ from entrain.data import DATASETS, Dataset
 from entrain.errors import InputError, positive_float, positive_int, seed_number
 from entrain.hardware import Hardware, find
 from entrain.learning.recipe import Recipe, dynamics_of, protocols_of
+from entrain.learning.retrain import retraining
+from entrain.model import read_model
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import DirectProtocol, Protocol, Rule, Solver, TeacherSpec, protocol_named
 from entrain.rules.chip_training import ChipTraining
@@ -37,6 +39,7 @@ class Options:
     direct_epochs: int | None = None
     class_weight: ClassWeight | None = None
     hardware: Hardware | str | Path | None = None
+    chip: str | Path | None = None
     teacher_epochs: int | None = None
     initialisations: int | None = None
     path_solver: Solver | None = None
@@ -68,6 +71,8 @@ class Options:
                 raise TypeError(f"{name} must be a {kind.__name__}, got {value!r}")
         if self.hardware is not None:
             find(self.hardware)
+        if self.chip is not None and not isinstance(self.chip, str | Path):
+            raise TypeError(f"chip must be the file of a calibrated model, got {self.chip!r}")
         if self.path_solver is not None:
             one_of("path_solver", self.path_solver, Solver)
         if self.solver == "exact" and self._sgd:
@@ -106,6 +111,8 @@ class Options:
     def recipe(self, data: Dataset) -> Recipe:
         """The recipe for these data: a dataset of the package is learnt from a teacher, others
         from labels."""
+        if self.chip is not None:
+            return self._retraining(data)
         taught = data.name in DATASETS and self.hardware is None
         default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
         dynamics = self._dynamics(self.chosen(default))
@@ -122,9 +129,7 @@ class Options:
             **given,
         )
         recipe = self._adjusted(recipe, self.chosen(default), data)
-        for name, value in (self.settings or {}).items():
-            protocol, _, field = name.rpartition(".")
-            recipe = recipe.with_field(protocol, field, value)
+        recipe = self._with_settings(recipe)
         for rule in recipe.protocols:
             if rule.hardware is not None:
                 rule.hardware.check(recipe.spec.hidden, len(data.class_names))
@@ -134,6 +139,32 @@ class Options:
                     f"class_weights must be {len(data.class_names)} numbers, one for each class of "
                     f"{data.name}, got {len(weights)}"
                 )
+        return recipe
+
+    def _retraining(self, data: Dataset) -> Recipe:
+        """For the device of a calibrated model; what else it can be told is how long."""
+        assert self.chip is not None
+        known = ("chip", "runs", "seed", "epochs", "batch_size", "settings")
+        if foreign := [name for name in self.given if name not in known]:
+            raise InputError(
+                f"{foreign[0]} cannot be combined with chip: the calibrated model has its own"
+            )
+        path = Path(self.chip)
+        recipe = retraining(
+            path,
+            read_model(path),
+            data,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            runs=self.runs,
+            seed=self.seed,
+        )
+        return self._with_settings(recipe)
+
+    def _with_settings(self, recipe: Recipe) -> Recipe:
+        for name, value in (self.settings or {}).items():
+            protocol, _, field = name.rpartition(".")
+            recipe = recipe.with_field(protocol, field, value)
         return recipe
 
     def _adjusted(self, recipe: Recipe, chosen: list[Rule], data: Dataset) -> Recipe:

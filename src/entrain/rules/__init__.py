@@ -13,6 +13,7 @@ from entrain.errors import InputError, unknown_name
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.direct import DIRECT_PROTOCOLS, DirectProtocol
 from entrain.rules.equilibrium import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
+from entrain.rules.given import GivenNetwork
 from entrain.rules.interface import Assignment, Rule, Task, Tensors, added_later
 from entrain.rules.spsa import SPSA_PROTOCOLS, SimultaneousPerturbation
 from entrain.rules.teacher import TeacherSpec
@@ -27,6 +28,7 @@ __all__ = [
     "Augmentation",
     "DirectProtocol",
     "EquilibriumPropagation",
+    "GivenNetwork",
     "Protocol",
     "Rule",
     "SimultaneousPerturbation",
@@ -47,6 +49,7 @@ RULES: dict[str, type[Rule]] = {
         DirectProtocol,
         EquilibriumPropagation,
         SimultaneousPerturbation,
+        GivenNetwork,
     )
 }
 PROTOCOLS: dict[str, Rule] = {

@@ -32,7 +32,7 @@ from entrain.rules.interface import (
     one_of,
 )
 
-DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END"]
+DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END", "GIVEN"]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,70 @@
+"""`entrain traces`: experiments that show a device's numbers, and what a simulated chip answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from entrain.cli.console import out, print_json
+from entrain.cli.options import Json, ModelArgument, as_typed
+
+
+def command(
+    model: ModelArgument,
+    out_file: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="A new .npz or .safetensors file.")
+    ] = Path("traces.npz"),
+    runs: Annotated[int, typer.Option(help="Runs, each under other fields.")] = 200,
+    times: Annotated[int, typer.Option(help="Readings in a run, at equal times.")] = 20,
+    hardware: Annotated[
+        str | None,
+        typer.Option(
+            help="Also simulate a chip of this kind: a preset or a TOML file.",
+            show_default="the plan alone, for a device on the bench",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of that chip.")] = 0,
+    noise: Annotated[float, typer.Option(help="Its readings' standard deviation, rad.")] = 0.0,
+    field_seed: Annotated[int, typer.Option(help="Seed of the fields and of the noise.")] = 0,
+    json: Json = False,
+) -> None:
+    """Plan experiments that show what a device makes of MODEL, for entrain calibrate.
+
+    The file holds the fields to program (runs x oscillators) and the times to read at, in the unit
+    of the network's time. Add the phases that you read, in rad, as the array phases (times x runs x
+    oscillators), NaN where there is none. With --hardware a simulated chip adds them.
+    """
+    from entrain.calibration import plan, simulated
+    from entrain.errors import InputError
+    from entrain.hardware import find
+    from entrain.models import load
+
+    if out_file.exists():
+        raise InputError(f"{out_file}: is there already; give another --out")
+    loaded = load(model)
+    with as_typed("runs", "times", "noise"):
+        found = plan(loaded, runs=runs, times=times, seed=field_seed)
+        if hardware is not None:
+            chip = find(hardware).sample(seed)
+            found = simulated(loaded, chip, found, noise=noise, seed=field_seed)
+        found.save(out_file)
+    facts = {
+        "file": str(out_file),
+        "runs": found.runs,
+        "times": len(found.times),
+        "oscillators": found.oscillators,
+        "phases": found.phases is not None,
+    }
+    if json:
+        print_json(facts)
+        return
+    what = "simulated readings" if found.phases is not None else "a plan, without phases yet"
+    out.print(
+        f"{out_file}: {found.runs} runs, {len(found.times)} times, {found.oscillators} "
+        f"oscillators; {what}",
+        soft_wrap=True,
+    )
+    if found.phases is not None:
+        out.print(f"entrain calibrate {out_file} --model {model}", soft_wrap=True)
