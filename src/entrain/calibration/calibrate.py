@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 from torch import Tensor
 
 from entrain.calibration.likelihood import Trajectories
-from entrain.calibration.traces import Traces, weights
+from entrain.calibration.traces import Traces, acting_under, weights
 from entrain.calibration.unknowns import Prior, Unknowns
 from entrain.calibration.weak_form import Posterior, solve
 from entrain.errors import InputError, positive_int
@@ -51,7 +51,8 @@ class Calibration:
     @property
     def couplings(self) -> np.ndarray:
         """The effective couplings (N, N)."""
-        return self.unknowns.programmed * self.unknowns.gains(self.estimate)
+        found: np.ndarray = self.unknowns.programmed * self.unknowns.gains(self.estimate)
+        return found
 
     def part(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Estimates and standard deviations of one kind of unknown."""
@@ -165,18 +166,7 @@ def programmed(model: Model, given: Tensor) -> tuple[Hardware, PhaseModel]:
     kept = replace(known, **dict.fromkeys(DRAWN))  # type: ignore[arg-type]
     parameters = model.one_run().map(Tensor.double)
     realised = on_chips(parameters, plain, [0]).parameters
-    shared = {
-        "frequencies": realised.frequencies,
-        "injection": realised.injection,
-        "start": realised.start_phases,
-    }
-    base = PhaseModel(
-        given[None].double(),
-        realised.couplings,
-        lag=realised.lag,
-        harmonic=realised.harmonic,
-        **{name: None if t is None else t[:, None] for name, t in shared.items()},
-    )
+    base = acting_under(realised, given[None].double())
     return kept, base.map(lambda tensor: tensor.detach().cpu())
 
 
@@ -239,7 +229,7 @@ class _Fit:
         )
 
     def _path(self, x: np.ndarray) -> np.ndarray:
-        """The measured path (K + 1, M, N) on the grid, that of unknowns x where nothing was read."""
+        """The measured path (K + 1, M, N) on the grid; that of unknowns x where none was read."""
         readings = self._readings
         grid = np.linspace(0.0, self._dynamics.observation_time, self._dynamics.steps + 1)
         missing = np.isnan(readings)
@@ -247,7 +237,8 @@ class _Fit:
             return self._between(readings, self._start, grid)
         path = self.trajectories.path(x)
         left = np.where(missing, 0.0, readings - np.tensordot(self._weights, path, 1))
-        return path + self._between(left, np.zeros_like(self._start), grid)
+        found: np.ndarray = path + self._between(left, np.zeros_like(self._start), grid)
+        return found
 
     def _between(self, values: np.ndarray, start: np.ndarray, grid: np.ndarray) -> np.ndarray:
         """Values (T, M, N) at the readings' times, and `start` at 0, on the grid: smooth between,

@@ -52,7 +52,8 @@ class Trajectories:
 
     def _left(self, path: Tensor) -> Tensor:
         """What the readings differ by (T, M, N), 0 where there are none."""
-        return (torch.tensordot(self._weights, path, 1) - self._readings) * self._read
+        read: Tensor = torch.tensordot(self._weights, path, 1)
+        return (read - self._readings) * self._read
 
     def minus_log(self, x: np.ndarray, noise: float) -> tuple[float, np.ndarray]:
         """-log p(x) and its gradient."""
@@ -93,7 +94,7 @@ class Trajectories:
             if on_progress is not None:
                 on_progress(done / iterations)
 
-        found = scipy.optimize.minimize(
+        found = scipy.optimize.minimize(  # type: ignore[call-overload]
             target,
             factor.T @ start,
             jac=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from entrain.files import write_atomically
 from entrain.hardware import Chip
 from entrain.hardware.chip import on_chips
 from entrain.model import Model
-from entrain.physics import Dynamics, PhaseModel
+from entrain.physics import Dynamics, Parameters, PhaseModel
 from entrain.tensorfile import read_tensors, write_tensors
 
 KIND = "traces"
@@ -75,7 +75,7 @@ class Traces:
     @property
     def oscillators(self) -> int:
         """N."""
-        return self.fields.shape[1]
+        return int(self.fields.shape[1])
 
     def first(self, runs: int) -> Traces:
         """The first runs alone."""
@@ -196,21 +196,25 @@ def simulated(
     for change in realised.field_changes:
         fields = change(fields)
     p = realised.parameters
-    shared = {"frequencies": p.frequencies, "injection": p.injection, "start": p.start_phases}
-    acting = PhaseModel(
-        fields,
-        p.couplings,
-        lag=p.lag,
-        harmonic=p.harmonic,
-        delay=realised.delay,
-        **{name: None if t is None else t[:, None] for name, t in shared.items()},
-    )
+    acting = replace(acting_under(p, fields), delay=realised.delay)
     dynamics = model.network.dynamics
     path = kernels.rollout(acting, dynamics, record=True)[:, 0].double()
     phases = np.tensordot(weights(experiments.times, dynamics), path.cpu().numpy(), 1)
     draws = np.random.default_rng(seed_number("seed", seed)).standard_normal(phases.shape)
     spread = positive_float("noise", noise, zero=True)
     return Traces(experiments.times, experiments.fields, phases + spread * draws, noise)
+
+
+def acting_under(parameters: Parameters, fields: Tensor) -> PhaseModel:
+    """What acts in networks (R, ...) under given fields (R, M, N) in place of inputs."""
+    p = parameters
+    shared: dict[str, Any] = {
+        "frequencies": p.frequencies,
+        "injection": p.injection,
+        "start": p.start_phases,
+    }
+    rows = {name: None if t is None else t[:, None] for name, t in shared.items()}
+    return PhaseModel(fields, p.couplings, lag=p.lag, harmonic=p.harmonic, **rows)
 
 
 def weights(times: np.ndarray, dynamics: Dynamics) -> np.ndarray:
@@ -230,8 +234,3 @@ def weights(times: np.ndarray, dynamics: Dynamics) -> np.ndarray:
     found[rows, before] = 1.0 - share
     found[rows, before + 1] += share
     return found
-
-
-def as_tensor(values: np.ndarray) -> Tensor:
-    """In the numbers that the fast kernels take."""
-    return torch.from_numpy(values).float()

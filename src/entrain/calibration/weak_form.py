@@ -37,7 +37,8 @@ class Posterior:
     def spread(self) -> np.ndarray:
         """The standard deviation of each unknown."""
         inverse = scipy.linalg.solve_triangular(self.factor, np.eye(len(self.mean)), lower=True)
-        return np.sqrt(np.square(inverse).sum(0))
+        found: np.ndarray = np.sqrt(np.square(inverse).sum(0))
+        return found
 
 
 def solve(

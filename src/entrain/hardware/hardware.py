@@ -36,7 +36,8 @@ class Hardware:
     memories hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
     `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
     its oscillators run (`frequency_spread`, `coupling_function`, `measured`: one device as it was
-    found to be, `delay`, `phase_noise`), how it is read (`readout`). A chip with fewer `oscillators` than a network has refuses it.
+    found to be, `delay`, `phase_noise`), how it is read (`readout`). A chip with fewer
+    `oscillators` than a network has refuses it.
     """
 
     wiring: Wiring | None = None

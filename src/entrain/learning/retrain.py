@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -76,7 +77,7 @@ def spec_of(network: KuramotoNetwork) -> NetworkSpec:
     def numbers(tensor: torch.Tensor | None) -> tuple[float, ...] | None:
         return None if tensor is None else tuple(tensor.double().cpu().reshape(-1).tolist())
 
-    terms = {
+    terms: dict[str, Any] = {
         name: numbers(getattr(parameters, name))
         for name in ("frequencies", "start_phases", "injection")
     }
