@@ -17,6 +17,7 @@ from entrain.hardware import (
     FrequencySpread,
     Hardware,
     Levels,
+    Measured,
     Mismatch,
     Offset,
     PhaseNoise,
@@ -80,6 +81,7 @@ OFF: dict[str, Hardware] = {
     "stuck": Hardware(stuck=Stuck()),
     "frequency_spread": Hardware(frequency_spread=FrequencySpread()),
     "coupling_function": Hardware(coupling_function=CouplingFunction()),
+    "measured": Hardware(measured=Measured()),
     "delay": Hardware(delay=Delay()),
     "phase_noise": Hardware(phase_noise=PhaseNoise()),
     "readout": Hardware(readout=Readout()),
@@ -100,6 +102,15 @@ SMOOTH: dict[str, Hardware] = {
     "frequency_spread": Hardware(frequency_spread=FrequencySpread(2.0)),
     "coupling_function": Hardware(
         coupling_function=CouplingFunction(0.4, second=0.3, second_even=-0.2)
+    ),
+    "measured": Hardware(
+        measured=Measured(
+            couplings=tuple(tuple(1.0 + 0.01 * (i - 2 * j) for j in range(N)) for i in range(N)),
+            fields=tuple(1.0 + 0.03 * i for i in range(N)),
+            offsets=tuple(0.1 * i - 0.5 for i in range(N)),
+            frequencies=tuple(0.2 * (i % 5) for i in range(N)),
+            lag=0.1,
+        )
     ),
     "delay": Hardware(delay=Delay(0.2)),
 }

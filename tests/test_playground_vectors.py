@@ -19,7 +19,7 @@ from entrain.tensorfile import read_tensors
 ROOT = Path(__file__).parents[1]
 MOST_BYTES, MOST_BYTES_OF_TERMS, MOST_BYTES_OF_PHOTOGRAPHS = 300_000, 10_000, 300_000
 MOST_BYTES_OF_CHIPS, MOST_BYTES_OF_TEST_IMAGES = 200_000, 400_000
-REFUSED_BY_THE_PAGE = {"delay"}  # effects that it names and does not show
+REFUSED_BY_THE_PAGE = {"delay", "measured"}  # effects that it names and does not show
 
 
 @pytest.fixture(scope="module")

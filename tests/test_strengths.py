@@ -64,7 +64,7 @@ def test_a_kind_is_varied_around_its_own_strength() -> None:
 @pytest.mark.parametrize("name", [name for name, _ in EVERYTHING.effects])
 def test_a_stronger_effect_moves_a_network_further(name: str) -> None:
     kinds = [each.hardware.only(name) for each in varied(EVERYTHING, name)]
-    if name == "wiring":
+    if name in ("wiring", "measured"):  # which have no strength
         assert kinds == []
         return
     ideal = scores(Hardware(), *range(8))

@@ -124,4 +124,4 @@ def _step(
     torch.autograd.backward(
         list(tensors.values()), [slopes[n].reshape(t.shape) for n, t in tensors.items()]
     )
-    return float(loss), float((scores.argmax(-1) == labels).float().mean())
+    return float(loss.detach()), float((scores.argmax(-1) == labels).float().mean())

@@ -213,7 +213,7 @@ def acting_under(parameters: Parameters, fields: Tensor) -> PhaseModel:
         "injection": p.injection,
         "start": p.start_phases,
     }
-    rows = {name: None if t is None else t[:, None] for name, t in shared.items()}
+    rows: dict[str, Any] = {n: None if t is None else t[:, None] for n, t in shared.items()}
     return PhaseModel(fields, p.couplings, lag=p.lag, harmonic=p.harmonic, **rows)
 
 

@@ -1,0 +1,236 @@
+"""Calibrate devices, retrain for them, and say what it recovers: results/calibration.json.
+
+    python benchmarks/calibration.py simulated    a simulated chip of mnist-74: 30 minutes, two cores
+    python benchmarks/calibration.py circuit      LC oscillators of spread components in ngspice: 1 h
+
+Each part keeps what it has measured in the file, and a second call goes on after it. Fields and
+training images come from the training set; the test set is evaluated once for each network.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import entrain
+from entrain.calibration import Traces, calibrate, plan, simulated, train_in_the_loop
+from entrain.calibration.calibrate import Calibration
+from entrain.export import Spice, design_of
+from entrain.export.design import Design
+from entrain.export.ngspice import simulate
+from entrain.files import strict_json, write_atomically
+from entrain.hardware import Components, FrequencySpread, Hardware, Mismatch
+from entrain.hardware.chip import on_chips
+from entrain.model import Model
+
+RESULT = Path(__file__).parent.parent / "results" / "calibration.json"
+KIND = Hardware(
+    mismatch=Mismatch(couplings=0.1, fields=0.1), frequency_spread=FrequencySpread(1.0)
+)
+SEED = 3
+SPREAD = Components(
+    inductance=0.05,
+    tuning=2e-4,
+    negative_conductance=0.05,
+    transconductance=0.05,
+    injection=0.05,
+)
+
+
+def kept() -> dict[str, Any]:
+    return json.loads(RESULT.read_text()) if RESULT.exists() else {}
+
+
+def measure(part: str, name: str, how: Callable[[], Any]) -> Any:
+    """What `how` gives, from the file where it was measured before."""
+    found = kept()
+    if name not in found.get(part, {}):
+        began = time.monotonic()
+        value = how()
+        found = kept()
+        found.setdefault(part, {})[name] = value
+        write_atomically(RESULT, (strict_json(found, 1) + "\n").encode())
+        print(f"{part} {name}: {value} ({time.monotonic() - began:.0f} s)", flush=True)  # noqa: T201
+    return found[part][name]
+
+
+def progress(stage: str, fraction: float) -> None:
+    print(f"\r{stage} {100 * fraction:3.0f} %  ", end="", file=sys.stderr)  # noqa: T201
+
+
+# A simulated chip of mnist-74
+
+
+def truth(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    found = on_chips(model.one_run(), KIND, [SEED]).parameters
+    assert found.frequencies is not None
+    return found.couplings[0].double().numpy(), found.frequencies[0].double().numpy()
+
+
+def errors(found: Calibration, model: Model) -> dict[str, float]:
+    couplings, frequencies = truth(model)
+    used = couplings != 0
+    rms = np.sqrt(np.square(couplings[used]).mean())
+
+    def percent(estimate: np.ndarray) -> float:
+        return float(100 * np.sqrt(np.square((estimate - couplings)[used]).mean()) / rms)
+
+    weak = found.unknowns.programmed * found.unknowns.gains(found.weak)
+    own, spread = found.part("frequencies")
+    return {
+        "traces": found.traces,
+        "couplings_percent_of_rms": percent(found.couplings),
+        "couplings_weak_form_percent": percent(weak),
+        "couplings_as_programmed_percent": percent(found.unknowns.programmed),
+        "frequencies": float(np.sqrt(np.square(own - frequencies).mean())),
+        "frequencies_in_errors": float(np.sqrt(np.square((own - frequencies) / spread).mean())),
+        "noise": found.noise,
+    }
+
+
+def of_images(model: Model, runs: int) -> Traces:
+    """Experiments with the fields of training images."""
+    data = entrain.load_dataset("mnist")
+    inputs = model.inputs(data.train.features[:runs], unseen=False)
+    fields = model.one_run().phase_model(inputs[None]).fields[0].double().numpy()
+    return Traces(plan(model).times, fields)
+
+
+def on_simulated_chip() -> None:
+    model = entrain.load("mnist-74")
+    chip = KIND.sample(SEED)
+    made: dict[str, Calibration] = {}
+    cases = {
+        "clean, 200 traces, images": (lambda: of_images(model, 200), 0.0),
+        "clean, 200 traces, planned": (lambda: plan(model, runs=200), 0.0),
+        "0.01 rad, 200 traces, planned": (lambda: plan(model, runs=200), 0.01),
+        "0.01 rad, 1,000 traces, images": (lambda: of_images(model, 1000), 0.01),
+        "0.01 rad, 1,000 traces, planned": (lambda: plan(model, runs=1000), 0.01),
+    }
+    for name, (experiments, noise) in cases.items():
+
+        def one(experiments: Any = experiments, noise: float = noise, name: str = name) -> Any:
+            traces = simulated(model, chip, experiments(), noise=noise)
+            made[name] = calibrate(model, traces, on_progress=progress)
+            return errors(made[name], model)
+
+        measure("simulated", name, one)
+    test = entrain.load_test_split("mnist")
+    for shipped in ("mnist-74", "mnist-74-direct"):
+        ideal = entrain.load(shipped)
+        measure("simulated", f"{shipped}, ideal", lambda i=ideal: i.evaluate(test)["top1"])
+        on = ideal.on(chip)
+        measure("simulated", f"{shipped}, on the chip", lambda o=on: o.evaluate(test)["top1"])
+
+        def retrained(ideal: Model = ideal) -> float:
+            traces = simulated(ideal, chip, plan(ideal, runs=200), noise=0.01)
+            calibrated = calibrate(ideal, traces, on_progress=progress).model(ideal)
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "calibrated.safetensors"
+                calibrated.save(path)
+                trained = entrain.train("mnist", chip=path, epochs=5, progress=True).model
+            return trained.on(chip).evaluate(test)["top1"]
+
+        measure("simulated", f"{shipped}, retrained, on the chip", retrained)
+
+
+# LC oscillators in ngspice
+
+
+class Circuit:
+    """A device: 26 LC oscillators of components with tolerances, in ngspice."""
+
+    def __init__(self, model: Model, data: Any) -> None:
+        self.design: Design = design_of(model, data.test.features[:1], data.test.labels[:1])
+        self.spice = Spice("lc", cycles=100.0, spread=SPREAD, seed=SEED)
+
+    def traces(self, couplings: np.ndarray, fields: np.ndarray, times: int = 20) -> np.ndarray:
+        import torch
+
+        phase_model = self.design.under(fields).phase_model
+        from dataclasses import replace
+
+        told = replace(phase_model, couplings=torch.from_numpy(couplings)[None].double())
+        design = replace(
+            self.design,
+            phase_model=told,
+            labels=(0,) * len(fields),
+        )
+        return simulate(design, self.spice, times=times, on_progress=lambda f: progress("ngspice", f))
+
+    def __call__(self, couplings: np.ndarray, fields: np.ndarray) -> np.ndarray:
+        return self.traces(couplings, fields)[-1]
+
+    def accuracy(self, model: Model, split: Any) -> float:
+        """Percent of `split` that the device, programmed with `model`, gets right."""
+        parameters = model.one_run()
+        fields = parameters.phase_model(model.inputs(split.features)[None]).fields[0].double()
+        phases = self(parameters.couplings[0].double().numpy(), fields.numpy())
+        answers = self.design.scores(phases).argmax(-1)
+        return float(100 * np.mean(answers == split.labels))
+
+
+IMAGES = 100  # of the 300 test images, the first: a run of the circuit takes a second or more
+
+
+def on_circuit() -> None:
+    data = entrain.load_dataset("digits")
+    test = entrain.Split(data.test.features[:IMAGES], data.test.labels[:IMAGES])
+    folder = Path(tempfile.gettempdir()) / "entrain-calibration"
+    model = entrain.train(
+        data, protocols="DIRECT", hidden=16, folder=folder / "digits", progress=True
+    ).model
+    device = Circuit(model, data)
+    nominal = Circuit(model, data)
+    nominal.spice = Spice("lc", cycles=100.0)
+    measure("circuit", "phase model", lambda: model.evaluate(test)["top1"])
+    measure("circuit", "components as designed", lambda: nominal.accuracy(model, test))
+    measure("circuit", "spread components", lambda: device.accuracy(model, test))
+    path = folder / "calibrated.safetensors"
+
+    def calibrated() -> dict[str, Any]:
+        file = folder / "traces.safetensors"
+        if not file.exists():
+            experiments = plan(model, runs=100)
+            couplings = model.one_run().couplings[0].double().numpy()
+            phases = device.traces(couplings, experiments.fields)[1:]
+            Traces(experiments.times, experiments.fields, phases).save(file)
+        from entrain.calibration import read_traces
+
+        found = calibrate(model, read_traces(file), on_progress=progress)
+        found.model(model).save(path)
+        return found.summary()
+
+    measure("circuit", "calibration", calibrated)
+    twin = entrain.load(path)
+    assert twin.hardware is not None
+    measure("circuit", "twin", lambda: twin.on(0).evaluate(test)["top1"])
+    retrained = entrain.train("digits", chip=path, folder=folder / "retrained", progress=True).model
+    measure("circuit", "retrained", lambda: device.accuracy(retrained, test))
+
+    def looped() -> float:
+        trained = train_in_the_loop(
+            twin,
+            device,
+            data.train.features,
+            data.train.labels,
+            steps=10,
+            batch_size=16,
+            on_step=lambda step, loss, right: print(step, loss, right, flush=True),  # noqa: T201
+        )
+        return device.accuracy(trained, test)
+
+    measure("circuit", "in the loop, 10 steps of 16", looped)
+
+
+if __name__ == "__main__":
+    parts = {"simulated": on_simulated_chip, "circuit": on_circuit}
+    for part in sys.argv[1:] or list(parts):
+        parts[part]()
