@@ -100,3 +100,9 @@ def test_the_examples_of_costs_run(tmp_path: Path) -> None:
     counts, *parts = printed("cost.md", tmp_path)
     assert counts.endswith(" True")
     assert [line.rsplit(maxsplit=2)[0] for line in parts][-2:] == ["couplers", "readout"]
+
+
+def test_the_examples_of_calibration_run(tmp_path: Path) -> None:
+    (line,) = printed("calibration.md", tmp_path)
+    assert float(line.split()[0]) < 0.012
+    assert (tmp_path / "calibrated.safetensors").is_file()

@@ -17,6 +17,7 @@ from entrain.threads import settle
 
 if TYPE_CHECKING:
     from entrain.api import train
+    from entrain.calibration import calibrate
     from entrain.cost import cost_of
     from entrain.data import (
         Dataset,
@@ -44,6 +45,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "entrain.api": ["train"],
+    "entrain.calibration": ["calibrate"],
     "entrain.cost": ["cost_of"],
     "entrain.data": [
         "Dataset",
@@ -93,6 +95,7 @@ __all__ = [
     "Teacher",
     "TeacherSpec",
     "Trained",
+    "calibrate",
     "cost_of",
     "load",
     "load_dataset",
