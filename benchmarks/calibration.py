@@ -1,7 +1,7 @@
 """Calibrate devices, retrain for them, and say what it recovers: results/calibration.json.
 
-    python benchmarks/calibration.py simulated    a simulated chip of mnist-74: 30 minutes, two cores
-    python benchmarks/calibration.py circuit      LC oscillators of spread components in ngspice: 1 h
+    python benchmarks/calibration.py simulated    a simulated chip of mnist-74
+    python benchmarks/calibration.py circuit      LC oscillators of spread components in ngspice
 
 Each part keeps what it has measured in the file, and a second call goes on after it. Fields and
 training images come from the training set; the test set is evaluated once for each network.
@@ -14,13 +14,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 import entrain
-from entrain.calibration import Traces, calibrate, plan, simulated, train_in_the_loop
+from entrain.calibration import Traces, calibrate, plan, read_traces, simulated, train_in_the_loop
 from entrain.calibration.calibrate import Calibration
 from entrain.export import Spice, design_of
 from entrain.export.design import Design
@@ -31,9 +33,7 @@ from entrain.hardware.chip import on_chips
 from entrain.model import Model
 
 RESULT = Path(__file__).parent.parent / "results" / "calibration.json"
-KIND = Hardware(
-    mismatch=Mismatch(couplings=0.1, fields=0.1), frequency_spread=FrequencySpread(1.0)
-)
+KIND = Hardware(mismatch=Mismatch(couplings=0.1, fields=0.1), frequency_spread=FrequencySpread(1.0))
 SEED = 3
 SPREAD = Components(
     inductance=0.05,
@@ -152,18 +152,14 @@ class Circuit:
         self.spice = Spice("lc", cycles=100.0, spread=SPREAD, seed=SEED)
 
     def traces(self, couplings: np.ndarray, fields: np.ndarray, times: int = 20) -> np.ndarray:
-        import torch
-
-        phase_model = self.design.under(fields).phase_model
-        from dataclasses import replace
-
-        told = replace(phase_model, couplings=torch.from_numpy(couplings)[None].double())
-        design = replace(
-            self.design,
-            phase_model=told,
-            labels=(0,) * len(fields),
+        design = self.design.under(fields)
+        told = replace(design.phase_model, couplings=torch.from_numpy(couplings)[None].double())
+        return simulate(
+            replace(design, phase_model=told),
+            self.spice,
+            times=times,
+            on_progress=lambda fraction: progress("ngspice", fraction),
         )
-        return simulate(design, self.spice, times=times, on_progress=lambda f: progress("ngspice", f))
 
     def __call__(self, couplings: np.ndarray, fields: np.ndarray) -> np.ndarray:
         return self.traces(couplings, fields)[-1]
@@ -202,8 +198,6 @@ def on_circuit() -> None:
             couplings = model.one_run().couplings[0].double().numpy()
             phases = device.traces(couplings, experiments.fields)[1:]
             Traces(experiments.times, experiments.fields, phases).save(file)
-        from entrain.calibration import read_traces
-
         found = calibrate(model, read_traces(file), on_progress=progress)
         found.model(model).save(path)
         return found.summary()

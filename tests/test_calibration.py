@@ -130,6 +130,7 @@ def test_the_trajectories_know_more_than_the_weak_form(model: Model, noisy: Cali
     assert coupling_error(noisy.couplings, model) < 0.8 * coupling_error(weak, model)
 
 
+@pytest.mark.slow
 def test_noise_that_nobody_knew_is_found(model: Model, noisy: Calibration) -> None:
     given = measured(model, noise=0.02)
     found = calibrate(model, replace(given, noise=None))
@@ -146,9 +147,9 @@ def test_an_oscillator_that_is_never_read_is_estimated_from_the_others(model: Mo
     others = np.delete(np.arange(len(found.couplings)), 3)
     wanted = true(model)["couplings"]
     wrong = (found.couplings - wanted)[np.ix_(others, others)]
-    assert np.sqrt(np.square(wrong).mean()) < 0.02 * np.sqrt(np.square(wanted).mean())
+    assert np.sqrt(np.square(wrong).mean()) < 0.05 * np.sqrt(np.square(wanted).mean())
     before = coupling_error(found.unknowns.programmed, model)
-    assert coupling_error(found.couplings, model) < 0.7 * before
+    assert coupling_error(found.couplings, model) < 0.8 * before
     own, _ = found.part("frequencies")
     assert abs(own[3] - true(model)["frequencies"][3]) < 0.3
 
