@@ -1,0 +1,22 @@
+"""Ten output oscillators decide on a handwritten digit."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import entrain
+
+model = entrain.load("mnist-74-direct")
+test = entrain.load_test_split("mnist")
+phases = model.network.simulate(model.inputs(test.features[:1]), record=True)
+outputs = phases[:, 0, -10:].cos().numpy()  # (201, 10)
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.8), width_ratios=[1, 2.2])
+left.imshow(test.features[0].reshape(28, 28), cmap="gray_r")
+left.axis("off")
+times = np.linspace(0, model.network.dynamics.observation_time, len(outputs))
+for digit, line in enumerate(outputs.T):
+    right.plot(times, line, color=f"C{digit}", lw=2.5 if digit == outputs[-1].argmax() else 1)
+    right.annotate(str(digit), (times[-1], line[-1]), xytext=(4, 0), textcoords="offset points")
+right.set(xlabel="time", ylabel="cos θ of the outputs")
+figure.tight_layout()
+figure.savefig("decision.png", dpi=110)

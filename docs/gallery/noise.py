@@ -1,0 +1,23 @@
+"""Accuracy against temperature: a network of each protocol on 1,000 test images."""
+
+import matplotlib.pyplot as plt
+
+import entrain
+
+test = entrain.load_test_split("mnist")
+images, labels = test.features[:1000], test.labels[:1000]
+temperatures = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+
+figure, axis = plt.subplots(figsize=(5, 3))
+for name in ("mnist-74-path", "mnist-74", "mnist-74-direct"):
+    model = entrain.load(name)
+    inputs, accuracies = model.inputs(images), []
+    for temperature in temperatures:
+        phases = model.network.simulate(inputs, temperature=temperature, seed=1)
+        found = model.network.readout(phases).argmax(-1).numpy()
+        accuracies.append(100 * (found == labels).mean())
+    axis.semilogx(temperatures, accuracies, marker="o", label=name)
+axis.set(xlabel="temperature kT", ylabel="top-1 %")
+axis.legend()
+figure.tight_layout()
+figure.savefig("noise.png", dpi=110)

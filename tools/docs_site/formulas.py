@@ -1,0 +1,24 @@
+"""Formulas in TeX to MathML, so that no script and no font has to be loaded.
+
+`pymdownx.arithmatex` marks them: `$...$` within a line, `$$...$$` on lines of their own.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from latex2mathml.converter import convert
+
+_MARKED = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+
+
+def as_mathml(page: str) -> str:
+    """`page` with every formula as a `<math>` element."""
+    return _MARKED.sub(_converted, page)
+
+
+def _converted(found: re.Match[str]) -> str:
+    block = found[2] == "["
+    formula = convert(html.unescape(found[3]).strip(), display="block" if block else "inline")
+    return f'<div class="formula">{formula}</div>' if block else formula
