@@ -1,5 +1,6 @@
 # make demo   train 74 oscillators on the bundled digits
 # make test   linters, types, import rules and tests
+# make docs   the documentation site, into site/, without any request to another host
 # make fuzz   12,000 damaged and hostile files, which must be read or refused: results/fuzz.json
 # make soak   commands killed 100 times at random moments, resumed, compared: 20 minutes
 # make test-all   all of these but what needs a GPU
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: soak fuzz test-all
-.PHONY: demo test gpu-test lint page page-tests browser simulators clean
+.PHONY: demo test docs gpu-test lint page page-tests browser simulators clean
 
 demo: $(VENV)/installed
 	$(BIN)/entrain train digits
@@ -18,6 +19,11 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev lint page-tests browser simulators
 	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses 2 --dist loadfile \
 		--no-loadscope-reorder
+
+docs: $(VENV)/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python tools/docs_site/check.py site
+	@echo "open site/index.html; the search needs a server: $(BIN)/python -m http.server --directory site"
 
 fuzz: $(VENV)/installed-dev
 	PYTHONPATH=tests $(BIN)/python -m fuzzing --mutants 12000 --out results/fuzz.json
@@ -90,4 +96,4 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@ $(VENV)/installed
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

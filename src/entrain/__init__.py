@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from entrain.teacher import Teacher
     from entrain.yields import yield_of
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "entrain.api": ["train"],

@@ -1,0 +1,109 @@
+"""Check a built site: every internal link and asset exists, and no asset is on another host.
+
+    python tools/docs_site/check.py site
+
+Prints what is wrong and exits with 1, or prints how much was checked.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_ASSETS = {"script", "img", "iframe", "source", "video", "audio", "embed", "object", "use"}
+_FETCHED = {"stylesheet", "icon", "preload", "prefetch", "preconnect", "dns-prefetch", "manifest"}
+_CSS_URL = re.compile(r"(?:url\(|@import\s+)['\"]?([^'\")\s;]+)")
+
+
+class Page(HTMLParser):
+    """The ids of a page, where it links to, and what a browser loads for it."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.assets: list[str] = []
+        self._in_style = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect what an element names."""
+        values = {name: value for name, value in attrs if value}
+        self.ids |= {values[name] for name in ("id", "name") if name in values}
+        self.assets += _CSS_URL.findall(values.get("style", ""))
+        self._in_style = tag == "style"
+        if "srcset" in values:
+            self.assets += [each.split()[0] for each in values["srcset"].split(",")]
+        if tag in _ASSETS:
+            self.assets += [values[name] for name in ("src", "data", "href") if name in values]
+        elif tag == "link" and _FETCHED & set(values.get("rel", "").split()):
+            self.assets.append(values.get("href", ""))
+        elif tag in ("a", "area") and "href" in values:
+            self.links.append(values["href"])
+
+    def handle_data(self, data: str) -> None:
+        """What a <style> element loads."""
+        if self._in_style:
+            self.assets += _CSS_URL.findall(data)
+            self._in_style = False
+
+
+def problems(site: Path) -> tuple[list[str], int]:
+    """What is wrong in the folder of a site, and how many links and assets were checked."""
+    pages = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
+    found, checked = [], 0
+    for path, page in pages.items():
+        for target in page.assets:
+            checked += 1
+            if _elsewhere(target):
+                found.append(f"{path.relative_to(site)}: loads {target} from another host")
+        for target in [*page.assets, *page.links]:
+            checked += 1
+            if reason := _missing(target, path, site, pages):
+                found.append(f"{path.relative_to(site)}: {target}: {reason}")
+    for path in sorted(site.rglob("*.css")):
+        for target in _CSS_URL.findall(path.read_text()):
+            checked += 1
+            if _elsewhere(target) or _missing(target, path, site, pages):
+                found.append(f"{path.relative_to(site)}: loads {target}, which is not in the site")
+    return found, checked
+
+
+def _elsewhere(target: str) -> bool:
+    parts = urlsplit(target)
+    return bool(parts.netloc) or parts.scheme in ("http", "https")
+
+
+def _missing(target: str, page: Path, site: Path, pages: dict[Path, Page]) -> str:
+    """Why an internal target does not exist, or nothing."""
+    parts = urlsplit(target)
+    if parts.scheme or parts.netloc:
+        return ""  # another host, mailto:, data:
+    start = site if parts.path.startswith("/") else page.parent
+    path = (start / unquote(parts.path).lstrip("/")).resolve() if parts.path else page.resolve()
+    path = path / "index.html" if path.is_dir() else path
+    if not path.is_relative_to(site.resolve()):
+        return "leaves the site"
+    if not path.is_file():
+        return "no such file"
+    there = {each.resolve(): content for each, content in pages.items()}.get(path)
+    fragment = unquote(parts.fragment)
+    if fragment and there is not None and fragment not in there.ids:
+        return "" if page.is_relative_to(site / "playground") else "no such anchor"
+    return ""
+
+
+def main() -> int:
+    """Check the folder on the command line; the exit code."""
+    found, checked = problems(Path(sys.argv[1]))
+    for each in found:
+        print(each)  # noqa: T201
+    print(f"{checked:,} links and assets checked, {len(found)} wrong")  # noqa: T201
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
