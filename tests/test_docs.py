@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,36 +16,122 @@ import entrain
 from entrain import rules
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "results" / "README.md"])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "results").glob("*.md")]
+)
+SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 
 
-def printed(page: str, folder: Path) -> list[str]:
-    """What the examples of a page print, run one after the other in `folder`."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+def run(code: str, folder: Path, **variables: str) -> list[str]:
+    """What Python code prints, run in `folder` where `entrain` is a command."""
+    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        [sys.executable, "-c", "".join(blocks)],
+        [sys.executable, "-c", code],
         cwd=folder,
+        env=os.environ | {"PATH": commands} | variables,
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
-def test_the_examples_of_own_networks_run(tmp_path: Path) -> None:
-    couplers, gradient, learned, accuracy, *_ = printed("networks.md", tmp_path)
-    assert (couplers, gradient) == ("100", "torch.Size([24])")
-    assert float(learned) > 0.95
-    assert float(accuracy) > 85
-    assert (tmp_path / "with-frequencies.safetensors").exists()
+def script(page: str) -> str:
+    """The examples of a page one after the other: ```python blocks, and ```sh blocks in a shell.
+
+    What a shell prints goes to standard error, so that standard output is Python's alone.
+    """
+    blocks = re.findall(
+        r"^```(python|sh)\n(.*?)^```", (ROOT / "docs" / page).read_text(), re.DOTALL | re.MULTILINE
+    )
+    shell = "__import__('subprocess').run(['bash', '-ec', {!r}], check=True, stdout=2)\n"
+    return "".join(code if kind == "python" else shell.format(code) for kind, code in blocks)
 
 
-def test_the_examples_of_training_in_one_call_run(tmp_path: Path) -> None:
-    accuracy, same = printed("training.md", tmp_path)
+def printed(page: str, folder: Path) -> list[str]:
+    """What the Python examples of a page print."""
+    return run(script(page), folder)
+
+
+def test_the_tutorial_of_digits_runs(tmp_path: Path) -> None:
+    accuracy, shape, right, downhill, *heated = printed("tutorials/digits.md", tmp_path)
+    assert float(accuracy) > 94
+    assert shape == "torch.Size([201, 5, 74])"
+    assert (right, downhill) == ("True", "True")
+    cold, warm, hot = (float(line.split()[1]) for line in heated)
+    assert cold == pytest.approx(float(accuracy), abs=0.1)
+    assert cold > warm > hot
+    assert (tmp_path / "decision.png").exists()
+
+
+def test_the_tutorial_of_own_data_runs(tmp_path: Path) -> None:
+    accuracy, same = printed("tutorials/own-data.md", tmp_path)
     assert float(accuracy) > 0.95
     assert same == "True"
+    answers = (tmp_path / "answers.csv").read_text().splitlines()
+    assert len(answers) == 1 + 178
+
+
+def test_the_tutorial_of_own_loops_runs(tmp_path: Path) -> None:
+    learned, better, under_noise, shape = printed("tutorials/own-loop.md", tmp_path)
+    assert float(learned) > 0.95
+    assert better == "True"
+    assert float(under_noise) > 0.9
+    assert shape == "torch.Size([5, 300, 3])"
+
+
+def test_the_tutorial_of_chips_runs(tmp_path: Path) -> None:
+    one, trained, ideal, ours, classifier = printed("tutorials/chips.md", tmp_path)
+    assert float(trained.split()[0]) > 80
+    assert float(one) > 75
+    assert float(ideal.split()[0]) < 50
+    assert float(ours) > 85
+    on_one, on_many = map(float, classifier.split())
+    assert on_one > 0.85
+    assert on_many > 90
+    assert (tmp_path / "digits-for-chips.safetensors").exists()
+
+
+def test_the_tutorial_of_equilibrium_propagation_runs(tmp_path: Path) -> None:
+    frequencies, on_one_chip = printed("tutorials/equilibrium-propagation.md", tmp_path)
+    assert float(frequencies) > 50
+    assert float(on_one_chip) > 30
+
+
+@pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
+def test_the_tutorial_of_spice_runs(tmp_path: Path) -> None:
+    accuracy, agree, close = printed("tutorials/spice.md", tmp_path)
+    assert float(accuracy) > 80
+    assert (agree, close) == ("5 5", "True")
+    found = json.loads((tmp_path / "small-lc" / "verify.json").read_text())
+    assert found["images"] == 2
+
+
+def test_the_tutorial_of_reproduction_runs(tmp_path: Path) -> None:
+    values, reported = printed("tutorials/reproduction.md", tmp_path)
+    assert "rows" in values
+    assert reported == "True"
+
+
+def test_the_tutorial_of_ray_runs(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    (chips,) = printed("tutorials/ray.md", tmp_path)
+    assert chips == "4"
+
+
+def test_the_example_of_getting_started_runs(tmp_path: Path) -> None:
+    accuracy, answers = printed("getting-started.md", tmp_path)
+    assert float(accuracy) == pytest.approx(96.86, abs=0.02)
+    assert answers.count("7 2 1 0 4 1 4 9") == 2
+
+
+def test_the_examples_of_networks_run(tmp_path: Path) -> None:
+    couplers, gradient, accuracy, *_ = printed("networks.md", tmp_path)
+    assert (couplers, gradient) == ("100", "torch.Size([24])")
+    assert float(accuracy) > 85
+    assert (tmp_path / "with-frequencies.safetensors").exists()
 
 
 def test_the_examples_of_the_estimator_run(tmp_path: Path) -> None:
@@ -56,23 +145,6 @@ def test_the_examples_of_the_estimator_run(tmp_path: Path) -> None:
     assert (tmp_path / "digits-table.safetensors").exists()
 
 
-def test_the_examples_of_chips_run(tmp_path: Path) -> None:
-    one, trained, ideal, ours, classifier = printed("hardware.md", tmp_path)
-    assert float(trained.split()[0]) > 80
-    assert float(one) > 75
-    assert float(ideal.split()[0]) < 50
-    assert float(ours) > 85
-    on_one, on_many = map(float, classifier.split())
-    assert on_one > 0.85
-    assert on_many > 90
-    assert (tmp_path / "digits-for-chips.safetensors").exists()
-
-
-def test_the_examples_of_training_rules_run(tmp_path: Path) -> None:
-    (accuracy,) = printed("rules.md", tmp_path)
-    assert float(accuracy) > 50
-
-
 def test_the_page_of_rules_names_every_protocol_that_is_not_the_papers() -> None:
     text = (ROOT / "docs" / "rules.md").read_text()
     assert "docs/rules.md" in (ROOT / "README.md").read_text()
@@ -83,12 +155,6 @@ def test_the_page_of_rules_names_every_protocol_that_is_not_the_papers() -> None
 def test_the_example_of_a_compared_system_runs(tmp_path: Path) -> None:
     (accuracies,) = printed("bake-off.md", tmp_path)
     assert all(float(each) > 80 for each in accuracies.split())
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_links_to_files_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-        assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def test_the_examples_of_circuits_run(tmp_path: Path) -> None:
@@ -106,3 +172,17 @@ def test_the_examples_of_calibration_run(tmp_path: Path) -> None:
     (line,) = printed("calibration.md", tmp_path)
     assert float(line.split()[0]) < 0.012
     assert (tmp_path / "calibrated.safetensors").is_file()
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_of_the_gallery_draw_their_figures(path: Path, tmp_path: Path) -> None:
+    run(path.read_text(), tmp_path, MPLBACKEND="Agg")
+    assert (tmp_path / path.with_suffix(".png").name).stat().st_size > 5_000
+    assert f"images/gallery/{path.stem}.png" in (ROOT / "docs" / "gallery.md").read_text()
+    assert len(path.read_text().splitlines()) <= 30
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"

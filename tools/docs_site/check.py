@@ -55,19 +55,19 @@ def problems(site: Path) -> tuple[list[str], int]:
     """What is wrong in the folder of a site, and how many links and assets were checked."""
     pages = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
     found, checked = [], 0
+    ids = {path.resolve(): page.ids for path, page in pages.items()}
     for path, page in pages.items():
         for target in page.assets:
-            checked += 1
             if _elsewhere(target):
                 found.append(f"{path.relative_to(site)}: loads {target} from another host")
         for target in [*page.assets, *page.links]:
             checked += 1
-            if reason := _missing(target, path, site, pages):
+            if reason := _missing(target, path, site, ids):
                 found.append(f"{path.relative_to(site)}: {target}: {reason}")
     for path in sorted(site.rglob("*.css")):
         for target in _CSS_URL.findall(path.read_text()):
             checked += 1
-            if _elsewhere(target) or _missing(target, path, site, pages):
+            if _elsewhere(target) or _missing(target, path, site, ids):
                 found.append(f"{path.relative_to(site)}: loads {target}, which is not in the site")
     return found, checked
 
@@ -77,7 +77,7 @@ def _elsewhere(target: str) -> bool:
     return bool(parts.netloc) or parts.scheme in ("http", "https")
 
 
-def _missing(target: str, page: Path, site: Path, pages: dict[Path, Page]) -> str:
+def _missing(target: str, page: Path, site: Path, ids: dict[Path, set[str]]) -> str:
     """Why an internal target does not exist, or nothing."""
     parts = urlsplit(target)
     if parts.scheme or parts.netloc:
@@ -89,10 +89,9 @@ def _missing(target: str, page: Path, site: Path, pages: dict[Path, Page]) -> st
         return "leaves the site"
     if not path.is_file():
         return "no such file"
-    there = {each.resolve(): content for each, content in pages.items()}.get(path)
     fragment = unquote(parts.fragment)
-    if fragment and there is not None and fragment not in there.ids:
-        return "" if page.is_relative_to(site / "playground") else "no such anchor"
+    if fragment and fragment not in ids.get(path, {fragment}):
+        return "no such anchor"
     return ""
 
 

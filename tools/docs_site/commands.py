@@ -1,6 +1,6 @@
 """The command-line reference: every command with its arguments and options, as --help has them.
 
-    python tools/docs_site/commands.py     # prints it
+python tools/docs_site/commands.py     # prints it
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def markdown() -> str:
 def _section(name: str, command: Any) -> str:
     context = typer.Context(command, info_name=f"entrain {name}")
     usage = " ".join(["entrain", name, *command.collect_usage_pieces(context)])
-    arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [each for each in command.params if each.param_type_name == "option"]
+    shown = [each for each in command.params if not each.hidden]
+    arguments = [each for each in shown if each.param_type_name == "argument"]
+    options = [each for each in shown if each.param_type_name == "option"]
     parts = [f"## entrain {name}", _prose(command.help), f"```\n{usage}\n```"]
     if arguments:
         parts.append(_table("argument", [(_argument(each), each) for each in arguments]))

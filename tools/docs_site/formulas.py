@@ -11,6 +11,8 @@ import re
 from latex2mathml.converter import convert
 
 _MARKED = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+# Browsers leave no space between the name of a function and its argument.
+_FUNCTION = re.compile(r"(<mi>(?:sin|cos|tanh)</mi>|<mi>artanh</mi>)(<mi>|<mfrac>|<msub>|<mn>)")
 
 
 def as_mathml(page: str) -> str:
@@ -21,4 +23,5 @@ def as_mathml(page: str) -> str:
 def _converted(found: re.Match[str]) -> str:
     block = found[2] == "["
     formula = convert(html.unescape(found[3]).strip(), display="block" if block else "inline")
+    formula = _FUNCTION.sub(r'\1<mspace width="0.17em"/>\2', formula)
     return f'<div class="formula">{formula}</div>' if block else formula

@@ -1,6 +1,6 @@
 """How the time of a training step grows, from the benchmark's results.
 
-    python tools/docs_site/growth.py     # prints it
+python tools/docs_site/growth.py     # prints it
 """
 
 from __future__ import annotations

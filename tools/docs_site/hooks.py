@@ -18,9 +18,7 @@ import outside
 import presets
 from mkdocs.structure.files import Files
 
-_GENERATED = {
-    f"<!-- {maker.__name__} -->": maker.markdown for maker in (commands, presets, growth)
-}
+_GENERATED = {f"<!-- {maker.__name__} -->": maker.markdown for maker in (commands, presets, growth)}
 
 
 def on_files(files: Files, config: Any) -> Files:

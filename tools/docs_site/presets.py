@@ -1,6 +1,6 @@
 """The page of presets: every number of every kind of chip with its unit and its source.
 
-    python tools/docs_site/presets.py     # prints it
+python tools/docs_site/presets.py     # prints it
 """
 
 from __future__ import annotations

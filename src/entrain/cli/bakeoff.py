@@ -55,8 +55,10 @@ def command(
         ),
     ] = False,
     trials: Annotated[int, typer.Option(help="Settings that --search tries at most.")] = 20,
-    minutes: Annotated[float, typer.Option(help="After which --search begins no trial.")] = MINUTES,
-    epochs: Annotated[int, typer.Option(help="Of a trial of --search, at most.")] = 10,
+    minutes: Annotated[
+        float, typer.Option(help="Minutes after which --search begins no trial.")
+    ] = MINUTES,
+    epochs: Annotated[int, typer.Option(help="Epochs of a trial of --search, at most.")] = 10,
     out_folder: OutFolder = None,
     engine: EngineName = "process",
     address: Address = None,
@@ -67,9 +69,9 @@ def command(
 ) -> None:
     """Measure the systems that the paper compares with, and our own, on one protocol.
 
-    All have the same images, the same split and seeds, their epoch chosen on validation, and the
-    test images once. Killed and started again it redoes nothing that was finished. `all` writes
-    bake-off.json and the report, a single system bake-off-NAME.json.
+    All systems have the same images, split and seeds; epochs are selected on validation, and the
+    test images are used once. After a kill, the same command continues. `all` writes bake-off.json
+    and the report, a single system bake-off-NAME.json.
     """
     from entrain.errors import positive_float, positive_int
     from entrain.experiments.bake_off_choice import datasets_named, experiments, systems_named

@@ -13,26 +13,26 @@ from entrain.cli.options import Device, Json, require
 
 def command(
     batch: Annotated[int, typer.Option(help="Samples B of a training step.")] = 256,
-    oscillators: Annotated[int, typer.Option(help="Oscillators N.")] = 74,
-    steps: Annotated[int, typer.Option(help="Euler steps K.")] = 200,
+    oscillators: Annotated[int, typer.Option(help="Number N of oscillators.")] = 74,
+    steps: Annotated[int, typer.Option(help="Number K of Euler steps.")] = 200,
     inferences: Annotated[int, typer.Option(help="Images of one inference.")] = 10_000,
     rounds: Annotated[int, typer.Option(help="Interleaved rounds; medians are shown.")] = 7,
     without: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Leave a contestant out; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="Leave out a contestant; repeatable.")
     ] = None,
     growth: Annotated[
         bool, typer.Option("--growth", help="Also measure how cost grows with B, N and K.")
     ] = False,
     out_folder: Annotated[
-        Path | None, typer.Option("--out", help="Write bench.json (and growth.png) here.")
+        Path | None, typer.Option("--out", help="Folder for bench.json (and growth.png).")
     ] = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Time a training step and an inference of Entrain, PyTorch, torchdiffeq and diffrax.
 
-    One interleaved run; a contestant that is not installed, or whose gradients differ from the
-    float64 reference, is named and gets no speed. The peers: pip install 'entrain[bench]'.
+    All contestants run interleaved. One that is not installed, or whose gradients differ from the
+    float64 reference, is named and gets no speed. Install them: pip install 'entrain[bench]'.
     """
     import json as text
 

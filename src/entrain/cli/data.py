@@ -14,7 +14,7 @@ def command(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            metavar="DATASET", help="Fetch and verify this one.", show_default="list all"
+            metavar="DATASET", help="Fetch and verify this dataset.", show_default="list all"
         ),
     ] = None,
     data_dir: DataDir = None,

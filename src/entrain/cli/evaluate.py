@@ -31,7 +31,9 @@ def command(
         ),
     ] = None,
     temperature: Annotated[float, typer.Option(help="Thermal noise kT during inference.")] = 0.0,
-    replicates: Annotated[int, typer.Option(help="Noisy trajectories per image.")] = 10,
+    replicates: Annotated[
+        int, typer.Option(help="Number of noisy trajectories for each image.")
+    ] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 0,
     refine: Annotated[
         int | None,
@@ -39,12 +41,14 @@ def command(
     ] = None,
     chip: Annotated[
         int | None,
-        typer.Option(metavar="SEED", help="On the chip of this seed; entrain yield takes many."),
+        typer.Option(
+            metavar="SEED", help="Measure the chip of this seed; entrain yield measures many."
+        ),
     ] = None,
     hardware: Annotated[
         str | None,
         typer.Option(
-            help="The kind of that chip: a preset or a TOML file.",
+            help="Kind of that chip: a preset or a TOML file.",
             show_default="what the model was trained for",
         ),
     ] = None,
@@ -53,7 +57,7 @@ def command(
     ] = None,
     image_size: Annotated[
         int | None,
-        typer.Option(help="Side of your own pictures.", show_default="as in training"),
+        typer.Option(help="Side of your own pictures in pixels.", show_default="as in training"),
     ] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
@@ -61,10 +65,10 @@ def command(
 ) -> None:
     """Measure MODEL on test examples: top-1, top-2, teacher agreement, endpoint error.
 
-    Those of a dataset are its official test images, those of your own data the part that training
-    left for the test. With --temperature the ensemble's averaged outputs are measured, and single
-    trajectories too. A run folder remembers your own data. The network is the ideal one, whatever
-    hardware it was trained for, but for --chip.
+    The test examples of a dataset are its official test images; those of your own data are the part
+    that training set aside. A run folder remembers your own data. With --temperature, the averaged
+    outputs of an ensemble and its single trajectories are measured. The network is the ideal one,
+    whatever hardware it was trained for, unless you give --chip.
     """
     from entrain import kernels
     from entrain.device import choose_device

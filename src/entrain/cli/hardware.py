@@ -21,10 +21,10 @@ def command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the kinds of chips that come with the package, or show one with unit and source of
-    every number.
+    """List the kinds of chips that come with the package, or show one with the unit and the source
+    of every number.
 
-    What is shown is what entrain train --hardware and entrain yield --hardware take.
+    Use the names with entrain train --hardware and entrain yield --hardware.
     """
     from entrain.hardware import describe, presets
 

@@ -24,7 +24,7 @@ def command(
             show_default="mnist-74",
         ),
     ] = None,
-    port: Annotated[int, typer.Option(help="On 127.0.0.1; 0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     target: Annotated[
         Path | None,
@@ -39,9 +39,9 @@ def command(
 ) -> None:
     """Serve the playground to this machine until Ctrl-C, or write it to a folder or a file.
 
-    Any model of up to 512 oscillators can be played: one that reads pictures gets a pad of their
-    shape, one that reads rows of features a slider for each. The simulation runs in the browser;
-    the page asks nothing of any other place.
+    It plays any model of up to 512 oscillators. A model of pictures gets a pad of their shape, a
+    model of features a slider for each. The simulation runs in the browser; the page requests
+    nothing from other hosts.
     """
     from entrain.errors import InputError
     from entrain.playground import page_files

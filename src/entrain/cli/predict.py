@@ -30,21 +30,21 @@ def command(
         ),
     ],
     polarity: Annotated[
-        str, typer.Option(help="Of pictures: auto, light-on-dark or dark-on-light.")
+        str, typer.Option(help="Polarity of pictures: auto, light-on-dark or dark-on-light.")
     ] = "auto",
     json: Json = False,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print comma-separated values, a line for each input.")
+        bool, typer.Option("--csv", help="Print comma-separated values, one line for each input.")
     ] = False,
 ) -> None:
     """Classify pictures of any size, or rows of features.
 
-    A picture of the model's own size is taken as it is. Of any other the content is found, under
-    uneven light and on ruled paper too, scaled to 20/28 of the frame and centred by mass. Columns
-    of a table are found by the names of the training table, else by their order.
+    A picture of the model's size is used without changes. In any other picture the content is
+    found, also under uneven light and on ruled paper, scaled to 20/28 of the frame and centred by
+    mass. Columns of a table are found by the names of the training table, else by their order.
 
-    An answer with a small margin, or to an input unlike the training data, is marked unsure. What
-    cannot be read does not cost the rest: exit code 1 where some failed, 2 where all did.
+    An answer with a small margin, or to an input unlike the training data, is marked unsure. An
+    input that cannot be read does not stop the others: exit code 1 if some failed, 2 if all did.
     """
     from entrain.cli.predict_inputs import items_of
     from entrain.data.pictures import POLARITIES

@@ -38,7 +38,7 @@ def command(
         ),
     ] = False,
     runs: Annotated[
-        int | None, typer.Option(help="Training orders.", show_default="10; quick: 3")
+        int | None, typer.Option(help="Number of training orders.", show_default="10; quick: 3")
     ] = None,
     out_folder: OutFolder = None,
     engine: EngineName = "process",
@@ -50,8 +50,8 @@ def command(
 ) -> None:
     """Reproduce experiments of the paper: train what they need, measure, compare, draw.
 
-    Stages that experiments share are trained once. Killed and started again it redoes nothing
-    that was finished, and several processes may work on one folder at the same time.
+    Stages that experiments share are trained once. After a kill, the same command continues and
+    repeats nothing that was finished. Several processes may work on one folder at the same time.
     """
     from entrain.errors import positive_int, unknown_name
     from entrain.experiments import PAPER, SETTINGS

@@ -24,24 +24,29 @@ def command(
         str,
         typer.Argument(metavar="DATASET", help="A dataset, or your own, as in entrain train."),
     ],
-    trials: Annotated[int, typer.Option(help="Settings to try.")] = 24,
-    side_by_side: Annotated[int, typer.Option(help="Trained at a time.")] = 4,
-    epochs: Annotated[int, typer.Option(help="Of each trial.")] = 10,
-    hidden: Annotated[int, typer.Option(help="Hidden oscillators.")] = 64,
+    trials: Annotated[int, typer.Option(help="Number of settings to try.")] = 24,
+    side_by_side: Annotated[int, typer.Option(help="Settings that train at a time.")] = 4,
+    epochs: Annotated[int, typer.Option(help="Epochs of each trial.")] = 10,
+    hidden: Annotated[int, typer.Option(help="Number of hidden oscillators.")] = 64,
     out_file: Annotated[
-        Path | None, typer.Option("--out", show_default="runs/search-DATASET.json")
+        Path | None,
+        typer.Option(
+            "--out", help="File for what is found.", show_default="runs/search-DATASET.json"
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the search and of the networks.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the search and of the networks.")] = 0,
     label: Annotated[str | None, typer.Option(help="Label column of your table.")] = None,
-    image_size: Annotated[int, typer.Option(help="Side of your own pictures.")] = IMAGE_SIZE,
+    image_size: Annotated[int, typer.Option(help="Side of your own pictures in pixels.")] = (
+        IMAGE_SIZE
+    ),
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Search rates, gain, decay and start of DIRECT with Optuna (needs entrain[search]).
 
-    The file it writes is taken by entrain train DATASET --protocol DIRECT --settings FILE. A search
-    that was killed goes on from the journal beside that file.
+    entrain train DATASET --protocol DIRECT --settings FILE uses the file that it writes. A killed
+    search continues from the journal next to that file.
     """
     from dataclasses import replace
 

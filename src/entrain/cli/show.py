@@ -26,7 +26,9 @@ VALIDATION = (
 
 def command(
     model: ModelArgument,
-    card: Annotated[bool, typer.Option("--card", help="The card of a shipped model.")] = False,
+    card: Annotated[
+        bool, typer.Option("--card", help="Print the card of a shipped model.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Describe MODEL: sizes, dynamics, preprocessing, training, validation metrics, hardware."""

@@ -44,28 +44,33 @@ def command(
     ] = None,
     out_folder: Annotated[
         Path | None,
-        typer.Option("--out", help="New folder of the run.", show_default="runs/DATASET-n"),
+        typer.Option("--out", help="New folder for the run.", show_default="runs/DATASET-n"),
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Go on with the run in this folder.")
+        Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.")
     ] = None,
-    runs: Annotated[int, typer.Option(help="Training orders, trained side by side.")] = 1,
+    runs: Annotated[
+        int, typer.Option(help="Number of training orders; they train side by side.")
+    ] = 1,
     seed: Annotated[int, typer.Option(help="Seed of initialisations and orders.")] = 0,
     hidden: Annotated[
         str | None,
         typer.Option(
-            help="Teacher widths; their sum is the hidden oscillators.", show_default="32,16,16"
+            help="Widths of the teacher; their sum is the number of hidden oscillators.",
+            show_default="32,16,16",
         ),
     ] = None,
     epochs: Annotated[
         int | None,
-        typer.Option(help="Of the protocols named, not of the teacher or of their starts."),
+        typer.Option(
+            help="Epochs of the named protocols, not of the teacher or of protocols they start from."
+        ),
     ] = None,
     hardware: Annotated[
         str | None,
         typer.Option(
             help="Chips to train for: a preset such as typical, or a TOML file; see entrain "
-            "hardware. By DIRECT unless another protocol is named.",
+            "hardware. Uses DIRECT unless you name another protocol.",
             show_default="none: the ideal network",
         ),
     ] = None,
@@ -78,33 +83,47 @@ def command(
         ),
     ] = None,
     initialisations: Annotated[
-        int | None, typer.Option(help="Teacher starts, the best on validation is kept.")
+        int | None,
+        typer.Option(help="Initialisations of the teacher; the best on validation is kept."),
     ] = None,
-    teacher_epochs: Annotated[int | None, typer.Option(show_default="300")] = None,
+    teacher_epochs: Annotated[
+        int | None, typer.Option(help="Epochs of the teacher.", show_default="300")
+    ] = None,
     path_solver: Annotated[
         str | None,
-        typer.Option(help="Stage I: exact (its minimum, at once; default) or sgd (the paper's)."),
+        typer.Option(
+            help="Stage I: exact (solve for the minimum) or sgd (as in the paper).",
+            show_default="exact",
+        ),
     ] = None,
     ridge: Annotated[
         float | None,
-        typer.Option(help="Of the exact solver, on the input weights; 1e-4 keeps them small."),
+        typer.Option(
+            help="Ridge penalty of the exact solver on the input weights; 1e-4 keeps them small."
+        ),
     ] = None,
     path_epochs: Annotated[
-        int | None, typer.Option(help="Stage I by SGD.", show_default="300; digits: 40")
+        int | None, typer.Option(help="Epochs of Stage I by SGD.", show_default="300; digits: 40")
     ] = None,
     path_learning_rate: Annotated[
-        float | None, typer.Option(help="Stage I by SGD.", show_default="3000; digits: 60000")
+        float | None,
+        typer.Option(help="Learning rate of Stage I by SGD.", show_default="3000; digits: 60000"),
     ] = None,
     endpoint_epochs: Annotated[
-        int | None, typer.Option(help="Stage II.", show_default="20")
+        int | None, typer.Option(help="Epochs of Stage II.", show_default="20")
     ] = None,
-    endpoint_learning_rate: Annotated[float | None, typer.Option(show_default="10")] = None,
-    endpoint_weight: Annotated[float | None, typer.Option(show_default="1")] = None,
+    endpoint_learning_rate: Annotated[
+        float | None, typer.Option(help="Learning rate of Stage II.", show_default="10")
+    ] = None,
+    endpoint_weight: Annotated[
+        float | None, typer.Option(help="Weight of the endpoint loss.", show_default="1")
+    ] = None,
     direct_epochs: Annotated[
-        int | None, typer.Option(help="From labels.", show_default="by the data, 20 to 200")
+        int | None,
+        typer.Option(help="Epochs of DIRECT.", show_default="20 to 200, by the size of the data"),
     ] = None,
     class_weight: Annotated[
-        str | None, typer.Option(help="Of DIRECT: balanced weighs rare classes more.")
+        str | None, typer.Option(help="DIRECT: balanced gives rare classes more weight.")
     ] = None,
     fields: Annotated[
         list[str] | None,
@@ -115,28 +134,36 @@ def command(
         ),
     ] = None,
     settings_file: Annotated[
-        Path | None, typer.Option("--settings", help="Of DIRECT, as entrain search found them.")
+        Path | None,
+        typer.Option("--settings", help="Settings of DIRECT that entrain search found."),
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(show_default="256; digits: 32; own data: 16 to 256")
+        int | None,
+        typer.Option(
+            help="Examples of a batch.", show_default="256; digits: 32; own data: 16 to 256"
+        ),
     ] = None,
     label: Annotated[
         str | None,
         typer.Option(help="Label column of your table.", show_default="label, class, ..."),
     ] = None,
-    image_size: Annotated[int, typer.Option(help="Side in pixels of your own pictures.")] = (
+    image_size: Annotated[int, typer.Option(help="Side of your own pictures in pixels.")] = (
         IMAGE_SIZE
     ),
-    observation_time: Annotated[float | None, typer.Option(help="t_f.", show_default="0.2")] = None,
-    steps: Annotated[int | None, typer.Option(help="Euler steps K.", show_default="200")] = None,
+    observation_time: Annotated[
+        float | None, typer.Option(help="Observation time t_f.", show_default="0.2")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Number K of Euler steps.", show_default="200")
+    ] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Train an oscillator network on DATASET: from a neural teacher in two stages, or from labels.
 
-    The two stages are the paper's, but for Stage I: its minimum is solved for, not approached by
-    SGD (--path-solver sgd). A run that was killed goes on with --resume DIR and ends with the same
+    The two stages are those of the paper, except that Stage I is solved exactly; --path-solver sgd
+    trains it as the paper does. A killed run continues with --resume DIR and ends with the same
     weights.
     """
     from entrain.data import fingerprint

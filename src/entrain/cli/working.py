@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from entrain.reproduction import Engine, ResultsFolder
 
 EngineName = Annotated[
-    str, typer.Option(help="process (this one), or ray (needs entrain[cluster]).")
+    str, typer.Option(help="process (this one) or ray (needs entrain[cluster]).")
 ]
 OutFolder = Annotated[
     Path | None,
-    typer.Option("--out", help="Folder of results.", show_default="results; quick: results/quick"),
+    typer.Option("--out", help="Folder for results.", show_default="results; quick: results/quick"),
 ]
 Size = Annotated[str | None, typer.Option(hidden=True, help="A setting by name.")]
-Address = Annotated[str | None, typer.Option(help="Of a Ray cluster.", show_default="a local one")]
+Address = Annotated[
+    str | None, typer.Option(help="Address of a Ray cluster.", show_default="a local one")
+]
 
 
 def engine_named(name: str, address: str | None, data_dir: Path | None, device: str) -> Engine:

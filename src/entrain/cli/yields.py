@@ -29,23 +29,26 @@ def command(
     hardware: Annotated[
         str | None,
         typer.Option(
-            help="A preset or a TOML file; see entrain hardware.",
+            help="Kind of chip: a preset or a TOML file; see entrain hardware.",
             show_default="what the model was trained for",
         ),
     ] = None,
     chips: Annotated[int, typer.Option(help="Number of chips.")] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the first chip; the next ones follow.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the first chip; the others follow.")] = 0,
     noise_seed: Annotated[int, typer.Option(help="Seed of the noise of a run.")] = 0,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Accuracy in percent that a good chip has.", show_default="none"),
+        typer.Option(help="Accuracy in percent of a good chip.", show_default="none"),
     ] = None,
     effects: Annotated[
-        bool, typer.Option("--effects", help="Also the cost of each effect, alone and among all.")
+        bool,
+        typer.Option("--effects", help="Also measure what each effect costs, alone and among all."),
     ] = False,
     strengths: Annotated[
         bool,
-        typer.Option("--strengths", help="Also with each effect at 1/4 to 4 times its strength."),
+        typer.Option(
+            "--strengths", help="Also measure each effect at 1/4 to 4 times its strength."
+        ),
     ] = False,
     dataset: Annotated[
         str | None,
@@ -58,17 +61,17 @@ def command(
         typer.Option(
             "--out",
             metavar="FILE.json",
-            help="Keep accuracies and result there; if it is there, go on from it.",
+            help="File for accuracies and result; if it exists, continue from it.",
         ),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .pdf or .svg.")
+        Path | None, typer.Option(metavar="FILE", help="Draw a figure: .png, .pdf or .svg.")
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="process (this one), or ray (needs entrain[cluster]).")
+        str, typer.Option(help="process (this one) or ray (needs entrain[cluster]).")
     ] = "process",
     address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster.", show_default="a local one")
+        str | None, typer.Option(help="Address of a Ray cluster.", show_default="a local one")
     ] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
@@ -76,9 +79,9 @@ def command(
 ) -> None:
     """Make many chips of a kind, each with its own parts, and measure MODEL on each of them.
 
-    Chips differ by mismatch, dead parts and the like, drawn by their seeds; the noise of a run is
-    drawn by --noise-seed and the same for every chip. With --out, a measurement that was killed
-    goes on where it was, and one for more chips adds to those that are there.
+    The seed of a chip draws its mismatch, its dead parts and the like. --noise-seed draws the noise
+    of a run, which is the same for every chip. With --out, a killed measurement continues where it
+    was, and one with more chips adds to those that are there.
     """
     from entrain.cli.evaluate import test_examples
     from entrain.model_on_chip import trained_for_other
