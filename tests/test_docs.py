@@ -95,18 +95,19 @@ def test_the_tutorial_of_chips_runs(tmp_path: Path) -> None:
 
 
 def test_the_tutorial_of_equilibrium_propagation_runs(tmp_path: Path) -> None:
-    frequencies, on_one_chip = printed("tutorials/equilibrium-propagation.md", tmp_path)
+    frequencies, its_own, another = printed("tutorials/equilibrium-propagation.md", tmp_path)
     assert float(frequencies) > 50
-    assert float(on_one_chip) > 30
+    assert float(its_own) > 80
+    assert float(another) < float(its_own) - 5
 
 
 @pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
 def test_the_tutorial_of_spice_runs(tmp_path: Path) -> None:
     accuracy, agree, close = printed("tutorials/spice.md", tmp_path)
-    assert float(accuracy) > 80
-    assert (agree, close) == ("5 5", "True")
+    assert float(accuracy) > 60
+    assert (agree, close) == ("3 3", "True")
     found = json.loads((tmp_path / "small-lc" / "verify.json").read_text())
-    assert found["images"] == 2
+    assert found["images"] == 1
 
 
 def test_the_tutorial_of_reproduction_runs(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ pytest.importorskip("mkdocs", reason="MkDocs is not installed (pip install '.[do
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = typer.main.get_command(app).commands
-PRESETS = sorted((ROOT / "src" / "entrain" / "hardware" / "presets").glob("*.toml"))
+PACKAGE = ROOT / "src" / "entrain"
+PRESETS = sorted([*PACKAGE.glob("*/presets/*.toml"), PACKAGE / "cost" / "common.toml"])
 
 
 def tool(name: str) -> ModuleType:
@@ -116,7 +117,7 @@ def test_the_reference_has_every_option_of_a_command_with_its_help(name: str, si
         assert parameter.help, f"{name}: {parameter.name} has no help text"
         names = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]
         for each in (*names, *parameter.secondary_opts):
-            (row,) = [row for row in rows if re.search(rf"`{re.escape(each)}[` ,]", row)]
+            (row,) = [row for row in rows if re.match(rf"\| [^|]*`{re.escape(each)}[` ,]", row)]
             assert " ".join(parameter.help.split()) in row.replace("`", "")
             assert each in shown
 
@@ -124,26 +125,33 @@ def test_the_reference_has_every_option_of_a_command_with_its_help(name: str, si
 @pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.stem)
 def test_every_number_of_a_preset_is_shown_with_its_source(path: Path, site: Path) -> None:
     chip = tomllib.loads(path.read_text())
-    section = tool("presets").markdown().split(f"## {path.stem}\n")[1].split("\n## ")[0]
+    presets = tool("presets")
+    sections = f"{presets.markdown()}\n\n{presets.technologies()}"
+    section = re.split(rf"^##+ {path.stem}\n", sections, flags=re.MULTILINE)[1].split("\n##")[0]
     rows = {line.split("|")[1].strip(" `"): line for line in section.splitlines() if "`" in line}
     shown = text_of(site / "reference" / "presets.html")
     numbers = 0
     for name, entries in chip.items():
         for entry, given in entries.items() if isinstance(entries, dict) else ():
-            value = given["value"] if isinstance(given, dict) else given
-            if isinstance(value, str):
+            values = numbers_of(given)
+            if not values:
                 continue
             numbers += 1
             assert given["source"], f"{path.name}: {name}.{entry} has no source"
             row = rows[f"{name}.{entry}"]
             assert given["source"] in row
-            assert f"{value if isinstance(value, int) else _first(value):g}" in row
+            assert all(f"{value:g}" in row for value in values)
             assert f"{name}.{entry}" in shown
     assert numbers >= 1
 
 
-def _first(value: Any) -> float:
-    return float(value[0] if isinstance(value, list) else value)
+def numbers_of(given: Any) -> list[float]:
+    """The numbers of an entry: one, the ends of a list, or a typical value and its range."""
+    if not isinstance(given, dict):
+        return []
+    found = [given[key] for key in ("value", "low", "typical", "high") if key in given]
+    found = [*found[0][:: len(found[0]) - 1]] if isinstance(found[0], list) else found
+    return [value for value in found if not isinstance(value, str)]
 
 
 def test_every_public_name_is_in_the_reference() -> None:

@@ -18,7 +18,12 @@ import outside
 import presets
 from mkdocs.structure.files import Files
 
-_GENERATED = {f"<!-- {maker.__name__} -->": maker.markdown for maker in (commands, presets, growth)}
+_GENERATED = {
+    "<!-- commands -->": commands.markdown,
+    "<!-- presets -->": presets.markdown,
+    "<!-- technologies -->": presets.technologies,
+    "<!-- growth -->": growth.markdown,
+}
 
 
 def on_files(files: Files, config: Any) -> Files:

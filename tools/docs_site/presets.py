@@ -1,4 +1,4 @@
-"""The page of presets: every number of every kind of chip with its unit and its source.
+"""The page of presets: every number of the package's TOML files with its unit and its source.
 
 python tools/docs_site/presets.py     # prints it
 """
@@ -11,33 +11,49 @@ from typing import Any
 
 import entrain
 
-FOLDER = Path(entrain.__file__).parent / "hardware" / "presets"
+PACKAGE = Path(entrain.__file__).parent
+CHIPS = sorted((PACKAGE / "hardware" / "presets").glob("*.toml"))
+TECHNOLOGIES = [
+    *sorted((PACKAGE / "cost" / "presets").glob("*.toml")),
+    PACKAGE / "cost" / "common.toml",
+]
 
 
 def markdown() -> str:
-    """A section with a table for each preset, read from its TOML file."""
-    return "\n\n".join(_section(path) for path in sorted(FOLDER.glob("*.toml")))
+    """A section with a table for each kind of chip."""
+    return "\n\n".join(_section(path, "##") for path in CHIPS)
 
 
-def _section(path: Path) -> str:
-    chip = tomllib.loads(path.read_text())
+def technologies() -> str:
+    """A section with a table for each technology of `entrain cost`, and what they share."""
+    return "\n\n".join(_section(path, "###") for path in TECHNOLOGIES)
+
+
+def _section(path: Path, level: str) -> str:
+    content = tomllib.loads(path.read_text())
     rows = [
         (f"`{section}.{name}`", *_entry(entry))
-        for section, entries in chip.items()
+        for section, entries in content.items()
         if isinstance(entries, dict)
         for name, entry in entries.items()
     ]
     lines = [f"| {' | '.join(each.replace('|', '/') for each in row)} |" for row in rows]
-    head = [f"## {path.stem}", "", f"{chip['title']}.", ""]
+    title = [f"{content['title']}.", ""] if "title" in content else []
+    head = [f"{level} {path.stem}", "", *title]
     return "\n".join([*head, "| entry | value | source |", "|---|---|---|", *lines])
 
 
 def _entry(entry: Any) -> tuple[str, str]:
-    """Value with its unit, and the source."""
+    """Value or range with its unit, and the source."""
     if not isinstance(entry, dict):
         return _value(entry), ""
     unit = entry.get("unit", "").removeprefix("1")
-    return f"{_value(entry['value'])} {unit}".strip(), entry.get("source", "")
+    if "value" in entry:
+        value = _value(entry["value"])
+    else:
+        low, typical, high = (_value(entry[name]) for name in ("low", "typical", "high"))
+        value = f"{typical} ({low} to {high})"
+    return f"{value} {unit}".strip(), entry.get("source", "")
 
 
 def _value(value: Any) -> str:
@@ -49,4 +65,4 @@ def _value(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    print(markdown())  # noqa: T201
+    print(markdown(), technologies(), sep="\n\n")  # noqa: T201

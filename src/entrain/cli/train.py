@@ -63,7 +63,7 @@ def command(
     epochs: Annotated[
         int | None,
         typer.Option(
-            help="Epochs of the named protocols, not of the teacher or of protocols they start from."
+            help="Epochs of the named protocols; the teacher and earlier stages have their own."
         ),
     ] = None,
     hardware: Annotated[
