@@ -128,9 +128,14 @@ def killed_after(seconds: float, process: subprocess.Popen[Any]) -> Iterator[Non
         late.cancel()
 
 
+LONG = ("reproduction", "docs", "ray_engine", "yield_ray", "simulators", "kernels_gpu", "package")
+"""Files of half a minute and more, the longest first."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest file comes first, so that no process waits for it at the end."""
-    items.sort(key=lambda item: item.path.stem != "test_reproduction")
+    """The longest files come first, so that no process waits for one at the end."""
+    place = {f"test_{name}": index for index, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(place)))
 
 
 @pytest.fixture

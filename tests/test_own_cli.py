@@ -156,6 +156,7 @@ def test_of_many_classes_the_figure_shows_some(tmp_path: Path, invoke: Invoke) -
     rows = 5.0 * np.eye(30)[labels] + np.random.default_rng(0).normal(0, 0.1, (240, 30))
     np.savez(tmp_path / "many.npz", X=rows, y=labels)
     options = ["--out", tmp_path / "run", "--hidden=16,8,8", "--steps=40", "--device=cpu"]
+    options += ["--direct-epochs=60"]
     found = printed(invoke, "train", tmp_path / "many.npz", *options)
     assert found["results"]["DIRECT"]["top1"] > 95  # so that all 30 classes could be shown
     with Image.open(found["figure"]) as figure:

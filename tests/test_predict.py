@@ -161,7 +161,9 @@ def test_a_model_without_a_reject_option_says_so(invoke: Invoke, tmp_path: Path)
     assert "no reject option" in result.stderr
 
 
-@pytest.mark.parametrize("kind", ["L", "P", "RGBA", "I;16"])
+@pytest.mark.parametrize(
+    "kind", [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("L", "P")), "RGBA", "I;16"]
+)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_picture_of_fifty_million_pixels_takes_half_a_gigabyte(tmp_path: Path, kind: str) -> None:
     side = int(MOST_PIXELS**0.5)

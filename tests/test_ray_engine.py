@@ -209,6 +209,7 @@ def test_the_command_works_on_a_cluster_and_on_a_ray_of_its_own(
     assert values(tmp_path / "there").keys() == values(tmp_path / "here").keys() == {"teachers"}
 
 
+@pytest.mark.slow  # test_yield_ray.py kills a worker, and the test below a node
 def test_a_killed_worker_costs_only_its_stage(
     cluster: Cluster, expected_of_long: Path, tmp_path: Path
 ) -> None:
@@ -324,6 +325,7 @@ def test_an_interrupt_stops_what_runs_and_lets_the_claims_go(
     other.close()
 
 
+@pytest.mark.slow
 def test_an_interrupted_stage_goes_on_from_its_last_epochs(
     cluster: Cluster, expected: Path, tmp_path: Path
 ) -> None:
