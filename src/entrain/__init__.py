@@ -17,7 +17,7 @@ from entrain.threads import settle
 
 if TYPE_CHECKING:
     from entrain.api import train
-    from entrain.calibration import calibrate
+    from entrain.calibration.calibrate import calibrate
     from entrain.cost import cost_of
     from entrain.data import (
         Dataset,
