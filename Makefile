@@ -41,8 +41,8 @@ test-all: test fuzz soak
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/installed-dev
-	$(BIN)/ruff check src tests benchmarks tools
-	$(BIN)/ruff format --check src tests benchmarks tools
+	$(BIN)/ruff check src tests benchmarks tools docs/gallery
+	$(BIN)/ruff format --check src tests benchmarks tools docs/gallery
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
