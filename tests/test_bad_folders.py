@@ -127,7 +127,7 @@ def test_a_full_disk_names_the_file_and_the_run_goes_on_later(
     assert strict(done.stdout) == {"error": message, "code": 2}
     assert "Traceback" not in done.stderr
     assert f"error: {message}" in done.stderr
-    assert f"go on with: entrain train --resume {folder}" in done.stderr
+    assert f"continue with: entrain train --resume {folder}" in done.stderr
     assert set(contents(folder)) == {"run.json", "state/teacher.safetensors"}
     assert invoke("train", "--resume", folder).exit_code == 0
     for name in ("path-0.safetensors", "two-stage-end-0.safetensors"):

@@ -186,4 +186,4 @@ def test_a_run_that_is_not_finished(refuse: Refuse, tiny_run: Run, tmp_path: Pat
     folder.mkdir()
     shutil.copy(tiny_run.folder / "run.json", folder)
     message = refuse("evaluate", folder, "--json")
-    assert f"not finished; go on with it: entrain train --resume '{folder}'" in message
+    assert f"not finished; continue it: entrain train --resume '{folder}'" in message

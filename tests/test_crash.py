@@ -206,7 +206,7 @@ def test_ctrl_c_says_how_to_go_on_and_nobody_else_may_meanwhile(
     os.kill(training.process.pid, signal.SIGINT)
     code, error = training.ended()
     assert code == 130
-    assert f"go on with: entrain train --resume {folder}" in error
+    assert f"continue with: entrain train --resume {folder}" in error
     assert "Traceback" not in error
     assert not (folder / MODELS[1]).exists()
     assert leftovers(folder) == []

@@ -333,7 +333,7 @@ def test_errors_below_the_command_line_name_no_options_of_it() -> None:
 
 def test_a_folder_that_is_taken_says_so_without_a_command(tmp_path: Path) -> None:
     entrain.train(X, Y, folder=tmp_path / "run", **QUICK)
-    with pytest.raises(InputError, match=r"another run .* or go on with it$"):
+    with pytest.raises(InputError, match=r"another run .* or continue it$"):
         entrain.train(X, Y, folder=tmp_path / "run", seed=1, **QUICK)
 
 

@@ -140,7 +140,7 @@ def test_a_run_begun_in_python_says_how_to_go_on(
     (protocol,) = trained.recipe.protocols
     assert isinstance(protocol, DirectProtocol)  # from labels, as the command line does
     assert (protocol.batch_size, protocol.epochs) == (16, 200)  # as the command line has them
-    assert "go on there, with entrain.train(data" in refuse("train", "--resume", folder)
+    assert "continue there with entrain.train(data" in refuse("train", "--resume", folder)
 
 
 def test_a_folder_of_pictures_is_trained_on(tmp_path: Path, invoke: Invoke) -> None:

@@ -207,9 +207,7 @@ def _busy(path: Path) -> InputError:
 def _taken(path: Path) -> InputError:
     kept = "nothing is ever overwritten; choose another folder"
     if (path / "run.json").exists():
-        return ResumableError(
-            f"{path}: already holds another run and {kept}, or go on with it", path
-        )
+        return ResumableError(f"{path}: already holds another run and {kept}, or continue it", path)
     return InputError(f"{path}: already holds other files and {kept}")
 
 

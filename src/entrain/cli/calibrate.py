@@ -25,39 +25,46 @@ _UNITS = {
 
 def command(
     traces: Annotated[
-        Path, typer.Argument(metavar="TRACES", help="Fields, times and phases: .npz, .safetensors.")
+        Path,
+        typer.Argument(
+            metavar="TRACES", help="Fields, times and phases: an .npz or .safetensors file."
+        ),
     ],
     model: Annotated[
-        str, typer.Option(metavar="MODEL", help="What the device was programmed with.")
+        str, typer.Option(metavar="MODEL", help="The model that the device was programmed with.")
     ],
     out_file: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The calibrated model, a new file.")
+        Path, typer.Option("--out", metavar="FILE", help="New file for the calibrated model.")
     ] = Path("calibrated.safetensors"),
     couplings: Annotated[
-        float, typer.Option(help="Believed spread of couplings before, relative.")
+        float, typer.Option(help="Prior spread of the couplings, relative.")
     ] = 0.3,
     asymmetry: Annotated[
-        float, typer.Option(help="Of the two directions of a coupler; 0: they are alike.")
+        float, typer.Option(help="Prior spread between the two directions of a coupler; 0: equal.")
     ] = 0.05,
-    fields: Annotated[float, typer.Option(help="Of the fields' gains, relative.")] = 0.3,
-    offsets: Annotated[float, typer.Option(help="Of the fields' offsets, in rms couplings.")] = 0.3,
+    fields: Annotated[float, typer.Option(help="Prior spread of the field gains, relative.")] = 0.3,
+    offsets: Annotated[
+        float, typer.Option(help="Prior spread of the field offsets, in rms couplings.")
+    ] = 0.3,
     frequencies: Annotated[
-        float, typer.Option(help="Of natural frequencies, rad per unit of time.")
+        float, typer.Option(help="Prior spread of the natural frequencies, rad per unit of time.")
     ] = 5.0,
-    lag: Annotated[float, typer.Option(help="Of the coupling's lag, rad; 0: there is none.")] = 0.3,
+    lag: Annotated[float, typer.Option(help="Prior spread of the lag, rad; 0: no lag.")] = 0.3,
     steps: Annotated[
         int | None,
-        typer.Option(help="Euler steps of the fitted model.", show_default="the network's"),
+        typer.Option(
+            help="Number of Euler steps of the fitted model.", show_default="the network's"
+        ),
     ] = None,
-    iterations: Annotated[int, typer.Option(help="Of the maximum-likelihood fit.")] = 40,
+    iterations: Annotated[int, typer.Option(help="Iterations of the maximum-likelihood fit.")] = 40,
     json: Json = False,
 ) -> None:
     """Estimate what a device makes of MODEL from its measured phases: couplings, fields,
     frequencies, lag.
 
     Writes the model with the device as its hardware: entrain evaluate, entrain yield and entrain
-    export take it, and entrain train --chip FILE trains on for that very device. Beside it,
-    FILE.json has every estimate with its error, and FILE.png shows them.
+    export take it, and entrain train --chip FILE continues the training for that device. FILE.json
+    has every estimate with its error, and FILE.png shows them.
     """
     from entrain.calibration import Prior, calibrate, read_traces
     from entrain.cli.progress import stage_bar

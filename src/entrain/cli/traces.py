@@ -14,10 +14,12 @@ from entrain.cli.options import Json, ModelArgument, as_typed
 def command(
     model: ModelArgument,
     out_file: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="A new .npz or .safetensors file.")
+        Path, typer.Option("--out", metavar="FILE", help="New .npz or .safetensors file.")
     ] = Path("traces.npz"),
-    runs: Annotated[int, typer.Option(help="Runs, each under other fields.")] = 200,
-    times: Annotated[int, typer.Option(help="Readings in a run, at equal times.")] = 20,
+    runs: Annotated[int, typer.Option(help="Number of runs, each with other fields.")] = 200,
+    times: Annotated[
+        int, typer.Option(help="Number of readings of a run, at equal intervals.")
+    ] = 20,
     hardware: Annotated[
         str | None,
         typer.Option(
@@ -26,7 +28,7 @@ def command(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of that chip.")] = 0,
-    noise: Annotated[float, typer.Option(help="Its readings' standard deviation, rad.")] = 0.0,
+    noise: Annotated[float, typer.Option(help="Standard deviation of its readings, rad.")] = 0.0,
     field_seed: Annotated[int, typer.Option(help="Seed of the fields and of the noise.")] = 0,
     json: Json = False,
 ) -> None:

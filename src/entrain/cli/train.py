@@ -78,8 +78,8 @@ def command(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="One device to train on for: a model that entrain calibrate wrote, on its own "
-            "dataset unless DATASET is given.",
+            help="Continue the training for one device: a model that entrain calibrate wrote. "
+            "Uses the dataset of the model unless DATASET is given.",
         ),
     ] = None,
     initialisations: Annotated[
@@ -212,7 +212,7 @@ def command(
         except DivergedError as error:
             raise InputError(f"{error}{options_of(folder.recipe, error)}") from error
         except (KeyboardInterrupt, OSError):
-            err.print(f"stopped; go on with: {resume_command(folder.path)}", soft_wrap=True)
+            err.print(f"stopped; continue with: {resume_command(folder.path)}", soft_wrap=True)
             raise
     troubles = divergence(folder.recipe, trained)
     if json:
@@ -274,7 +274,7 @@ def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     name, own = folder.recipe.dataset, folder.own
     if own is None and name not in DATASETS:
         raise InputError(
-            f"{folder.path}: was begun in Python with data of its own ({name}); go on there, with "
+            f"{folder.path}: was started in Python with its own data ({name}); continue there with "
             f"entrain.train(data, folder={str(folder.path)!r})"
         )
     return read(name, data_dir, own)

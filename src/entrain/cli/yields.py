@@ -234,7 +234,7 @@ def _measured(
             return yields_of(model, kinds, split, chips=chips, out=out, on_done=some_more, **others)
         except KeyboardInterrupt:
             if out is not None:
-                err.print(f"stopped; the same command goes on from {out}", soft_wrap=True)
+                err.print(f"stopped; the same command continues from {out}", soft_wrap=True)
             raise
 
 

@@ -250,8 +250,8 @@ def _require_an_epoch(stage: Stage, state: TrainingState) -> None:
         of_time = None if name == TeacherSpec.name else time_advice(stage.network.dynamics)
         advice = of_time or f"lower the learning rate of {name}"
         raise DivergedError(
-            f"{name}: the loss became non-finite in the first epoch, so that there is nothing to "
-            f"go on from; {advice}"
+            f"{name}: the loss became non-finite in the first epoch, so there is nothing to "
+            f"continue from; {advice}"
         )
 
 

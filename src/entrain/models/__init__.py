@@ -33,7 +33,7 @@ def find(model: Path | str) -> Path:
 
         found = RunFolder.open(path).main_model_path
         if not found.exists():
-            raise ResumableError(f"{path}: this run is not finished; go on with it", path)
+            raise ResumableError(f"{path}: this run is not finished; continue it", path)
         return found
     if path.is_file():
         return path

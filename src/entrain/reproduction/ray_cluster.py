@@ -123,6 +123,6 @@ def outcome(ray: Any, reference: Any, title: str, retries: int) -> Any:
         raise error.cause from error
     except ray.exceptions.RayError as error:
         raise InputError(
-            f"{title}: the Ray cluster gave up after {retries} retries; the same command goes on "
-            f"from what was kept ({error})"
+            f"{title}: the Ray cluster gave up after {retries} retries; the same command "
+            f"continues from what was kept ({error})"
         ) from error
