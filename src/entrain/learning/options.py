@@ -150,6 +150,8 @@ class Options:
                 f"{foreign[0]} cannot be combined with chip: the calibrated model has its own"
             )
         path = Path(self.chip)
+        if not path.is_file():
+            raise InputError(f"chip must be the file of a calibrated model, got {str(path)!r}")
         recipe = retraining(
             path,
             read_model(path),
