@@ -105,9 +105,9 @@ class Visit:
         self.eventually(lambda: self.page.locator("body[aria-busy]").count() == 0)
 
     def scores(self, suffix: str = "") -> list[float]:
-        """The ten outputs, as the margin's tooltip lists them."""
-        listed = self.get(f"margin{suffix}").get_attribute("title").split(", ")
-        return [float(each.rpartition(" ")[2]) for each in listed]
+        """The outputs, as the margin's tooltip lists them; none before the verdict is made."""
+        listed = self.get(f"margin{suffix}").get_attribute("title") or ""
+        return [float(each.rpartition(" ")[2]) for each in listed.split(", ") if each]
 
     def press(self, *keys: str) -> None:
         for key in keys:

@@ -1,12 +1,14 @@
-/** State to run to views: every change of the state ends in one run per animation frame. */
+/** State to run to views: every change of the state ends in a run, and every run is
+ * played from its start, so that one sees it decide. */
 
 import { UnfitInput, UnfitModel, testImages, type Gallery, type Model, type Shape } from "./core";
 import { Engine, type Finished } from "./engine/engine";
+import type { Landscape } from "./engine/landscape";
 import { Address, readAddress } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
 import { hook, paintGrey, reducedMotion } from "./dom";
 import { Models, Unreachable, loadGallery, loadModels, loadTestImages } from "./models";
-import { inputOf, type Outcome } from "./run";
+import { inputOf, type Input, type Outcome } from "./run";
 import {
   DATASETS,
   FIRST_NETWORK,
@@ -28,19 +30,30 @@ import { say, speakLater } from "./views/announce";
 import { createChip } from "./views/chip";
 import { createChoice, type ChoiceView } from "./views/choice";
 import { createGallery, type GalleryView } from "./views/gallery";
+import { Inside } from "./views/inside";
+import { revealAt, type Moment } from "./views/moment";
 import { Lab, counterparts } from "./views/lab/lab";
 import { Oscillators } from "./views/oscillators";
 import { createPad } from "./views/pad";
 import type { Reading } from "./views/padReading";
+import { Pace } from "./views/pace";
 import { Panel } from "./views/panel";
 import { createPhysics } from "./views/physics";
 import { createRow } from "./views/row";
+import { Score } from "./views/score";
+import { startTerms } from "./views/terms";
 import { startTheme } from "./views/theme";
 import { Timeline } from "./views/timeline";
 import { showTitle } from "./views/title";
+import { startTour } from "./views/tour";
 import { createUpload } from "./views/upload";
+import { BarVerdict } from "./views/barVerdict";
 import { Verdict, spokenOf } from "./views/verdict";
-import { describe, fillsFrame, invitation } from "./words";
+import { describe, fillsFrame, invitation, trainingName } from "./words";
+
+/** What happens to the time when a run comes: it plays, the end is shown at once (while a slider moves),
+ * or the start (while one draws), or it stays. */
+type Then = "play" | "end" | "start" | "stay";
 
 /** A kind of chip without anything set by hand. */
 const AS_IT_IS = { temperature: null, mismatch: null, couplingBits: null, changes: {} };
@@ -50,7 +63,9 @@ export class App {
   private last: AppState | null = null; // of the last run that succeeded
   private outcomes: Outcome[] = [];
   private waiting = false;
-  private restart = false;
+  private then: Then = "stay"; // after the next run
+  private explored: unknown = null; // what the last landscape was asked for
+  private revealed = false; // the verdict is made
   private asked = 0; // counts the runs
   private entering = 0; // counts the networks asked for: the last one wins
   private gallery: Gallery = new Map();
@@ -58,12 +73,17 @@ export class App {
   private models = new Models([]);
   private choice: ChoiceView | null = null;
 
-  private readonly engine = new Engine();
+  private readonly landscapes = new Map<Model, Landscape>();
+  private readonly engine = new Engine((model, landscape) => {
+    if (model.preprocessing.kind === "picture") this.landscapes.set(model, landscape);
+    if (this.models.get(this.last ?? this.state)?.[0] === model) this.inside.explore(landscape);
+  });
   private readonly address = new Address(() => this.state);
   private readonly pad = createPad((reading, done) => this.draw(reading, done));
-  private readonly row = createRow((values) => this.set({ picture: { kind: "row", values } }));
+  private readonly row = createRow((values) => this.set({ picture: { kind: "row", values } }, "end"));
   private readonly physics = createPhysics({
-    onChange: (change) => this.setPhysics({ ...this.state.physics, ...change }),
+    onChange: (change) => this.setPhysics({ ...this.state.physics, ...change }, "end"),
+    onNoise: (seed) => this.setPhysics({ ...this.state.physics, seed }),
     onEnsemble: (ensemble) => this.set({ ensemble }),
     onReset: () => this.set({ physics: freshSettings(), ensemble: false, damage: this.healed() }),
   });
@@ -82,11 +102,19 @@ export class App {
     onSelect: (i) => this.select(i === this.state.selected ? null : i),
     onCut: (a, b) => this.setDamage(withCutToggled(damageOf(this.state), a, b)),
     onSilence: (i) => this.setDamage(withSilenceToggled(damageOf(this.state), i)),
+    onLook: (i) => {
+      this.inside.look(i);
+      this.showTime(this.timeline.position, this.timeline.at, false);
+    },
   });
+  private readonly inside = new Inside((i) => this.select(i));
   private readonly panels = ["", "-other"].map(
     (suffix) => new Panel(suffix, (t) => this.timeline.seek(t)),
   );
   private readonly verdicts = ["", "-other"].map((suffix) => new Verdict(suffix));
+  private readonly score = new Score();
+  private readonly pace = new Pace();
+  private readonly barVerdict = new BarVerdict();
 
   private lab: Lab | null = null;
   private readonly listeners: ((finished: Finished, models: Model[]) => void)[] = [];
@@ -106,10 +134,16 @@ export class App {
       (pixels) => {
         this.pad.show(null);
         say("Your picture, prepared as the MNIST digits were.");
-        this.set({ picture: { kind: "uploaded", pixels } }, true);
+        this.set({ picture: { kind: "uploaded", pixels } });
       },
       (file) => void this.drop(file),
     );
+    // While a slider moves the end is shown at once; when it is let go, the run plays.
+    for (const place of [hook("row"), document.querySelector(".physics")!]) {
+      place.addEventListener("change", () => this.replay());
+    }
+    startTour();
+    startTerms();
     hook("pad-edit").addEventListener("click", () => {
       if (this.last === null || this.shape === null) return;
       this.pad.show(Uint8Array.from(inputOf(this.last, this.outcomes[0].model, this.gallery).values));
@@ -119,9 +153,8 @@ export class App {
     this.mountLab();
     this.choice = createChoice(this.models.given, (choice) => this.choose(choice));
     this.galleryView = createGallery(this.gallery, (dataset, index) => this.pick(dataset, index));
-    addEventListener("hashchange", () => void this.enter(this.linked(), true));
-    if (reducedMotion()) this.timeline.seek(1);
-    await this.enter(this.firstState(), !reducedMotion());
+    addEventListener("hashchange", () => void this.enter(this.linked()));
+    await this.enter(this.firstState());
   }
 
   /** Chips by the hundred, of the network and the kind of chip that are shown. */
@@ -176,7 +209,7 @@ export class App {
   }
 
   /** Another network, or the same from a link: all views take its sizes. */
-  private async enter(coming: Promise<AppState | null>, restart: boolean): Promise<void> {
+  private async enter(coming: Promise<AppState | null>): Promise<void> {
     const turn = ++this.entering;
     const state = await coming;
     if (turn !== this.entering) return;
@@ -190,7 +223,7 @@ export class App {
     this.adapt(model, state.given !== null);
     if (!hook("message").classList.contains("problem") || this.last !== null) this.describe(model);
     this.pad.show(state.picture.kind === "drawn" ? state.picture.pixels : null);
-    this.run(restart);
+    this.run("play");
   }
 
   /** Titles and inputs of a network's shape. */
@@ -212,15 +245,22 @@ export class App {
     return preprocessing?.kind === "picture" ? preprocessing : null;
   }
 
-  private set(change: Partial<AppState>, restart = false): void {
+  private set(change: Partial<AppState>, then: Then = "play"): void {
     if (this.last === null) return; // nothing is shown yet that could be changed
     this.state = { ...this.state, ...change };
     this.address.save();
-    this.schedule(restart);
+    this.schedule(then);
   }
 
-  private setPhysics(physics: Settings): void {
-    this.set({ physics });
+  private setPhysics(physics: Settings, then: Then = "play"): void {
+    this.set({ physics }, then);
+  }
+
+  /** The run from its start, when it is there. */
+  private replay(): void {
+    if (document.body.hasAttribute("aria-busy")) this.schedule("play");
+    else if (this.last !== null && reducedMotion()) this.timeline.seek(1);
+    else if (this.last !== null) this.timeline.play(true);
   }
 
   /** Of the network that is chosen: another has its own. */
@@ -249,11 +289,11 @@ export class App {
   private choose(choice: Partial<Network>): void {
     if (choice.given !== undefined) {
       const opened = this.opened({ ...this.state, ...choice });
-      void this.enter(this.orProblem(opened), true).then(() => this.address.save());
+      void this.enter(this.orProblem(opened)).then(() => this.address.save());
       return;
     }
     this.entering++;
-    this.set(choice, choice.dataset !== undefined);
+    this.set(choice);
   }
 
   /** A network of the visitor's own. */
@@ -267,54 +307,54 @@ export class App {
   private pick(dataset: Dataset, index: number): void {
     this.pad.show(null);
     const change = this.state.given === null ? { dataset } : {};
-    this.set({ ...change, picture: { kind: "gallery", index } }, true);
+    this.set({ ...change, picture: { kind: "gallery", index } });
   }
 
   private draw(reading: Reading, done: boolean): void {
     const model = this.outcomes[0]?.model;
     if ("pixels" in reading) {
-      this.timeline.seek(1);
       say("Your drawing.");
-      this.set({ picture: { kind: "drawn", pixels: reading.pixels } });
+      this.set({ picture: { kind: "drawn", pixels: reading.pixels } }, done ? "play" : "start");
     } else if (done && model !== undefined) {
       const dot = reading.problem === "dot" ? "That is only a dot. " : "";
       say(`${dot}${invitation(model)} to begin; the last picture stays.`, "problem");
     }
   }
 
-  private schedule(restart: boolean): void {
-    this.restart ||= restart;
+  private schedule(then: Then): void {
+    if (this.then !== "play" || then !== "stay") this.then = then;
     document.body.setAttribute("aria-busy", "true");
     if (this.waiting) return;
     this.waiting = true;
-    requestAnimationFrame(() => {
+    // At once, not with the next frame: the engine itself runs one at a time.
+    queueMicrotask(() => {
       this.waiting = false;
-      const again = this.restart;
-      this.restart = false;
-      this.run(again);
+      const next = this.then;
+      this.then = "stay";
+      this.run(next);
     });
   }
 
-  private run(restart: boolean): void {
+  private run(then: Then): void {
     if (this.galleryView === null) return;
     const { state } = this;
     const models = this.models.get(state);
     if (models === null) {
-      this.fetch(state);
+      this.fetch(state, then);
       return;
     }
     const turn = ++this.asked;
     this.engine
       .run(state, models, inputOf(state, models[0]!, this.gallery))
-      .then((finished) => finished && this.finish(finished, models, restart))
-      .catch((error: unknown) => this.refuse(error, state, restart))
+      .then((finished) => finished && this.finish(finished, models, then))
+      .catch((error: unknown) => this.refuse(error, state, then))
       .finally(() => {
         if (turn === this.asked && !this.waiting) document.body.removeAttribute("aria-busy");
       });
   }
 
   /** What came of a run is shown. */
-  private finish(finished: Finished, models: Model[], restart: boolean): void {
+  private finish(finished: Finished, models: Model[], then: Then): void {
     const { state, outcomes, milliseconds } = finished;
     const { last } = this;
     const model = models[0]!;
@@ -325,19 +365,17 @@ export class App {
       if (last.picture !== state.picture || last.dataset !== state.dataset) this.describe(model);
     }
     if (last?.dataset !== state.dataset) this.pad.hint(invitation(model));
-    this.show();
+    this.show(then);
     for (const listener of this.listeners) listener(finished, models);
-    if (restart && !reducedMotion()) this.timeline.play(true);
-    else if (restart) this.timeline.seek(1);
   }
 
   /** A run that could not be: the chip or the input goes back. */
-  private refuse(error: unknown, state: AppState, restart: boolean): void {
+  private refuse(error: unknown, state: AppState, then: Then): void {
     if (error instanceof UnfitChip) {
       say(`This network runs as the ideal one: ${error.message}.`, "problem");
       this.state = { ...this.state, physics: { ...this.state.physics, ...AS_IT_IS, kind: IDEAL } };
       this.address.save();
-      this.schedule(restart);
+      this.schedule(then);
       return;
     }
     if (!(error instanceof UnfitInput)) throw error;
@@ -348,21 +386,21 @@ export class App {
   }
 
   /** The models that are missing, then the run; without them the last choice comes back. */
-  private fetch(network: Network): void {
+  private fetch(network: Network, then: Then): void {
     this.choice?.show(network, null);
     this.models.load(network).then(
-      () => this.schedule(false),
+      () => this.schedule(then),
       (error: unknown) => {
         this.explain(error);
         if (this.last === null) return;
         const { given, dataset, protocol, compare, picture } = this.last;
         this.state = { ...this.state, given, dataset, protocol, compare, picture };
-        this.schedule(false);
+        this.schedule("stay");
       },
     );
   }
 
-  private show(): void {
+  private show(then: Then = "stay"): void {
     const { last: state, outcomes } = this;
     if (outcomes.length === 0 || state === null) return;
     const [{ model, physics, rollout }] = outcomes;
@@ -388,18 +426,69 @@ export class App {
       const outcome = outcomes[i];
       panel.hidden = this.verdicts[i].hidden = outcome === undefined;
       if (outcome === undefined) return;
-      panel.show(outcomes.length > 1 ? outcome.model.protocol : null, outcome);
+      panel.show(outcomes.length > 1 ? trainingName(outcome.model) : null, outcome);
       this.verdicts[i].show(outcome, input.truth);
     });
-    this.oscillators.show(state, outcomes[0]);
-    this.timeline.setSteps(rollout.steps);
-    speakLater(spokenOf(outcomes[0]!));
+    this.oscillators.show(state, outcomes[0]!);
+    this.inside.show(outcomes[0]!);
+    this.describeRun(state, outcomes[0]!);
+    this.barVerdict.show(outcomes[0]!, input.truth);
+    this.explore(itself!, input);
+    const place = then === "stay" ? null : reducedMotion() || then === "end" ? 1 : 0;
+    this.timeline.setSteps(rollout.steps, physics.observationTime, place);
+    if (then === "play" && !reducedMotion()) this.timeline.play(true);
+  }
+
+  /** Whose oscillators they are, and which run of an ensemble. */
+  private describeRun(state: AppState, { model, rollout }: Outcome): void {
+    const parts = [
+      state.compare && `network ${trainingName(model)}`,
+      rollout.replicates.length > 1 && `run 1 of ${rollout.replicates.length}`,
+    ].filter((words) => typeof words === "string");
+    hook("dials-of").textContent = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
+  }
+
+  /** The landscape of a network: once where there are test images, else of what is shown. */
+  private explore(model: Model, input: Input): void {
+    const known = this.landscapes.get(model);
+    const tests = testImages(this.gallery, model).map(({ pixels, label, index }) => ({
+      values: pixels,
+      truth: label,
+      sample: index,
+    }));
+    const asked = tests.length > 0 ? model : input.values;
+    if (this.explored === asked) return;
+    this.explored = asked;
+    this.inside.explore(known ?? null);
+    if (known === undefined) this.engine.explore(model, tests.length > 0 ? tests : [input]);
   }
 
   private showTime(fraction: number, at: number, still: boolean): void {
-    if (this.outcomes.length === 0) return;
-    for (const panel of this.panels) panel.at(fraction);
-    this.oscillators.at(at, still);
+    const [outcome] = this.outcomes;
+    if (outcome === undefined || this.last === null) return;
+    const n = outcome.model.hidden + outcome.model.outputs;
+    const moment: Moment = {
+      outcome,
+      acting: this.inside.actingOn(outcome),
+      at,
+      phases: outcome.rollout.phases.subarray(at * n, (at + 1) * n),
+      revealed: at >= revealAt(outcome),
+      still,
+      shown: this.oscillators.lookedAt,
+    };
+    const parts = [
+      () => this.oscillators.at(moment),
+      () => this.outcomes.forEach((each, i) => this.panels[i]!.at(fraction, at >= revealAt(each))),
+      () => this.inside.at(moment),
+    ];
+    this.outcomes.forEach((_, i) => this.verdicts[i]!.time(at, still));
+    this.pace.paint(parts, still);
+    if (moment.revealed !== this.revealed || still) {
+      this.revealed = moment.revealed;
+      this.barVerdict.reveal(moment.revealed);
+      this.score.show(this.last.picture, moment.revealed);
+      if (moment.revealed) speakLater(spokenOf(outcome));
+    }
   }
 
   private describe(model: Model): void {

@@ -9,6 +9,18 @@ const DRAWN: Record<string, string> = {
   digits: "a digit",
 };
 
+const TRAININGS: Record<string, string> = {
+  "TWO-STAGE-END": "trained on its outcome",
+  PATH: "trained on its path",
+  DIRECT: "trained on labels alone",
+};
+
+/** What a training is, in words; protocols without some keep their names. */
+export function trainingName({ protocol, madeFor }: Pick<Model, "protocol" | "madeFor">): string {
+  if (madeFor !== null) return "trained for imperfect chips";
+  return TRAININGS[protocol] ?? protocol;
+}
+
 /** Whether the pictures of a dataset fill their frame, as scikit-learn's digits do; others are
  * expected to be prepared as MNIST's were. */
 export function fillsFrame({ dataset }: Model): boolean {

@@ -1,10 +1,13 @@
 /** What a visitor breaks on a chip: couplings that are cut, oscillators that are silenced. */
 
-import type { Realised } from "./hardware/realised";
 import { INITIAL_PHASE, type NetworkParameters, type PhaseModel, type Physics } from "./types";
 
 /** What acts on the phases of the damaged network under its local fields b (N). */
-export function phaseModelOf(network: Realised, fields: Float64Array, physics: Physics): PhaseModel {
+export function phaseModelOf(
+  network: NetworkParameters,
+  fields: Float64Array,
+  physics: Readonly<Pick<Physics, "cut" | "silenced">>,
+): PhaseModel {
   const { frequencies, injection, lag, harmonic, startPhases } = network;
   return {
     fields: effectiveFields(fields, physics),
@@ -22,7 +25,7 @@ export function phaseModelOf(network: Realised, fields: Float64Array, physics: P
 /** The couplings J (N, N) that the damaged network runs with. */
 export function effectiveCouplings(
   network: NetworkParameters,
-  physics: Pick<Physics, "cut" | "silenced">,
+  physics: Readonly<Pick<Physics, "cut" | "silenced">>,
 ): Float64Array {
   const n = network.hidden + network.outputs;
   const couplings = Float64Array.from(network.couplings);
@@ -44,7 +47,10 @@ export function effectiveCouplings(
 
 /** The local fields (N), or other numbers of each oscillator, that the damaged network runs with:
  * 0 for silenced oscillators. */
-export function effectiveFields(fields: Float64Array, physics: Physics): Float64Array {
+export function effectiveFields(
+  fields: Float64Array,
+  physics: Pick<Physics, "silenced">,
+): Float64Array {
   const found = fields.slice();
   for (const i of physics.silenced) {
     checkOscillator(i, found.length);

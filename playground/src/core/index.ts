@@ -4,6 +4,7 @@ export type {
   Given,
   Model,
   NetworkParameters,
+  PhaseModel,
   Physics,
   Pixels,
   Rollout,
@@ -12,7 +13,7 @@ export type {
 export { checkDigest } from "./digest";
 export { readGallery, testImages } from "./gallery";
 export type { Gallery, GalleryImage } from "./gallery";
-export { effectiveCouplings, effectiveFields } from "./damage";
+export { effectiveCouplings, effectiveFields, phaseModelOf } from "./damage";
 export { EFFECTS, checkedHardware } from "./hardware/hardware";
 export type { Hardware } from "./hardware/hardware";
 export { fieldsOn } from "./hardware/realised";
@@ -22,8 +23,13 @@ export { isExact } from "./hardware/readout";
 export { graphOf } from "./hardware/wiring";
 export { MOST_OSCILLATORS, UnfitModel, fieldsOf, readModel } from "./model";
 export { normals, philox } from "./noise";
+export { couplingOrder } from "./order";
 export { framed, fromRgba, normalisePolarity, prepare, preparePicture } from "./picture";
 export { UnfitInput, inputsOf, meanRow, valueAt } from "./preprocessing";
+export { placeIn, planeOf, stateOf as projectedState } from "./projection";
+export type { Plane } from "./projection";
+export { orderParameter, pullsOf } from "./pulls";
+export type { Pulls } from "./pulls";
 export { strongest, termsOf } from "./quantities";
 export { DECISIVE_LEAD, highestOf, leadersOf, margin, scoresOf } from "./readout";
 export { distanceOf, doubtOf } from "./reject";

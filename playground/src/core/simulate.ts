@@ -161,14 +161,14 @@ interface Record {
 }
 
 /** Sines and cosines (N) of phases, or of twice the phases, and J times them. */
-interface Waves {
+export interface Waves {
   cos: Float64Array;
   sin: Float64Array;
   jCos: Float64Array;
   jSin: Float64Array;
 }
 
-function wavesOf(n: number): Waves {
+export function wavesOf(n: number): Waves {
   const zeros = (): Float64Array => new Float64Array(n);
   return { cos: zeros(), sin: zeros(), jCos: zeros(), jSin: zeros() };
 }
@@ -249,7 +249,7 @@ function energyOf(
 }
 
 /** The bracket of f (N), from what `couple` made of the phases; J cos and J sin are turned. */
-function torqueOf(
+export function torqueOf(
   { fields, injection, lag, harmonic }: PhaseModel,
   { cos, sin, jCos, jSin }: Waves,
   second: Waves | null,
@@ -266,7 +266,7 @@ function torqueOf(
 }
 
 /** J cos and J sin of the phases and, where there is a second harmonic, of twice the phases. */
-function couple(couplings: Float64Array, n: number, first: Waves, second: Waves | null): void {
+export function couple(couplings: Float64Array, n: number, first: Waves, second: Waves | null): void {
   multiply(couplings, n, first);
   if (second === null) return;
   for (let i = 0; i < n; i++) {

@@ -4,6 +4,7 @@ import { UnfitChip } from "../chips";
 import { UnfitInput, type Model } from "../core";
 import type { Input, Outcome, Shown } from "../run";
 import type { AppState } from "../state";
+import type { Landscape } from "./landscape";
 import type { Order, Report } from "./messages";
 import EngineWorker from "./worker?worker&inline";
 
@@ -26,12 +27,14 @@ export class Engine {
   private readonly worker = new EngineWorker();
   private readonly numbers = new WeakMap<Model, number>();
   private readonly networks = new Map<number, Shown>(); // of each model, by its number
+  private explored: { number: number; model: Model } | null = null;
   private models = 0;
   private turn = 0;
   private current: Job | null = null;
   private waiting: Job | null = null;
 
-  constructor() {
+  /** `onLandscape` gets the landscape of a model some time after it was asked for. */
+  constructor(private readonly onLandscape: (model: Model, landscape: Landscape) => void) {
     this.worker.addEventListener("message", ({ data }: MessageEvent<Report>) => this.hear(data));
     this.worker.addEventListener("error", (event) => {
       this.finish((job) => job.failed(new Error(event.message || "the worker could not start")));
@@ -46,6 +49,13 @@ export class Engine {
       this.waiting = { state, models, input, done, failed };
       if (this.current === null) this.next();
     });
+  }
+
+  /** Asks for the landscape of a model, seen from these inputs; the last one asked for comes. */
+  explore(model: Model, inputs: Input[]): void {
+    const number = this.numberOf(model);
+    this.explored = { number, model };
+    this.order({ kind: "landscape", model: number, inputs });
   }
 
   private next(): void {
@@ -74,6 +84,11 @@ export class Engine {
   private hear(report: Report): void {
     if (report.kind === "network") {
       this.networks.set(report.model, report.network);
+      return;
+    }
+    if (report.kind === "landscape") {
+      const { explored } = this;
+      if (explored?.number === report.model) this.onLandscape(explored.model, report.landscape);
       return;
     }
     if (report.turn !== this.turn) return;

@@ -4,10 +4,12 @@
 import type { Model } from "../core";
 import type { Input, Outcome, Shown } from "../run";
 import type { AppState } from "../state";
+import type { Landscape } from "./landscape";
 
 /** To the worker. */
 export type Order =
   | { kind: "model"; number: number; model: Model }
+  | { kind: "landscape"; model: number; inputs: Input[] }
   | { kind: "run"; turn: number; state: AppState; models: number[]; input: Input };
 
 /** An outcome without its network, which is the last that came for its model. */
@@ -16,5 +18,6 @@ export type Sent = Omit<Outcome, "model">;
 /** To the page. */
 export type Report =
   | { kind: "network"; model: number; network: Shown }
+  | { kind: "landscape"; model: number; landscape: Landscape }
   | { kind: "outcome"; turn: number; outcomes: Sent[]; milliseconds: number }
   | { kind: "refusal"; turn: number; reason: "chip" | "input" | "error"; message: string };

@@ -3,6 +3,7 @@
 import { UnfitChip } from "../chips";
 import { UnfitInput, type Model } from "../core";
 import { runAll, type Outcome, type Shown } from "../run";
+import { explore, type Landscape } from "./landscape";
 import type { Order, Report, Sent } from "./messages";
 
 const models = new Map<number, Model>();
@@ -44,7 +45,25 @@ function run({ turn, state, models: chosen, input }: Extract<Order, { kind: "run
   }
 }
 
+let exploring: { model: number; work: Generator<void, Landscape> } | null = null;
+
+/** A piece of the landscape, then whatever the page ordered meanwhile, then the next piece. */
+function explorePiece(): void {
+  if (exploring === null) return;
+  const { model, work } = exploring;
+  const { done, value } = work.next();
+  if (done) {
+    exploring = null;
+    report({ kind: "landscape", model, landscape: value });
+  } else setTimeout(explorePiece);
+}
+
 addEventListener("message", ({ data }: MessageEvent<Order>) => {
   if (data.kind === "model") models.set(data.number, data.model);
-  else run(data);
+  else if (data.kind === "run") run(data);
+  else {
+    const waiting = exploring !== null;
+    exploring = { model: data.model, work: explore(models.get(data.model)!, data.inputs) };
+    if (!waiting) setTimeout(explorePiece);
+  }
 });

@@ -1,4 +1,4 @@
-/** The class that would be read at each time, as a coloured bar. */
+/** The output that leads at each time, as a coloured bar, with a mark where it is decided. */
 
 import type { Rollout } from "../core";
 import { classColour, palette } from "./theme";
@@ -12,7 +12,7 @@ export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margi
       drawing.fillStyle = palette().muted;
       drawing.textBaseline = "middle";
       drawing.textAlign = "left";
-      drawing.fillText("read", box.right + 6, (box.top + box.bottom) / 2);
+      drawing.fillText("leads", box.right + 6, (box.top + box.bottom) / 2);
     },
     (drawing, box) => {
       const { ink } = palette();

@@ -2,6 +2,7 @@
 
 export const WIDTH = 400;
 const COLUMNS = 8; // of hidden dials, unless they are more than a square of so many
+const FLAT_COLUMNS = 13; // on a phone, so that the pad stays in view
 const CELL = 50; // width of a hidden dial's place, at most
 const ROW = 0.84; // its height over its width
 const OUTPUT_CELL = 80; // width of an output's place, at most
@@ -10,10 +11,12 @@ export interface DialPlan {
   hidden: number;
   outputs: number;
   narrow: boolean; // few outputs in a row, with larger names
+  flat: boolean; // many hidden dials in a row
+  lines: 1 | 2; // of the outputs' names
 }
 
-function hiddenGrid({ hidden }: DialPlan): { columns: number; cell: number } {
-  const columns = Math.min(hidden, Math.max(COLUMNS, Math.ceil(Math.sqrt(hidden))));
+function hiddenGrid({ hidden, flat }: DialPlan): { columns: number; cell: number } {
+  const columns = Math.min(hidden, Math.max(flat ? FLAT_COLUMNS : COLUMNS, Math.ceil(Math.sqrt(hidden))));
   return { columns, cell: Math.min(CELL, WIDTH / columns) };
 }
 
@@ -44,7 +47,7 @@ export function ruleOf(plan: DialPlan): number {
 
 export function heightOf(plan: DialPlan): number {
   const { rows, height } = outputGrid(plan);
-  return ruleOf(plan) + (plan.narrow ? 90 : 86) + (rows - 1) * height;
+  return ruleOf(plan) + (plan.narrow ? 76 : 70) + 16 * (plan.lines - 1) + (rows - 1) * height;
 }
 
 export function centre(i: number, plan: DialPlan): { x: number; y: number } {

@@ -1,7 +1,9 @@
-/** The phases as hands on dials: the hidden above, the outputs below. */
+/** The phases as hands on dials: the hidden above, the outputs below. What moves is painted by
+ * `dialFaces`; here are the places to click, the names, and the couplings of one oscillator. */
 
 import type { Model } from "../core";
-import { elided, hook, makeSvg } from "../dom";
+import { elided, hook, make, makeSvg } from "../dom";
+import { DialFaces, HIDDEN_RADIUS, OUTPUT_RADIUS, type Wire } from "./dialFaces";
 import {
   WIDTH,
   centre,
@@ -12,7 +14,7 @@ import {
   scaleOf,
   type DialPlan,
 } from "./dialLayout";
-import { classColour, palette } from "./theme";
+import { palette } from "./theme";
 
 /** Whose oscillators they are, and the names of the outputs. */
 export type Named = Pick<Model, "hidden" | "outputs" | "classNames">;
@@ -41,6 +43,8 @@ export interface DialsView {
   mark(marks: Marks): void;
   /** The dials of this network, made anew where it has other oscillators. */
   name(network: Named): void;
+  /** The couplings that are drawn as faint wires. */
+  wire(wires: Wire[]): void;
 }
 
 export interface DialsEvents {
@@ -51,14 +55,10 @@ export interface DialsEvents {
   onFocus(oscillator: number): void; // by keyboard
 }
 
-const HIDDEN_RADIUS = 16;
-const OUTPUT_RADIUS = 17.5;
 const REACH = 16; // width of a link for the pointer
 
 interface Dial {
   group: SVGGElement;
-  face: SVGCircleElement;
-  hand: SVGLineElement;
   title: SVGTextElement | null;
   radius: number;
 }
@@ -73,11 +73,14 @@ export function createDials(events: DialsEvents): DialsView {
     rule,
     links,
   );
-  hook("dials").append(svg);
+  const faces = new DialFaces();
+  hook("dials").append(make("div", { class: "dial-box" }, faces.below, faces.above, svg));
+  const phone = matchMedia("(max-width: 30em)");
 
   let network: Named = { hidden: 0, outputs: 0, classNames: [] };
-  let plan: DialPlan = { hidden: 0, outputs: 0, narrow: false };
+  let plan: DialPlan = { hidden: 0, outputs: 0, narrow: false, flat: phone.matches, lines: 1 };
   let dials: Dial[] = [];
+  let paper = "";
   let drawn: Pick<Marks, "shown" | "links"> = { shown: null, links: [] };
   const drawLinks = (): void => {
     const { positive, negative } = palette();
@@ -123,9 +126,9 @@ export function createDials(events: DialsEvents): DialsView {
       group.setAttribute("transform", `translate(${x} ${y})${scaled}`);
     });
     for (const y of ["y1", "y2"]) rule.setAttribute(y, String(ruleOf(plan)));
-    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${heightOf(plan)}`);
     svg.classList.toggle("narrow", plan.narrow);
     writeNames();
+    faces.layOut(plan);
     drawLinks();
   };
   const writeNames = (): void => {
@@ -133,17 +136,22 @@ export function createDials(events: DialsEvents): DialsView {
     const [plain, small] = plan.narrow ? [10, 7.6] : [7, 4.7]; // widths of a letter, about
     const long = network.classNames.some((name) => name.length * plain > cell);
     const fitting = Math.floor(cell / (long ? small : plain));
+    let lines = 1;
     network.classNames.forEach((text, i) => {
       const { title, radius } = dials[network.hidden + i];
       title?.setAttribute("y", String(radius + (plan.narrow ? 18 : 13)));
-      title?.replaceChildren(...linesOf(text, fitting));
+      const spans = linesOf(text, fitting);
+      lines = Math.max(lines, spans.length);
+      title?.replaceChildren(...spans);
       title?.classList.toggle("long", long);
     });
+    plan = { ...plan, lines: lines === 1 ? 1 : 2 };
+    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${heightOf(plan)}`);
   };
   new ResizeObserver(() => {
-    const narrow = svg.clientWidth < 320;
-    if (narrow === plan.narrow) return;
-    plan = { ...plan, narrow };
+    const [narrow, flat] = [svg.clientWidth < 320, phone.matches];
+    if (narrow === plan.narrow && flat === plan.flat) return;
+    plan = { ...plan, narrow, flat };
     if (dials.length > 0) layOut();
   }).observe(svg);
 
@@ -195,21 +203,15 @@ export function createDials(events: DialsEvents): DialsView {
 
   return {
     show(phases, at, still) {
-      dials.forEach((dial, i) => {
-        const phase = phases[at * dials.length + i];
-        const reach = dial.radius - 2.5;
-        const height = Math.cos(phase);
-        dial.hand.setAttribute("x2", (reach * Math.sin(phase)).toFixed(2));
-        dial.hand.setAttribute("y2", (-reach * height).toFixed(2));
-        dial.face.setAttribute("fill-opacity", (0.55 * Math.abs(height)).toFixed(2));
-        dial.group.classList.toggle("down", height < 0);
-        if (still)
-          dial.group.setAttribute(
-            "aria-label",
-            `${dialName(i, network)}, phase ${phase.toFixed(2)} rad`,
-          );
+      const now = phases.subarray(at * dials.length, (at + 1) * dials.length);
+      faces.show(now);
+      if (!still) return;
+      dials.forEach(({ group }, i) => {
+        const words = `${dialName(i, network)}, phase ${now[i]!.toFixed(2)} rad`;
+        group.setAttribute("aria-label", words);
       });
     },
+    wire: (wires) => faces.wire(wires),
     mark({ selected, shown, links, silenced, winner }) {
       dials.forEach(({ group }, i) => {
         group.classList.toggle("selected", i === selected);
@@ -218,11 +220,15 @@ export function createDials(events: DialsEvents): DialsView {
         group.classList.toggle("silenced", silenced.includes(i));
         group.classList.toggle("winner", winner !== null && i === network.hidden + winner);
       });
+      faces.mark(silenced, shown !== null);
       drawn = { shown, links };
       drawLinks();
     },
     name(named) {
       const { hidden, outputs } = named;
+      // Of one network in one theme nothing moves.
+      const same = named.classNames === network.classNames && paper === palette().card;
+      paper = palette().card;
       if (hidden !== network.hidden || outputs !== network.outputs) {
         plan = { ...plan, hidden, outputs };
         for (const { group } of dials) group.remove();
@@ -232,10 +238,7 @@ export function createDials(events: DialsEvents): DialsView {
         drawn = { shown: null, links: [] };
       }
       network = named;
-      named.classNames.forEach((_, o) => {
-        dials[hidden + o].hand.style.stroke = classColour(o);
-      });
-      layOut();
+      if (!same) layOut();
     },
   };
 }
@@ -267,8 +270,6 @@ export function shortName(i: number, { hidden, classNames }: Named): string {
 
 function makeDial(i: number, output: boolean): Dial {
   const radius = output ? OUTPUT_RADIUS : HIDDEN_RADIUS;
-  const face = makeSvg("circle", { class: "face", r: radius });
-  const hand = makeSvg("line", { class: "hand", x1: 0, y1: 0, x2: radius - 2.5, y2: 0 });
   const group = makeSvg(
     "g",
     {
@@ -281,11 +282,8 @@ function makeDial(i: number, output: boolean): Dial {
       "data-index": i,
     },
     makeSvg("circle", { class: "ring", r: radius + 2 }),
-    face,
-    hand,
-    makeSvg("circle", { class: "pin", r: 1.8 }),
   );
   const title = output ? makeSvg("text", { class: "title", "aria-hidden": "true" }) : null;
   if (title !== null) group.append(title);
-  return { group, face, hand, title, radius };
+  return { group, title, radius };
 }

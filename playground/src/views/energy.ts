@@ -1,4 +1,5 @@
-/** The energy of the trajectory shown, against time. */
+/** The energy of the trajectory shown, against time, in the unit of the couplings: that in which the
+ * temperature is kT. */
 
 import type { Rollout } from "../core";
 import { signed } from "../dom";

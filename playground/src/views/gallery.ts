@@ -72,8 +72,10 @@ export function createGallery(
   return {
     show(datasets, dataset, index) {
       for (const [name, strip] of strips) strip.hidden = !datasets.includes(name);
+      const chosen = index === null ? undefined : buttons.get(`${dataset} ${index}`);
+      if (chosen === marked) return; // where it is need not be looked up again
       marked?.setAttribute("aria-pressed", "false");
-      marked = index === null ? undefined : buttons.get(`${dataset} ${index}`);
+      marked = chosen;
       marked?.setAttribute("aria-pressed", "true");
       if (marked !== undefined) bringIntoView(marked);
     },

@@ -22,23 +22,61 @@ export interface InspectorEvents {
   onSilence(oscillator: number): void;
 }
 
-export function showInspector(inspected: Inspected | null, events: InspectorEvents): void {
+let empty: { model: Shown; paper: string } | null = null; // what stands where nothing is inspected
+
+/** Where nothing is inspected: what all hidden oscillators of `model` look for. */
+export function showInspector(
+  inspected: Inspected | null,
+  events: InspectorEvents,
+  model: Shown,
+): void {
   const root = hook("inspector");
+  const paper = palette().card;
+  if (inspected === null && empty?.model === model && empty.paper === paper) return;
+  empty = inspected === null ? { model, paper } : null;
   const focused = (document.activeElement as HTMLElement | null)?.dataset.testid;
-  root.replaceChildren(...(inspected === null ? hint() : parts(inspected, events)));
+  root.replaceChildren(...(inspected === null ? hint(model) : parts(inspected, events)));
   if (focused !== undefined && /^(silence|cut-\d+)$/.test(focused)) {
     root.querySelector<HTMLElement>(`[data-testid="${focused}"]`)?.focus();
   }
 }
 
-function hint(): Node[] {
-  return [
-    make(
-      "p",
-      { class: "caption" },
-      "Point at an oscillator to see what it looks for and whom it pulls. Click to keep it, click a line to cut it; a double click silences.",
-    ),
-  ];
+function hint(model: Shown): Node[] {
+  const words = make(
+    "p",
+    { class: "caption" },
+    "Point at an oscillator to see what it looks for, what pulls on it and whom it pulls. Click to keep it, click a line to cut it; a double click silences.",
+  );
+  return [make("div", { class: "mosaic" }, words, ...mosaic(model))];
+}
+
+const MOSAIC_COLUMNS = 16;
+let last: { model: Shown; paper: string; nodes: Node[] } | null = null;
+
+/** The input weights of all hidden oscillators, in their order; of networks that read pictures. */
+function mosaic(model: Shown): Node[] {
+  const { preprocessing, hidden, inputs, inputWeights } = model;
+  if (preprocessing.kind !== "picture") return [];
+  const { card } = palette();
+  if (last?.model === model && last.paper === card) return last.nodes;
+  const { rows, columns } = preprocessing;
+  const across = Math.min(MOSAIC_COLUMNS, hidden);
+  const down = Math.ceil(hidden / across);
+  const canvas = make("canvas", {
+    width: String(across * (columns + 1) - 1),
+    height: String(down * (rows + 1) - 1),
+    role: "img",
+    "aria-label": `Input weights of the ${hidden} hidden oscillators`,
+  });
+  const drawing = context(canvas);
+  for (let i = 0; i < hidden; i++) {
+    const weights = Float64Array.from(inputWeights.subarray(i * inputs, (i + 1) * inputs));
+    const place = [(i % across) * (columns + 1), Math.floor(i / across) * (rows + 1)] as const;
+    drawing.putImageData(asPixels(weights, preprocessing), ...place);
+  }
+  const title = make("p", { class: "caption" }, `What the ${hidden} hidden oscillators look for:`);
+  last = { model, paper: card, nodes: [title, canvas] };
+  return last.nodes;
 }
 
 function parts(
@@ -81,9 +119,40 @@ function parts(
     { class: "inspected" },
     make("div", { class: "titled" }, title, silence),
     facts,
+    pullBars(),
     list,
   );
   return oscillator < model.hidden ? [weightsOf(model, oscillator), words] : [words];
+}
+
+/** The two pulls on it, which `showPulls` moves. */
+function pullBars(): HTMLElement {
+  const row = (name: string, words: string): HTMLElement =>
+    make(
+      "div",
+      { class: "pull", "data-pull": name },
+      make("span", {}, words),
+      make("span", { class: "track" }, make("span", { class: "amount-bar" })),
+      make("span", { class: "amount", "data-testid": `pull-${name}` }),
+    );
+  return make("div", { class: "pulls-of" }, row("field", "picture"), row("neighbours", "neighbours"));
+}
+
+/** Pulls of now; `most` fills half the bar. Towards smaller phases is to the left. */
+export function showPulls(field: number, neighbours: number, most: number): void {
+  const root = hook("inspector");
+  for (const [name, value] of [
+    ["field", field],
+    ["neighbours", neighbours],
+  ] as const) {
+    const row = root.querySelector(`[data-pull="${name}"]`);
+    const bar = row?.querySelector<HTMLElement>(".amount-bar");
+    if (!row || !bar) continue;
+    const share = Math.max(-1, Math.min(1, value / most));
+    bar.style.left = `${50 + Math.min(0, 50 * share)}%`;
+    bar.style.width = `${50 * Math.abs(share)}%`;
+    row.querySelector(".amount")!.textContent = signed(value, 1);
+  }
 }
 
 function coupling(

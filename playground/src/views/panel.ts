@@ -4,16 +4,19 @@ import { context, elided, hook, make, signed } from "../dom";
 import type { Outcome, Shown } from "../run";
 import { showAnytime } from "./anytime";
 import { showEnergy } from "./energy";
-import { FONT, Plot } from "./plot";
+import { font } from "./drawing";
+import { Plot } from "./plot";
 import { showTraces } from "./traces";
 import { decisionOf } from "./verdict";
 
 const LONGEST_NAME = 20; // letters beside the traces
+const measure = context(make("canvas")); // of the width of words
 
 export class Panel {
   private readonly root = make("div", { class: "panel" });
   private readonly heading = make("h3", {});
   private readonly rise: HTMLElement; // of a network that is no gradient flow
+  private readonly unit: HTMLElement; // of the energy
   private readonly canvases: HTMLCanvasElement[];
   private readonly plots: Plot[];
 
@@ -28,7 +31,9 @@ export class Panel {
       }),
     );
     this.rise = make("p", { class: "caption rise", "data-testid": `lag${suffix}` });
-    this.root.append(this.heading, ...this.canvases, this.rise);
+    this.unit = make("p", { class: "caption unit", "data-testid": `energy-unit${suffix}` });
+    const [traces, anytime, energy] = this.canvases;
+    this.root.append(this.heading, traces!, anytime!, this.unit, energy!, this.rise);
     this.plots = this.canvases.map((canvas) => new Plot(canvas, onSeek));
     hook("panels").append(this.root);
   }
@@ -48,10 +53,14 @@ export class Panel {
     this.rise.hidden = why.length === 0 && coarse === null;
     this.rise.classList.toggle("problem", coarse !== null);
     this.rise.textContent = coarse ?? `${why.join(", ")}: the energy may rise`;
-    const measure = context(make("canvas"));
-    measure.font = `bold ${FONT}`;
-    const right = 26 + Math.max(20, ...names.map((name) => measure.measureText(name).width));
+    measure.font = font(true);
+    const ends = [Math.min(...rollout.energy), Math.max(...rollout.energy)].map((e) => signed(e, 0));
+    const wide = [...names, ...ends].map((text) => measure.measureText(text).width);
+    const right = 20 + Math.max(20, ...wide);
     const margins = { left: 24, right };
+    const { replicates } = rollout;
+    const one = replicates.length > 1 ? `, run 1 of ${replicates.length}` : "";
+    this.unit.textContent = `Energy E${one}, in the unit of the couplings (T = 1 is kT = 1 of it)`;
     const first = leader === -1 ? "no output" : names[leader];
     const words = [
       `Output activations against time: ${first} ends highest.`,
@@ -65,8 +74,8 @@ export class Panel {
     showEnergy(energy, rollout, { ...margins, top: 5, bottom: 5 });
   }
 
-  at(fraction: number): void {
-    for (const plot of this.plots) plot.at(fraction);
+  at(fraction: number, revealed: boolean): void {
+    for (const plot of this.plots) plot.at(fraction, revealed);
   }
 }
 

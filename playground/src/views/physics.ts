@@ -5,6 +5,7 @@ import { hook, make } from "../dom";
 import { NO_ENSEMBLE, NO_NOISE, runsDiffer } from "../effects";
 import { COUPLING_BITS, ENSEMBLE, rangesOf, type Settings } from "../state";
 import { say } from "./announce";
+import { term } from "./terms";
 
 export interface PhysicsView {
   show(physics: Physics, ensemble: boolean, model: Model): void;
@@ -13,6 +14,7 @@ export interface PhysicsView {
 export interface PhysicsEvents {
   onChange(change: Partial<Settings>): void;
   onEnsemble(ensemble: boolean): void;
+  onNoise(seed: number): void;
   onReset(): void;
 }
 
@@ -20,6 +22,7 @@ interface Quantity {
   key: "temperature" | "observationTime" | "steps" | "mismatch";
   name: string; // of its hooks
   label: string;
+  term: string; // of the glossary
   scale: number; // what is shown is the state's number times this
   /** Of the number and of the slider. */
   step(model: Model): [number, number];
@@ -29,6 +32,7 @@ const QUANTITIES: Quantity[] = [
   {
     key: "temperature",
     name: "temperature",
+    term: "temperature",
     label: "Temperature",
     scale: 1,
     step: () => [0.01, 0.05],
@@ -36,6 +40,7 @@ const QUANTITIES: Quantity[] = [
   {
     key: "observationTime",
     name: "observation-time",
+    term: "time",
     label: "Read at t_f",
     scale: 1,
     step: ({ observationTime }) => [observationTime / 20, observationTime / 10],
@@ -43,11 +48,19 @@ const QUANTITIES: Quantity[] = [
   {
     key: "steps",
     name: "steps",
+    term: "steps",
     label: "Euler steps",
     scale: 1,
     step: ({ steps }) => [1, Math.ceil(steps / 10)],
   },
-  { key: "mismatch", name: "mismatch", label: "Mismatch %", scale: 100, step: () => [0.5, 1] },
+  {
+    key: "mismatch",
+    name: "mismatch",
+    term: "mismatch",
+    label: "Mismatch %",
+    scale: 100,
+    step: () => [0.5, 1],
+  },
 ];
 
 export function createPhysics(events: PhysicsEvents): PhysicsView {
@@ -74,7 +87,7 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
     "New noise",
   );
   noise.addEventListener("click", () => {
-    events.onChange({ seed: crypto.getRandomValues(new Uint32Array(1))[0] });
+    events.onNoise(crypto.getRandomValues(new Uint32Array(1))[0]!);
   });
   const reset = make("button", { type: "button", "data-testid": "reset-physics" }, "Reset");
   reset.addEventListener("click", () => events.onReset());
@@ -85,13 +98,19 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
     make(
       "div",
       { class: "quantity" },
-      make("label", { for: "coupling-bits" }, "Coupling bits"),
+      make("span", {}, make("label", { for: "coupling-bits" }, "Coupling bits"), " ", term("bits")),
       bits,
     ),
     make(
       "div",
       { class: "actions" },
-      make("label", { class: "check" }, ensemble, ` Ensemble of ${ENSEMBLE}`),
+      make(
+        "span",
+        {},
+        make("label", { class: "check" }, ensemble, ` Ensemble of ${ENSEMBLE}`),
+        " ",
+        term("ensemble"),
+      ),
       make("div", {}, noise, reset),
     ),
     why,
@@ -115,7 +134,7 @@ export function createPhysics(events: PhysicsEvents): PhysicsView {
 }
 
 function makeQuantity(
-  { key, name, label, scale, step }: Quantity,
+  { key, name, label, term: word, scale, step }: Quantity,
   { onChange }: PhysicsEvents,
 ): { element: HTMLElement; show(physics: Physics, model: Model): void } {
   const number = make("input", { type: "number", id: name, "data-testid": name });
@@ -144,7 +163,7 @@ function makeQuantity(
     element: make(
       "div",
       { class: "quantity" },
-      make("label", { for: name }, label),
+      make("span", {}, make("label", { for: name }, label), " ", term(word)),
       number,
       slider,
     ),

@@ -1,6 +1,7 @@
-/** A plot against t/t_f whose past is drawn in full and whose future is faint. */
+/** A plot against t/t_f that holds the past: what comes after the time shown is not drawn. */
 
 import { context, make } from "../dom";
+import { font, onSize, onTextSize } from "./drawing";
 import { palette } from "./theme";
 
 interface Sides {
@@ -13,26 +14,35 @@ interface Sides {
 export type Box = Sides; // where the curves are, in pixels
 export type Margins = Sides; // around them
 
-type Painter = (drawing: CanvasRenderingContext2D, box: Box) => void;
-
-export const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
-const FAINT = 0.2;
+/** `revealed` once the verdict is made: before, no curve may stand out. */
+type Painter = (drawing: CanvasRenderingContext2D, box: Box, revealed: boolean) => void;
 
 export class Plot {
-  private readonly canvas: HTMLCanvasElement;
-  private frame: HTMLCanvasElement | null = null;
-  private curves: HTMLCanvasElement | null = null;
+  private layer: HTMLCanvasElement | null = null; // the curves, once they are shown at a second time
   private box: Box = { left: 0, right: 1, top: 0, bottom: 1 };
+  private size = { width: 0, height: 0 };
   private fraction = 1;
+  private revealed = true;
+  private fresh = true; // not shown yet
   private margins: Margins = { left: 0, right: 0, top: 0, bottom: 0 };
   private paintFrame: Painter = () => undefined;
   private paintCurves: Painter = () => undefined;
-  private paintMarks: (drawing: CanvasRenderingContext2D, box: Box, fraction: number) => void =
-    () => undefined;
+  private paintMarks: (
+    drawing: CanvasRenderingContext2D,
+    box: Box,
+    fraction: number,
+    revealed: boolean,
+  ) => void = () => undefined;
 
-  constructor(canvas: HTMLCanvasElement, onSeek: (fraction: number) => void) {
-    this.canvas = canvas;
-    new ResizeObserver(() => this.redraw()).observe(canvas);
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    onSeek: (fraction: number) => void,
+  ) {
+    onSize(canvas, (width, height) => {
+      this.size = { width, height };
+      this.redraw();
+    });
+    onTextSize(() => this.redraw());
     const seek = (event: PointerEvent): void => {
       if (event.buttons === 0) return;
       const x = event.clientX - canvas.getBoundingClientRect().left;
@@ -43,7 +53,7 @@ export class Plot {
     canvas.addEventListener("pointermove", seek);
   }
 
-  /** What is drawn: axes, curves, and marks at the cursor. */
+  /** What is drawn from the next `at` on: axes, curves, and marks at the cursor. */
   show(
     margins: Margins,
     frame: Painter,
@@ -54,69 +64,75 @@ export class Plot {
     this.paintFrame = frame;
     this.paintCurves = curves;
     this.paintMarks = marks;
-    this.redraw();
+    this.fresh = true;
   }
 
-  at(fraction: number): void {
+  at(fraction: number, revealed: boolean): void {
     this.fraction = fraction;
+    if (revealed !== this.revealed) this.fresh = true;
+    this.revealed = revealed;
     this.compose();
   }
 
   redraw(): void {
-    const width = this.canvas.clientWidth;
-    const height = this.canvas.clientHeight;
-    if (width === 0 || height === 0) return;
-    const { left, right, top, bottom } = this.margins;
-    this.box = { left, right: Math.max(left + 20, width - right), top, bottom: height - bottom };
-    this.frame = this.layer(width, height, this.paintFrame);
-    this.curves = this.layer(width, height, this.paintCurves);
+    this.fresh = true;
     this.compose();
   }
 
-  private layer(width: number, height: number, paint: Painter): HTMLCanvasElement {
-    const scale = window.devicePixelRatio || 1;
-    const layer = make("canvas");
-    layer.width = Math.round(width * scale);
-    layer.height = Math.round(height * scale);
-    const drawing = context(layer);
-    drawing.scale(scale, scale);
-    drawing.font = FONT;
-    drawing.lineJoin = "round";
-    paint(drawing, this.box);
-    return layer;
-  }
-
   private compose(): void {
-    if (this.frame === null || this.curves === null) return;
-    const { canvas, frame, curves, box } = this;
-    if (canvas.width !== frame.width || canvas.height !== frame.height) {
-      canvas.width = frame.width;
-      canvas.height = frame.height;
-    }
-    const drawing = context(canvas);
+    const { canvas, size, margins } = this;
+    const { width, height } = size;
+    if (width === 0 || height === 0) return;
     const scale = window.devicePixelRatio || 1;
+    const [across, down] = [Math.round(width * scale), Math.round(height * scale)];
+    if (canvas.width !== across || canvas.height !== down) {
+      canvas.width = across;
+      canvas.height = down;
+    }
+    const { left, top } = margins;
+    const right = Math.max(left + 20, width - margins.right);
+    const box = (this.box = { left, right, top, bottom: height - margins.bottom });
+    const drawing = context(canvas);
     const cursor = box.left + this.fraction * (box.right - box.left);
-    drawing.setTransform(1, 0, 0, 1, 0, 0);
-    drawing.clearRect(0, 0, canvas.width, canvas.height);
-    drawing.drawImage(frame, 0, 0);
-    drawing.globalAlpha = FAINT;
-    drawing.drawImage(curves, 0, 0);
-    drawing.globalAlpha = 1;
+    prepare(drawing, scale);
+    drawing.clearRect(0, 0, width, height);
+    this.paintFrame(drawing, box, this.revealed);
     drawing.save();
     drawing.beginPath();
-    drawing.rect(0, 0, (cursor + 0.5) * scale, canvas.height);
+    drawing.rect(0, 0, cursor + 0.5, height);
     drawing.clip();
-    drawing.drawImage(curves, 0, 0);
+    if (this.fresh) this.paintCurves(drawing, box, this.revealed);
+    else drawing.drawImage(this.layerOf(across, down, scale), 0, 0, width, height);
     drawing.restore();
-    drawing.scale(scale, scale);
+    if (this.fresh) this.layer = null;
+    this.fresh = false;
+    prepare(drawing, scale);
     drawing.strokeStyle = palette().muted;
-    drawing.lineWidth = 1;
     drawing.beginPath();
     drawing.moveTo(cursor, box.top);
     drawing.lineTo(cursor, box.bottom);
     drawing.stroke();
-    this.paintMarks(drawing, box, this.fraction);
+    this.paintMarks(drawing, box, this.fraction, this.revealed);
   }
+
+  /** The curves painted once for all times; one who only looks at the end needs no layer. */
+  private layerOf(across: number, down: number, scale: number): HTMLCanvasElement {
+    if (this.layer === null) {
+      this.layer = make("canvas", { width: String(across), height: String(down) });
+      const drawing = context(this.layer);
+      prepare(drawing, scale);
+      this.paintCurves(drawing, this.box, this.revealed);
+    }
+    return this.layer;
+  }
+}
+
+function prepare(drawing: CanvasRenderingContext2D, scale: number): void {
+  drawing.setTransform(scale, 0, 0, scale, 0, 0);
+  drawing.font = font();
+  drawing.lineJoin = "round";
+  drawing.lineWidth = 1;
+  drawing.globalAlpha = 1;
 }
 
 /** A polyline of values at the grid times 0 to 1. */

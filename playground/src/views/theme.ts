@@ -6,7 +6,10 @@ export interface Palette {
   ink: string;
   muted: string;
   line: string;
+  edge: string;
+  soft: string;
   card: string;
+  accent: string;
   positive: [number, number, number];
   negative: [number, number, number];
   classes: string[]; // the first few; the others follow by hue
@@ -31,7 +34,10 @@ const LIGHT: Palette = {
   ink: "#1d2430",
   muted: "#566173",
   line: "#d9dee6",
+  edge: "#848f9f",
+  soft: "#eef1f5",
   card: "#ffffff",
+  accent: "#0b5fa5",
   positive: [0, 92, 153],
   negative: [190, 84, 0],
   classes: CLASSES,
@@ -42,7 +48,10 @@ const DARK: Palette = {
   ink: "#e7ecf3",
   muted: "#a3b0c2",
   line: "#313c4b",
+  edge: "#76859a",
+  soft: "#222b37",
   card: "#171e27",
+  accent: "#7cc0f5",
   positive: [102, 184, 240],
   negative: [240, 150, 70],
   classes: CLASSES.map(

@@ -4,31 +4,42 @@
 import { DECISIVE_LEAD, highestOf, margin, scoresOf } from "../core";
 import { hook, make } from "../dom";
 import type { Outcome } from "../run";
+import { trainingName } from "../words";
+import { Bars } from "./bars";
+import { revealAt } from "./moment";
 import { classColour } from "./theme";
+
+export const DECIDING = "deciding…";
 
 export class Verdict {
   private readonly root: HTMLElement;
-  private readonly title = make("p", { class: "caption" });
+  private readonly title = make("p", { class: "caption who" });
   private readonly read: HTMLElement;
   private readonly truth = make("span", { class: "truth" });
   private readonly doubt: HTMLElement;
   private readonly margin: HTMLElement;
   private readonly decided: HTMLElement;
   private readonly votes = make("span", {});
+  private readonly bars: Bars;
+  private shown: { outcome: Outcome; truth: number | null } | null = null;
+  private revealed: boolean | null = null;
 
   constructor(suffix: string) {
     this.read = make("strong", { "data-testid": `verdict${suffix}` });
     this.doubt = make("span", { class: "doubt", "data-testid": `doubt${suffix}` });
     this.margin = make("span", { "data-testid": `margin${suffix}` });
     this.decided = make("span", { "data-testid": `decided${suffix}` });
+    this.bars = new Bars(suffix);
     const facts = make("p", { class: "facts" }, this.margin, this.decided, this.votes);
-    this.root = make(
+    const words = make(
       "div",
-      { class: "verdict" },
+      { class: "verdict-words" },
       this.title,
       make("p", { class: "read" }, this.read, this.truth, this.doubt),
       facts,
     );
+    if (suffix === "") words.append(make("p", { class: "score", "data-testid": "score-box" }));
+    this.root = make("div", { class: "verdict" }, words, this.bars.canvas);
     hook("verdicts").append(this.root);
   }
 
@@ -38,11 +49,43 @@ export class Verdict {
 
   /** `truth` is the class of a test image. */
   show(outcome: Outcome, truth: number | null): void {
+    const { protocol } = outcome.model;
+    this.shown = { outcome, truth };
+    this.revealed = null;
+    const name = trainingName(outcome.model);
+    const second = name === protocol ? "" : make("small", {}, ` ${protocol}`);
+    this.title.replaceChildren(`The network ${name}`, second);
+    this.bars.show(outcome);
+  }
+
+  /** At grid time `at`: the verdict once it is made, else that it is not. */
+  time(at: number, still: boolean): void {
+    if (this.shown === null) return;
+    this.bars.time(at, still);
+    const revealed = at >= revealAt(this.shown.outcome);
+    if (revealed === this.revealed) return;
+    this.revealed = revealed;
+    if (revealed) this.reveal();
+    else this.conceal();
+  }
+
+  private conceal(): void {
+    this.read.textContent = DECIDING;
+    this.root.style.borderLeftColor = "";
+    this.root.classList.add("deciding");
+    for (const each of [this.truth, this.doubt, this.margin, this.decided, this.votes]) {
+      each.textContent = "";
+    }
+    this.margin.removeAttribute("title");
+  }
+
+  private reveal(): void {
+    const { outcome, truth } = this.shown!;
     const { model, rollout, answer } = outcome;
-    const { classNames: names, outputs, protocol } = model;
+    const { classNames: names, outputs } = model;
     const { readings, answering } = rollout;
-    this.title.textContent = `${protocol} reads`;
-    this.read.textContent = answer === null ? "no answer" : names[answer]!;
+    this.root.classList.remove("deciding");
+    this.read.textContent = answerOf(outcome);
     this.root.style.borderLeftColor = answer === null ? "" : classColour(answer);
     this.truth.textContent = truth === null ? "" : judgement(truth, answer, names);
     this.truth.classList.toggle("wrong", truth !== null && truth !== answer);
@@ -58,6 +101,11 @@ export class Verdict {
     }).length;
     this.votes.textContent = readings.length > 1 ? `${agree} of ${readings.length} agree` : "";
   }
+}
+
+/** The class that is read, or that there is none. */
+export function answerOf({ model, answer }: Outcome): string {
+  return answer === null ? "no answer" : model.classNames[answer]!;
 }
 
 /** When it was decided, in the network's time and as a share of t_f; words where it was not. */
@@ -93,7 +141,7 @@ function tie(tied: number[], names: string[]): string {
   return `${others.join(", ")} and ${last} are read alike (accuracies count ${names[tied[0]!]})`;
 }
 
-function judgement(truth: number, read: number | null, names: string[]): string {
+export function judgement(truth: number, read: number | null, names: string[]): string {
   if (read === null) return `it is ${names[truth]}`;
   return truth === read ? "✓ correct" : `✗ it is ${names[truth]}`;
 }
