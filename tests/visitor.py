@@ -128,6 +128,7 @@ class Visit:
 
     def on_pad(self, points: list[tuple[float, float]]) -> list[tuple[float, float]]:
         """Where on the page these points in fractions of the pad are."""
+        self.get("pad").scroll_into_view_if_needed()
         box = self.get("pad").bounding_box()
         return [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
 

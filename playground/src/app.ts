@@ -149,12 +149,18 @@ export class App {
       this.pad.show(Uint8Array.from(inputOf(this.last, this.outcomes[0].model, this.gallery).values));
       say("The input is on the pad: erase or add to it.");
     });
-    [this.gallery, this.models] = await Promise.all([loadGallery(), loadModels()]);
-    this.mountLab();
+    const gallery = loadGallery();
+    this.models = await loadModels();
+    if (location.hash.length < 2) {
+      // Beside the gallery; if it fails, `enter` says why.
+      this.models.load({ ...FIRST_NETWORK, ...this.models.first }).catch(() => undefined);
+    }
+    this.gallery = await gallery;
     this.choice = createChoice(this.models.given, (choice) => this.choose(choice));
     this.galleryView = createGallery(this.gallery, (dataset, index) => this.pick(dataset, index));
     addEventListener("hashchange", () => void this.enter(this.linked()));
     await this.enter(this.firstState());
+    setTimeout(() => this.mountLab()); // the verdict comes first
   }
 
   /** Chips by the hundred, of the network and the kind of chip that are shown. */
@@ -166,9 +172,11 @@ export class App {
       onKind: (kind) => this.setPhysics({ ...this.state.physics, ...AS_IT_IS, kind }),
     });
     this.lab = lab;
-    this.onOutcome(({ state, outcomes }, [model]) => {
-      lab.show({ model: model!, physics: outcomes[0]!.physics, kind: state.physics.kind });
-    });
+    const follow = (state: AppState, { physics }: Outcome, model: Model): void =>
+      lab.show({ model, physics, kind: state.physics.kind });
+    this.onOutcome(({ state, outcomes }, [model]) => follow(state, outcomes[0]!, model!));
+    const [model] = (this.last && this.models.get(this.last)) ?? [];
+    if (this.last !== null && model !== undefined) follow(this.last, this.outcomes[0]!, model);
   }
 
   /** The state of the address, else the model that was given, else the first that is shipped. */
@@ -460,7 +468,9 @@ export class App {
     if (this.explored === asked) return;
     this.explored = asked;
     this.inside.explore(known ?? null);
-    if (known === undefined) this.engine.explore(model, tests.length > 0 ? tests : [input]);
+    if (known !== undefined) return;
+    const inputs = tests.length > 0 ? tests : [input];
+    setTimeout(() => this.engine.explore(model, inputs)); // the verdict comes first
   }
 
   private showTime(fraction: number, at: number, still: boolean): void {

@@ -1,8 +1,9 @@
-/** The page's side of the worker: one run at a time, and of those that wait the latest. */
+/** The page's side of the worker: one run at a time, and of those that wait the latest. Until the worker
+ * has started, and where a browser allows none, the page runs what it needs itself. */
 
 import { UnfitChip } from "../chips";
 import { UnfitInput, type Model } from "../core";
-import type { Input, Outcome, Shown } from "../run";
+import { runAll, type Input, type Outcome, type Shown } from "../run";
 import type { AppState } from "../state";
 import type { Landscape } from "./landscape";
 import type { Order, Report } from "./messages";
@@ -24,7 +25,7 @@ interface Job {
 }
 
 export class Engine {
-  private readonly worker = new EngineWorker();
+  private worker: Worker | null = null;
   private readonly numbers = new WeakMap<Model, number>();
   private readonly networks = new Map<number, Shown>(); // of each model, by its number
   private explored: { number: number; model: Model } | null = null;
@@ -32,12 +33,20 @@ export class Engine {
   private turn = 0;
   private current: Job | null = null;
   private waiting: Job | null = null;
+  private ready = false; // the worker has started
 
   /** `onLandscape` gets the landscape of a model some time after it was asked for. */
-  constructor(private readonly onLandscape: (model: Model, landscape: Landscape) => void) {
+  constructor(private readonly onLandscape: (model: Model, landscape: Landscape) => void) {}
+
+  /** Starts the worker: after the first verdict, which must not wait for it. */
+  start(): void {
+    if (this.worker !== null) return;
+    this.worker = new EngineWorker();
     this.worker.addEventListener("message", ({ data }: MessageEvent<Report>) => this.hear(data));
     this.worker.addEventListener("error", (event) => {
-      this.finish((job) => job.failed(new Error(event.message || "the worker could not start")));
+      const { ready } = this;
+      this.ready = false;
+      if (ready) this.finish((job) => job.failed(new Error(event.message)));
     });
   }
 
@@ -62,9 +71,25 @@ export class Engine {
     const job = (this.current = this.waiting);
     this.waiting = null;
     if (job === null) return;
+    if (!this.ready) {
+      queueMicrotask(() => this.runHere());
+      return;
+    }
     const { state, models, input } = job;
     const numbers = models.map((model) => this.numberOf(model));
     this.order({ kind: "run", turn: ++this.turn, state, models: numbers, input });
+  }
+
+  private runHere(): void {
+    const before = performance.now();
+    this.finish(({ state, models, input, done, failed }) => {
+      try {
+        const outcomes = runAll(state, models, input);
+        done({ state, outcomes, milliseconds: performance.now() - before });
+      } catch (error) {
+        failed(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
   }
 
   private numberOf(model: Model): number {
@@ -78,10 +103,15 @@ export class Engine {
   }
 
   private order(what: Order): void {
-    this.worker.postMessage(what);
+    this.start();
+    this.worker!.postMessage(what); // it waits there until the worker has started
   }
 
   private hear(report: Report): void {
+    if (report.kind === "ready") {
+      this.ready = true;
+      return;
+    }
     if (report.kind === "network") {
       this.networks.set(report.model, report.network);
       return;

@@ -17,6 +17,7 @@ export type Sent = Omit<Outcome, "model">;
 
 /** To the page. */
 export type Report =
+  | { kind: "ready" }
   | { kind: "network"; model: number; network: Shown }
   | { kind: "landscape"; model: number; landscape: Landscape }
   | { kind: "outcome"; turn: number; outcomes: Sent[]; milliseconds: number }

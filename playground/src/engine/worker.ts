@@ -67,3 +67,5 @@ addEventListener("message", ({ data }: MessageEvent<Order>) => {
     if (!waiting) setTimeout(explorePiece);
   }
 });
+
+report({ kind: "ready" });

@@ -14,7 +14,7 @@ import {
   type Network,
   type Protocol,
 } from "../state";
-import { counted } from "../words";
+import { counted, trainingName } from "../words";
 
 export interface ChoiceView {
   show(network: Network, model: Model | null): void;
@@ -124,5 +124,6 @@ function factsOf(model: Model): string {
   const chips = madeFor === null ? "" : " Trained for imperfect chips: choose one under Physics.";
   const measured = cardWords(card);
   const quality = measured === "" ? "" : ` Measured: ${measured}.`;
-  return `${protocol} on ${dataset}: ${hidden} + ${outputs} oscillators, ${read}.${quality}${chips}`;
+  const trained = trainingName(model) === protocol ? `trained by ${protocol}` : trainingName(model);
+  return `${hidden} + ${outputs} oscillators, ${trained} of ${dataset}, ${read}.${quality}${chips}`;
 }
