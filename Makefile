@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: soak fuzz test-all
-.PHONY: demo test docs gpu-test lint page page-tests browser simulators clean
+.PHONY: demo test docs gpu-test lint page page-tests browser firefox simulators clean
 
 demo: $(VENV)/installed
 	$(BIN)/entrain train digits
@@ -62,14 +62,23 @@ playground/node_modules/.package-lock.json: playground/package.json playground/p
 	cd playground && npm install --no-save --silent --no-audit --no-fund
 	@touch $@
 
-# The browser that tests/test_play_*.py drive; without it those tests say that they skip.
-browser:
+# The browsers that tests/test_play_*.py drive; without one its tests say that they skip.
+browser: firefox
 	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	echo "installing chromium for the browser tests"; \
 	{ apt-get install -qq -y chromium || { apt-get update -qq && apt-get install -qq -y chromium; }; } \
 	>/dev/null 2>&1 || echo "it could not be installed"; fi
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 	echo "SKIPPED: the browser tests need Chromium, which is not here (apt-get install chromium)"
+
+firefox:
+	@if ! command -v firefox-esr >/dev/null && ! command -v firefox >/dev/null && [ "$$(id -u)" = 0 ] \
+	&& command -v apt-get >/dev/null; then \
+	echo "installing firefox-esr for the browser tests"; \
+	{ apt-get install -qq -y firefox-esr || { apt-get update -qq && apt-get install -qq -y firefox-esr; }; } \
+	>/dev/null 2>&1 || echo "it could not be installed"; fi
+	@command -v firefox-esr >/dev/null || command -v firefox >/dev/null || \
+	echo "SKIPPED: tests/test_play_firefox.py needs Firefox, which is not here (apt-get install firefox-esr)"
 
 # The programs that tests/test_simulators.py runs exported circuits in; without them they skip.
 SIMULATORS := ngspice iverilog verilator yosys nextpnr-ice40
