@@ -39,10 +39,11 @@ export function addressTime(): number | null {
 export class Address {
   private timer = 0;
 
-  /** `time` is the share of the run that is shown, null while it plays. */
+  /** `time` is the share of the run that is shown: part of a link that is copied, not of the address,
+   * which opens as a picture does. */
   constructor(
     private readonly state: () => AppState,
-    private readonly time: () => number | null = () => null,
+    private readonly time: () => number,
   ) {
     hook("copy-link").addEventListener("click", () => void this.copy());
   }
@@ -52,14 +53,14 @@ export class Address {
     this.timer ||= window.setTimeout(() => this.write(), THROTTLE_MS);
   }
 
-  private write(): void {
+  private write(time: number | null = null): void {
     clearTimeout(this.timer);
     this.timer = 0;
-    history.replaceState(null, "", `#${encode(this.state(), this.time())}`);
+    history.replaceState(null, "", `#${encode(this.state(), time)}`);
   }
 
   private async copy(): Promise<void> {
-    this.write();
+    this.write(this.time());
     const field = hook<HTMLInputElement>("link-text");
     const box = field.parentElement as HTMLElement;
     field.value = location.href;

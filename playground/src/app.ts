@@ -4,7 +4,7 @@
 import { UnfitInput, UnfitModel, testImages, type Gallery, type Model, type Shape } from "./core";
 import { Engine, type Finished } from "./engine/engine";
 import type { Landscape } from "./engine/landscape";
-import { Address, readAddress } from "./address";
+import { Address, addressTime, readAddress } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
 import { hook, paintGrey, reducedMotion } from "./dom";
 import { Models, Unreachable, loadGallery, loadModels, loadTestImages } from "./models";
@@ -53,7 +53,7 @@ import { describe, fillsFrame, invitation, trainingName } from "./words";
 
 /** What happens to the time when a run comes: it plays, the end is shown at once (while a slider moves),
  * or the start (while one draws), or it stays. */
-type Then = "play" | "end" | "start" | "stay";
+type Then = "play" | "end" | "start" | "stay" | number; // a share of the run
 
 /** A kind of chip without anything set by hand. */
 const AS_IT_IS = { temperature: null, mismatch: null, couplingBits: null, changes: {} };
@@ -78,7 +78,10 @@ export class App {
     if (model.preprocessing.kind === "picture") this.landscapes.set(model, landscape);
     if (this.models.get(this.last ?? this.state)?.[0] === model) this.inside.explore(landscape);
   });
-  private readonly address = new Address(() => this.state);
+  private readonly address = new Address(
+    () => this.state,
+    () => this.timeline.position,
+  );
   private readonly pad = createPad((reading, done) => this.draw(reading, done));
   private readonly row = createRow((values) => this.set({ picture: { kind: "row", values } }, "end"));
   private readonly physics = createPhysics({
@@ -158,8 +161,8 @@ export class App {
     this.gallery = await gallery;
     this.choice = createChoice(this.models.given, (choice) => this.choose(choice));
     this.galleryView = createGallery(this.gallery, (dataset, index) => this.pick(dataset, index));
-    addEventListener("hashchange", () => void this.enter(this.linked()));
-    await this.enter(this.firstState());
+    addEventListener("hashchange", () => void this.enter(this.linked(), addressTime() ?? "play"));
+    await this.enter(this.firstState(), addressTime() ?? "play");
     setTimeout(() => this.mountLab()); // the verdict comes first
   }
 
@@ -172,8 +175,8 @@ export class App {
       onKind: (kind) => this.setPhysics({ ...this.state.physics, ...AS_IT_IS, kind }),
     });
     this.lab = lab;
-    const follow = (state: AppState, { physics }: Outcome, model: Model): void =>
-      lab.show({ model, physics, kind: state.physics.kind });
+    const follow = (state: AppState, outcome: Outcome, model: Model): void =>
+      lab.show({ model, physics: outcome.physics, kind: state.physics.kind, outcome });
     this.onOutcome(({ state, outcomes }, [model]) => follow(state, outcomes[0]!, model!));
     const [model] = (this.last && this.models.get(this.last)) ?? [];
     if (this.last !== null && model !== undefined) follow(this.last, this.outcomes[0]!, model);
@@ -217,7 +220,7 @@ export class App {
   }
 
   /** Another network, or the same from a link: all views take its sizes. */
-  private async enter(coming: Promise<AppState | null>): Promise<void> {
+  private async enter(coming: Promise<AppState | null>, then: Then = "play"): Promise<void> {
     const turn = ++this.entering;
     const state = await coming;
     if (turn !== this.entering) return;
@@ -231,7 +234,7 @@ export class App {
     this.adapt(model, state.given !== null);
     if (!hook("message").classList.contains("problem") || this.last !== null) this.describe(model);
     this.pad.show(state.picture.kind === "drawn" ? state.picture.pixels : null);
-    this.run("play");
+    this.run(then);
   }
 
   /** Titles and inputs of a network's shape. */
@@ -442,8 +445,13 @@ export class App {
     this.describeRun(state, outcomes[0]!);
     this.barVerdict.show(outcomes[0]!, input.truth);
     this.explore(itself!, input);
-    const place = then === "stay" ? null : reducedMotion() || then === "end" ? 1 : 0;
-    this.timeline.setSteps(rollout.steps, physics.observationTime, place);
+    const place =
+      typeof then === "number" || then === "stay"
+        ? then
+        : reducedMotion() || then === "end"
+          ? 1
+          : 0;
+    this.timeline.setSteps(rollout.steps, physics.observationTime, place === "stay" ? null : place);
     if (then === "play" && !reducedMotion()) this.timeline.play(true);
   }
 

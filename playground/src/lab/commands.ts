@@ -5,9 +5,10 @@ import { bare } from "../core/hardware/changes";
 import { tomlOf } from "../core/hardware/toml";
 import presets from "../presets.json";
 
-/** A name as one word of a POSIX shell. */
-export function quoted(word: string): string {
-  return /^[\w./:@%+=-]+$/.test(word) && !word.startsWith("-") ? word : `'${word.replaceAll("'", "'\\''")}'`;
+/** A name as one word of a POSIX shell, and no option. */
+export function quoted(name: string): string {
+  const word = name.startsWith("-") ? `./${name}` : name;
+  return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Lines that come before a command, and its option: the name of a preset, or a file that is

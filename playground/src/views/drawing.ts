@@ -1,6 +1,7 @@
 /** A canvas that is painted as a whole: sharp on any screen, only while it can be seen. */
 
 import { context } from "../dom";
+import { exportable } from "./exportable";
 
 export type Paint = (drawing: CanvasRenderingContext2D, width: number, height: number) => void;
 
@@ -42,6 +43,10 @@ export class Drawing {
   private paint: Paint = () => undefined;
 
   constructor(readonly canvas: HTMLCanvasElement) {
+    exportable(canvas, (drawing, width, height) => {
+      drawing.font = font();
+      this.paint(drawing, width, height);
+    });
     onSize(canvas, (width, height) => {
       this.width = width;
       this.height = height;

@@ -1,5 +1,6 @@
 /** A plot against t/t_f that holds the past: what comes after the time shown is not drawn. */
 
+import { exportable } from "./exportable";
 import { context, make } from "../dom";
 import { font, onSize, onTextSize } from "./drawing";
 import { palette } from "./theme";
@@ -43,6 +44,7 @@ export class Plot {
       this.redraw();
     });
     onTextSize(() => this.redraw());
+    exportable(canvas, (drawing) => this.paintOnce(drawing));
     const seek = (event: PointerEvent): void => {
       if (event.buttons === 0) return;
       const x = event.clientX - canvas.getBoundingClientRect().left;
@@ -77,6 +79,20 @@ export class Plot {
   redraw(): void {
     this.fresh = true;
     this.compose();
+  }
+
+  /** The past as it is shown now, without the time's line. */
+  private paintOnce(drawing: CanvasRenderingContext2D): void {
+    const { box, fraction, revealed } = this;
+    drawing.font = font();
+    this.paintFrame(drawing, box, revealed);
+    drawing.save();
+    drawing.beginPath();
+    drawing.rect(0, 0, box.left + fraction * (box.right - box.left) + 0.5, this.size.height);
+    drawing.clip();
+    this.paintCurves(drawing, box, revealed);
+    drawing.restore();
+    this.paintMarks(drawing, box, fraction, revealed);
   }
 
   private compose(): void {

@@ -8,6 +8,7 @@ import { make } from "../../dom";
 import { makeChips, type Batch, type Running } from "../../lab/chips";
 import { evaluateCommand, isIdeal, yieldCommand } from "../../lab/commands";
 import { Pool, type Subject } from "../../lab/pool";
+import type { Outcome } from "../../run";
 import { Commands } from "./commands";
 import { confusion } from "./confusion";
 import { button, chooser, setOptions } from "./controls";
@@ -15,6 +16,7 @@ import { Curves, type CurveOrder } from "./curves";
 import { Figure } from "./figure";
 import { histogram } from "./histogram";
 import { YieldTable } from "./table";
+import { Takeaway } from "./takeaway";
 import "./lab.css";
 
 const ALONE = "";
@@ -35,6 +37,7 @@ export interface Shown {
   model: Model;
   physics: Physics;
   kind: string;
+  outcome: Outcome;
 }
 
 /** What was measured, and of what. */
@@ -72,6 +75,7 @@ export class Lab {
     "yield-command": "These chips on the whole test set",
     "evaluate-command": "The page's own chip on the whole test set",
   });
+  private readonly takeaway = new Takeaway();
   private readonly results = make("div", { class: "lab-results" });
   private readonly body = make("div", { class: "lab-body" });
   private readonly absent = make("p", { class: "caption", "data-testid": "lab-absent" });
@@ -106,7 +110,6 @@ export class Lab {
       this.status,
       this.results,
       this.curves.root,
-      this.commands.root,
     );
     root.append(
       make("h2", {}, "Make chips: how many of them work?"),
@@ -117,6 +120,8 @@ export class Lab {
       ),
       this.absent,
       this.body,
+      this.commands.root,
+      this.takeaway.root,
     );
   }
 
@@ -125,6 +130,7 @@ export class Lab {
     const { model, kind } = shown;
     if (this.shown?.model !== model) this.adopt(model);
     this.shown = shown;
+    this.takeaway.of(shown.outcome);
     setOptions(
       this.kind.select,
       kindsOf(model).map(({ name, misfit }) => [name, misfit === null ? name : `${name} (${misfit})`, misfit !== null]),
@@ -168,7 +174,7 @@ export class Lab {
   }
 
   private keyOf({ model, physics }: Shown): string {
-    const { cut: _, silenced: __, ...rest } = physics;
+    const { cut: _, silenced: __, ...rest } = physics; // chips are made whole
     const choices = [this.beside, this.many, this.images].map(({ select }) => select.value);
     return JSON.stringify([model.name, model.dataset, rest, choices]);
   }
