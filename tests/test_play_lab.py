@@ -285,6 +285,60 @@ def test_a_ring_needs_more_oscillators_than_neighbours(
     assert page.get("graph").input_value() == ""
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_lab_is_no_obstacle_for_anyone(visit: Callable[..., Visit], scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit(color_scheme=scheme, reduced_motion="reduce").go("#v=1&p=direct&g=0&h=typical")
+    page.set("lab-chips", "10")
+    page.set("lab-images", str(IMAGES))
+    page.get("imperfections").locator("summary").click()
+    made(page)
+    page.get("takeaway").locator("summary").click()
+    found = axe.run(page.page, {"include": [["[data-testid=lab]"], ["[data-testid=chip]"]]})
+    assert [
+        (v["id"], [n["target"] for n in v["nodes"]]) for v in found.response["violations"]
+    ] == []
+
+
+def test_drawings_and_trajectories_leave_the_page(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go("#v=1&d=mnist&p=direct&g=4")
+    page.eventually(lambda: page.get("takeaway").count() == 1)
+    page.get("takeaway").locator("summary").click()
+    names = [
+        each.get_attribute("data-testid")
+        for each in page.get("takeaway").locator("[data-testid$=-svg]").all()
+    ]
+    assert {"save-traces-svg", "save-energy-svg"} <= set(names)
+    for name in names:
+        drawing = ET.fromstring(saved(page, name))
+        width, height = int(drawing.attrib["width"]), int(drawing.attrib["height"])
+        assert len(list(drawing)) > 2, name
+        picture = Image.open(io.BytesIO(saved(page, name.removesuffix("svg") + "png")))
+        assert picture.size == (2 * width, 2 * height), name
+        assert len(np.unique(np.asarray(picture.convert("L")))) > 2, name
+    header, *lines = rows(page, "save-trajectory")
+    model = entrain.load("mnist-74-direct")
+    tensors, _ = read_tensors(SOURCE / "public" / "gallery.safetensors", "gallery")
+    pixels = tensors["mnist.images"][4].flatten().numpy()
+    phases = model.network.simulate(model.inputs(pixels), record=True)[:, 0]
+    found = np.array([[float(cell) for cell in line] for line in lines])
+    assert header[:3] == ["t", "energy", "theta hidden 0"]
+    assert found[:, 2:76] == pytest.approx(phases.numpy(), abs=1e-4)
+    picture = Image.open(io.BytesIO(saved(page, "save-picture")))
+    assert np.array_equal(np.asarray(picture.convert("L")).ravel(), pixels)
+
+
+def test_a_copied_link_holds_the_time(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go("#v=1&d=mnist&p=direct&g=4")
+    page.set("time-slider", 50)
+    page.get("copy-link").click()
+    page.eventually(lambda: "t=0.25" in page.page.url)
+    again = visit().go("#" + page.page.url.partition("#")[2])
+    again.eventually(lambda: again.value("time-slider") == 50)
+    again.page.wait_for_timeout(500)
+    assert again.value("time-slider") == 50  # it stands still
+
+
 @pytest.mark.parametrize("width", [390, 1024, 2560])
 def test_the_lab_has_room(visit: Callable[..., Visit], width: int) -> None:
     page = open_lab(

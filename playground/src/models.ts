@@ -95,6 +95,9 @@ export class Models {
     return Promise.all(this.entriesOf(network).map((entry) => this.loadOne(entry)));
   }
 
+  // Files come as they are, in single precision. Half of it would save half of each transfer and
+  // changes no verdict on the 230 images here of any of the nine networks, but it moves outputs by up
+  // to 0.002: the page would no longer give the package's numbers, nor a file its digest.
   private loadOne({ name, file }: Entry): Promise<Model> {
     let model = this.coming.get(file);
     if (model === undefined) {

@@ -49,7 +49,7 @@ function paint(drawing: SVGSVGElement, width: number, rows: number[][], names: s
       if (count === 0 || side < 18) return;
       const percent = 100 * share;
       const words = percent < 0.5 ? "<1" : percent.toFixed(0);
-      drawing.append(text(words, x + side / 2, y + 16, "middle", share > 0.3 ? card : ink));
+      drawing.append(text(words, x + side / 2, y + 16, "middle", share > 0.45 ? card : ink));
     });
   });
 }

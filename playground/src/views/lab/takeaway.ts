@@ -4,7 +4,7 @@ import { trajectoryCsv } from "../../core/csv";
 import { hook, make } from "../../dom";
 import { download, saveCsv } from "../../files";
 import type { Outcome } from "../../run";
-import { exportables, saveCanvas } from "../exportable";
+import { exportables, nameOf, saveDrawing } from "../exportable";
 import { button } from "./controls";
 import { saveButtons } from "./figure";
 
@@ -30,9 +30,10 @@ export class Takeaway {
 
   /** The list, made when it is opened: other drawings may be there. */
   private show(): void {
-    const items = exportables().map(({ canvas, title }) => {
-      const name = `save-${canvas.dataset.testid ?? title}`;
-      const savers = { png: () => saveCanvas(canvas, "png"), svg: () => saveCanvas(canvas, "svg") };
+    const items = exportables().map(({ canvases, title }) => {
+      const save = (kind: "png" | "svg") => () => saveDrawing(canvases, kind);
+      const savers = { png: save("png"), svg: save("svg") };
+      const name = `save-${nameOf(canvases[0]!)}`;
       return make("li", {}, make("span", {}, title), saveButtons(title, name, savers));
     });
     const trajectory = button("save-trajectory", "CSV", () => this.saveTrajectory(), {
