@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +15,11 @@ import torch
 
 import entrain
 from conftest import Invoke, Refuse, Run, printed
+from entrain.data import FeatureScaling
 from entrain.errors import InputError
 from entrain.export import (
     Design,
+    Onnx,
     Plain,
     Spice,
     WordLengths,
@@ -28,11 +32,12 @@ from entrain.export import simulators as programs
 from entrain.export.components import components_of, parts
 from entrain.export.design import FILE, read_design, write_design
 from entrain.export.folder import Target, files_of, read_export, refuse_edited
+from entrain.export.front import front_of
 from entrain.export.netlists import netlists
 from entrain.export.ngspice import demodulated, read_raw
 from entrain.export.spice import Oscillator
 from entrain.export.verilog import verilog_files
-from entrain.hardware import Components, preset
+from entrain.hardware import Chip, Components, Hardware, Mismatch, preset
 from entrain.physics import Dynamics, PhaseModel
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
@@ -48,7 +53,7 @@ def small(n: int = 6, images: int = 3, outputs: int = 2, seed: int = 0, **terms)
         PhaseModel(fields, couplings, **terms),
         Dynamics(steps=100),
         outputs,
-        tuple(range(images)),
+        tuple(i % outputs for i in range(images)),
         tuple("abcdef"[:outputs]),
         "small",
     )
@@ -107,6 +112,8 @@ def test_a_design_is_read_as_it_was_written(tmp_path: Path) -> None:
     "change",
     [
         {"labels": (0, 1)},
+        {"labels": (0, 1, 2)},
+        {"class_names": ("a", "b" * 300)},
         {"class_names": ("a",)},
         {"outputs": 0},
         {"phase_model": PhaseModel(torch.zeros(1, 3, 6), torch.zeros(1, 5, 6))},
@@ -413,6 +420,24 @@ def test_changed_and_missing_files_are_not_run(tmp_path: Path) -> None:
         refuse_edited(tmp_path, design, target)
 
 
+def test_sizes_that_no_network_has_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = replace(small(), phase_model=PhaseModel(torch.zeros(1, 1, 1025), torch.zeros(1, 1, 1)))
+    with pytest.raises(InputError, match="1,024 oscillators"):
+        write_export(tmp_path / "x", wide, Spice())
+    crowd = replace(small(n=60).under(np.zeros((4000, 60))), dynamics=Dynamics(steps=1_000_000))
+    with pytest.raises(InputError, match="4000 images, 60 oscillators and 1000000 steps"):
+        write_export(tmp_path / "x", crowd, Spice())
+    with pytest.raises(InputError, match="cycles must be from 1 to 10000"):
+        Spice("lc", cycles=1e9)
+    assert not (tmp_path / "x").exists()
+    write_export(tmp_path / "y", small(), Spice())
+    monkeypatch.setattr("entrain.export.design._MOST_BYTES", 100)
+    with pytest.raises(InputError, match="which no design is"):
+        read_export(tmp_path / "y")
+
+
 @pytest.mark.parametrize("target", [Spice(), Spice("lc"), WordLengths()])
 def test_a_name_is_never_a_command(target: Target) -> None:
     """A design may come from anybody, and its files are then as this package writes them."""
@@ -451,10 +476,87 @@ def test_plain_numbers_are_enough_to_compute_the_network_again(tmp_path: Path) -
             assert arrays["scores"] == pytest.approx(design.scores(design.phases()))
 
 
-def test_a_description_that_is_none_is_an_error(tmp_path: Path, refuse: Refuse) -> None:
+def test_descriptions_that_are_none_or_larger_than_the_design_are_errors(tmp_path: Path) -> None:
+    """A plain folder is read, not run, and may therefore have been edited."""
     write_export(tmp_path, small(), Plain())
-    (tmp_path / "network.json").write_text('{"oscillators": 3}')
-    assert "not a network" in refuse("verify", str(tmp_path), "--edited")
+    path = tmp_path / "network.json"
+    whole = json.loads(path.read_text())
+    changes: list[object] = [
+        {"oscillators": 3},
+        whole | {"oscillators": 10**9},
+        whole | {"dynamics": whole["dynamics"] | {"steps": 10**12}},
+        whole | {"dynamics": whole["dynamics"] | {"steps": 1e400}},
+        whole | {"dynamics": whole["dynamics"] | {"mobility": 1e308}},
+        whole | {"couplers": [[0, 99, 1.0, 1.0]]},
+        whole | {"test_vectors": whole["test_vectors"] * 3},
+        [],
+    ]
+    texts = [json.dumps(each) for each in changes]
+    for text in (*texts, "[" * 100_000, "\xff"):
+        path.write_text(text, encoding="latin-1")
+        with pytest.raises(InputError), np.errstate(all="ignore"):
+            verify(tmp_path)
+
+
+# ONNX
+
+
+def trained(tiny_run: Run, images: int = 40, chip: Chip | None = None) -> Design:
+    model, split = entrain.load(tiny_run.model), entrain.load_dataset("digits").test
+    features, labels = split.features[:images], split.labels[:images]
+    return design_of(model, features, labels, chip=chip, with_front=True)
+
+
+def test_an_onnx_graph_gives_the_scores_of_raw_pixels(tiny_run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime not installed (pip install onnxruntime)")
+    for name, chip in (("ideal", None), ("chip", preset("ark").sample(3))):
+        design = trained(tiny_run, chip=chip)
+        write_export(tmp_path / name, design, Onnx())
+        found = verify(tmp_path / name)
+        assert found.agree == found.images == 40
+        assert 0.0 < found.max_difference < 1e-4
+
+
+def test_an_onnx_graph_has_every_term_of_the_equations(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime not installed (pip install onnxruntime)")
+    scaling = FeatureScaling((0.5, -1.0, 40.0), (1.0, 2.0, 10.0), 3.5)
+    rows = np.random.RandomState(0).normal(size=(3, 3)) * (1.0, 2.0, 10.0)
+    weights = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    front = front_of(rows, scaling, weights, torch.linspace(-1, 1, 6, dtype=torch.float64))
+    fields = np.zeros((3, 6))
+    fields[:, :4] = scaling(rows).double().numpy() @ weights.numpy().T
+    fields += np.linspace(-1, 1, 6)
+    terms = every_term()
+    for name in ("", *terms, "all"):
+        chosen = terms if name == "all" else {k: v for k, v in terms.items() if k == name}
+        design = replace(small(**chosen).under(fields), front=front)
+        write_export(tmp_path / f"x{name}", design, Onnx())
+        found = verify(tmp_path / f"x{name}")
+        assert found.max_difference < 1e-4, name
+    with pytest.raises(InputError, match="no input weights"):
+        files_of(small(), Onnx())
+
+
+def test_fields_that_a_chip_changes_have_no_onnx_graph(tiny_run: Run) -> None:
+    chip = Hardware(mismatch=Mismatch(fields=0.1)).sample(0)
+    with pytest.raises(InputError, match="changes fields by more than"):
+        trained(tiny_run, chip=chip)
+
+
+def test_onnx_without_its_packages_says_how_to_install_them(
+    tiny_run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(InputError, match=r"pip install 'entrain\[onnx\]'"):
+        files_of(trained(tiny_run), Onnx())
+
+
+def test_a_graph_that_is_none_is_an_error(tiny_run: Run, tmp_path: Path, refuse: Refuse) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime not installed (pip install onnxruntime)")
+    write_export(tmp_path, trained(tiny_run), Onnx())
+    (tmp_path / "network.onnx").write_bytes(b"nonsense")
+    assert "say that they are edited" in refuse("verify", str(tmp_path))
+    assert "cannot run the graph" in refuse("verify", str(tmp_path), "--edited")
 
 
 # The command line

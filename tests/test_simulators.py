@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 from conftest import Invoke, Run, printed
-from entrain.export import Design, Spice, WordLengths, digital, fixed_point, verify, write_export
+from entrain.export import (
+    Design,
+    Spice,
+    WordLengths,
+    digital,
+    fixed_point,
+    simulators,
+    verify,
+    write_export,
+)
 from entrain.export.ngspice import simulate
 from entrain.hardware import Components
 from test_export import column, every_term, small
@@ -152,10 +161,22 @@ def test_verify_runs_the_core_of_a_trained_network(
     assert (folder / "verify.png").is_file()
 
 
+@needs("yosys")
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_yosys_reads_a_core_of_any_lanes_without_a_warning(tmp_path: Path, lanes: int) -> None:
+    """As it stands, with its memories, and with the parameters that the top gives it."""
+    folder = exported(tmp_path / "core", small(n=7, outputs=3), WordLengths(lanes=lanes))
+    script = "read_verilog core.v; read_verilog top.v; hierarchy -check -top entrain_top; proc"
+    said = simulators.run([simulators.program("yosys"), "-p", script], folder)
+    assert "entrain_top" in said
+    assert [line for line in said.splitlines() if "Warning" in line] == []
+
+
 @pytest.mark.slow
 @needs("yosys", "nextpnr-ice40")
-def test_a_core_is_synthesised_placed_and_routed(tmp_path: Path) -> None:
-    lengths = WordLengths(phase=10, coupling=5, sine=6, address=6, lanes=1)
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_core_is_synthesised_placed_and_routed(tmp_path: Path, lanes: int) -> None:
+    lengths = WordLengths(phase=10, coupling=5, sine=6, address=6, lanes=lanes)
     folder = exported(tmp_path / "core", small(), lengths)
     scratch = tmp_path / "scratch"
     scratch.mkdir()

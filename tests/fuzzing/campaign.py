@@ -23,7 +23,7 @@ from fuzzing.targets import TARGETS, Mutants
 FINE = ("value", "refused")
 GRACE = 30.0  # seconds of the clock after which a case that hears no alarm is killed
 START = 240.0  # seconds for a process to import and compile
-SHARES = {"model": 4, "checkpoint": 2, "npz": 2, "csv": 2, "picture": 2}
+SHARES = {"model": 4, "checkpoint": 2, "design": 2, "npz": 2, "csv": 2, "picture": 2}
 
 Case = tuple[str, int]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,11 @@ import torch
 from PIL import Image
 
 from entrain.data import FeatureScaling, Preprocessing
+from entrain.export import Onnx, Plain, Spice, WordLengths, design_of
+from entrain.export.design import FILE, write_design
+from entrain.export.folder import Target
 from entrain.files import sealed, strict_json
+from entrain.hardware import Components
 from entrain.learning import Recipe, TrainingState, pack_state
 from entrain.model import Model
 from entrain.network import KuramotoNetwork
@@ -30,6 +35,7 @@ def seeds() -> dict[str, list[bytes]]:
     return {
         "model": _models(),
         "checkpoint": [_checkpoint(1), _checkpoint(3)],
+        "design": _designs(),
         "run": [_run(["PATH", "TWO-STAGE-END"]), _run(["DIRECT"])],
         "results": [strict_json(sealed(_results()), 2).encode()],
         "experiment": [strict_json(sealed(_experiment()), 1).encode()],
@@ -80,6 +86,30 @@ def _models() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model"
         return [(model.save(file), file.read_bytes())[1] for model in models]
+
+
+def _designs() -> list[bytes]:
+    """One network for every kind of circuit, with and without what a circuit may lack."""
+    plain, terms = (
+        Model(
+            _network(12, False), Preprocessing((3, 4), 255.0, 0.1, 0.3, 9.2, 9.0), CLASSES, "", ""
+        ),
+        Model(_network(3, True), FeatureScaling((0.5,) * 3, (2.0,) * 3, 3.5), CLASSES, "", ""),
+    )
+    pixels, labels = 20.0 * np.arange(24.0).reshape(2, 12) % 256, np.array([0, 2])
+    lc = Spice("lc", spread=Components(0.01, 0.02, 0.001, 0.05), oscillator="cubic", seed=3)
+    found = [
+        _design(plain, pixels, labels, target)
+        for target in (Spice(), Spice("lc"), lc, WordLengths(), Plain(), Onnx())
+    ]
+    return found + [_design(terms, pixels[:, :3], labels, each) for each in (Spice(), Onnx())]
+
+
+def _design(model: Model, rows: np.ndarray, labels: np.ndarray, target: Target) -> bytes:
+    design = design_of(model, rows, labels, with_front=isinstance(target, Onnx))
+    with tempfile.TemporaryDirectory() as folder:
+        write_design(Path(folder), replace(design, target=target.to_json()))
+        return (Path(folder) / FILE).read_bytes()
 
 
 def _checkpoint(lanes: int) -> bytes:

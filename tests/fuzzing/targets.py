@@ -13,6 +13,8 @@ from entrain.cli.search import settings_of
 from entrain.data import load_own
 from entrain.data.idx import parse_idx, read_idx_bytes
 from entrain.data.pictures import read_picture
+from entrain.export import read_export
+from entrain.export.folder import files_of
 from entrain.learning import read_state
 from entrain.models import load
 from entrain.reproduction import ResultsFolder
@@ -50,6 +52,10 @@ def use_results(folder: Path) -> object:
     return RunFolder.open(folder).results()
 
 
+def use_design(folder: Path) -> object:
+    return files_of(*read_export(folder))
+
+
 def use_own(path: Path) -> object:
     data = load_own(path)
     return data.preprocessing(data.test.features)
@@ -58,6 +64,7 @@ def use_own(path: Path) -> object:
 TARGETS = {
     "model": Target("a.safetensors", use_model, structured.tensor_file, 0.8),
     "checkpoint": Target("a.safetensors", use_checkpoint, structured.tensor_file, 0.8),
+    "design": Target("design.safetensors", use_design, structured.tensor_file, 0.8),
     "run": Target("run.json", RunFolder.open, structured.unsealed_json),
     "results": Target("results.json", use_results, structured.json_file),
     "experiment": Target(

@@ -22,7 +22,7 @@ _OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "os
 
 def command(
     model: ModelArgument,
-    to: Annotated[str, typer.Option(help="spice, verilog, or plain (JSON and NumPy).")],
+    to: Annotated[str, typer.Option(help="spice, verilog, onnx, or plain (JSON and NumPy).")],
     out_dir: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="A new folder.", show_default="MODEL-TO"),
@@ -78,7 +78,7 @@ def command(
     """
     from entrain.cli.evaluate import test_examples
     from entrain.errors import InputError, positive_int, unknown_name
-    from entrain.export import Plain, Spice, WordLengths, design_of, write_export
+    from entrain.export import Onnx, Plain, Spice, WordLengths, design_of, write_export
     from entrain.export.components import components_of
     from entrain.export.design import MOST_IMAGES
     from entrain.models import find, load
@@ -97,8 +97,10 @@ def command(
             target = WordLengths(phase, coupling, sine, address, lanes)
         elif to == "plain":
             target = Plain()
+        elif to == "onnx":
+            target = Onnx()
         else:
-            raise unknown_name("--to", to, ("spice", "verilog", "plain"))
+            raise unknown_name("--to", to, ("spice", "verilog", "onnx", "plain"))
         if spread is not None and to != "spice":
             raise InputError(f"--spread is for the components of a netlist, got --to {to}")
     path = find(model)
@@ -107,7 +109,8 @@ def command(
     _, split = test_examples(path, loaded, None, {"label": None, "image_size": None}, data_dir)
     count = min(images, len(split))
     name = path.stem if path.stem != "model" else path.parent.name
-    design = design_of(loaded, split.features[:count], split.labels[:count], name=name, chip=chip)
+    some = split.features[:count], split.labels[:count]
+    design = design_of(loaded, *some, name=name, chip=chip, with_front=to == "onnx")
     folder = out_dir or Path(f"{name}-{to}" + (f"-{level}" if to == "spice" else ""))
     files = write_export(folder, design, target)
     if json:
@@ -135,7 +138,7 @@ def _chip(hardware: str | None, seed: int) -> Chip | None:
 
 
 def _words(model: Model, target: Target) -> str:
-    from entrain.export import Plain, Spice
+    from entrain.export import Onnx, Plain, Spice
 
     n, couplers = model.network.oscillators, model.network.couplers
     if isinstance(target, Spice) and target.level == "lc":
@@ -145,6 +148,8 @@ def _words(model: Model, target: Target) -> str:
         )
     if isinstance(target, Spice):
         return f"the equations of {n} phases"
+    if isinstance(target, Onnx):
+        return f"raw inputs to scores by {n} oscillators, an ONNX graph in float32"
     if isinstance(target, Plain):
         return f"{n} oscillators and {couplers} couplers in JSON and NumPy, with test vectors"
     return f"a fixed-point core of {n} oscillators, {target.coupling}-bit couplings"

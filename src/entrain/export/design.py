@@ -1,8 +1,8 @@
 """What a circuit has to compute: the numbers of one network, and the fields of some images.
 
 A design is all that is exported, and all that is needed to check the circuit afterwards: the
-effective numbers (those of a chip, where one was named), not the input weights. Fields are what the
-input weights make of an image; a circuit gets them from outside.
+effective numbers (those of a chip, where one was named). Fields are what the input weights make of
+an image; a circuit gets them from outside, other formats hold the weights too (`front.py`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entrain.data import Preprocessing
+from entrain.data.preprocessing import grey_levels
 from entrain.errors import InputError, reason
-from entrain.hardware import Chip
+from entrain.export.front import Front, front_of, split_front
+from entrain.hardware import Chip, Realised
 from entrain.hardware.chip import on_chips
 from entrain.kernels import reference
 from entrain.model import Model
@@ -27,8 +30,12 @@ from entrain.tensorfile import read_tensors, write_tensors
 KIND = "design"
 FILE = "design.safetensors"
 MOST_IMAGES = 4096
-_MOST_OSCILLATORS = 4096
+_MOST_OSCILLATORS = 1024
+_MOST_FIELDS = 2**20
+_MOST_WORK = 1e13  # products of one rollout: beyond, it would run for days
+_MOST_BYTES = 2**28  # of the file
 _LONGEST_TITLE = 80
+_LONGEST_NAME = 200  # of a class
 _SHARED = ("frequencies", "injection", "start")
 
 
@@ -38,6 +45,7 @@ class Design:
 
     `phase_model` has one lane: fields (1, M, N), couplings (1, N, N) and what else acts. The last
     `outputs` oscillators are read. `target` says what it was exported to, and how (JSON values).
+    `front` makes the fields of raw inputs, for formats that hold it.
     """
 
     phase_model: PhaseModel
@@ -47,6 +55,7 @@ class Design:
     class_names: tuple[str, ...]
     model: str = ""
     target: dict[str, Any] = field(default_factory=dict)
+    front: Front | None = None
 
     @property
     def images(self) -> int:
@@ -117,12 +126,13 @@ class Design:
         if start is not None:
             begun = torch.as_tensor(np.array(start), dtype=torch.float64)
             model = replace(model, start=begun.reshape(1, 1, self.oscillators))
-        return replace(self, phase_model=model, labels=(-1,) * len(b))
+        return replace(self, phase_model=model, labels=(-1,) * len(b), front=None)
 
     def first(self, images: int) -> Design:
         """The same with the first images only."""
         kept = replace(self.phase_model, fields=self.phase_model.fields[:, :images])
-        return replace(self, phase_model=kept, labels=self.labels[:images])
+        front = None if self.front is None else replace(self.front, raw=self.front.raw[:images])
+        return replace(self, phase_model=kept, labels=self.labels[:images], front=front)
 
 
 def design_of(
@@ -132,17 +142,23 @@ def design_of(
     *,
     name: str = "",
     chip: Chip | None = None,
+    with_front: bool = False,
 ) -> Design:
-    """The design of a model, or of what `chip` makes of it, under some images."""
+    """The design of a model, or of what `chip` makes of it, under some images; `with_front` with
+    what makes fields of these."""
     inputs = model.inputs(pixels).double()
-    parameters = model.one_run().map(Tensor.double)
-    if chip is None:
-        found = parameters.phase_model(inputs)
-    else:
-        realised = on_chips(parameters, chip.hardware, [chip.seed])
-        if realised.delay:
-            raise InputError("a delay of the couplings cannot be exported")
-        found = realised.phase_model(inputs)
+    realised = Realised(model.one_run().map(Tensor.double))
+    if chip is not None:
+        realised = on_chips(realised.parameters, chip.hardware, [chip.seed])
+    if realised.delay:
+        raise InputError("a delay of the couplings cannot be exported")
+    found, front = realised.phase_model(inputs), None
+    if with_front:
+        if realised.field_changes:
+            raise InputError("this chip changes fields by more than input weights: not in onnx")
+        p = realised.parameters.map(lambda tensor: tensor.detach().cpu())
+        levels = _levels(model, pixels)
+        front = front_of(levels, model.preprocessing, p.input_weights[0], p.biases[0])
     return Design(
         found.map(lambda tensor: tensor.detach().cpu()),
         model.network.dynamics,
@@ -150,7 +166,15 @@ def design_of(
         tuple(int(label) for label in labels),
         model.class_names,
         name,
+        front=front,
     )
+
+
+def _levels(model: Model, pixels: np.ndarray) -> np.ndarray:
+    """Pixels as grey levels up to the largest one; features as they are."""
+    if isinstance(model.preprocessing, Preprocessing):
+        return grey_levels(np.asarray(pixels), model.preprocessing.pixel_max)
+    return np.asarray(pixels)
 
 
 def write_design(folder: Path, design: Design) -> None:
@@ -166,7 +190,8 @@ def write_design(folder: Path, design: Design) -> None:
         "model": design.model,
         "target": design.target,
     }
-    write_tensors(folder / FILE, KIND, design.phase_model.tensors(), header)
+    front = {} if design.front is None else design.front.tensors()
+    write_tensors(folder / FILE, KIND, design.phase_model.tensors() | front, header)
 
 
 def read_design(folder: Path) -> Design:
@@ -175,9 +200,14 @@ def read_design(folder: Path) -> Design:
         raise InputError(f"{folder}: no such folder; expected one that entrain export wrote")
     if not (folder / FILE).is_file():
         raise InputError(f"{folder}: has no {FILE}; expected a folder that entrain export wrote")
+    if (folder / FILE).stat().st_size > _MOST_BYTES:
+        raise InputError(f"{folder / FILE}: larger than 256 MiB, which no design is")
     tensors, header = read_tensors(folder / FILE, KIND)
     try:
-        numbers: dict[str, Any] = {name: tensor.double() for name, tensor in tensors.items()}
+        if any(tensor.dtype not in (torch.float32, torch.float64) for tensor in tensors.values()):
+            raise InputError("numbers must be float32 or float64")
+        doubles = {name: tensor.double() for name, tensor in tensors.items()}
+        numbers, front = split_front(doubles)
         design = Design(
             PhaseModel(**numbers),
             Dynamics(*(header[n] for n in ("mobility", "observation_time", "steps"))),
@@ -186,20 +216,26 @@ def read_design(folder: Path) -> Design:
             tuple(str(each) for each in header["class_names"]),
             str(header["model"]),
             dict(header["target"]),
+            front,
         )
-        _check(design)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        check_design(design)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{folder / FILE}: not a readable design ({reason(error)})") from error
     return design
 
 
-def _check(design: Design) -> None:
-    """Refuse shapes that do not belong together, and numbers that are none."""
+def check_design(design: Design) -> None:
+    """Refuse sizes beyond any use, shapes that do not go together, and numbers that are none."""
     model = design.phase_model
     lanes, images, n = model.fields.shape
     sizes = 1 <= images <= MOST_IMAGES and 1 <= design.outputs <= n <= _MOST_OSCILLATORS
-    if lanes != 1 or not sizes:
-        raise InputError(f"fields of shape {tuple(model.fields.shape)}")
+    if lanes != 1 or not sizes or images * n > _MOST_FIELDS:
+        raise InputError(
+            f"fields of shape {tuple(model.fields.shape)}; expected up to {MOST_IMAGES:,} images "
+            f"and {_MOST_OSCILLATORS:,} oscillators, and {_MOST_FIELDS:,} fields"
+        )
+    if float(images) * n * n * design.dynamics.steps > _MOST_WORK:
+        raise InputError(f"{images} images, {n} oscillators and {design.dynamics.steps} steps")
     wanted = {"fields": (1, images, n), "couplings": (1, n, n), "lag": (1,), "harmonic": (1, 2)}
     wanted |= dict.fromkeys(_SHARED, (1, 1, n))
     for name, tensor in model.tensors().items():
@@ -207,3 +243,9 @@ def _check(design: Design) -> None:
             raise InputError(f"{name} of shape {tuple(tensor.shape)}, or not finite")
     if len(design.labels) != images or len(design.class_names) != design.outputs:
         raise InputError("labels or class names of another number")
+    if not all(-1 <= label < design.outputs for label in design.labels):
+        raise InputError(f"labels beyond the {design.outputs} classes")
+    if max(map(len, design.class_names)) > _LONGEST_NAME:
+        raise InputError(f"a class name of more than {_LONGEST_NAME} characters")
+    if design.front is not None:
+        design.front.check(images, n)

@@ -146,6 +146,8 @@ def fixed_point(design: Design, lengths: WordLengths) -> FixedPoint:
     dynamics = design.dynamics
     turns = dynamics.time_step / (2.0 * math.pi)
     gain = dynamics.mobility * turns * turn / (scale * amplitude**2)
+    if not 0.0 < gain < math.inf:
+        raise InputError(f"a step of {dynamics.time_step:g} is lost in fixed point")
     shift = _STEP_BITS - 1 - math.floor(math.log2(gain))
     widest = _sum_bits(lengths, design.oscillators) + lengths.sine + _STEP_BITS
     if shift < 1 or widest > _WIDEST:

@@ -8,21 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from entrain.errors import InputError, reason, shown
-from entrain.export.design import FILE, Design, read_design, write_design
+from entrain.export.design import FILE, Design, check_design, read_design, write_design
 from entrain.export.fixed_point import WordLengths, word_lengths_from_json
 from entrain.export.netlists import netlists
+from entrain.export.onnx_graph import FILE as ONNX_FILE
+from entrain.export.onnx_graph import Onnx, onnx_file
 from entrain.export.plain import Plain, plain_files
 from entrain.export.spice import Spice, spice_from_json
 from entrain.export.verilog import verilog_files
 from entrain.files import write_atomically
 
-Target = Spice | WordLengths | Plain
+Target = Spice | WordLengths | Plain | Onnx
 
 
 def files_of(design: Design, target: Target) -> dict[str, bytes]:
     """Every file that a simulator reads, by name."""
     if isinstance(target, Plain):
         return plain_files(design)
+    if isinstance(target, Onnx):
+        return {ONNX_FILE: onnx_file(design)}
     if isinstance(target, Spice):
         return _encoded(netlists(design, target))
     return _encoded(verilog_files(design, target))
@@ -36,6 +40,7 @@ def write_export(folder: Path, design: Design, target: Target) -> list[str]:
     """Write a design and its files into a new folder; the names of the files."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there and not empty; name a new folder")
+    check_design(design)  # what is written can be read
     kept = replace(design, target=target.to_json())
     files = files_of(kept, target)
     for name, content in files.items():
@@ -51,9 +56,10 @@ def read_export(folder: Path) -> tuple[Design, Target]:
         "spice": spice_from_json,
         "verilog": word_lengths_from_json,
         "plain": lambda _: Plain(),
+        "onnx": lambda _: Onnx(),
     }
     kind = design.target.get("to")
-    if kind not in makers:
+    if not isinstance(kind, str) or kind not in makers:
         raise InputError(f"{folder / FILE}: exported to {shown(kind)}, which this release cannot")
     try:
         return design, makers[kind](design.target)
@@ -67,7 +73,7 @@ def refuse_edited(folder: Path, design: Design, target: Target) -> None:
         path = folder / name
         if not path.is_file():
             raise InputError(f"{path}: is missing; export the model again")
-        if path.read_bytes() != content:
+        if path.stat().st_size != len(content) or path.read_bytes() != content:
             raise InputError(
                 f"{path}: is not as entrain export wrote it. Simulators obey what files say, shell "
                 "commands included: if the change is yours, say that they are edited"

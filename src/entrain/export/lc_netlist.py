@@ -63,9 +63,9 @@ def lc_network(design: Design, spice: Spice) -> str:
         f".param g1={number(2.0 * c * spice.rate / unit)} gm={number(strength)}",
         *_shared(spice),
     ]
-    for k, (name, start) in enumerate(
-        zip([*range(n), REFERENCE], [*design.start, 0.0], strict=True)
-    ):
+    starts = [*design.start, 0.0]
+    for k, name in enumerate([*map(str, range(n)), REFERENCE]):
+        start = starts[k]
         tank, coil = made.capacitors[k], made.inductors[k]
         current = math.sin(start) * math.sqrt(tank / coil)  # of the inductor: w C sin(theta) at 1 V
         lines += [

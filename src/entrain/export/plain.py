@@ -23,9 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from entrain.errors import InputError
 from entrain.export.design import Design
 from entrain.files import strict_json
 
+_AT_ONCE = 2**22  # differences of phases
 JSON, NUMPY = "network.json", "network.npz"
 _EQUATION = (
     "d theta_i/dt = w_i - mu [ b_i sin(theta_i) + sum_j J_ij g(theta_i - theta_j) "
@@ -113,20 +115,29 @@ def _archive(design: Design) -> bytes:
     return content.getvalue()
 
 
-def recomputed(values: dict[str, Any]) -> np.ndarray:
-    """The phases at the end (M, N) from a description alone, by plain NumPy."""
+def recomputed(values: dict[str, Any], design: Design) -> np.ndarray:
+    """The phases at the end (M, N) from a description alone, by plain NumPy; `design` says how
+    large it may be."""
     n, dynamics = int(values["oscillators"]), values["dynamics"]
+    mu, steps = dynamics["mobility"], int(dynamics["steps"])
+    found, wanted = (n, steps), (design.oscillators, design.dynamics.steps)
+    if found != wanted or len(values["test_vectors"]) != design.images:
+        raise InputError(f"{n} oscillators, {steps} steps: not those of the design beside it")
     matrix = np.zeros((n, n))
     for i, j, ij, ji in values["couplers"]:
         matrix[int(i), int(j)], matrix[int(j), int(i)] = ij, ji
-    b = np.array([each["fields"] for each in values["test_vectors"]])
+    fields = np.array([each["fields"] for each in values["test_vectors"]], dtype=np.float64)
     w, s = (np.array(values.get(name, [0.0] * n)) for name in ("frequencies", "injection"))
     lag, (c, d) = values.get("lag", 0.0), values.get("harmonic", (0.0, 0.0))
-    mu, steps = dynamics["mobility"], int(dynamics["steps"])
-    theta = np.tile(np.array(values["start"], dtype=np.float64), (len(b), 1))
-    for _ in range(steps):
-        x = theta[:, :, None] - theta[:, None, :]
-        g = np.sin(x + lag) + c * np.sin(2 * x) + d * np.cos(2 * x)
-        pull = b * np.sin(theta) + (matrix * g).sum(-1) + 2 * s * np.sin(2 * theta)
-        theta = theta + dynamics["observation_time"] / steps * (w - mu * pull)
-    return theta
+    start = np.array(values["start"], dtype=np.float64)
+    ends = []
+    at_once = max(1, _AT_ONCE // n**2)
+    for b in (fields[k : k + at_once] for k in range(0, len(fields), at_once)):
+        theta = np.tile(start, (len(b), 1))
+        for _ in range(steps):
+            x = theta[:, :, None] - theta[:, None, :]
+            g = np.sin(x + lag) + c * np.sin(2 * x) + d * np.cos(2 * x)
+            pull = b * np.sin(theta) + (matrix * g).sum(-1) + 2 * s * np.sin(2 * theta)
+            theta = theta + dynamics["observation_time"] / steps * (w - mu * pull)
+        ends.append(theta)
+    return np.concatenate(ends)

@@ -11,6 +11,7 @@ from entrain.export.design import Design
 from entrain.hardware import Components
 
 Level = Literal["phase", "lc"]
+MOST_CYCLES = 10_000.0  # whose voltages fill a gigabyte
 Oscillator = Literal["levelled", "cubic"]
 
 
@@ -39,8 +40,9 @@ class Spice:
             raise InputError(f"spread must be Components, got {shown(self.spread)}")
         if self.spread is not None and self.level != "lc":
             raise InputError("the level phase has no components that could differ; export at lc")
-        for name in ("frequency", "cycles", "capacitance"):
+        for name in ("frequency", "capacitance"):
             positive_float(name, getattr(self, name), least=1e-18, most=1e15)
+        positive_float("cycles", self.cycles, least=1.0, most=MOST_CYCLES)
         if self.amplitude_rate is not None:
             positive_float("amplitude_rate", self.amplitude_rate, most=1e15)
 

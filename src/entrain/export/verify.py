@@ -17,9 +17,12 @@ from entrain.export.design import Design
 from entrain.export.fixed_point import WordLengths, fixed_point
 from entrain.export.folder import read_export, refuse_edited
 from entrain.export.ngspice import TIMES, Progress, run_images
+from entrain.export.onnx_graph import FILE as ONNX_FILE
+from entrain.export.onnx_graph import Onnx, run_onnx
 from entrain.export.plain import JSON, Plain, recomputed
 from entrain.export.spice import Spice
 
+_MOST_BYTES = 2**29  # of a file
 _FINE = 10_000  # Euler steps of the trajectory that circuits are compared with
 
 
@@ -76,6 +79,8 @@ def verify(
             return _circuits(folder, design.first(count), target, scratch, tell)
         if isinstance(target, Plain):
             return _plain(folder, design)
+        if isinstance(target, Onnx):
+            return _onnx(folder, design)
         return _core(folder, design, target, scratch, synthesis)
 
 
@@ -103,11 +108,33 @@ def _plain(folder: Path, design: Design) -> Verification:
     """The description recomputed by a second implementation, in NumPy alone."""
     began = time.monotonic()
     try:
-        phases = recomputed(json.loads((folder / JSON).read_text(encoding="utf-8")))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+        text = _bounded(folder / JSON).decode("utf-8")
+        phases = recomputed(json.loads(text), design)
+    except (ValueError, ArithmeticError, LookupError, TypeError, RecursionError) as error:
         raise InputError(f"{folder / JSON}: not a network ({reason(error)})") from error
     seconds = time.monotonic() - began
     return _compared(design, "NumPy", phases, design.phases(), seconds)
+
+
+def _onnx(folder: Path, design: Design) -> Verification:
+    """The graph in onnxruntime, from raw inputs on."""
+    if design.front is None:
+        raise InputError(f"{folder}: has no raw inputs; export the model to onnx again")
+    began = time.monotonic()
+    phases = run_onnx(_bounded(folder / ONNX_FILE), design.front.raw.numpy())
+    if phases.shape != (design.images, design.oscillators):
+        raise InputError(f"{folder / ONNX_FILE}: gives phases of shape {phases.shape}")
+    seconds = time.monotonic() - began
+    return _compared(design, "onnxruntime", phases, design.phases(), seconds)
+
+
+def _bounded(path: Path) -> bytes:
+    """A file that is read as it is, of a size that an export has."""
+    if not path.is_file():
+        raise InputError(f"{path}: is missing; export the model again")
+    if path.stat().st_size > _MOST_BYTES:
+        raise InputError(f"{path}: larger than 512 MiB, which no export is")
+    return path.read_bytes()
 
 
 def _core(
@@ -154,6 +181,8 @@ def _compared(
 ) -> Verification:
     """Scores and verdicts of both, from phases at the end (M, N)."""
     scores, wanted = design.scores(simulated), design.scores(python)
+    if not (np.isfinite(scores).all() and np.isfinite(wanted).all()):
+        raise InputError("phases left the range of numbers: there is nothing to compare")
     ours, theirs = verdicts or (scores.argmax(-1), wanted.argmax(-1))
     off = np.abs(scores - wanted)
     return Verification(

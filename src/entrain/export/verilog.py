@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 
 import numpy as np
@@ -18,7 +19,7 @@ def verilog_files(design: Design, lengths: WordLengths) -> dict[str, str]:
     fields = found.fields(design.fields)
     parameters = parameters_of(found, design.images)
     return {
-        CORE: _template(CORE),
+        CORE: _core(parameters),
         TESTBENCH: _template(TESTBENCH),
         PARAMETERS: "".join(
             f"localparam {name} = {value};\n" for name, value in parameters.items()
@@ -61,6 +62,15 @@ def cycles_per_inference(oscillators: int, outputs: int, steps: int, lanes: int 
     """
     words = -(-oscillators // lanes)
     return steps * oscillators * (words + 8) + 2 * oscillators + 2 * outputs + 1
+
+
+def _core(parameters: dict[str, int]) -> str:
+    """The core with the network's numbers as defaults: tools also elaborate a module as it stands,
+    and its memories must fit it then too."""
+    text = _template(CORE)
+    for name, value in parameters.items():
+        text = re.sub(rf"(parameter {name} =) \d+", rf"\1 {value}", text)
+    return text
 
 
 def _template(name: str) -> str:

@@ -32,6 +32,7 @@ def _traces(axis: Axes, found: Verification, class_names: tuple[str, ...]) -> No
     assert found.simulated_phases is not None
     assert found.python_phases is not None
     outputs = len(class_names)
+    class_names = tuple(name.replace("$", r"\$") for name in class_names)  # a word, no formula
     times = np.linspace(0.0, 1.0, len(found.simulated_phases))
     for k, name in enumerate(class_names):
         colour = CLASS_COLOURS[k % len(CLASS_COLOURS)]
@@ -43,10 +44,15 @@ def _traces(axis: Axes, found: Verification, class_names: tuple[str, ...]) -> No
     axis.set_xlabel("time / observation time")
     axis.set_ylabel(r"$\cos\theta$ of the outputs")
     axis.set_title(
-        f"image 0, a {class_names[found.labels[0]]}: {found.simulator} (thin), Python (wide)",
+        f"image 0, {_labelled(found, class_names)}: {found.simulator} (thin), Python (wide)",
         fontsize=9.5,
     )
     axis.legend(fontsize=7, frameon=False, ncols=2, loc="center right")
+
+
+def _labelled(found: Verification, class_names: tuple[str, ...]) -> str:
+    label = found.labels[0]
+    return "without a label" if label < 0 else f"a {class_names[label]}"
 
 
 def _scores(axis: Axes, found: Verification) -> None:
