@@ -121,6 +121,14 @@ class Visit:
                 return
         raise AssertionError(f"Tab never reaches {name}")
 
+    def tab_to_term(self, name: str) -> None:
+        """Press Tab until the explanation of `name` has the focus."""
+        for _ in range(200):
+            self.press("Tab")
+            if self.page.evaluate("document.activeElement.dataset.term") == name:
+                return
+        raise AssertionError(f"Tab never reaches what explains {name}")
+
     def picture(self, canvas: Any) -> np.ndarray:
         """What a canvas shows: (rows, columns, RGBA)."""
         png = canvas.evaluate("c => c.toDataURL()").partition(",")[2]

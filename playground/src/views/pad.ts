@@ -45,6 +45,16 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
     hint.hidden = !("problem" in reading) || reading.problem !== "empty";
     onChange(reading, done);
   };
+  let soon = false;
+  /** Once in a frame, however often a pen reports. */
+  const changing = (): void => {
+    if (soon) return;
+    soon = true;
+    requestAnimationFrame(() => {
+      soon = false;
+      if (last !== null) changed(false);
+    });
+  };
   const stroke = (from: Point, to: Point): void => {
     drawing.strokeStyle = erasing ? "#000" : "#fff";
     drawing.lineWidth = erasing ? 1.5 * size.brush : size.brush;
@@ -79,7 +89,7 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
       stroke(last, next);
       last = next;
     }
-    changed(false);
+    changing();
   });
   for (const end of ["pointerup", "pointercancel"] as const) {
     canvas.addEventListener(end, (event) => {

@@ -4,7 +4,7 @@ import { context, elided, hook, make, signed } from "../dom";
 import type { Outcome, Shown } from "../run";
 import { showAnytime } from "./anytime";
 import { showEnergy } from "./energy";
-import { font } from "./drawing";
+import { font, textSize } from "./drawing";
 import { Plot } from "./plot";
 import { showTraces } from "./traces";
 import { decisionOf } from "./verdict";
@@ -57,7 +57,7 @@ export class Panel {
     const ends = [Math.min(...rollout.energy), Math.max(...rollout.energy)].map((e) => signed(e, 0));
     const wide = [...names, ...ends].map((text) => measure.measureText(text).width);
     const right = 20 + Math.max(20, ...wide);
-    const margins = { left: 24, right };
+    const margins = { left: Math.max(24, 2.2 * textSize()), right };
     const { replicates } = rollout;
     const one = replicates.length > 1 ? `, run 1 of ${replicates.length}` : "";
     this.unit.textContent = `Energy E${one}, in the unit of the couplings (T = 1 is kT = 1 of it)`;
