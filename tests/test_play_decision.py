@@ -51,6 +51,7 @@ def test_the_verdict_is_made_when_python_says_and_not_before(page: Visit, tile: 
     for at in (step, 200):
         page.set("time-slider", at)
         assert page.text("verdict") == str(tile // 3)
+        assert bool(page.scores()) == (at == 200)  # they are read at the end
         assert page.text("bar-verdict").startswith(str(tile // 3))
         assert page.page.locator("g.dial.winner").count() == 1
 

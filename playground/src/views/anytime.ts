@@ -15,7 +15,7 @@ export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margi
       drawing.fillText("leads", box.right + 6, (box.top + box.bottom) / 2);
     },
     (drawing, box) => {
-      const { ink } = palette();
+      const { ink, card } = palette();
       const x = (k: number): number => box.left + ((box.right - box.left) * k) / steps;
       drawing.textBaseline = "middle";
       drawing.textAlign = "center";
@@ -35,12 +35,14 @@ export function showAnytime(plot: Plot, rollout: Rollout, names: string[], margi
         from = to + 1;
       }
       if (decidedAt === null) return;
-      drawing.strokeStyle = ink;
-      drawing.lineWidth = 2;
-      drawing.beginPath();
-      drawing.moveTo(x(decidedAt), box.top - 3);
-      drawing.lineTo(x(decidedAt), box.bottom + 3);
-      drawing.stroke();
+      for (const [colour, width] of [[card, 5], [ink, 2]] as const) {
+        drawing.strokeStyle = colour;
+        drawing.lineWidth = width;
+        drawing.beginPath();
+        drawing.moveTo(x(decidedAt), box.top - 3);
+        drawing.lineTo(x(decidedAt), box.bottom + 3);
+        drawing.stroke();
+      }
     },
   );
 }

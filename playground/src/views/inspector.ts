@@ -50,7 +50,7 @@ function hint(model: Shown): Node[] {
   return [make("div", { class: "mosaic" }, words, ...mosaic(model))];
 }
 
-const MOSAIC_COLUMNS = 16;
+const MOSAIC_COLUMNS = 11;
 let last: { model: Shown; paper: string; nodes: Node[] } | null = null;
 
 /** The input weights of all hidden oscillators, in their order; of networks that read pictures. */

@@ -7,9 +7,15 @@ import { GLOSSARY } from "../glossary";
 export function startTerms(): void {
   const text = make("span", {});
   const more = make("a", { target: "_blank", rel: "noopener" }, "More");
-  const box = make("div", { class: "explained", id: "explained", role: "note", "data-testid": "explained" }, text, " ", more);
+  const box = make(
+    "div",
+    { class: "explained", id: "explained", role: "note", "data-testid": "explained" },
+    text,
+    " ",
+    more,
+  );
   box.hidden = true;
-  document.body.append(box);
+  document.querySelector("main")!.append(box);
   const docs = document.querySelector<HTMLMetaElement>('meta[name="entrain-docs"]')?.content ?? "";
   let owner: HTMLElement | null = null;
   let timer = 0;

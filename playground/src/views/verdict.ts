@@ -14,7 +14,7 @@ export const DECIDING = "deciding…";
 export class Verdict {
   private readonly root: HTMLElement;
   private readonly title = make("p", { class: "caption who" });
-  private readonly read: HTMLElement;
+  private readonly answer: HTMLElement;
   private readonly truth = make("span", { class: "truth" });
   private readonly doubt: HTMLElement;
   private readonly margin: HTMLElement;
@@ -22,10 +22,10 @@ export class Verdict {
   private readonly votes = make("span", {});
   private readonly bars: Bars;
   private shown: { outcome: Outcome; truth: number | null } | null = null;
-  private revealed: boolean | null = null;
+  private stage: "deciding" | "decided" | "read" | null = null;
 
   constructor(suffix: string) {
-    this.read = make("strong", { "data-testid": `verdict${suffix}` });
+    this.answer = make("strong", { "data-testid": `verdict${suffix}` });
     this.doubt = make("span", { class: "doubt", "data-testid": `doubt${suffix}` });
     this.margin = make("span", { "data-testid": `margin${suffix}` });
     this.decided = make("span", { "data-testid": `decided${suffix}` });
@@ -35,7 +35,7 @@ export class Verdict {
       "div",
       { class: "verdict-words" },
       this.title,
-      make("p", { class: "read" }, this.read, this.truth, this.doubt),
+      make("p", { class: "read" }, this.answer, this.truth, this.doubt),
       facts,
     );
     if (suffix === "") words.append(make("p", { class: "score", "data-testid": "score-box" }));
@@ -51,26 +51,29 @@ export class Verdict {
   show(outcome: Outcome, truth: number | null): void {
     const { protocol } = outcome.model;
     this.shown = { outcome, truth };
-    this.revealed = null;
+    this.stage = null;
     const name = trainingName(outcome.model);
     const second = name === protocol ? "" : make("small", {}, ` ${protocol}`);
     this.title.replaceChildren(`The network ${name}`, second);
     this.bars.show(outcome);
   }
 
-  /** At grid time `at`: the verdict once it is made, else that it is not. */
+  /** At grid time `at`: the verdict once it is made; what the outputs are read as at the end alone. */
   time(at: number, still: boolean): void {
     if (this.shown === null) return;
     this.bars.time(at, still);
-    const revealed = at >= revealAt(this.shown.outcome);
-    if (revealed === this.revealed) return;
-    this.revealed = revealed;
-    if (revealed) this.reveal();
-    else this.conceal();
+    const { outcome } = this.shown;
+    const read = at === outcome.rollout.steps;
+    const stage = read ? "read" : at >= revealAt(outcome) ? "decided" : "deciding";
+    if (stage === this.stage) return;
+    this.stage = stage;
+    this.conceal();
+    if (stage !== "deciding") this.reveal();
+    if (stage === "read") this.readOut();
   }
 
   private conceal(): void {
-    this.read.textContent = DECIDING;
+    this.answer.textContent = DECIDING;
     this.root.style.borderLeftColor = "";
     this.root.classList.add("deciding");
     for (const each of [this.truth, this.doubt, this.margin, this.decided, this.votes]) {
@@ -81,20 +84,26 @@ export class Verdict {
 
   private reveal(): void {
     const { outcome, truth } = this.shown!;
+    const { model, answer } = outcome;
+    this.root.classList.remove("deciding");
+    this.answer.textContent = answerOf(outcome);
+    this.root.style.borderLeftColor = answer === null ? "" : classColour(answer);
+    this.truth.textContent = truth === null ? "" : judgement(truth, answer, model.classNames);
+    this.truth.classList.toggle("wrong", truth !== null && truth !== answer);
+    this.decided.textContent = decisionOf(outcome);
+  }
+
+  /** What the readout gives at t_f. */
+  private readOut(): void {
+    const { outcome } = this.shown!;
     const { model, rollout, answer } = outcome;
     const { classNames: names, outputs } = model;
     const { readings, answering } = rollout;
-    this.root.classList.remove("deciding");
-    this.read.textContent = answerOf(outcome);
-    this.root.style.borderLeftColor = answer === null ? "" : classColour(answer);
-    this.truth.textContent = truth === null ? "" : judgement(truth, answer, names);
-    this.truth.classList.toggle("wrong", truth !== null && truth !== answer);
     this.doubt.textContent = doubtOf(outcome);
     const scores = scoresOf(rollout);
     const lead = margin(scores, answering);
     this.margin.textContent = outputs > 1 && Number.isFinite(lead) ? `margin ${lead.toFixed(2)}` : "";
     this.margin.title = names.map((name, o) => `${name} ${scores[o].toFixed(6)}`).join(", ");
-    this.decided.textContent = decisionOf(outcome);
     const agree = readings.filter((one) => {
       const highest = highestOf(one, answering);
       return highest.length === 1 && highest[0] === answer;
