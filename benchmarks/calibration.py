@@ -112,7 +112,6 @@ def on_simulated_chip() -> None:
         "clean, 200 traces, planned": (lambda: plan(model, runs=200), 0.0),
         "0.01 rad, 200 traces, planned": (lambda: plan(model, runs=200), 0.01),
         "0.01 rad, 1,000 traces, images": (lambda: of_images(model, 1000), 0.01),
-        "0.01 rad, 1,000 traces, planned": (lambda: plan(model, runs=1000), 0.01),
     }
     for name, (experiments, noise) in cases.items():
 
@@ -123,7 +122,7 @@ def on_simulated_chip() -> None:
 
         measure("simulated", name, one)
     test = entrain.load_test_split("mnist")
-    for shipped in ("mnist-74", "mnist-74-direct"):
+    for shipped in ("mnist-74",):
         ideal = entrain.load(shipped)
         measure("simulated", f"{shipped}, ideal", lambda i=ideal: i.evaluate(test)["top1"])
         on = ideal.on(chip)

@@ -187,3 +187,19 @@ def test_scripts_of_the_gallery_draw_their_figures(path: Path, tmp_path: Path) -
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_page_of_calibration_says_what_was_measured() -> None:
+    page = (ROOT / "docs" / "calibration.md").read_text()
+    found = json.loads((ROOT / "results" / "calibration.json").read_text())
+    cases = {name: case for name, case in found["simulated"].items() if isinstance(case, dict)}
+    assert len(cases) == 4
+    for case in cases.values():
+        percent, digits = case["couplings_percent_of_rms"], 3 if case["noise"] < 1e-5 else 2
+        weak = case["couplings_weak_form_percent"]
+        row = f"| {percent:.{digits}f} % | {weak:.2f} % | {case['frequencies']:.4f} |"
+        assert row in page, row
+    for part in ("simulated", "circuit"):
+        for name, accuracy in found[part].items():
+            if isinstance(accuracy, float):
+                assert f"| {accuracy:.{2 if part == 'simulated' else 0}f} % |" in page, name
