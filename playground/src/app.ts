@@ -3,18 +3,19 @@
 
 import { UnfitInput, UnfitModel, testImages, type Gallery, type Model, type Shape } from "./core";
 import { Engine, type Finished } from "./engine/engine";
-import type { Landscape } from "./engine/landscape";
 import { Address, addressTime, readAddress } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
-import { hook, paintGrey, reducedMotion } from "./dom";
+import { hook, paintGrey } from "./dom";
+import { Landscapes } from "./landscapes";
 import { Models, Unreachable, loadGallery, loadModels, loadTestImages } from "./models";
-import { inputOf, type Input, type Outcome } from "./run";
+import { inputOf, testInputs, type Outcome } from "./run";
 import {
   DATASETS,
   FIRST_NETWORK,
   damageOf,
   firstPicture,
   freshSettings,
+  healed,
   networkKeys,
   stateOf,
   withCutToggled,
@@ -26,34 +27,22 @@ import {
   type Network,
   type Settings,
 } from "./state";
-import { say, speakLater } from "./views/announce";
+import { Scene, type Then } from "./scene";
+import { say } from "./views/announce";
 import { createChip } from "./views/chip";
 import { createChoice, type ChoiceView } from "./views/choice";
 import { createGallery, type GalleryView } from "./views/gallery";
-import { Inside } from "./views/inside";
-import { revealAt, type Moment } from "./views/moment";
 import { Lab, counterparts } from "./views/lab/lab";
-import { Oscillators } from "./views/oscillators";
 import { createPad } from "./views/pad";
 import type { Reading } from "./views/padReading";
-import { Pace } from "./views/pace";
-import { Panel } from "./views/panel";
 import { createPhysics } from "./views/physics";
 import { createRow } from "./views/row";
-import { Score } from "./views/score";
 import { startTerms } from "./views/terms";
 import { startTheme } from "./views/theme";
-import { Timeline } from "./views/timeline";
 import { showTitle } from "./views/title";
 import { startTour } from "./views/tour";
 import { createUpload } from "./views/upload";
-import { BarVerdict } from "./views/barVerdict";
-import { Verdict, spokenOf } from "./views/verdict";
-import { describe, fillsFrame, invitation, trainingName } from "./words";
-
-/** What happens to the time when a run comes: it plays, the end is shown at once (while a slider moves),
- * or the start (while one draws), or it stays. */
-type Then = "play" | "end" | "start" | "stay" | number; // a share of the run
+import { describe, fillsFrame, invitation } from "./words";
 
 /** A kind of chip without anything set by hand. */
 const AS_IT_IS = { temperature: null, mismatch: null, couplingBits: null, changes: {} };
@@ -64,8 +53,6 @@ export class App {
   private outcomes: Outcome[] = [];
   private waiting = false;
   private then: Then = "stay"; // after the next run
-  private explored: unknown = null; // what the last landscape was asked for
-  private revealed = false; // the verdict is made
   private asked = 0; // counts the runs
   private entering = 0; // counts the networks asked for: the last one wins
   private gallery: Gallery = new Map();
@@ -73,14 +60,11 @@ export class App {
   private models = new Models([]);
   private choice: ChoiceView | null = null;
 
-  private readonly landscapes = new Map<Model, Landscape>();
-  private readonly engine = new Engine((model, landscape) => {
-    if (model.preprocessing.kind === "picture") this.landscapes.set(model, landscape);
-    if (this.models.get(this.last ?? this.state)?.[0] === model) this.inside.explore(landscape);
-  });
+  private readonly landscapes = new Landscapes((landscape) => this.scene.explore(landscape));
+  private readonly engine = new Engine((model, landscape) => this.landscapes.come(model, landscape));
   private readonly address = new Address(
     () => this.state,
-    () => this.timeline.position,
+    () => this.scene.position,
   );
   private readonly pad = createPad((reading, done) => this.draw(reading, done));
   private readonly row = createRow((values) => this.set({ picture: { kind: "row", values } }, "end"));
@@ -88,7 +72,7 @@ export class App {
     onChange: (change) => this.setPhysics({ ...this.state.physics, ...change }, "end"),
     onNoise: (seed) => this.setPhysics({ ...this.state.physics, seed }),
     onEnsemble: (ensemble) => this.set({ ensemble }),
-    onReset: () => this.set({ physics: freshSettings(), ensemble: false, damage: this.healed() }),
+    onReset: () => this.set({ physics: freshSettings(), ensemble: false, damage: healed(this.state) }),
   });
   private readonly chip = createChip({
     // A kind comes as it is: what was set by hand on the last one goes.
@@ -98,26 +82,11 @@ export class App {
     onChange: (changes) => this.setPhysics({ ...this.state.physics, changes }),
     onChip: (chip) => this.setPhysics({ ...this.state.physics, chip }),
   });
-  private readonly timeline = new Timeline((fraction, at, still) =>
-    this.showTime(fraction, at, still),
-  );
-  private readonly oscillators = new Oscillators({
-    onSelect: (i) => this.select(i === this.state.selected ? null : i),
+  private readonly scene = new Scene({
+    onSelect: (i, toggle) => this.select(toggle && i === this.state.selected ? null : i),
     onCut: (a, b) => this.setDamage(withCutToggled(damageOf(this.state), a, b)),
     onSilence: (i) => this.setDamage(withSilenceToggled(damageOf(this.state), i)),
-    onLook: (i) => {
-      this.inside.look(i);
-      this.showTime(this.timeline.position, this.timeline.at, false);
-    },
   });
-  private readonly inside = new Inside((i) => this.select(i));
-  private readonly panels = ["", "-other"].map(
-    (suffix) => new Panel(suffix, (t) => this.timeline.seek(t)),
-  );
-  private readonly verdicts = ["", "-other"].map((suffix) => new Verdict(suffix));
-  private readonly score = new Score();
-  private readonly pace = new Pace();
-  private readonly barVerdict = new BarVerdict();
 
   private lab: Lab | null = null;
   private readonly listeners: ((finished: Finished, models: Model[]) => void)[] = [];
@@ -270,8 +239,7 @@ export class App {
   /** The run from its start, when it is there. */
   private replay(): void {
     if (document.body.hasAttribute("aria-busy")) this.schedule("play");
-    else if (this.last !== null && reducedMotion()) this.timeline.seek(1);
-    else if (this.last !== null) this.timeline.play(true);
+    else this.scene.replay();
   }
 
   /** Of the network that is chosen: another has its own. */
@@ -280,21 +248,13 @@ export class App {
     this.set({ damage: withDamage(this.state.damage, key!, damage) });
   }
 
-  /** The damage of all networks without that of those shown. */
-  private healed(): AppState["damage"] {
-    return networkKeys(this.state).reduce(
-      (all, key) => withDamage(all, key, { cut: [], silenced: [] }),
-      this.state.damage,
-    );
-  }
-
   /** The oscillator in the inspector: nothing has to run for it. */
   private select(selected: number | null): void {
     if (this.last === null) return;
     this.state = { ...this.state, selected };
     this.last = { ...this.last, selected };
     this.address.save();
-    this.oscillators.show(this.last, this.outcomes[0]!);
+    this.scene.select(this.last);
   }
 
   private choose(choice: Partial<Network>): void {
@@ -414,7 +374,7 @@ export class App {
   private show(then: Then = "stay"): void {
     const { last: state, outcomes } = this;
     if (outcomes.length === 0 || state === null) return;
-    const [{ model, physics, rollout }] = outcomes;
+    const [{ model, physics }] = outcomes;
     const [itself] = this.models.get(state) ?? [model];
     const input = inputOf(state, model, this.gallery);
     if (model.preprocessing.kind === "picture") {
@@ -432,81 +392,9 @@ export class App {
       model.dataset,
       state.picture.kind === "gallery" ? state.picture.index : null,
     );
-    document.body.classList.toggle("comparing", outcomes.length > 1);
-    this.panels.forEach((panel, i) => {
-      const outcome = outcomes[i];
-      panel.hidden = this.verdicts[i].hidden = outcome === undefined;
-      if (outcome === undefined) return;
-      panel.show(outcomes.length > 1 ? trainingName(outcome.model) : null, outcome);
-      this.verdicts[i].show(outcome, input.truth);
-    });
-    this.oscillators.show(state, outcomes[0]!);
-    this.inside.show(outcomes[0]!);
-    this.describeRun(state, outcomes[0]!);
-    this.barVerdict.show(outcomes[0]!, input.truth);
-    this.explore(itself!, input);
-    const place =
-      typeof then === "number" || then === "stay"
-        ? then
-        : reducedMotion() || then === "end"
-          ? 1
-          : 0;
-    this.timeline.setSteps(rollout.steps, physics.observationTime, place === "stay" ? null : place);
-    if (then === "play" && !reducedMotion()) this.timeline.play(true);
-  }
-
-  /** Whose oscillators they are, and which run of an ensemble. */
-  private describeRun(state: AppState, { model, rollout }: Outcome): void {
-    const parts = [
-      state.compare && `network ${trainingName(model)}`,
-      rollout.replicates.length > 1 && `run 1 of ${rollout.replicates.length}`,
-    ].filter((words) => typeof words === "string");
-    hook("dials-of").textContent = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
-  }
-
-  /** The landscape of a network: once where there are test images, else of what is shown. */
-  private explore(model: Model, input: Input): void {
-    const known = this.landscapes.get(model);
-    const tests = testImages(this.gallery, model).map(({ pixels, label, index }) => ({
-      values: pixels,
-      truth: label,
-      sample: index,
-    }));
-    const asked = tests.length > 0 ? model : input.values;
-    if (this.explored === asked) return;
-    this.explored = asked;
-    this.inside.explore(known ?? null);
-    if (known !== undefined) return;
-    const inputs = tests.length > 0 ? tests : [input];
-    setTimeout(() => this.engine.explore(model, inputs)); // the verdict comes first
-  }
-
-  private showTime(fraction: number, at: number, still: boolean): void {
-    const [outcome] = this.outcomes;
-    if (outcome === undefined || this.last === null) return;
-    const n = outcome.model.hidden + outcome.model.outputs;
-    const moment: Moment = {
-      outcome,
-      acting: this.inside.actingOn(outcome),
-      at,
-      phases: outcome.rollout.phases.subarray(at * n, (at + 1) * n),
-      revealed: at >= revealAt(outcome),
-      still,
-      shown: this.oscillators.lookedAt,
-    };
-    const parts = [
-      () => this.oscillators.at(moment),
-      () => this.outcomes.forEach((each, i) => this.panels[i]!.at(fraction, at >= revealAt(each))),
-      () => this.inside.at(moment),
-    ];
-    this.outcomes.forEach((_, i) => this.verdicts[i]!.time(at, still));
-    this.pace.paint(parts, still);
-    if (moment.revealed !== this.revealed || still) {
-      this.revealed = moment.revealed;
-      this.barVerdict.reveal(moment.revealed);
-      this.score.show(this.last.picture, moment.revealed);
-      if (moment.revealed) speakLater(spokenOf(outcome));
-    }
+    this.scene.show(state, outcomes, input.truth, then);
+    const tests = testInputs(this.gallery, itself!);
+    this.landscapes.look(itself!, tests, input, (inputs) => this.engine.explore(itself!, inputs));
   }
 
   private describe(model: Model): void {

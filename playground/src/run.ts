@@ -51,6 +51,15 @@ export function inputOf({ picture }: AppState, model: Model, gallery: Gallery): 
   return { values: image.pixels, truth: image.label, sample: image.index };
 }
 
+/** The test images of a model's dataset, as it reads them. */
+export function testInputs(gallery: Gallery, model: Model): Input[] {
+  return testImages(gallery, model).map(({ pixels, label, index }) => ({
+    values: pixels,
+    truth: label,
+    sample: index,
+  }));
+}
+
 /** An upright bar in the middle, for a network whose pictures are unknown here. */
 function barOf({ rows, columns }: Shape): Pixels {
   const inside = (k: number, side: number, margin: number): boolean =>

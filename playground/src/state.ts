@@ -173,6 +173,11 @@ export function withDamage(
   return damage.cut.length + damage.silenced.length === 0 ? others : { ...others, [key]: damage };
 }
 
+/** The damage of all networks without that of those shown. */
+export function healed(state: AppState): AppState["damage"] {
+  return networkKeys(state).reduce((all, key) => withDamage(all, key, WHOLE), state.damage);
+}
+
 export function isCut(damage: Readonly<Damage>, a: number, b: number): boolean {
   const [i, j] = ordered(a, b);
   return damage.cut.some(([p, q]) => p === i && q === j);
