@@ -69,6 +69,17 @@ def scores(hardware: Hardware, *seeds: int, of: Parameters | None = None, **othe
     return scores_on_chips(of, hardware, seeds or (0,), inputs(dtype=dtype), DYNAMICS, **others)[0]
 
 
+def measured(n: int) -> Measured:
+    """A device of n oscillators whose numbers all differ."""
+    return Measured(
+        couplings=tuple(tuple(1.0 + 0.01 * (i - 2 * j) for j in range(n)) for i in range(n)),
+        fields=tuple(1.0 + 0.03 * i for i in range(n)),
+        offsets=tuple(0.1 * i - 0.5 for i in range(n)),
+        frequencies=tuple(0.2 * (i % 5) for i in range(n)),
+        lag=0.1,
+    )
+
+
 OFF: dict[str, Hardware] = {
     "nothing": Hardware(),
     "all-to-all": Hardware(wiring=Wiring("all-to-all")),
@@ -103,15 +114,7 @@ SMOOTH: dict[str, Hardware] = {
     "coupling_function": Hardware(
         coupling_function=CouplingFunction(0.4, second=0.3, second_even=-0.2)
     ),
-    "measured": Hardware(
-        measured=Measured(
-            couplings=tuple(tuple(1.0 + 0.01 * (i - 2 * j) for j in range(N)) for i in range(N)),
-            fields=tuple(1.0 + 0.03 * i for i in range(N)),
-            offsets=tuple(0.1 * i - 0.5 for i in range(N)),
-            frequencies=tuple(0.2 * (i % 5) for i in range(N)),
-            lag=0.1,
-        )
-    ),
+    "measured": Hardware(measured=measured(N)),
     "delay": Hardware(delay=Delay(0.2)),
 }
 """Effects that are differentiable functions of the parameters."""

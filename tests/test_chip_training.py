@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from chips import OTHERS, SMOOTH
+from chips import OTHERS, SMOOTH, measured
 from direct_tasks import (
     COUNT,
     DIFFERENT,
@@ -60,10 +60,12 @@ from entrain.rules.training_data import TrainingData
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
+KINDS = SMOOTH | OTHERS | {"measured": Hardware(measured=measured(H + OUTPUTS))}
+
 MANY = Hardware(
     **{
         name: getattr(kind, name)
-        for name, kind in (SMOOTH | OTHERS).items()
+        for name, kind in KINDS.items()
         if name not in ("wiring", "stuck", "dead")
     }
 )
@@ -128,7 +130,7 @@ def by_autograd(
 def test_a_step_on_chips_is_the_autograd_gradient(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hardware = MANY if name == "many" else (SMOOTH | OTHERS)[name]
+    hardware = MANY if name == "many" else KINDS[name]
     hardware = hardware.without("sparsity")  # which is trained by a schedule
     forcing: list[Noise] = []
 
