@@ -46,9 +46,12 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """The playground, as `entrain play --export` writes it."""
+    """The playground, as `entrain play --export` writes it, with links to the pages around it."""
     from entrain.playground import export
 
     folder = Path(config.site_dir) / "playground"
     shutil.rmtree(folder, ignore_errors=True)
     export(folder)
+    page = folder / "index.html"
+    here = '<meta name="entrain-docs" content="../"'
+    page.write_text(page.read_text().replace('<meta name="entrain-docs" content=""', here))

@@ -7,6 +7,7 @@ import { hook, make } from "../dom";
 import { ONE_CHIP, chipsDiffer } from "../effects";
 import { rangesOf, type HandChanges, type Settings } from "../state";
 import { say } from "./announce";
+import { term } from "./terms";
 import { createImperfections } from "./imperfections";
 
 export interface ChipView {
@@ -38,7 +39,7 @@ export function createChip({ onKind, onChip, onChange }: ChipEvents): ChipView {
   const why = make("p", { class: "caption why", id: "chip-why", "data-testid": "chip-why" }, ONE_CHIP);
   for (const control of [number, next]) control.setAttribute("aria-describedby", "chip-why");
   hook("chip").append(
-    make("label", { for: "chip-kind" }, "Chip"),
+    make("span", {}, make("label", { for: "chip-kind" }, "Chip"), " ", term("chip")),
     kind,
     make("label", { for: "chip-number" }, "Chip no."),
     number,
