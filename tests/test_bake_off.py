@@ -213,7 +213,7 @@ def drawn(name: str, runs: int = 3) -> Figure:
     return FIGURES[name].draw(json.loads(json.dumps(results(runs))))
 
 
-def test_the_table_has_cited_measured_difference_and_why() -> None:
+def test_the_table_has_cited_measured_difference_and_reason() -> None:
     text = TABLES["bake-off"](json.loads(json.dumps(results(3)))["bake-off"])
     lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
     found = [[cell.strip() for cell in line] for line in lines]
@@ -227,7 +227,7 @@ def test_the_table_has_cited_measured_difference_and_why() -> None:
         "97.00 ± 0.05",
         "-0.20",
     )
-    assert gower["why"] == "reason of gower"
+    assert gower["reason"] == "reason of gower"
     assert (cells["nmode"]["parameters"], cells["ep"]["energy"]) == ("1,628,170", "12.3")
     assert (cells["direct"]["cited"], cells["direct"]["difference"]) == ("", "")
     tops = [float(line[2].split()[0]) for line in mnist]

@@ -35,7 +35,7 @@ def test_tables_have_a_line_for_each_point_and_figures_can_be_drawn(name: str) -
 def test_the_conclusion_names_what_learning_on_the_chip_is_worth() -> None:
     text = TABLES["rules-on-chips"](made_up_rules.on_chips(2))
     assert "EP +5.00, SPSA +5.00, DIRECT +5.00" in text
-    assert "without one EP is the better rule, with 90.00 %" in text
+    assert "Without one, EP is the better rule, with 90.00 %" in text
     assert TABLES["rules-on-chips"](made_up_rules.on_chips(1)).count("±") == 1  # the note's own
 
 

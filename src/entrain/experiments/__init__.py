@@ -1,4 +1,4 @@
-"""The experiments of the paper as data, in its order: stages to train, and what to measure."""
+"""The experiments as data, those of the paper in its order: stages to train, and measurements."""
 
 from entrain.experiments import (
     ablation,

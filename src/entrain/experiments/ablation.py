@@ -71,7 +71,7 @@ def measure_continuations(context: ExperimentContext) -> Values:
 def single(
     name: str, method: str, paper: Values, found: Values, *, again: bool = False
 ) -> tuple[Cell, ...]:
-    """Top-1, agreement and endpoint RMSE of a single run beside the paper's."""
+    """Top-1, agreement and endpoint RMSE of a single run, with the paper's numbers."""
     return tuple(
         Cell(paper[theirs], found[metric], source(name, method, metric), form=form, again=again)
         for theirs, metric, form in (
@@ -83,7 +83,7 @@ def single(
 
 
 def compare(values: Values) -> Comparison:
-    """Every method, and what the paper concludes from them."""
+    """Every method, and the conclusions of the paper."""
     ours = {(row["dataset"], row["method"]): row for row in values["rows"]}
     rows = []
     for paper in published()["protocol_ablation"]["rows"]:
@@ -99,21 +99,21 @@ def compare(values: Values) -> Comparison:
         shift = top["PATH-CONT"] - top["PATH"]
         claims += [
             Claim(
-                f"{name}: PATH-CONT stays where PATH was, as one order to another",
+                f"{name}: PATH-CONT differs from PATH by no more than two training orders",
                 abs(shift) <= orders_apart(name, "PATH"),
-                f"{shift:+.2f} points, of {orders_apart(name, 'PATH'):.2f}",
+                f"{shift:+.2f} points, limit {orders_apart(name, 'PATH'):.2f}",
             ),
             Claim(
-                f"{name}: from exact zero the endpoint alone reaches less than half of what path "
-                "and endpoint reach",
+                f"{name}: from exact zero, the endpoint loss alone reaches less than half of what "
+                "both losses reach",
                 top["ZERO-END-ONLY"] < 0.5 * top["Z-END"],
                 f"{top['ZERO-END-ONLY']:.2f} against {top['Z-END']:.2f} %",
             ),
             Claim(
-                f"{name}: after PATH, the endpoint alone does as well as both, as one order to "
-                "another",
+                f"{name}: after PATH, the endpoint loss alone differs from both losses by no more "
+                "than two training orders",
                 abs(gap) <= orders_apart(name),
-                f"{gap:+.2f} points, of {orders_apart(name):.2f}",
+                f"{gap:+.2f} points, limit {orders_apart(name):.2f}",
             ),
         ]
     return Comparison(
@@ -121,8 +121,9 @@ def compare(values: Values) -> Comparison:
         ("top-1 %", "agreement %", "endpoint RMSE"),
         tuple(rows),
         tuple(claims),
-        reason="single runs at a rate (30) where SGD is unsteady, with epochs the paper does not "
-        "state (20 are used): from zero, the teacher and even rounding decide (see from-zero)",
+        reason="these are single runs at learning rate 30, where SGD is unsteady. The paper does "
+        "not state their epochs; we use 20. From zero, the teacher and even rounding decide the "
+        "result (see from-zero)",
     )
 
 

@@ -1,4 +1,4 @@
-"""Accuracy against the time of reading, stopping early by margin, and other observation times."""
+"""Accuracy against the reading time, with early stops by margin, and at other observation times."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def stages(setting: Setting) -> list[Stage]:
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Top-1 at every second grid time, of early exits, and by the time trained for."""
+    """Top-1 at every second grid time, of early stops, and by the observation time in training."""
     rows, trained = [], []
     for name in BOTH:
         inputs, labels = context.examples(name)

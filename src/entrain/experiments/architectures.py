@@ -143,12 +143,12 @@ def compare(values: Values) -> Comparison:
         ),
         tuple(rows),
         claims,
-        reason="one teacher of each architecture, with one initialisation: a draw of its own",
+        reason="each architecture has one teacher with one initialisation, a single random draw",
     )
 
 
 def _gain(metric: str, gains: list[float], text: Values, key: str) -> Claim:
-    """The range of the gains of one metric lies in the paper's."""
+    """The claim that the gains of one metric lie within the paper's range."""
     low, high = text[f"{key}_min"], text[f"{key}_max"]
     return Claim(
         f"{metric} gains lie between {low:.2f} and {high:.2f} points",

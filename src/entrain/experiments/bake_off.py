@@ -1,5 +1,5 @@
-"""Every system that the paper compares with, trained and measured here alike: one split, selection
-on validation, the same seeds, the test images once."""
+"""Every system that the paper compares with, trained and measured on one protocol: one split,
+selection on validation images, the same seeds, the test images once."""
 
 from __future__ import annotations
 

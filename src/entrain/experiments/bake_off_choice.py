@@ -1,4 +1,4 @@
-"""Systems of the bake-off by name: what each is, and the experiments that measure some of them."""
+"""The systems of the bake-off by name, and the experiments that measure a choice of them."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def systems_named(names: Sequence[str]) -> list[str]:
 
 
 def experiments(names: Sequence[str], datasets: Sequence[str] = BOTH) -> list[Experiment]:
-    """The whole bake-off as one experiment; of a choice, one for each system.
+    """The whole bake-off as one experiment; for a choice, one experiment per system.
 
-    So whoever chooses more systems later measures no system again.
+    A later, larger choice then measures no system again.
     """
     ending = "" if tuple(datasets) == BOTH else "-" + "-".join(datasets).lower()
     if ALL in names:

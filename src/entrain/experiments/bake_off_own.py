@@ -22,7 +22,7 @@ _AT_A_TIME = 1000  # images whose energy is measured together
 
 @dataclass(frozen=True)
 class Own:
-    """One of our entries: how it is called, and what is trained for it on a dataset."""
+    """One of our entries: its name, and the stage to train on a dataset."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ def _equilibrium(setting: Setting, name: str) -> Stage:
 
 
 def _frozen(setting: Setting, name: str) -> Stage:
-    """Random couplings as strong as trained ones, and no biases: only input weights learn."""
+    """Random couplings as strong as trained ones, and no biases: only input weights are trained."""
     found = recurrence.stage(setting, name, "training of the couplings")
     assert isinstance(found.rule, DirectProtocol)
     return replace(found, rule=replace(found.rule, frozen=("couplings", "biases")))
@@ -80,7 +80,7 @@ OWN = (
 
 
 def own_row(context: ExperimentContext, dataset: str, own: Own) -> Values:
-    """One of our entries on a dataset, measured on the first few runs like any other system."""
+    """One of our entries on a dataset, measured like any other system, on the first few runs."""
     stage = own.stage(context.setting, dataset)
     state, count = context.state(stage), min(context.setting.few_runs, stage.lanes)
     tops = [run["top1"] for run in context.test(dataset, stage)[:count]]

@@ -1,5 +1,5 @@
-"""Accuracy against how many couplers, bits and inputs a network has, and what the even part of the
-coupling function costs: networks trained for each, on MNIST."""
+"""Accuracy against the number of couplers, bits and inputs, and the cost of an even part of the
+coupling function: MNIST networks trained for each value."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-"""Ours beside the paper's, and a verdict by rule.
+"""Our numbers compared with the paper's, and a verdict by rule.
 
-A number that our configuration sets, or that follows from the split alone, is a *setting*. One
-that was measured is
+A number that our configuration sets, or that follows from the split alone, is a *setting*. A
+measured number is
 
 - *within orders* if it lies within two of the paper's standard deviations, which are over training
   orders of one teacher;
-- *within teachers* if it lies no farther off than one teacher of ours lies from another: ours has
-  another teacher than the paper's. For teachers whose metric has the sample deviation s over n
-  seeds that is t_{0.975, n-1} s sqrt(2), a 95 % prediction interval for a difference of two;
-- otherwise it *differs*; where the paper prints no deviation and we have not measured how teachers
-  spread, it has *no scale*.
+- *within teachers* if the difference is no larger than between two of our teachers, because our
+  teacher is not the paper's. If the metric has the sample deviation s over n teachers, this limit
+  is t_{0.975, n-1} s sqrt(2), a 95 % prediction interval for the difference of two;
+- otherwise it *differs*. If the paper prints no deviation and we have not measured the spread over
+  teachers, it has *no scale*.
 
-A number of networks that an earlier table has counted, or that follows from such numbers, is shown
-and judged *again*, but not counted.
+A number is shown and judged *again*, but not counted, if an earlier table has counted the same
+networks, or if it follows from such numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Spread = Mapping[Source, float]  # how far two teachers of ours may lie apart
 
 
 def apart(values: Sequence[float]) -> float:
-    """t_{0.975, n-1} s sqrt(2): how far two draws may lie apart, from n of them."""
+    """t_{0.975, n-1} s sqrt(2): how far two draws may differ, estimated from n draws."""
     n = len(values)
     mean = math.fsum(values) / n
     s = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
@@ -41,7 +41,7 @@ def apart(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Cell:
-    """One measured number of the paper's and ours, with standard deviations where there are runs.
+    """One measured number, the paper's and ours, with standard deviations if there are runs.
 
     `source` names the metric whose spread over teachers it is judged by; `again` marks a number
     of networks that were counted before.
@@ -79,7 +79,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Constant(Cell):
-    """A number that a setting of ours decides, equal but for the digits that are printed."""
+    """A number that our settings decide, equal up to the printed digits."""
 
     rounding: float = 0.0
 
@@ -101,7 +101,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says, or we do, and whether our numbers say it too."""
+    """A claim of the paper or of our own, and whether our numbers support it."""
 
     text: str
     holds: bool
@@ -110,7 +110,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A table of the paper beside ours; `reason` is the likely one where something differs."""
+    """A table of the paper compared with ours; `reason` is the likely reason for differences."""
 
     labels: tuple[str, ...]
     columns: tuple[str, ...]
@@ -120,7 +120,7 @@ class Comparison:
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     def counts(self, spread: Spread) -> Counter[Verdict]:
-        """How many numbers have each verdict, none of them counted before."""
+        """How many numbers have each verdict, without those counted before."""
         found = (cell.verdict(spread) for row in self.rows for cell in row.cells if not cell.again)
         return Counter(verdict for verdict in found if verdict is not None)
 

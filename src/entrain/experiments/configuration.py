@@ -69,10 +69,10 @@ def compare(values: Values) -> Comparison:
         ("value",),
         tuple(rows),
         notes=(
-            "Alike in words: explicit Euler steps from pi/2 without noise; SGD without momentum or "
-            "decay; Stage I from exact zero on the path loss, selected by the validation endpoint "
-            "RMSE; Stage II from the selected Stage-I network on the sum of both losses, selected "
-            "by the mean of validation top-1 and agreement.",
+            "Equal, but not numbers: explicit Euler steps from pi/2 without noise; SGD without "
+            "momentum or decay; Stage I from exact zero on the path loss, selected by the "
+            "validation endpoint RMSE; Stage II from the selected Stage-I network on the sum of "
+            "both losses, selected by the mean of validation top-1 and agreement.",
         ),
     )
 

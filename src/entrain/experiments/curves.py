@@ -1,4 +1,4 @@
-"""What a training was like, epoch by epoch: validation accuracy, and the losses of Stage II."""
+"""Training curves: validation accuracy, and the losses of Stage II."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def stage(
     augmented: bool = True,
     epochs: int | None = None,
 ) -> Stage:
-    """Networks of one size, one per run, by the settings found for the dataset."""
+    """Networks of one size, one per run, with the settings found for the dataset."""
     dataset = setting.dataset(name)
     epochs = setting.direct_epochs if epochs is None else epochs
     protocol = tuned(DirectProtocol(), dataset, epochs=epochs, augmented=augmented)

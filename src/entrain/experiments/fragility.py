@@ -1,4 +1,4 @@
-"""What each imperfection costs: networks of every protocol under each effect at five strengths, and
+"""What each imperfection costs: networks of each protocol under each effect at five strengths, and
 their yield on typical chips."""
 
 from __future__ import annotations

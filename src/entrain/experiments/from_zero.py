@@ -1,4 +1,4 @@
-"""The branches from exact zero, whose epochs the paper does not state, trained longer.
+"""The branches from exact zero, trained for longer: the paper does not state their epochs.
 
 MNIST, over the teachers of `teacher-seeds`, in training order 0.
 """
@@ -59,9 +59,9 @@ def compare(values: Values) -> Comparison:
 
 
 _NOTE = (
-    "The numbers are in the order of the teachers' seeds. For the main teacher (seed 0) this "
-    "is the branch of the ablation, trained beside others: sums are taken in another order, and at "
-    "this rate rounding is enough to lead a run elsewhere."
+    "The numbers are in the order of the teachers' seeds. For the main teacher (seed 0) this is "
+    "the branch of the ablation, trained beside other runs. Sums are then taken in another order, "
+    "and at this learning rate rounding alone can change the result of a run."
 )
 
 

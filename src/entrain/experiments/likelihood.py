@@ -16,7 +16,7 @@ _AT_A_TIME = 250  # test images whose whole paths are in memory
 
 
 def measure(context: ExperimentContext) -> Values:
-    """L_path over the test images, and the NLL it is at every temperature above zero."""
+    """L_path over the test images, and the NLL that it gives at every temperature above zero."""
     setting, rows = context.setting, list[Values]()
     warm = [each for each in setting.temperatures if each > 0]
     for name in BOTH:

@@ -1,4 +1,4 @@
-"""The first few main runs, for what is measured of frozen networks."""
+"""The first few main runs, for measurements of frozen networks."""
 
 from __future__ import annotations
 

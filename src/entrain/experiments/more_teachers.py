@@ -1,5 +1,5 @@
-"""Five teachers where the paper and our tables have one: at H = 128, and of the architectures whose
-numbers differ most."""
+"""Five teachers where the paper and our tables have one: at H = 128, and for the architectures
+whose numbers differ most."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def stages(setting: Setting) -> list[Stage]:
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Test metrics of every teacher's networks, beside the paper's one."""
+    """Test metrics of every teacher's networks, with the paper's number."""
     setting = context.setting
     hidden = setting.widths[-1]
     printed = {(r["dataset"], r["H"]): r for r in published()["width_scaling"]["rows"]}

@@ -71,21 +71,21 @@ def compare(values: Values) -> Comparison:
                 f"{wins} of {len(path)} runs",
             ),
             Claim(
-                f"{name}: PATH-CONT stays where PATH was, as one order to another",
+                f"{name}: PATH-CONT differs from PATH by no more than two training orders",
                 abs(shift) <= orders_apart(name, "PATH"),
-                f"{shift:+.3f} points, of {orders_apart(name, 'PATH'):.3f}",
+                f"{shift:+.3f} points, limit {orders_apart(name, 'PATH'):.3f}",
             ),
             Claim(
                 f"{name}: PATH is selected at its last epoch in every run",
                 first == (last, last),
-                f"at {first[0]} to {first[1]} of {last} (paper {span['stage1_min']} to "
+                f"epochs {first[0]} to {first[1]} of {last} (paper {span['stage1_min']} to "
                 f"{span['stage1_max']})",
             ),
             Claim(
                 f"{name}: TWO-STAGE-END is selected between epochs {span['stage2_min']} and "
                 f"{span['stage2_max']}",
                 second[0] >= span["stage2_min"] and second[1] <= span["stage2_max"],
-                f"at {second[0]} to {second[1]} of {values['epochs']['stage2']}",
+                f"epochs {second[0]} to {second[1]} of {values['epochs']['stage2']}",
             ),
         ]
     return Comparison(
@@ -93,19 +93,19 @@ def compare(values: Values) -> Comparison:
         ("top-1 %", "top-2 %", "agreement %", "endpoint RMSE", "endpoint correlation"),
         tuple(rows),
         tuple(claims),
-        reason="our teachers are not the paper's: see teacher-seeds for what another one changes",
+        reason="our teachers are not the paper's; teacher-seeds shows what another one changes",
     )
 
 
 def orders_apart(name: str, method: str = "TWO-STAGE-END") -> float:
-    """Top-1 points between two training orders of the paper's: 2 sqrt(2) of its deviations."""
+    """How far two training orders of the paper may differ, in points of top-1: 2 sqrt(2) SD."""
     rows = published()["multiseed"]["rows"]
     (sd,) = (r["top1_sd"] for r in rows if (r["dataset"], r["method"]) == (name, method))
     return 2.0 * math.sqrt(2.0) * float(sd)
 
 
 def _span(runs: list[Values]) -> tuple[int, int]:
-    """The first and last of the epochs that were selected."""
+    """The first and the last selected epoch."""
     epochs = [run["epoch"] for run in runs]
     return min(epochs), max(epochs)
 

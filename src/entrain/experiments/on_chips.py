@@ -24,11 +24,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the experiments with chips are, beside what all experiments share.
+    """The sizes of the experiments with chips, in addition to those of all experiments.
 
     Along curves networks are trained for `epochs`, on grids with `grid_hidden` hidden oscillators.
     They are measured on `chips`, on `few_chips` for each strength of an effect, on `many_chips` for
-    a yield. Of curves and lists `of_each` entries are taken, None being all.
+    a yield. `of_each` is the number of entries taken from curves and lists; None takes all.
     """
 
     epochs: int = 60
@@ -39,7 +39,7 @@ class Sizes:
     of_each: int | None = None
 
     def some(self, entries: Sequence[T]) -> list[T]:
-        """`of_each` of the entries, evenly from the first to the last; all where it is None."""
+        """`of_each` entries, evenly spaced from the first to the last; all if it is None."""
         if self.of_each is None or self.of_each >= len(entries):
             return list(entries)
         last = max(1, self.of_each - 1)
@@ -108,8 +108,8 @@ def accuracies(
 
 
 def over_chips(found: np.ndarray) -> Values:
-    """Of accuracies (R, C): the mean over chips with its spread over trainings, the 5th percentile
-    of the chips and the worst chip, and each training's own."""
+    """Summary of accuracies (R, C): the mean over chips with its SD over trainings, the 5th
+    percentile of the chips and the worst chip, and the same for each training."""
     means, fifths = found.mean(1), np.percentile(found, 5, axis=1)
     each = summarise(means.tolist())
     return {
@@ -128,7 +128,7 @@ def over_chips(found: np.ndarray) -> Values:
 def measured(
     context: ExperimentContext, jobs: Sequence[tuple[Values, Callable[[], Values]]]
 ) -> list[Values]:
-    """Every job's labels with what it measures, telling how far it is."""
+    """The labels and the measurement of every job, with progress."""
     rows = []
     for labels, measure in jobs:
         rows.append(labels | measure())

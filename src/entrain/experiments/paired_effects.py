@@ -20,7 +20,7 @@ COMPARISONS = (
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Each comparison a - b on each metric; for the RMSE b - a, so that positive is better."""
+    """Each comparison a - b on each metric; b - a for the RMSE, so that positive is better."""
     measured = {(row["dataset"], row["method"]): row for row in multiseed.measure(context)["rows"]}
     rows = []
     for name in BOTH:
@@ -38,7 +38,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """Mean effects; beside them our intervals and sign counts."""
+    """Mean effects, with our intervals and sign counts as notes."""
     rows, notes, positive = [], [], 0
     for paper, ours in zip(published()["paired_effects"]["rows"], values["rows"], strict=True):
         control = ours["a"] == "PATH-CONT"
@@ -83,7 +83,7 @@ def compare(values: Values) -> Comparison:
                 f"{positive} of {whole} effects",
             ),
         ),
-        reason="the size of the effects follows PATH, and PATH follows the teacher",
+        reason="the size of the effects depends on PATH, and PATH depends on the teacher",
         notes=tuple(notes),
     )
 

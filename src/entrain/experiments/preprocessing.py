@@ -31,7 +31,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """Counts exactly; constants to the digits that are printed."""
+    """Counts must be equal; constants must be equal in the printed digits."""
     columns = (
         "train_examples",
         "validation_examples",

@@ -32,7 +32,7 @@ CITATIONS = {
 
 @functools.cache
 def published() -> dict[str, Any]:
-    """Table -> its rows and what else the paper says of it (do not change what is returned)."""
+    """Table -> its rows, and what the paper says about it. Do not modify the result."""
     path = Path(__file__).with_name("published.json")
     found: dict[str, Any] = json.loads(path.read_text())
     return found

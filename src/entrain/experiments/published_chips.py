@@ -1,5 +1,5 @@
-"""What published chips would score: for each kind the networks that fit it, with fields as fine as
-a converter would make them, and with fields at the chip's own coupling levels."""
+"""What published chips would score: for each kind the networks that fit it, with exact fields, and
+with fields at the chip's own coupling levels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PublishedChip:
     on_grid: bool = False
 
     def hidden(self, setting: Setting) -> int:
-        """Hidden oscillators of the networks that it is given."""
+        """Hidden oscillators of its networks."""
         if self.on_grid:
             return on_chips.sizes(setting).grid_hidden
         room = describe(self.name).hardware.oscillators
@@ -66,7 +66,7 @@ _KINDS = (
 
 
 def chips(setting: Setting) -> list[PublishedChip]:
-    """Every published kind, with fields of both sorts."""
+    """Every published kind, with both kinds of fields."""
     return [
         PublishedChip(name, fields, on_grid)
         for name, on_grid in on_chips.sizes(setting).some(_KINDS)

@@ -1,4 +1,4 @@
-"""Where the network stands among published ones: our rows computed, the others cited.
+"""Our network among published ones: our rows computed, the others cited.
 
 The cited rows are the paper's, with its provenance letters: H hardware, S simulation, D stated in
 the source, A counted from a stated architecture.

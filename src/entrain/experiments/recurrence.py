@@ -1,4 +1,4 @@
-"""Do recurrence, trained couplings and time help? The same training with each taken away."""
+"""Do recurrence, trained couplings and time help? The same training with each removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WITHOUT = (
 
 
 def stage(setting: Setting, name: str, without: str, outputs: int = 10) -> Stage:
-    """DIRECT as everywhere, with something taken away."""
+    """DIRECT with its usual settings and a part removed."""
     full = direct.stage(setting, name)
     assert isinstance(full.rule, DirectProtocol)
     network, rule = full.network, full.rule

@@ -52,7 +52,7 @@ def _summary(found: list[Refinement]) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """Top-1 on both grids, and how much changes between them."""
+    """Top-1 on both grids, and the changes between them."""
     papers = {(row["dataset"], row["method"]): row for row in published()["refinement"]["rows"]}
     rows = []
     for ours in values["rows"]:
@@ -86,7 +86,7 @@ def compare(values: Values) -> Comparison:
 
 
 def _claims(rows: list[Values]) -> tuple[Claim, ...]:
-    """What the paper says of its grids, with its own numbers as bounds."""
+    """The paper's claims about its grids, with its own numbers as bounds."""
     text = published()["refinement"]
     largest = max(abs(row["mean"]["change"]) for row in rows)
     output = max(row["largest_output_change"] for row in rows)
@@ -104,7 +104,7 @@ def _claims(rows: list[Values]) -> tuple[Claim, ...]:
     bound, most = text["max_abs_mean_top1_change"], text["max_output_difference"]
     return (
         Claim(
-            f"a grid twice as fine moves no mean by more than {bound} points",
+            f"a grid twice as fine changes no mean by more than {bound} points",
             largest <= bound,
             f"largest {largest:.3f} points",
         ),
@@ -114,12 +114,12 @@ def _claims(rows: list[Values]) -> tuple[Claim, ...]:
             f"largest {output:.4f}",
         ),
         Claim(
-            "the largest phase increment halves in every group, to 1 %",
+            "the largest phase increment halves in every group, within 1 %",
             all(abs(ratio / 2.0 - 1.0) <= 0.01 for ratio in ratios),
-            f"by {min(ratios):.4f} to {max(ratios):.4f}",
+            f"factor {min(ratios):.4f} to {max(ratios):.4f}",
         ),
         Claim(
-            f"the largest phase increment is that of {group['dataset']} {group['method']}",
+            f"{group['dataset']} {group['method']} has the largest phase increment",
             steepest == (group["dataset"], group["method"]),
             f"{steps[steepest][0]:.4f} to {steps[steepest][1]:.4f} rad, {' '.join(steepest)} "
             f"(paper {text['max_phase_increment_200']:.4f} to "

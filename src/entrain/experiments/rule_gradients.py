@@ -1,5 +1,5 @@
-"""The gradients of rules that need no model, beside the exact one at equilibrium: how far they turn
-away from it, and how long they are, along what decides it."""
+"""The gradients of rules that need no model, compared with the exact one at equilibrium: angle and
+length, as a function of nudge strength, relaxation time, noise and Euler step."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def size(setting: Setting) -> Size:
 
 
 def stage(setting: Setting) -> Stage:
-    """A network that came some way by equilibrium propagation."""
+    """A network that equilibrium propagation trained for a short time."""
     rule = EquilibriumPropagation(epochs=size(setting).epochs)
     if setting.dataset(MNIST).endswith("-small"):
         rule = replace(rule, batch_size=32)  # or there are few steps
@@ -119,7 +119,7 @@ class Gradients:
         self.exact = self._of(DirectProtocol(gain=_GAIN), DirectTask, _AT_REST)
 
     def by(self, name: str, at: Point) -> Values:
-        """Angle (as its cosine) and length beside the exact gradient, for each part."""
+        """Cosine of the angle to the exact gradient, and relative length, for each part."""
         found = self._of(at.rule(name, self._size.directions), _TASKS[name], at.dynamics)
         return {part: beside(found[part], self.exact[part]) for part in PARTS}
 
@@ -146,7 +146,7 @@ def some(values: Sequence[float], every: int) -> list[float]:
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Each rule along each curve."""
+    """Each rule at each point of each curve."""
     sizes = size(context.setting)
     gradients = Gradients(context)
     points = [
@@ -172,11 +172,11 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """What the theory says of these gradients."""
+    """The claim of the theory about these gradients."""
     found = {(row["rule"], row["curve"], row["value"]): row for row in values["rows"]}
     small = min(value for rule, curve, value in found if (rule, curve) == ("EP", "strength"))
     best = [found["EP", "strength", small][part]["cosine"] for part in PARTS]
-    text = f"with a weak nudge (beta {small:g}) EP's gradient is the exact one, cosine 0.99 or more"
+    text = f"with a weak nudge (beta {small:g}), EP has the exact gradient (cosine 0.99 or more)"
     shown = f"{best[0]:.4f} for input weights, {best[1]:.4f} for couplings"
     return Comparison((), (), (), (Claim(text, min(best) >= 0.99, shown),))
 

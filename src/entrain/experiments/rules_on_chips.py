@@ -1,5 +1,5 @@
-"""Which rule for which chip: networks that learnt on one imperfect chip, and networks for the ideal
-one that were put on it."""
+"""Which rule for which chip: networks trained on one imperfect chip, and networks trained on the
+ideal network that run on it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _RUNS = 3
 
 
 def stage(setting: Setting, rule: str, place: str) -> Stage:
-    """Networks that learn by a rule, on the chip or as the ideal network, one per run."""
+    """Networks that a rule trains on the chip or on the ideal network, one per run."""
     dataset = setting.dataset(MNIST)
     found = PROTOCOLS[rule]
     assert isinstance(found, DirectProtocol)
@@ -52,12 +52,12 @@ def stage(setting: Setting, rule: str, place: str) -> Stage:
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Every rule on the chip and as the ideal network."""
+    """Every rule, on the chip and on the ideal network."""
     return [stage(setting, rule, place) for rule in RULES for place in PLACES]
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Test accuracy on the chip, on others of its kind, and of the ideal network."""
+    """Test accuracy on the chip, on other chips of its kind, and on the ideal network."""
     others = min(_OTHERS, on_chips.sizes(context.setting).chips)
 
     def row(rule: str, place: str) -> Values:
@@ -88,21 +88,21 @@ def _summary(values: list[float]) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """Whether who learns on a chip knows its defects."""
+    """The claims: training on a chip adapts the network to its defects."""
     rows = {(row["rule"], row["learnt_on"]): row for row in values["rows"]}
     claims = []
     for rule in RULES:
         here, put = (rows[rule, place]["on_chip"]["mean"] for place in PLACES)
-        text = f"{rule}: learning on the chip itself is better there than learning without it"
+        text = f"{rule}: on the chip, training on it beats training on the ideal network"
         claims.append(Claim(text, here > put, f"{here:.2f} against {put:.2f} %"))
     here, other = (rows["EP", "chip"][where]["mean"] for where in ("on_chip", "on_others"))
-    text = "EP: what was learnt on one chip is worth less on others of its kind"
+    text = "EP: a network trained on one chip is less accurate on others of its kind"
     claims.append(Claim(text, here > other, f"{here:.2f} against {other:.2f} %"))
     without, ideal = (
         rows["EP", "chip"]["on_chip"]["mean"],
         rows["DIRECT", "ideal"]["on_chip"]["mean"],
     )
-    text = "EP on the chip, without a model of it, beats the adjoint of the ideal network there"
+    text = "EP, trained on the chip without a model, beats DIRECT of the ideal network there"
     claims.append(Claim(text, without > ideal, f"{without:.2f} against {ideal:.2f} %"))
     return Comparison((), (), (), tuple(claims))
 

@@ -1,4 +1,4 @@
-"""How large an experiment is: the paper's protocol, or a small version of it."""
+"""The size of an experiment: the paper's protocol, or a small version of it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TEACHER_SEEDS = ((MNIST, 0), (FASHION, 0))
 class Setting:
     """The sizes all experiments share. The defaults are the paper's.
 
-    `datasets` and `teacher_seeds` go by the paper's name of a dataset. `runs` training orders are
-    trained in the main experiment; widths, temperatures and grids take the first `few_runs`
-    of them. The path loss sums `path_nodes` weighted times, which give the sum over all 200 to
+    `datasets` and `teacher_seeds` are keyed by the paper's name of a dataset. The main experiment
+    trains `runs` training orders; widths, temperatures and grids take the first `few_runs` of
+    them. The path loss sums `path_nodes` weighted times, which give the sum over all 200 to
     1e-6.
     """
 

@@ -1,8 +1,8 @@
 """What the paper measured in single runs at rate 30, over several training orders.
 
-From exact zero, and with the endpoint weight 10, a run is decided by rounding: twenty orders each.
-Continuations of PATH take five. Beside them the control for PATH-CONT: Stage I solved exactly (PATH
-at its minimum, where it cannot go on) and TWO-STAGE-END from there.
+From exact zero, and with endpoint weight 10, rounding decides a run: these take twenty orders each.
+Continuations of PATH take five. In addition there is the control for PATH-CONT: Stage I solved
+exactly (PATH at its minimum, where it cannot improve) and TWO-STAGE-END from there.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ EXACT = {"PATH": "PATH, exact", "TWO-STAGE-END": "TWO-STAGE-END from it"}
 
 
 def many(setting: Setting) -> int:
-    """How many orders what rounding decides is trained in: twenty at the paper's size."""
+    """The number of orders for runs that rounding decides: twenty at the paper's size."""
     return 20 if setting.is_paper else setting.runs + 1
 
 
 def branches(setting: Setting, name: str) -> dict[str, list[Stage]]:
-    """Stages by what they are; several are further orders of the same."""
+    """Stages by name. Several stages of one name are further orders of the same."""
     path = setting.main_path(name)
     few = tuple(range(setting.few_runs))
     found = {

@@ -1,4 +1,4 @@
-"""What an experiment is: stages to train, and what to measure of them."""
+"""An experiment: stages to train, and what to measure on them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Values = dict[str, Any]  # JSON values
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure of the paper.
+    """One table or figure of the paper, or an experiment of our own.
 
-    `stages` are what must be trained for it, `measure` turns them into JSON values, and `compare`
-    sets these beside the paper's numbers, where it prints any. `source` is the label of the table
-    or figure in the paper, "" where there is none.
+    `stages` must be trained for it, `measure` turns them into JSON values, and `compare` compares
+    these with the paper's numbers, if it prints any. `source` is the label of the table or figure
+    in the paper, "" if there is none.
     """
 
     name: str
@@ -73,7 +73,7 @@ class ExperimentContext:
         return self._states[stage.key]
 
     def seconds(self, stage: Stage) -> float | None:
-        """How long a stage was trained, where that is known."""
+        """How long a stage was trained, if known."""
         return self._seconds.get(stage.key)
 
     def data(self, name: str) -> ImageDataset:
@@ -166,13 +166,13 @@ class Measurement:
 
     @property
     def title(self) -> str:
-        """What to call it in a list."""
+        """Its name in a list."""
         return f"measure {self.experiment.name}"
 
     @cached_property
     def key(self) -> str:
-        """What tells this measurement from the same experiment at another setting. Which teachers
-        it has it knows from the keys of its stages."""
+        """What distinguishes this measurement from the same experiment at another setting. The keys
+        of its stages already distinguish its teachers."""
         needs = sorted(stage.key for stage in self.needs)
         setting = replace(self.setting, teacher_seeds=_AS_RELEASED)
         return f"{self.experiment.name}-{digest([setting, needs])}"

@@ -1,10 +1,10 @@
 """Noisy output trajectories of four Fashion-MNIST examples, found by rule.
 
-(A) both methods are right in every trajectory; (B) both ensembles are right although trajectories
-of both err; (C) the PATH ensemble is wrong, the TWO-STAGE-END ensemble right; (D) TWO-STAGE-END
-is right without noise, and its ensemble is wrong. Of the examples of a case, the one is taken
-whose TWO-STAGE-END ensemble margin (true class minus strongest other) is nearest to the case's
-median.
+(A) Both methods are right in every trajectory. (B) Both ensembles are right, but some trajectories
+of both are wrong. (C) The PATH ensemble is wrong, the TWO-STAGE-END ensemble right. (D)
+TWO-STAGE-END is right without noise, but its ensemble is wrong. The example of a case is the one
+whose TWO-STAGE-END ensemble margin (true class minus strongest other) is nearest to the median of
+the case.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""From exact zero all hidden oscillators are alike, and only rounding tells them apart.
+"""From exact zero all hidden oscillators are equal, and only rounding separates them.
 
-With W = 0 and J = 0 every hidden oscillator gets the same gradient from every image, so that their
-rows of W stay equal for ever in exact arithmetic. Where sums of floating-point numbers are taken in
-another order for another row, rows come to differ, and what they differ by grows. Shown twice: step
-by step in one order, in single and in double precision; and at the end of each of the orders that
-single-runs trains.
+With W = 0 and J = 0 every hidden oscillator gets the same gradient from every image. In exact
+arithmetic their rows of W stay equal. If floating-point sums are taken in another order for another
+row, rows begin to differ, and the difference grows. This is shown twice: step by step in one
+training order, in single and double precision; and at the end of each training order of
+single-runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EVERY = 10  # steps between two that are kept, after the first ones
 
 
 def orders(setting: Setting) -> dict[str, Stage]:
-    """What is trained from exact zero in many orders, by protocol."""
+    """The stages from exact zero in many training orders, by protocol."""
     found = single_runs.branches(setting, MNIST)
     return {method: found[method][0] for method in auxiliary.FROM_ZERO}
 
@@ -36,8 +36,8 @@ def stages(setting: Setting) -> list[Stage]:
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Spread of the rows of W: over the steps of one order, and of the network that was selected in
-    every order."""
+    """Spread of the rows of W: over the steps of one order, and for the selected network of every
+    order."""
     runs: list[Values] = []
     for method, stage in orders(context.setting).items():
         spreads = _spread(context.state(stage).best["input_weights"]).tolist()

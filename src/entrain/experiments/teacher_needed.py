@@ -79,7 +79,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """What the data say."""
+    """What the results show."""
     rows = {(r["start"], r["objective"]): r for r in values["rows"]}
     tops = {key: row["mean"]["top1"] for key, row in rows.items()}
     small = tops["small random", "labels"]
@@ -93,12 +93,12 @@ def compare(values: Values) -> Comparison:
         (),
         (
             Claim(
-                "exact zero is the worst start, whatever the objective",
+                "exact zero is the worst start for both objectives",
                 zero < others,
                 f"at best {zero:.2f}, the others at least {others:.2f} %",
             ),
             Claim(
-                "small random couplings and labels do better than any teacher's outputs",
+                "labels with a small random start beat the teacher's outputs with any start",
                 small > taught,
                 f"{small:.2f} against {taught:.2f} %",
             ),

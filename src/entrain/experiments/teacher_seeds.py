@@ -1,4 +1,4 @@
-"""How much depends on which teacher it was: the whole procedure from other seeds."""
+"""How much depends on the teacher: the whole procedure with teachers of other seeds."""
 
 from __future__ import annotations
 
@@ -47,12 +47,13 @@ def compare(values: Values) -> Comparison:
             for seed, teacher, a, b in zip(seeds, row["teachers"], path, end, strict=True)
         )
         spread = row["path"]["sd"]["top1"], row["two_stage_end"]["sd"]["top1"]
-        shown = " and ".join("-" if sd is None else f"{sd:.2f}" for sd in spread)
+        path_sd, end_sd = ("-" if sd is None else f"{sd:.2f}" for sd in spread)
         claims.append(
             Claim(
                 f"{row['dataset']}: TWO-STAGE-END beats PATH for every teacher",
                 all(b > a for a, b in zip(path, end, strict=True)),
-                f"teacher, PATH, TWO-STAGE-END test top-1 %: {listed}; SD over teachers {shown}",
+                f"test top-1 % of teacher, PATH, TWO-STAGE-END: {listed}; SD over teachers: "
+                f"PATH {path_sd}, TWO-STAGE-END {end_sd}",
             )
         )
     return Comparison((), (), (), tuple(claims))

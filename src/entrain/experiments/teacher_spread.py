@@ -1,4 +1,4 @@
-"""How far two teachers of ours lie apart, metric by metric: what another teacher may change."""
+"""How much two of our teachers differ in each metric: what another teacher may change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def source(dataset: str, method: str, metric: str) -> Source:
 def spread(results: Mapping[str, Any]) -> dict[Source, float]:
     """By dataset, method and metric, over the teachers of the paper's own selection rule.
 
-    From the results of teacher-sweep, or of teacher-seeds where it is not there, and of from-zero.
+    From the results of teacher-sweep, or of teacher-seeds if there are none, and of from-zero.
     """
     drawn = _swept(results) or _few(results)
     if rows := _rows(results, "from-zero"):

@@ -1,4 +1,4 @@
-"""Twenty teachers for each dataset, and where the paper's numbers stand among theirs.
+"""Twenty teachers for each dataset, and the paper's numbers among theirs.
 
 On MNIST half of them are selected by validation top-1, the paper's rule, and half by validation
 cross-entropy, which stops earlier, at less saturated teachers.
@@ -30,7 +30,7 @@ OTHER_RULE: TeacherSelection = "cross-entropy"
 
 
 def rules(name: str) -> list[TeacherSelection]:
-    """The paper's rule first, then the other where that is another."""
+    """The paper's rule first, then the other one if it differs."""
     return list(dict.fromkeys((SELECTION[name], OTHER_RULE)))
 
 
@@ -62,7 +62,7 @@ def stages(setting: Setting) -> list[Stage]:
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Every teacher with its two networks, and all that is measured of them elsewhere."""
+    """Every teacher with its two networks, and all metrics that other experiments measure."""
     rows: list[Values] = []
     for name in BOTH:
         found = students(context.setting, name)

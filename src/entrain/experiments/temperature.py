@@ -17,7 +17,7 @@ NOISY_METRICS = ("top1", "endpoint_rmse")
 
 
 def noisy_metric(readout: str, metric: str, temperature: float) -> str:
-    """What a metric of a readout at a temperature is called among those of a network."""
+    """The name of a metric of a readout at a temperature, among the metrics of a network."""
     return f"{readout}_{metric}_at_{temperature:g}"
 
 
@@ -110,7 +110,7 @@ def compare(values: Values) -> Comparison:
     return Comparison(
         ("dataset", "method", "kT"),
         (
-            "mean single trajectory, top-1 %",
+            "single trajectory (mean), top-1 %",
             f"ensemble of {values['replicates']}, top-1 %",
             "ensemble, endpoint RMSE",
         ),
@@ -163,13 +163,13 @@ def _claims(ours: dict[tuple[str, str, float], Values], effects: list[Values]) -
                 f"{sum(e['positive'] + e['zero'] + e['negative'] for e in paired)} pairs of runs",
             ),
             Claim(
-                f"{name}: at kT = {hottest:g} the ensemble keeps TWO-STAGE-END within {bound:.3f} "
-                "points",
+                f"{name}: at kT = {hottest:g} the TWO-STAGE-END ensemble loses no more than "
+                f"{bound:.3f} points",
                 drop <= bound,
                 f"{-drop:+.3f} points",
             ),
             Claim(
-                f"{name}: single trajectories of both methods lose with every temperature",
+                f"{name}: single trajectories of both methods lose with every higher kT",
                 all(each == sorted(each, reverse=True) for each in singles.values()),
                 "; ".join(f"{m} {_listed(each)}" for m, each in singles.items()),
             ),
@@ -183,7 +183,7 @@ def _claims(ours: dict[tuple[str, str, float], Values], effects: list[Values]) -
 
 
 def _noise_helps(path: list[float], temperatures: list[float]) -> list[Claim]:
-    """MNIST PATH in an ensemble is best at a temperature above zero."""
+    """The claims that the MNIST ensemble of PATH is best at a temperature above zero."""
     paper = published()["temperature"]["mnist_path_paired_improvement_at_0.25"]
     warm = paper["kT"]
     if warm not in temperatures:
@@ -192,12 +192,12 @@ def _noise_helps(path: list[float], temperatures: list[float]) -> list[Claim]:
     best = temperatures[path.index(max(path))]
     return [
         Claim(
-            f"MNIST: an ensemble at kT = {warm:g} gains PATH {paper['mean']:.2f} points or more",
+            f"MNIST: at kT = {warm:g} the PATH ensemble gains {paper['mean']:.2f} points or more",
             rise >= paper["mean"],
             f"{rise:+.2f} points",
         ),
         Claim(
-            f"MNIST: PATH's ensemble is best at kT = {warm:g}",
+            f"MNIST: the PATH ensemble is best at kT = {warm:g}",
             best == warm,
             f"best at kT = {best:g}, {max(path) - path[0]:+.2f} points",
         ),

@@ -1,4 +1,4 @@
-"""What networks keep when they are trained for a chip's imperfections, one by one and together."""
+"""Accuracy of networks trained for the imperfections of a chip, one at a time and together."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _ON_FASHION = ("all of typical at once", "4 bits, 10 % mismatch", "lo-2023")
 
 
 def constraints(setting: Setting, name: str) -> list[Constraint]:
-    """Those of a dataset: on Fashion-MNIST only what several effects do together."""
+    """The constraints of a dataset: on Fashion-MNIST only those of several effects together."""
     every = [each for each in CONSTRAINTS if name == MNIST or each.label.startswith(_ON_FASHION)]
     return on_chips.sizes(setting).some(every)
 

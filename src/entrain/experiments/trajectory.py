@@ -1,4 +1,4 @@
-"""Autonomous trajectories against the teacher path: over the whole rollout, and in time."""
+"""Autonomous trajectories against the teacher path: over the whole rollout, and over time."""
 
 from __future__ import annotations
 
@@ -77,19 +77,19 @@ def compare(values: Values) -> Comparison:
         rows.append(Row((name, nodes), cells))
     claims = [
         Claim(
-            f"{name}: the {nodes} trajectories come {word} the teacher path",
+            f"{name}: the RMSE of {nodes} trajectories from the teacher path {word}",
             (changes[name, nodes] < 0) == (nodes == "output"),
             f"{changes[name, nodes]:+.1f} % (paper {papers[name, nodes]:+.1f} %)",
         )
         for name in BOTH
-        for nodes, word in (("output", "nearer to"), ("hidden", "off"), ("all", "off"))
+        for nodes, word in (("output", "falls"), ("hidden", "rises"), ("all", "rises"))
     ]
     return Comparison(
         ("dataset", "nodes"),
         ("PATH", "TWO-STAGE-END"),
         tuple(rows),
         tuple(claims),
-        reason="the path is the teacher's, and ours is another teacher",
+        reason="the path is that of the teacher, and our teacher is not the paper's",
     )
 
 
@@ -100,7 +100,7 @@ def compare_in_time(values: Values) -> Comparison:
         larger, times = row["times_path_is_larger"], row["times_after_start"]
         count = larger if row["nodes"] == "output" else times - larger
         method = "TWO-STAGE-END" if row["nodes"] == "output" else "PATH"
-        text = f"{row['dataset']}: {method} is nearer to the {row['nodes']} path at every time"
+        text = f"{row['dataset']}: {method} is closer to the {row['nodes']} path at every time"
         claims.append(Claim(text, count == times, f"{count} of {times} times"))
     return Comparison((), (), (), tuple(claims))
 

@@ -1,5 +1,5 @@
-"""The paper divides the test images of Fashion-MNIST by a norm of their own, which only all of them
-together give. What changes where they are divided by that of the training images instead."""
+"""The paper divides the test images of Fashion-MNIST by their own largest norm, which needs all of
+them at once. This experiment divides them by the norm of the training images instead."""
 
 from __future__ import annotations
 

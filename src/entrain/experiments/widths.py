@@ -1,4 +1,4 @@
-"""Teacher and network scaled together: H hidden activations for H hidden oscillators."""
+"""Teacher and network of the same width: H hidden activations for H hidden oscillators."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """Every width, and how accuracy goes with it."""
+    """Every width, and how accuracy depends on it."""
     papers = {(row["dataset"], row["H"]): row for row in published()["width_scaling"]["rows"]}
     family = {row["H"]: row for row in published()["width_family"]["rows"]}
     rows, claims = [], [_family(family)]
@@ -104,8 +104,8 @@ def compare(values: Values) -> Comparison:
         ),
         tuple(rows),
         tuple(claims),
-        reason="a teacher of its own at every width: which width is PATH's best, and the last "
-        "tenths between H = 64 and 128, are smaller than what another teacher changes",
+        reason="every width has its own teacher. The best width of PATH and the last tenths "
+        "between H = 64 and 128 are smaller effects than a change of the teacher",
     )
 
 
@@ -157,14 +157,14 @@ def _trends(name: str, rows: list[Values]) -> list[Claim]:
 
 
 def _gaps(name: str, rows: list[Values]) -> list[Claim]:
-    """What the paper says of the steps between widths, and of the teachers above the networks."""
+    """The claims about the gain per doubling of the width, and about the gap to the teacher."""
     text, key = published()["width_scaling"]["text"], "mnist" if name == MNIST else "fashion"
     end = [row["two_stage_end"]["mean"]["top1"] for row in rows]
     steps = [after - before for before, after in pairwise(end)]
     gaps = [row["teacher"]["test_top1"] - row["path"]["mean"]["top1"] for row in rows]
     return [
         Claim(
-            f"{name}: the last doubling of the width gains TWO-STAGE-END least",
+            f"{name}: TWO-STAGE-END gains least from the last doubling of the width",
             steps[-1] == min(steps),
             f"{_listed(steps, '+.2f')} points (paper's last {text[f'top1_gain_64_to_128_{key}']})",
         ),

@@ -1,4 +1,4 @@
-"""Results to pictures; matplotlib is imported when a figure is made."""
+"""Figures from results. matplotlib is imported only when a figure is drawn."""
 
 from entrain.figures.growth import growth_figure
 from entrain.figures.paper import FIGURES, PaperFigure

@@ -1,4 +1,4 @@
-"""Accuracy against the time of reading, of leaving early, and of observation in training."""
+"""Accuracy against the reading time, the stopping time, and the observation time in training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BELOW = 20.0  # points of accuracy shown under the least accurate final reading
 
 
 def anytime(results: Results) -> Figure:
-    """Datasets as rows; reading time, early exit and the time trained for as columns."""
+    """Datasets as rows; reading time, stopping time and observation time as columns."""
     values = results["anytime"]
     datasets = by_dataset(values["rows"])
     trained = by_dataset(values["trained"])
@@ -69,7 +69,7 @@ def _readings(axis: Axes, rows: list[Values]) -> None:
     if final:
         low, high = max(0.0, min(final) - _BELOW), max(final)
         axis.set_ylim(low, high + 0.06 * (high - low) + 0.5)
-    axis.set_xlabel("time of reading / observation time")
+    axis.set_xlabel("reading time / observation time")
 
 
 def _exits(axis: Axes, rows: list[Values]) -> None:
@@ -91,7 +91,7 @@ def _exits(axis: Axes, rows: list[Values]) -> None:
                 )
     axis.set_xlim(0.0, 1.03)
     axis.margins(y=0.12)
-    axis.set_xlabel("mean time of exit / observation time")
+    axis.set_xlabel("mean stopping time / observation time")
 
 
 def _trained(axis: Axes, rows: list[Values]) -> None:
@@ -105,4 +105,4 @@ def _trained(axis: Axes, rows: list[Values]) -> None:
     axis.set_xticks(times, [f"{time:g}" for time in times])
     axis.xaxis.set_minor_locator(NullLocator())
     axis.margins(x=0.14, y=0.12)
-    axis.set_xlabel("observation time trained for")
+    axis.set_xlabel("observation time in training")

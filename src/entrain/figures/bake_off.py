@@ -1,5 +1,4 @@
-"""The compared systems: accuracy against what each takes, and what is cited beside what is
-measured."""
+"""The compared systems: accuracy against cost, and measured against cited accuracy."""
 
 from __future__ import annotations
 
@@ -33,13 +32,13 @@ Point = tuple[float, float]
 
 COSTS = {
     "variables": "dynamical variables",
-    "parameters": "adaptive parameters",
-    "seconds": "training time (s), all runs side by side",
+    "parameters": "trained parameters",
+    "seconds": "training time (s), all seeds side by side",
 }
 KINDS: dict[str, Look] = {
     "published": {"color": PUBLISHED_COLOUR, "marker": "o", "label": "published system"},
-    "ours": {"color": METHOD_COLOURS["DIRECT"], "marker": "s", "label": "oscillators of ours"},
-    "baseline": {"color": "#555555", "marker": "^", "label": "no dynamics"},
+    "ours": {"color": METHOD_COLOURS["DIRECT"], "marker": "s", "label": "our oscillators"},
+    "baseline": {"color": "#555555", "marker": "^", "label": "baseline without dynamics"},
 }
 _FRONT: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "-", "alpha": 0.7, "zorder": 1}
 _EQUAL: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
@@ -80,7 +79,7 @@ def bake_off(cost: str) -> Callable[[Results], Figure]:
 
 
 def cited_and_measured(results: Results) -> Figure:
-    """A point per system: what is cited across, what is measured up."""
+    """A point per system: cited accuracy on the x axis, measured accuracy on the y axis."""
     datasets = by_dataset([row for row in results["bake-off"]["rows"] if _drawn(row, "cited")])
     figure, axes = panels(1, max(1, len(datasets)), (5.3 * max(1, len(datasets)), 4.9))
     todo = []
@@ -105,7 +104,7 @@ def cited_and_measured(results: Results) -> Figure:
 
 
 def pareto_front(points: list[Point]) -> list[Point]:
-    """Points (cost, accuracy) that none beats in both, by rising cost."""
+    """The points (cost, accuracy) that no other point beats in both, sorted by cost."""
     front: list[Point] = []
     for x, y in sorted(points, key=lambda point: (point[0], -point[1])):
         if not front or y > front[-1][1]:
@@ -114,19 +113,19 @@ def pareto_front(points: list[Point]) -> list[Point]:
 
 
 def kind(row: Values) -> str:
-    """Of what sort a system is: ours, published, or without dynamics, for comparison."""
+    """The kind of a system: ours, published, or a baseline without dynamics."""
     if row["system"] in _OURS:
         return "ours"
     return "published" if row["variables"] else "baseline"
 
 
 def _drawn(row: Values, cost: str) -> bool:
-    """Whether there are both numbers, and the cost can stand on a logarithmic axis."""
+    """Whether both numbers exist and the cost fits on a logarithmic axis."""
     return bool(row[cost]) and row["measured_mean"] is not None
 
 
 def _stairs(front: list[Point], end: float) -> list[Point]:
-    """The front as a line: an accuracy holds until the next better system."""
+    """The front as a step line: an accuracy holds until the next better system."""
     found = [front[0]]
     for x, y in front[1:]:
         found += [(x, found[-1][1]), (x, y)]
@@ -134,7 +133,7 @@ def _stairs(front: list[Point], end: float) -> list[Point]:
 
 
 def _along(line: list[Point]) -> list[Point]:
-    """Points close together along a line, of which names keep clear."""
+    """Closely spaced points along a line, which the names must not cover."""
     found: list[Point] = []
     for (x, y), (x_next, y_next) in itertools.pairwise(line):
         across = np.geomspace(x, x_next, _STEPS)

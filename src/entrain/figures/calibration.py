@@ -1,4 +1,4 @@
-"""A calibrated device: what it makes of its couplings, fields and frequencies."""
+"""A calibrated device: its couplings, field gains and frequencies."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _GREY = "#888888"
 
 
 def draw_calibration(path: Path, found: Calibration) -> None:
-    """Couplings against their program with errors, gains of fields, and frequencies."""
+    """Estimated against programmed couplings with errors, field gains, and frequencies."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.4, 3.7), layout="constrained")
     couplings, fields, frequencies = figure.subplots(1, 3)
     _couplings(couplings, found)
-    _by_oscillator(fields, found, "fields", "gain of the field - 1")
-    _by_oscillator(frequencies, found, "frequencies", "frequency, rad / unit of time")
+    _by_oscillator(fields, found, "fields", "field gain - 1")
+    _by_oscillator(frequencies, found, "frequencies", "frequency (rad per unit of time)")
     save(figure, path)
 
 
@@ -44,8 +44,8 @@ def _couplings(axis: Axes, found: Calibration) -> None:
         lw=0.5,
         color=CLASS_COLOURS[0],
     )
-    axis.set_xlabel("coupling as programmed")
-    axis.set_ylabel("as measured")
+    axis.set_xlabel("programmed coupling")
+    axis.set_ylabel("estimated coupling")
     axis.set_title(f"{len(told):,} couplers, {found.traces:,} traces", fontsize=9.5)
 
 

@@ -1,4 +1,4 @@
-"""Accuracy along what a chip has: couplers, bits, inputs, and an even part of its coupling."""
+"""Accuracy against couplers, bits and inputs of a chip, and the even part of its coupling."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORDS = {"trained": "trained for it", "not_trained": "not trained for it"}
 
 @dataclass(frozen=True)
 class Curve:
-    """What varies: its name, how a value is written, and the words at the axis, if others."""
+    """What varies: its name, how a value is written, and the axis label if it differs."""
 
     title: str
     shown: Callable[[float], str]
@@ -46,8 +46,8 @@ def _number(value: float) -> str:
 
 CURVES = {
     "couplers": Curve("couplers kept", _percent, "log"),
-    "bits": Curve("bits of a coupling", _number),
-    "inputs": Curve("inputs of an oscillator", _number, "log"),
+    "bits": Curve("bits per coupling", _number),
+    "inputs": Curve("inputs per oscillator", _number, "log"),
     "lag": Curve("phase lag (rad)", _number, label="lag (rad) of the coupling sin(φ + lag)"),
     "second_even": Curve(
         "even second harmonic", _number, label="a of the coupling sin φ + a cos 2φ"
@@ -76,7 +76,7 @@ def chip_curves(experiment: str) -> Callable[[Results], Figure]:
 
 
 def trained_keys() -> list[Line2D]:
-    """Legend entries of networks trained for what they are tested on, and of others."""
+    """Legend entries: networks trained for what they are tested on, and networks that were not."""
     return [method_key(look, line=True, label=_WORDS[kind]) for kind, look in TRAINED.items()]
 
 

@@ -1,4 +1,4 @@
-"""What networks trained for chips score: for each constraint, and on published chips."""
+"""Scores of networks trained for chips: for each constraint, and on published chips."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIELDS: dict[str, Look] = {
     "fine": {"color": CLASS_COLOURS[0], "marker": "o"},
     "coupling levels": {"color": CLASS_COLOURS[3], "marker": "s", "markerfacecolor": "white"},
 }
-_FIELD_WORDS = {"fine": "fine fields", "coupling levels": "fields at the chip's coupling levels"}
+_FIELD_WORDS = {"fine": "exact fields", "coupling levels": "fields at the chip's coupling levels"}
 _FIFTH = "to the 5th percentile of chips"
 _SD_BAR: Look = {"elinewidth": 4.0, "alpha": 0.45, "zorder": 3}
 _LOOKS: dict[str, Look] = {
@@ -38,7 +38,7 @@ _LOOKS: dict[str, Look] = {
 
 
 def trained_for_chips(results: Results) -> Figure:
-    """A panel per dataset, one under the other; constraints as lines, trained for them and not."""
+    """One panel per dataset, stacked. Rows are constraints: networks trained for them, and not."""
     datasets = by_dataset(results["trained-for-chips"]["rows"])
     heights = [len(rows) + 1.2 for rows in datasets.values()]
     figure, axes = panels(
@@ -60,7 +60,7 @@ def trained_for_chips(results: Results) -> Figure:
 
 
 def published_chips(results: Results) -> Figure:
-    """A panel per dataset, side by side; chips as lines, with fields of both sorts."""
+    """One panel per dataset, side by side. Rows are chips, with both kinds of fields."""
     rows = results["published-chips"]["rows"]
     datasets = by_dataset(rows)
     chips = list(dict.fromkeys(row["chip"] for row in rows))
@@ -96,7 +96,7 @@ def _dot(axis: Axes, y: float, score: Values, look: Look, *, fifth: bool) -> Non
 
 
 def _lines(axis: Axes, labels: list[str], scores: list[Values]) -> None:
-    """A line of the panel for each label, first above, and room for all that is drawn."""
+    """One row per label, the first at the top, with limits that show all scores."""
     axis.set_yticks(range(len(labels)), labels)
     axis.set_ylim(len(labels) - 0.5, -0.5)
     axis.grid(False, axis="y")
@@ -125,6 +125,6 @@ def _bar_keys() -> list[Line2D]:
 
     grey = "#555555"
     return [
-        Line2D([], [], color=grey, linewidth=4.0, alpha=0.45, label="one SD of trainings"),
+        Line2D([], [], color=grey, linewidth=4.0, alpha=0.45, label="one SD over trainings"),
         Line2D([], [], color=grey, marker="|", markersize=8, linewidth=1.0, label=_FIFTH),
     ]

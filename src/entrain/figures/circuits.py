@@ -1,4 +1,4 @@
-"""A circuit beside the phase model: traces of the outputs, and the scores of all images."""
+"""A circuit compared with the phase model: traces of the outputs, and scores of all images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_verification(path: Path, found: Verification, class_names: tuple[str, ...]) -> None:
-    """Output cosines of the first image over time, where they are known, and all scores."""
+    """Output cosines of the first image over time, if there are traces, and all scores."""
     from matplotlib.figure import Figure
 
     traced = found.simulated_phases is not None
@@ -62,7 +62,7 @@ def _scores(axis: Axes, found: Verification) -> None:
     axis.set_xlabel(r"$\cos\theta$ at the end, Python")
     axis.set_ylabel(rf"{found.simulator}")
     axis.set_title(
-        f"{found.agree} of {found.images} verdicts agree; largest difference "
+        f"{found.agree} of {found.images} predictions agree; largest difference "
         f"{found.max_difference:.2g}",
         fontsize=9.5,
     )
@@ -88,21 +88,21 @@ def _against_cycles(axis: Axes, rows: list[dict[str, Any]]) -> None:
         largest = row["largest_of_each_image"]
         axis.plot([each] * len(largest), largest, ".", color=CLASS_COLOURS[0], ms=5)
     middle = [float(np.median(row["largest_of_each_image"])) for row in rows]
-    axis.plot(cycles, middle, "-", color=CLASS_COLOURS[0], label="median of images")
+    axis.plot(cycles, middle, "-", color=CLASS_COLOURS[0], label="largest of each image, median")
     axis.plot(
         cycles,
         [row["median_difference"] for row in rows],
         "--s",
         color=CLASS_COLOURS[3],
         markerfacecolor="none",
-        label="median of all cosines",
+        label="all cosines, median",
     )
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_xticks(cycles, [f"{each:g}" for each in cycles])
     axis.set_xticks([], minor=True)
-    axis.set_xlabel("cycles of the LC oscillators until they are read")
-    axis.set_ylabel("largest difference of a cosine, each image")
+    axis.set_xlabel("cycles of the LC oscillators before the reading")
+    axis.set_ylabel("difference of cosines from the phase model")
     axis.legend(fontsize=8, frameon=False)
 
 
@@ -121,5 +121,5 @@ def _against_words(axis: Axes, rows: list[dict[str, Any]]) -> None:
     axis.set_ylim(ours[0]["float"] - 2.0, ours[0]["float"] + 0.15)
     axis.set_xlabel("bits")
     axis.set_ylabel("test top-1 accuracy (%)")
-    axis.set_title(f"{model} in whole numbers; dotted: float, and 0.1 below", fontsize=9.5)
+    axis.set_title(f"{model} in integers; dotted: float, and 0.1 points below", fontsize=9.5)
     axis.legend(fontsize=8, frameon=False, title="bits of", title_fontsize=8)

@@ -1,4 +1,4 @@
-"""Networks that were trained again with something changed: other orders, or a part taken away."""
+"""Networks trained again with one change: another training order, or a part removed."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 def single_runs(results: Results) -> Figure:
-    """A panel per dataset; branches as lines, every order a point, the paper's one run beside."""
+    """One panel per dataset. Rows are branches, points are orders, and the paper's one run."""
     return _lines(results["single-runs"]["rows"], "what", "PATH")
 
 
 def recurrence(results: Results) -> Figure:
-    """A panel per dataset; what is taken away as lines."""
+    """One panel per dataset. Rows are the removed parts."""
     return _lines(results["recurrence"]["rows"], "without", "DIRECT")
 
 

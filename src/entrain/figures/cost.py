@@ -1,4 +1,4 @@
-"""What an inference costs: energy of each design, and where it goes."""
+"""What an inference costs: the energy of each design, and its shares."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _COLOURS = {
 
 
 def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None:
-    """Designs from top to bottom: the energy of an inference from low to high on a logarithmic
-    axis, and the parts' shares of the typical one."""
+    """One row per design: the range of the energy of an inference on a logarithmic axis, and the
+    share of each part in the typical energy."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 1.7 + 0.45 * len(systems)), layout="constrained")
@@ -60,7 +60,7 @@ def _energies(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
     axis.set_xscale("log")
     axis.grid(axis="x", color="#dddddd", lw=0.6)
     axis.set_axisbelow(True)
-    axis.set_xlabel("energy of one inference (J): low to high, typical")
+    axis.set_xlabel("energy of one inference (J): range and typical value")
 
 
 def _shares(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:

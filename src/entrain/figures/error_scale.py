@@ -1,5 +1,5 @@
-"""Axes of accuracies where half the error is always the same distance, so that 98.5 and 97 % can be
-told apart beside 40 %."""
+"""Accuracy axes on which each halving of the error has the same length, so that 98.5 and 97 % stay
+apart beside 40 %."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _accuracy(place: np.ndarray) -> np.ndarray:
 def error_scale(
     axis: Axes, which: Literal["x", "y"], accuracies: Iterable[float], *, apart: float = 0.05
 ) -> None:
-    """Make an axis logarithmic in 100 % - accuracy, better ones up or to the right, about these.
+    """Make an axis logarithmic in 100 % - accuracy, increasing up or right, around `accuracies`.
 
-    Neighbouring ticks are `apart` or more, in parts of the axis.
+    Neighbouring ticks are at least `apart`, as a fraction of the axis.
     """
     known = np.array([each for each in accuracies if np.isfinite(each)] or [0.0, 99.0])
     low, high = _place(np.array([known.min(), known.max()]))
@@ -53,7 +53,7 @@ def error_scale(
 
 
 def spans(scores: Iterable[Mapping[str, Any]]) -> list[float]:
-    """From mean - SD to mean + SD of each; a bar that would pass 100 % takes half the way to it."""
+    """Mean - SD and mean + SD of each; a bar that would pass 100 % stops half way to it."""
     found = []
     for score in scores:
         mean, sd = number(score["mean"]), score.get("sd") or 0.0
@@ -62,7 +62,7 @@ def spans(scores: Iterable[Mapping[str, Any]]) -> list[float]:
 
 
 def _ticks(low: float, high: float, apart: float) -> list[float]:
-    """Round accuracies between two places, no two too near each other; from the best on."""
+    """Round accuracies between two places, chosen from the best down and not too close."""
     shown: list[float] = []
     for candidates in (_TICKS, *(np.arange(0.0, 99.95, step).round(1) for step in _STEPS)):
         shown = []

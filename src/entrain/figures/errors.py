@@ -1,4 +1,4 @@
-"""Distance of the autonomous trajectories from the teacher's path, in time."""
+"""Distance of the autonomous trajectories from the teacher's path over time."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _ABOVE: Bounds = (0.03, 0.62, 0.36, 0.36)
 
 
 def examples(dataset: str, kind: str) -> Callable[[Results], Figure]:
-    """What draws one row of `output-dynamics`."""
+    """The function that draws one row of `output-dynamics`."""
 
     def draw(results: Results) -> Figure:
         title = _TITLES[kind].format(dataset)

@@ -1,4 +1,4 @@
-"""What each imperfection costs, and how many typical chips are how accurate."""
+"""What each imperfection costs, and the distribution of accuracy over typical chips."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMES = {"DIRECT for chips": "DIRECT for typical chips"}
 
 
 def method_name(method: str) -> str:
-    """As these figures and tables call it: trained for typical chips, not for each effect."""
+    """The name in these figures and tables: trained for typical chips, not for each effect."""
     return _NAMES.get(method, method)
 
 
@@ -101,7 +101,7 @@ def _split(labels: list[str]) -> tuple[list[str], str]:
 
 
 def typical_yield(results: Results) -> Figure:
-    """A panel per dataset: the share of chips that have at least an accuracy."""
+    """One panel per dataset: the share of chips that reach at least an accuracy."""
     datasets = by_dataset(results["typical-yield"]["rows"])
     figure, axes = panels(1, len(datasets), (4.8 * len(datasets), 3.6), sharey=True)
     for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
@@ -111,7 +111,7 @@ def typical_yield(results: Results) -> Figure:
         error_scale(axis, "x", [each for row in rows for each in row["accuracies"]])
         axis.set_xlabel("test top-1 accuracy (%)")
         heading(axis, dataset, letter)
-    axes[0, 0].set_ylabel("chips with at least that (%)")
+    axes[0, 0].set_ylabel("chips with at least this accuracy (%)")
     legend_below(figure, _keys(results["typical-yield"]["rows"]))
     return figure
 

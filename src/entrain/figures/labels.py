@@ -1,4 +1,4 @@
-"""Names beside points, moved apart where they would cover one another."""
+"""Names beside points, moved apart so that they do not cover each other."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _box(x: float, y: float, width: float, height: float) -> Box:
 
 
 def _doubt(box: Box, owners: np.ndarray, own: int) -> float:
-    """What it costs that other named points are about as near to a box as its own."""
+    """The cost of a box that lies about as close to other named points as to its own."""
     across = np.maximum(np.maximum(box[0] - owners[:, 0], owners[:, 0] - box[2]), 0.0)
     up = np.maximum(np.maximum(box[1] - owners[:, 1], owners[:, 1] - box[3]), 0.0)
     away = np.hypot(across, up)
@@ -77,7 +77,7 @@ def _doubt(box: Box, owners: np.ndarray, own: int) -> float:
 
 
 def _cost(box: Box, placed: Sequence[Box], marks: np.ndarray, edge: Box) -> float:
-    """How much a box covers: names above all, then marks; the panel's edge is a wall."""
+    """The cost of what a box covers: names most, then marks. It may not cross the panel's edge."""
     left, bottom, right, top = box
     cost = 0.0
     for other in placed:

@@ -1,4 +1,4 @@
-"""How training went: validation accuracy, the losses of Stage II, matched continuations."""
+"""Training curves: validation accuracy, the losses of Stage II, matched continuations."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def stochastic_dynamics(results: Results) -> Figure:
 def _verdict(shown: Values, names: list[str]) -> str:
     count = len(shown["true_class"])
     return (
-        f"mean says {names[shown['predicted']]},"
+        f"mean: {names[shown['predicted']]},"
         f"\n{shown['correct_trajectories']} of {count} trajectories right"
     )
 
@@ -92,6 +92,6 @@ def _keys(names: list[str]) -> list[Line2D]:
             marker="s",
             markerfacecolor="white",
             linewidth=2.2,
-            label="strongest other",
+            label="strongest competitor",
         ),
     ]

@@ -1,4 +1,4 @@
-"""Networks that the paper and others published, by their number of oscillators."""
+"""Published networks, of the paper and of others, by their number of oscillators."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def size_axis(axis: Axes, counts: list[float]) -> None:
 
 
 def paper_widths(axis: Axes, dataset: str, **look: Any) -> list[Point]:
-    """The paper's TWO-STAGE-END at its widths, with its SDs; where they are."""
+    """Draw the paper's TWO-STAGE-END at its widths with its SDs. Return the points."""
     rows = [row for row in published()["width_scaling"]["rows"] if row["dataset"] == dataset]
     counts = [row["H"] + _CLASSES for row in rows]
     tops = [row["two_stage_end_top1_mean"] for row in rows]
@@ -51,8 +51,8 @@ def paper_widths(axis: Axes, dataset: str, **look: Any) -> list[Point]:
 
 
 def published_networks(axis: Axes, dataset: str) -> tuple[list[str], list[Point]]:
-    """Networks of others whose size the paper gives, filled where the task is the same; names and
-    places."""
+    """Draw networks of others whose size the paper gives, filled if the task is the same. Return
+    names and points."""
     names, points = [], []
     key = _KEYS.get(dataset, "")
     for row, marker in zip(_others(), _MARKERS, strict=False):

@@ -33,8 +33,8 @@ _APART = 0.42  # from our mark to the paper's
 
 
 def main_performance(results: Results) -> Figure:
-    """A column per metric, the datasets side by side in each: above as measured, below as
-    differences from the paper's mean, where the SDs can be seen."""
+    """One column per metric with both datasets. Top: as measured. Bottom: differences from the
+    paper's mean, which show the SDs."""
     datasets = by_dataset(results["multiseed"]["rows"])
     methods = list(dict.fromkeys(row["method"] for row in results["multiseed"]["rows"]))
     shape = {"height_ratios": (1.0, 0.85)}
@@ -53,7 +53,7 @@ def main_performance(results: Results) -> Figure:
         below.axhline(0.0, color="#555555", linewidth=1.0, linestyle="--", zorder=1)
         above.set_ylabel(METRIC_LABELS[metric])
         unit = "" if metric == RMSE else " (points)"
-        below.set_ylabel(f"less the paper's mean{unit}")
+        below.set_ylabel(f"difference from paper{unit}")
         heading(above, "lower is better" if metric == RMSE else "", "abc"[column])
         heading(below, "", "def"[column])
         for axis in (above, below):

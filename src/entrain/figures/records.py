@@ -61,7 +61,7 @@ def records(results: Results) -> Figure:
 
 
 def _ours(axis: Axes, rows: list[Values]) -> list[Point]:
-    """A line with augmentation, open markers a little aside without; where the means are."""
+    """Draw a line with augmentation, and open markers to its side without. Return the means."""
     for augmented in (True, False):
         members = sorted(
             (row for row in rows if row["augmented"] is augmented), key=lambda row: row["N"]

@@ -1,4 +1,4 @@
-"""The paper's numbers, to be drawn beside ours."""
+"""The paper's numbers, for figures that compare them with ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that need no model of a chip: their gradients beside the exact one, and what they reach."""
+"""Rules that need no model of a chip: gradients compared with the exact one, and accuracies."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "SPSA": {"color": CLASS_COLOURS[2], "marker": "^", "linestyle": "-."},
 }
 _AXES = {
-    "strength": "strength of the nudge",
-    "time": "time of relaxation",
+    "strength": "nudge strength",
+    "time": "relaxation time",
     "noise": "temperature kT",
     "step": "Euler step",
 }
 _PLACES: dict[str, dict[str, Any]] = {
-    "chip": {"color": "#117733", "marker": "D", "label": "learnt on the chip"},
-    "ideal": {"color": "#882255", "marker": ">", "label": "learnt as the ideal network"},
+    "chip": {"color": "#117733", "marker": "D", "label": "trained on the chip"},
+    "ideal": {"color": "#882255", "marker": ">", "label": "trained on the ideal network"},
 }
 
 
 def rule_gradients(results: Results) -> Figure:
-    """A column per curve: the cosine above, the length below, of the couplings' gradient."""
+    """One column per curve, for the gradient of the couplings. Top: cosine. Bottom: length."""
     rows = results["rule-gradients"]["rows"]
     curves = list(dict.fromkeys(row["curve"] for row in rows))
     figure, axes = panels(2, len(curves), (2.9 * len(curves), 5.2), sharex="col", sharey="row")
@@ -44,8 +44,8 @@ def rule_gradients(results: Results) -> Figure:
         axes[1, column].set_yscale("log")
         axes[1, column].set_xlabel(_AXES[curve])
         heading(axes[0, column], "", "abcd"[column])
-    axes[0, 0].set_ylabel("cosine with the exact gradient")
-    axes[1, 0].set_ylabel("length over that of the exact one")
+    axes[0, 0].set_ylabel("cosine with exact gradient")
+    axes[1, 0].set_ylabel("length / length of exact")
     rules = list(dict.fromkeys(row["rule"] for row in rows))
     legend_below(figure, [_key(label=rule, **_LOOKS[rule]) for rule in rules])
     return figure
@@ -65,7 +65,7 @@ def _along(axis: Axes, rows: list[Values], measure: str) -> None:
 
 
 def rules_on_chips(results: Results) -> Figure:
-    """Rules as lines: accuracy on the chip, learnt there and without it; open marks on others."""
+    """One row per rule: accuracy on the chip, trained with and without it; open: other chips."""
     rows = results["rules-on-chips"]["rows"]
     rules = list(dict.fromkeys(row["rule"] for row in rows))
     figure, axes = panels(1, 1, (6.4, 0.7 * len(rules) + 1.4))

@@ -1,4 +1,4 @@
-"""Four starts and two objectives under one optimiser: whether the teacher is needed."""
+"""Four starts and two objectives with one optimiser: is the teacher needed?"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def teacher_needed(results: Results) -> Figure:
     figure.supylabel("test top-1 accuracy (%)", fontsize=9)
     heading(
         axes[0, 0],
-        f"{values['dataset']}; above each: median epoch of {_LEVEL} % validation accuracy",
+        f"{values['dataset']}; above each marker: median epoch of {_LEVEL} % validation accuracy",
     )
     if len(ranges) > 1:
         _break(*axes[:, 0])
@@ -73,7 +73,7 @@ def _span(row: Values) -> Range | None:
 
 
 def _ranges(rows: list[Values]) -> list[Range]:
-    """What the axes show, upper first: two where exact zero lies wholly below the others."""
+    """Limits of the axes, upper first. There are two if exact zero lies below all others."""
     spans = [(row["start"] == _APART, _span(row)) for row in rows]
     below = [span for apart, span in spans if apart and span]
     above = [span for apart, span in spans if not apart and span]
@@ -102,7 +102,7 @@ def _mark(axis: Axes, x: float, row: Values, top: float) -> None:
 
 
 def _reached(epochs: list[int | None]) -> str:
-    """The median epoch over runs, of which those that never got there count as later than all."""
+    """The median epoch over runs. Runs that never reached the level count as later than all."""
     middle = (
         median(math.inf if epoch is None else epoch for epoch in epochs) if epochs else math.inf
     )

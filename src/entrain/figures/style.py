@@ -1,4 +1,4 @@
-"""How every figure looks, and how it is written."""
+"""Colours and markers of all figures, and how a figure is saved."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ PUBLISHED_COLOUR = CLASS_COLOURS[0]
 
 
 def published_look(standard: bool, marker: str = "o") -> dict[str, Any]:
-    """A network of others: filled on the standard task, open on another."""
+    """The look of a published network: filled on the standard task, open on another."""
     return {
         "linestyle": "none",
         "marker": marker,
@@ -98,12 +98,12 @@ def published_look(standard: bool, marker: str = "o") -> dict[str, Any]:
 
 
 def class_colour(index: int) -> str:
-    """Of a class or its output; they come round where there are many."""
+    """The colour of a class or its output. Colours repeat if there are many classes."""
     return CLASS_COLOURS[index % len(CLASS_COLOURS)]
 
 
 def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:
-    """Write a figure atomically, in the format its ending names."""
+    """Write a figure atomically, in the format of the file name."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix.lstrip("."), dpi=dpi, bbox_inches="tight")
     write_atomically(path, buffer.getvalue())

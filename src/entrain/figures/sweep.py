@@ -1,4 +1,4 @@
-"""Where the paper's numbers stand among those of many teachers."""
+"""The paper's numbers among those of many teachers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rounding tells oscillators apart that began alike."""
+"""How rounding separates oscillators that start equal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def from_zero_symmetry(results: Results) -> Figure:
         look = _LOOKS[row["arithmetic"]]
         over_steps.plot(row["step"], share, linewidth=1.4, label=row["arithmetic"], **look)
     over_steps.set_xlim(left=0)
-    over_steps.set_xlabel("step of ZERO-END-ONLY, order 0")
+    over_steps.set_xlabel("training step of ZERO-END-ONLY, order 0")
     over_steps.set_ylabel("spread of rows of $W$ / largest weight")
     for index, (method, mark) in enumerate(_MARKS.items()):
         runs = [run for run in values["runs"] if run["method"] == method]
@@ -42,9 +42,9 @@ def from_zero_symmetry(results: Results) -> Figure:
             mark,
             color=CLASS_COLOURS[(3, 0)[index]],
             markerfacecolor="none",
-            label=f"{method}, {len(runs)} orders",
+            label=f"{method}, {len(runs)} training orders",
         )
-    ends.set_xlabel("test top-1 %")
+    ends.set_xlabel("test top-1 accuracy (%)")
     ends.set_ylabel("spread of rows of $W$, selected epoch")
     for axis in (over_steps, ends):
         axis.set_yscale("log")

@@ -17,14 +17,14 @@ _FORMATS = (".png", ".pdf", ".svg")
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file that cannot be drawn into."""
+    """Refuse a file whose format cannot be drawn."""
     if path.suffix.lower() not in _FORMATS:
         raise InputError(f"{path}: a figure ends in {', '.join(_FORMATS)}")
 
 
 def draw_yield(path: Path, result: dict[str, Any]) -> None:
-    """Draw the result of `entrain yield` into a file: the accuracies of chips, and as far as they
-    were measured what each effect costs and how accuracy falls with its strength."""
+    """Draw the result of `entrain yield` into a file: the accuracies of chips and, if measured, the
+    cost of each effect and the accuracy against its strength."""
     from matplotlib.figure import Figure
 
     effects, strengths = result.get("effects"), result.get("strengths") or {}
@@ -40,7 +40,7 @@ def draw_yield(path: Path, result: dict[str, Any]) -> None:
     if rows:
         panels = parts[1].subplots(rows, _PANELS, squeeze=False, sharey=True)
         _strengths(panels, strengths)
-        words = "mean, and 5th to 95th percentile of chips, with one effect weaker and stronger"
+        words = "mean and 5th to 95th percentile of chips, against the strength of one effect"
         parts[1].suptitle(words, fontsize=9)
     save(figure, path)
 
@@ -63,7 +63,8 @@ def _histogram(axis: Axes, result: dict[str, Any]) -> None:
 
 
 def _costs(axis: Axes, result: dict[str, Any]) -> None:
-    """A tornado: each effect alone to the left, what its removal gains to the right."""
+    """A tornado plot: the cost of each effect alone to the left, the gain of its removal to the
+    right."""
     rows = sorted(
         (
             (result["ideal"] - means["alone"], means["without"] - result["mean"], name)
@@ -73,8 +74,8 @@ def _costs(axis: Axes, result: dict[str, Any]) -> None:
     )
     places = range(len(rows))
     for shift, values, colour, name in (  # side by side: either may be of the other sign
-        (0.2, [-row[0] for row in rows], CLASS_COLOURS[3], "costs alone"),
-        (-0.2, [row[1] for row in rows], CLASS_COLOURS[2], "gained without it"),
+        (0.2, [-row[0] for row in rows], CLASS_COLOURS[3], "cost alone"),
+        (-0.2, [row[1] for row in rows], CLASS_COLOURS[2], "gain without it"),
     ):
         axis.barh([place + shift for place in places], values, 0.4, color=colour, label=name)
     axis.set_yticks(places, [row[2].replace("_", " ") for row in rows], fontsize=8)
@@ -84,8 +85,8 @@ def _costs(axis: Axes, result: dict[str, Any]) -> None:
 
 
 def _strengths(panels: Any, strengths: dict[str, list[dict[str, Any]]]) -> None:
-    """A panel for each effect: mean accuracy and the 5th to 95th percentile against its strength,
-    equal factors at equal distances; the kind's own strength is filled."""
+    """One panel per effect: mean accuracy and the 5th to 95th percentile against its strength, on
+    a logarithmic axis. The strength of the kind itself is filled."""
     for index, axis in enumerate(panels.flat):
         axis.set_axis_off() if index >= len(strengths) else axis.grid(alpha=0.3)
     for axis, (name, around) in zip(panels.flat, strengths.items(), strict=False):

@@ -1,4 +1,4 @@
-"""Results beside the paper's numbers, as one document with figures."""
+"""One document that compares the results with the paper's numbers, with figures."""
 
 from entrain.report.document import document
 from entrain.report.figures import draw_figures

@@ -1,4 +1,4 @@
-"""The table of the bake-off: what is cited, what was measured, and why they differ."""
+"""The table of the bake-off: cited and measured accuracy, and why they differ."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from entrain.report.markdown import Column, percent, table
 Row = Mapping[str, Any]
 
 _TEXT = """\
-Test top-1 %, mean ± SD over seeds, {runs} machines of each system trained side by side. Everything
-was measured here on one protocol: the same images, split and seeds, the epoch chosen on validation
-images, the test images once. What is cited was measured by others, on other splits and often on
-other data, so that a difference is no verdict on either. Parameters are trained numbers, variables
-are units whose state evolves, couplers are trained couplings between them, seconds are those of
-training all machines of a system, on a device that other trainings may have shared. The energy is
-what one inference dissipates, in units of each model, which are not the same: compare it within a
-model only."""
+Test top-1 %, mean ± SD over {runs} seeds, which train side by side. All systems have one protocol:
+the same images, split and seeds. The epoch is chosen on validation images, and the test images are
+used once. Cited numbers were measured by others, on other splits and often on other data, so a
+difference is not a verdict on either. Parameters are trained numbers. Variables are units whose
+state evolves. Couplers are trained couplings between them. Seconds are the training time of all
+seeds, on a device that other trainings may have shared. Energy is what one inference dissipates, in
+units of the model: compare it within a model only."""
 
 
 def bake_off(values: Row) -> str:
-    """For each dataset, a line for each system, the most accurate first."""
+    """For each dataset, one row per system, the most accurate first."""
     parts = []
     for dataset, rows in by_dataset(values["rows"]).items():
         ordered = sorted(rows, key=lambda row: -(row["measured_mean"] or 0.0))
@@ -32,7 +31,7 @@ def bake_off(values: Row) -> str:
 
 
 def difference(row: Row) -> float | None:
-    """Measured less cited, in points of accuracy; None where nothing is cited."""
+    """Measured minus cited, in points of accuracy; None if there is no cited number."""
     if row["cited"] is None or row["measured_mean"] is None:
         return None
     return float(row["measured_mean"] - row["cited"])
@@ -48,7 +47,7 @@ def _count(row: Row, name: str) -> str:
 
 
 def _rounded(value: float | None) -> str:
-    """Three digits, as far as there is a number."""
+    """Three digits; empty if there is no number."""
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -64,5 +63,5 @@ _COLUMNS: list[Column] = [
     ("couplers", lambda row: _count(row, "couplers")),
     ("seconds", lambda row: _rounded(row["seconds"])),
     ("energy", lambda row: _rounded(row.get("energy"))),
-    ("why", lambda row: row["why"]),
+    ("reason", lambda row: row["why"]),
 ]

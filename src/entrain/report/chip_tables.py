@@ -15,6 +15,7 @@ Row = Mapping[str, Any]
 Show = Callable[[Row], str]
 
 _CHOSEN = "Settings and epochs were chosen on validation images."
+_EQUAL = "all chips equal"
 
 
 def _mean(part: str) -> Show:
@@ -26,7 +27,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _alike(over: Row) -> bool:
-    """Whether every chip gave each network the same accuracy: nothing about them is by chance."""
+    """Whether all chips gave each network the same accuracy, because no effect is random."""
     return all(run["mean"] == run["p5"] == round(run["worst"], 4) for run in over["runs"])
 
 
@@ -34,7 +35,7 @@ def trained_for_chips(values: Row) -> str:
     """Each constraint: networks trained for it, and those that were not."""
 
     def of_chips(name: str) -> Show:
-        return lambda row: "all alike" if _alike(row["trained"]) else percent(row["trained"][name])
+        return lambda row: _EQUAL if _alike(row["trained"]) else percent(row["trained"][name])
 
     columns: list[Column] = [
         ("dataset", plain("dataset")),
@@ -48,10 +49,10 @@ def trained_for_chips(values: Row) -> str:
     trained, other = (values["rows"][0][name] for name in ("trained", "not_trained"))
     text = (
         f"Test top-1 %: mean over {_count(trained['chips'], 'chip')} ± SD over "
-        f"{_count(len(trained['runs']), 'training')}; the 5th percentile is the mean over "
-        "trainings, the worst chip that of all. Networks not trained for it are DIRECT networks of "
-        f"the same size on {_count(other['chips'], 'chip')}. Chips are alike where nothing about "
-        f"them is by chance. {_CHOSEN}"
+        f"{_count(len(trained['runs']), 'training')}. The 5th percentile is averaged over "
+        "trainings. The worst chip is the worst of all trainings. Networks not trained for it are "
+        f"DIRECT networks of the same size, on {_count(other['chips'], 'chip')}. All chips are "
+        f"equal if none of their effects is random. {_CHOSEN}"
     )
     return table(values["rows"], columns) + "\n\n" + text
 
@@ -67,7 +68,7 @@ def fragility(values: Row) -> str:
             effects.setdefault(row["effect"], {})[row["method"]] = row["strengths"]
         shown: list[Row] = [
             {
-                "effect": "none: the ideal network",
+                "effect": "none (ideal network)",
                 "strength": "",
                 **{method: percent(ideal[dataset, method]) for method in methods},
             }
@@ -95,14 +96,14 @@ def fragility(values: Row) -> str:
     parts.append(
         f"Test top-1 %: mean over {_count(first['chips'], 'chip')} ± SD over "
         f"{_count(len(first['runs']), 'training')}, at the middle and the largest strength of "
-        "each effect; the figures have all. Every effect acts alone. Networks for typical chips "
-        "were trained for all that is in `typical`, at its strengths, and for nothing else."
+        "each effect. The figures show all strengths. Each effect acts alone. Networks for typical "
+        "chips were trained for all effects of `typical` at its strengths, and for nothing else."
     )
     return "\n\n".join(parts)
 
 
 def typical_yield(values: Row) -> str:
-    """For each dataset: how accuracies of chips are distributed, by method."""
+    """For each dataset: the distribution of accuracy over chips, by method."""
     parts = []
     for dataset, rows in by_dataset(values["rows"]).items():
 
@@ -125,14 +126,15 @@ def typical_yield(values: Row) -> str:
         ]
         parts += [f"{dataset}:", table(rows, columns)]
     parts.append(
-        f"Test top-1 % of one network of each method, the best of its runs on validation images, "
-        f"on the same {_count(values['rows'][0]['chips'], 'chip')} of `typical`."
+        f"Test top-1 % of one network of each method, on the same "
+        f"{_count(values['rows'][0]['chips'], 'chip')} of `typical`. The network is the best run "
+        "of its method on validation images."
     )
     return "\n\n".join(parts)
 
 
 def published_chips(values: Row) -> str:
-    """Each published chip: what it has, what its networks score, and what it lacks for them."""
+    """Each published chip: its parts, the scores of its networks, and what it lacks for them."""
     scores = {(row["chip"], row["dataset"], row["fields"]): row for row in values["rows"]}
     chips = {row["chip"]: row for row in values["rows"]}
     datasets = dict.fromkeys(row["dataset"] for row in values["rows"])
@@ -148,7 +150,7 @@ def published_chips(values: Row) -> str:
 
     columns: list[Column] = [
         ("chip", lambda row: f"`{row['chip']}`: {row['title']}"),
-        ("N, of", lambda row: f"{row['N']:,} of {row['room']:,}"),
+        ("oscillators used", lambda row: f"{row['N']:,} of {row['room']:,}"),
         ("graph", _graph),
         ("couplers used", plain("couplers")),
         ("coupling levels", plain("levels")),
@@ -163,47 +165,48 @@ def published_chips(values: Row) -> str:
     text = (
         f"Test top-1 %: mean over {_count(first['chips'], 'chip')} ± SD over "
         f"{_count(len(first['runs']), 'training')} of {_count(first['epochs'], 'epoch')} (5th "
-        "percentile of the chips). Fine fields are exact numbers; those at coupling levels have "
-        "the levels and the range of the chip's own couplers. The last column lists what was not "
-        f"found in the publications. {_CHOSEN}"
+        "percentile of the chips). Exact fields are not rounded. Fields at coupling levels have "
+        "the levels and the range of the chip's own couplers. The last column lists what the "
+        f"publications do not give and we assumed. {_CHOSEN}"
     )
     return "\n\n".join([table(list(chips.values()), columns), text, _LACKING])
 
 
-_FIELDS = {"fine": "fine fields", "coupling levels": "fields at coupling levels"}
+_FIELDS = {"fine": "exact fields", "coupling levels": "fields at coupling levels"}
 _LACKING = """\
-These are scores of simulated chips. As far as their publications tell, none of these chips can run
-such a network as it is. What they lack:
+These are scores of simulated chips. As far as their publications say, none of these chips can run
+such a network as it is. They lack:
 
-- **Fields from an image.** Nothing on them makes an oscillator's field from 784 pixels. The
-  products of 784 pixels with the weights of H oscillators are made beside it, for every image;
-  [chip-resources](#chip-resources) shows with how few inputs an oscillator can do.
+- **Fields from an image.** None of these chips computes the field of an oscillator from 784 pixels.
+  Another circuit has to multiply 784 pixels by the weights of H oscillators, for every image.
+  [chip-resources](#chip-resources) shows how few inputs per oscillator are enough.
 - **A programmable field on every oscillator,** for example one more coupler to a reference
-  oscillator, of at least the resolution shown, set anew for every image.
+  oscillator, with at least the resolution shown, set again for every image.
 - **A common start and a reading at a set time.** All phases start at π/2 from the reference, and
-  the outputs are compared while they still move. These machines were built to settle first. Second
-  harmonic injection, which makes phases binary, has to be off.
-- **A fine readout.** Phases are read exactly here, except where the chip's file has a resolution
-  (`onn-2025`: 4 bits).
-- **A coupling function without an even part.** Ring oscillators in general have one, of a size that
-  these publications do not give. It is not in these numbers; [even-coupling](#even-coupling) shows
-  what it costs. Neither are differing frequencies, noise and dead parts, for want of numbers.
+  the outputs are compared while they still move. These machines were built to settle first.
+  Second-harmonic injection makes phases binary, so it has to be off.
+- **A fine readout.** Phases are read exactly here, except where the file of a chip gives a
+  resolution (`onn-2025`: 4 bits).
+- **A coupling function without an even part.** Ring oscillators in general have an even part. These
+  publications do not give its size, and these numbers do not include it;
+  [even-coupling](#even-coupling) shows what it costs. The numbers also exclude frequency spread,
+  noise and dead parts, because the publications do not give them.
 
-What the last column names is assumed, not measured, the mismatch above all. Networks on grids, and
-those on large all-to-all chips, are smaller than the chips: what larger ones would score was not
-measured."""
+What the last column lists is assumed, not measured. The mismatch is the most important of these.
+Networks on grids and on large all-to-all chips are smaller than the chips. We did not measure what
+larger networks would score."""
 
 
 def _graph(row: Row) -> str:
     wiring = describe(row["chip"]).hardware.wiring
     names: dict[str, str] = {"kings": "King's"}
     return (
-        "not given, taken as all-to-all" if wiring is None else names.get(wiring.kind, wiring.kind)
+        "not given, all-to-all assumed" if wiring is None else names.get(wiring.kind, wiring.kind)
     )
 
 
 def _assumed(row: Row) -> str:
-    """Entries of the chip's file whose source says so."""
+    """Entries of the chip's file whose source says "assumed"."""
     found: dict[str, list[str]] = {}
     for place, source in describe(row["chip"]).sources.items():
         if "assumed" in source:
@@ -223,7 +226,7 @@ def curves(values: Row) -> str:
         for row in values["rows"]
     ]
     columns: list[Column] = [
-        ("", plain("what")),
+        ("varied", plain("what")),
         ("value", plain("strength")),
         ("trained for it", _mean("trained")),
         ("not trained for it", _mean("not_trained")),
@@ -232,8 +235,8 @@ def curves(values: Row) -> str:
     text = (
         f"{first['dataset']} test top-1 %, mean ± SD over "
         f"{_count(len(first['trained']['runs']), 'training')} of "
-        f"{_count(first['epochs'], 'epoch')}, fewer than elsewhere; nothing about these chips is "
-        f"by chance. The ideal network of as many epochs has {values['ideal']:.2f}. {_CHOSEN}"
+        f"{_count(first['epochs'], 'epoch')}, fewer than elsewhere. No effect on these chips is "
+        f"random. The ideal network reaches {values['ideal']:.2f} with as many epochs. {_CHOSEN}"
     )
     return table(rows, columns) + "\n\n" + text
 

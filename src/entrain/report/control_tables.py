@@ -1,4 +1,4 @@
-"""Tables of controls: over teachers and orders, with a part taken away, as a likelihood, under
+"""Tables of controls: other teachers and training orders, a part removed, the path as a likelihood,
 another norm."""
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _METRICS = {
 
 
 def sweep(values: Mapping[str, Any]) -> str:
-    """Where each main number of the paper stands among our teachers'."""
+    """Each main number of the paper among those of our teachers."""
 
     def shown(name: str) -> Callable[[Mapping[str, Any]], str]:
         return lambda row: f"{row[name]:{_form(row)}}"
 
     columns: list[Column] = [
         ("dataset", plain("dataset")),
-        ("teachers by", lambda row: row["rule"].replace("top1", "top-1")),
+        ("teachers selected by", lambda row: row["rule"].replace("top1", "top-1")),
         ("method", plain("method")),
         ("metric", lambda row: _METRICS[row["metric"]]),
         ("ours, mean ± SD", lambda row: f"{row['mean']:{_form(row)}} ± {row['sd']:{_form(row)}}"),
-        ("least", shown("least")),
-        ("most", shown("most")),
+        ("min", shown("least")),
+        ("max", shown("most")),
         ("paper", shown("paper")),
-        ("ours below it", lambda row: f"{100 * row['below']:.0f} %"),
+        ("ours below the paper", lambda row: f"{100 * row['below']:.0f} %"),
     ]
     rows = teacher_sweep.quantiles(dict(values))
     counted = {
@@ -45,12 +45,12 @@ def sweep(values: Mapping[str, Any]) -> str:
         for row in rows
     }
     text = "; ".join(
-        f"{name}, {len(found)} by {rule.replace('top1', 'top-1')}: epochs "
+        f"{name}, {len(found)} selected by {rule.replace('top1', 'top-1')}: epochs "
         f"{min(t['epoch'] for t in found)} to {max(t['epoch'] for t in found)}, test top-1 "
         f"{min(t['test_top1'] for t in found):.2f} to {max(t['test_top1'] for t in found):.2f} %"
         for (name, rule), found in counted.items()
     )
-    return f"The teachers: {text}.\n\n{table(rows, columns)}"
+    return f"Teachers: {text}.\n\n{table(rows, columns)}"
 
 
 def _form(row: Mapping[str, Any]) -> str:
@@ -66,11 +66,11 @@ def singles(values: Mapping[str, Any]) -> str:
     columns: list[Column] = [
         ("dataset", plain("dataset")),
         ("branch", plain("what")),
-        ("orders", lambda row: str(len(row["runs"]))),
+        ("training orders", lambda row: str(len(row["runs"]))),
         ("top-1 %", lambda row: percent(row["mean"]["top1"], row["sd"]["top1"])),
-        ("least to most", _range),
+        ("range", _range),
         ("paper, one run", lambda row: percent(row["paper"])),
-        ("ours below it", share),
+        ("ours below the paper", share),
         ("agreement %", lambda row: percent(row["mean"]["agreement"], row["sd"]["agreement"])),
         ("endpoint RMSE", lambda row: f"{row['mean']['endpoint_rmse']:.4f}"),
     ]
@@ -97,7 +97,7 @@ def more_teachers(values: Mapping[str, Any]) -> str:
     wide: list[Column] = [
         ("dataset", plain("dataset")),
         ("H", plain("H")),
-        ("teachers by", lambda row: row["rule"].replace("top1", "top-1")),
+        ("teachers selected by", lambda row: row["rule"].replace("top1", "top-1")),
         ("epochs of Stage II", plain("epochs")),
         *both,
     ]
@@ -109,7 +109,7 @@ def more_teachers(values: Mapping[str, Any]) -> str:
 
 
 def recurrence(values: Mapping[str, Any]) -> str:
-    """What each part is worth."""
+    """Accuracy with each part removed."""
     columns: list[Column] = [
         ("dataset", plain("dataset")),
         ("without", plain("without")),
@@ -120,7 +120,7 @@ def recurrence(values: Mapping[str, Any]) -> str:
 
 
 def symmetry(values: Mapping[str, Any]) -> str:
-    """How far rows of W are apart, over steps in both arithmetics and at the end of all orders."""
+    """Differences of rows of W: over steps in both precisions, and at the end of every order."""
     last = max(values["rows"][0]["step"])
     shown = [step for step in (1, 10, 100, 300, 1000) if step < last] + [last]
 
@@ -137,23 +137,23 @@ def symmetry(values: Mapping[str, Any]) -> str:
     ]
     ends: list[Column] = [
         ("protocol", plain("method")),
-        ("orders", plain("orders")),
+        ("training orders", plain("orders")),
         ("rows of W equal in every bit", plain("alike")),
         ("their top-1 %", plain("alike_top1")),
-        ("rows apart", plain("apart")),
+        ("rows of W differ", plain("apart")),
         ("their top-1 %", plain("apart_top1")),
     ]
     return (
-        "ZERO-END-ONLY, MNIST, order 0: the largest difference between two rows of W, of the "
-        "largest weight.\n\n"
+        "ZERO-END-ONLY, MNIST, training order 0: the largest difference between two rows of W, of "
+        "the largest weight.\n\n"
         + table(values["rows"], over_steps)
-        + "\n\nThe networks selected in all orders:\n\n"
+        + "\n\nThe selected networks of all training orders:\n\n"
         + table(_ends(values["runs"]), ends)
     )
 
 
 def _ends(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """For each protocol, how many orders end alike and apart, and how accurate these are."""
+    """For each protocol: how many orders end with equal or different rows, and their top-1."""
     found = []
     for method in dict.fromkeys(run["method"] for run in runs):
         row: dict[str, Any] = {"method": method, "orders": 0}
@@ -182,8 +182,9 @@ def likelihood(values: Mapping[str, Any]) -> str:
         *((f"NLL at kT = {each}", at(each)) for each in values["rows"][0]["nll"]),
     ]
     return (
-        "Mean over runs, of the teacher's paths of all test images; nats per time step and "
-        "oscillator.\n\n" + table(values["rows"], columns)
+        "Path loss and negative log-likelihood (NLL) of the teacher's paths of all test images, "
+        "mean over runs. The NLL is in nats per time step and oscillator.\n\n"
+        + table(values["rows"], columns)
     )
 
 
@@ -196,8 +197,11 @@ def test_norm(values: Mapping[str, Any]) -> str:
     norms = values["norms"]
     columns: list[Column] = [
         ("method", plain("method")),
-        (f"norm of the test images, {norms['test_norm']:.3f}: top-1 %", shown("test_norm")),
-        (f"of the training images, {norms['training_norm']:.3f}: top-1 %", shown("training_norm")),
+        (f"top-1 %, norm of the test images ({norms['test_norm']:.3f})", shown("test_norm")),
+        (
+            f"top-1 %, norm of the training images ({norms['training_norm']:.3f})",
+            shown("training_norm"),
+        ),
         ("change", lambda row: f"{row['mean']['change']:+.3f}"),
     ]
     return table(values["rows"], columns)

@@ -1,4 +1,4 @@
-"""Drawing every figure whose results are there."""
+"""Draw every figure whose results exist."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ DPI = 160
 
 
 def draw_figures(results: ResultsFolder, *, stale_only: bool = False) -> list[str]:
-    """Write figures/NAME.png of each figure that can be drawn, or of those older than their
-    results; the names of all."""
+    """Write figures/NAME.png for each figure whose results exist, or only for those older than
+    their results. Return the names of all."""
     found = results.results()
     drawn = []
     for name, figure in FIGURES.items():

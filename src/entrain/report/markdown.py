@@ -30,7 +30,7 @@ def plain(name: str, provenance: str = "") -> Callable[[Mapping[str, Any]], str]
 
 
 def percent(mean: float | None, sd: float | None = None) -> str:
-    """Two decimals, with the SD where there is one; a smaller one with the digits it has."""
+    """Two decimals, with the SD if there is one; an SD below 0.005 has one significant digit."""
     if mean is None:
         return ""
     if sd is None:

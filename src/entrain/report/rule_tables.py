@@ -10,8 +10,8 @@ from entrain.report.markdown import Column, percent, plain, table
 Row = Mapping[str, Any]
 
 _CURVES = {
-    "strength": "strength of the nudge",
-    "time": "time of relaxation",
+    "strength": "nudge strength",
+    "time": "relaxation time",
     "noise": "temperature kT",
     "step": "Euler step",
 }
@@ -19,7 +19,7 @@ _PLACES = {"chip": "the chip", "ideal": "the ideal network"}
 
 
 def gradients(values: Row) -> str:
-    """Along each curve: angle and length of every rule, of the couplings and the input weights."""
+    """Each curve: angle and length of the gradient of every rule, for weights and couplings."""
     rules = list(dict.fromkeys(row["rule"] for row in values["rows"]))
     lines: dict[tuple[str, float], dict[str, Any]] = {}
     for row in values["rows"]:
@@ -31,21 +31,21 @@ def gradients(values: Row) -> str:
         return lambda line: f"{line[rule][part]['cosine']:.3f} ({line[rule][part]['length']:.2g})"
 
     columns: list[Column] = [
-        ("along", plain("along")),
+        ("varied", plain("along")),
         ("value", plain("value")),
         *((f"{rule}, W", shown(rule, "input_weights")) for rule in rules),
         *((f"{rule}, J", shown(rule, "couplings")) for rule in rules),
     ]
     usual, strength = values["usual"], values["usual"]["strength"]
     text = (
-        "The cosine of the angle to the exact gradient of the cross-entropy at equilibrium, and in "
-        "brackets the length over its length, for input weights W and couplings J: one network "
-        f"that EP trained for a short time, {values['images']:,} training images of "
-        f"{values['dataset']}. Where nothing else is said beta of EP is {strength['EP']:g}, the "
-        f"share of COUPLED {strength['COUPLED']:g}, a step of SPSA in fields and couplings "
-        f"{strength['SPSA']:g}; the time is {usual['time']:g}, free and nudged again, in Euler "
-        f"steps of {usual['step']:g}, without noise. SPSA is the mean of "
-        f"{values['directions']:,} directions. COUPLED follows another cost, a squared distance of "
+        "Cosine of the angle to the exact gradient of the cross-entropy at equilibrium, for input "
+        "weights W and couplings J. In brackets: the length divided by the length of the exact "
+        f"gradient. One network that EP trained for a short time, {values['images']:,} training "
+        f"images of {values['dataset']}. Unless varied, beta of EP is {strength['EP']:g}, the "
+        f"share of COUPLED {strength['COUPLED']:g}, and a step of SPSA in fields and couplings "
+        f"{strength['SPSA']:g}. The time is {usual['time']:g} for the free relaxation and the same "
+        f"for each nudged one, in Euler steps of {usual['step']:g}, without noise. SPSA averages "
+        f"{values['directions']:,} directions. COUPLED follows another cost: a squared distance of "
         "the phases."
     )
     return table(list(lines.values()), columns) + "\n\n" + text
@@ -59,33 +59,34 @@ def on_chips(values: Row) -> str:
 
     columns: list[Column] = [
         ("rule", plain("rule")),
-        ("learnt on", lambda row: _PLACES[row["learnt_on"]]),
+        ("trained on", lambda row: _PLACES[row["learnt_on"]]),
         ("read at t", lambda row: f"{row['time']:g}"),
         ("on the chip", score("on_chip")),
-        ("on others of its kind", score("on_others")),
-        ("as the ideal network", score("on_ideal")),
+        ("on other chips of its kind", score("on_others")),
+        ("on the ideal network", score("on_ideal")),
         ("epochs", plain("epochs")),
     ]
     runs = len(values["rows"][0]["on_chip"]["runs"])
     text = (
-        f"{values['dataset']} test top-1 %, mean ± SD over {runs} trainings without distortions. "
-        f"One chip with 30 % mismatch of couplings and input weights, 4 bits for both, and thermal "
-        f"noise; the others are {values['chips']} of the same kind. DIRECT on the chip knows an "
-        "exact model of it, EP and SPSA know what it does. Epochs were chosen on validation images."
+        f"{values['dataset']} test top-1 %, mean ± SD over {runs} trainings without augmentation. "
+        "One chip has 30 % mismatch of couplings and input weights, 4 bits for both, and thermal "
+        f"noise. The others are {values['chips']} chips of the same kind. DIRECT on the chip has "
+        "an exact model of it. EP and SPSA only observe what it does. Epochs were chosen on "
+        "validation images."
     )
     return "\n\n".join([table(values["rows"], columns), _conclusion(values), text])
 
 
 def _conclusion(values: Row) -> str:
-    """What it means, in one sentence with the numbers."""
+    """The conclusion, with its numbers."""
     found = {(row["rule"], row["learnt_on"]): row["on_chip"]["mean"] for row in values["rows"]}
     gains = {rule: found[rule, "chip"] - found[rule, "ideal"] for rule, _ in found}
     listed = ", ".join(f"{rule} {gain:+.2f}" for rule, gain in gains.items())
     free = max(("EP", "SPSA"), key=lambda rule: found[rule, "chip"])
     return (
-        f"**Learning on the chip itself is worth, in points of accuracy there: {listed}.** With a "
-        f"model of the chip the adjoint has {found['DIRECT', 'chip']:.2f} %; without one {free} is "
-        f"the better rule, with {found[free, 'chip']:.2f} %."
+        "**Training on the chip itself gains, in points of accuracy on this chip: "
+        f"{listed}.** With a model of the chip, the adjoint reaches {found['DIRECT', 'chip']:.2f} "
+        f"%. Without one, {free} is the better rule, with {found[free, 'chip']:.2f} %."
     )
 
 

@@ -1,4 +1,4 @@
-"""What came out: how many numbers have which verdict, and which claims hold."""
+"""The summary of the report: how many numbers have which verdict, and which claims hold."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ SYMBOLS: dict[Verdict, str] = {
     "no scale": "·",
 }
 _RULES = """\
-| | a number is |
+| | meaning |
 |---|---|
-| = | a setting or a constant: equal by configuration, or by the split whose seed was searched for |
-| ✓ | within two of the paper's standard deviations, which are over training orders of one teacher |
-| ≈ | no farther off than one of our teachers lies from another (95 %: t s √2 of teacher-sweep, \
-metric by metric): the paper's teacher is not ours |
-| ✗ | farther off than both |
-| · | without a scale: the paper prints no deviation, and we have not swept teachers for it |
+| = | a setting or a constant: equal by configuration, or because the split was searched for it |
+| ✓ | the difference is within two of the paper's standard deviations (over training orders of one \
+teacher) |
+| ≈ | the difference is no larger than between two of our teachers (95 %: t s √2 from \
+teacher-sweep, for each metric); the paper's teacher is not ours |
+| ✗ | the difference is larger than both |
+| · | there is no scale: the paper prints no deviation, and we have no sweep over teachers |
 
-Numbers of networks that an earlier table has counted, and numbers that follow from others in the \
-same report, are shown in parentheses and not counted."""
+Numbers in parentheses are not counted. Either an earlier table has counted the same networks, or \
+the number follows from others in this report."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,11 @@ class Judged:
     spread: Spread
 
     def counts(self, name: str) -> Counter[Verdict]:
-        """Numbers of an experiment by verdict."""
+        """How many numbers of an experiment have each verdict."""
         return self.comparisons[name].counts(self.spread)
 
     def is_ours(self, name: str) -> bool:
-        """Whether an experiment, and what it claims, is our own."""
+        """Whether an experiment and its claims are our own."""
         return not EXPERIMENTS[name].source
 
     def claims(self, *, ours: bool) -> list[tuple[str, Claim]]:
@@ -58,7 +59,7 @@ class Judged:
 
 
 def judge(results: Mapping[str, Any]) -> Judged:
-    """Every experiment that is compared with the paper, or claims something."""
+    """Every experiment that is compared with the paper or makes claims."""
     found = {
         name: compare(results[name]["values"])
         for name, experiment in EXPERIMENTS.items()
@@ -68,7 +69,7 @@ def judge(results: Mapping[str, Any]) -> Judged:
 
 
 def headline(judged: Judged) -> str:
-    """The counts in a sentence or two."""
+    """The counts in a few sentences."""
     total = Counter[Verdict]()
     for name in judged.comparisons:
         total += judged.counts(name)
@@ -77,18 +78,18 @@ def headline(judged: Judged) -> str:
     claims = [judged.claims(ours=ours) for ours in (False, True)]
     held = [sum(claim.holds for _, claim in each) for each in claims]
     return (
-        f"Of {measured} measured numbers of the paper, {total['within orders']} lie within two of "
-        f"its standard deviations, {total['within teachers']} more within what our own teachers "
-        f"spread over, {total['differs']} differ, and {total['no scale']} have no scale to be "
-        f"judged by. {total['setting']} settings and constants are equal, and {again} numbers are "
-        f"shown again. {held[0]} of {len(claims[0])} claims of the paper hold here, and {held[1]} "
-        f"of {len(claims[1])} of our own experiments."
+        f"We measured {measured} numbers of the paper. {total['within orders']} lie within two of "
+        f"its standard deviations. {total['within teachers']} more lie within the spread of our "
+        f"own teachers, {total['differs']} differ, and {total['no scale']} have no scale to judge "
+        f"them by. {total['setting']} settings and constants are equal. A further {again} numbers "
+        f"are shown but not counted. {held[0]} of {len(claims[0])} claims of the paper hold here, "
+        f"and {held[1]} of {len(claims[1])} claims of our own experiments."
     )
 
 
 def summary(judged: Judged) -> str:
     """The section that opens the document."""
-    head = ["experiment", *SYMBOLS.values(), "again", "claims that hold"]
+    head = ["experiment", *SYMBOLS.values(), "not counted", "claims that hold"]
     rows = []
     for name, comparison in judged.comparisons.items():
         counts, claims = judged.counts(name), comparison.claims
@@ -101,7 +102,7 @@ def summary(judged: Judged) -> str:
     parts = ["## Summary", headline(judged), _RULES, table]
     for ours, title in ((False, "Claims of the paper"), (True, "Claims of our own experiments")):
         failing = [
-            f"- {claim.text}: no ({claim.measured}) [{name}](#{name})"
+            f"- {claim.text}. Measured: {claim.measured}. [{name}](#{name})"
             for name, claim in judged.claims(ours=ours)
             if not claim.holds
         ]

@@ -1,5 +1,5 @@
-"""Tables that are no comparison number by number: the network among published ones (ours computed,
-the others cited), and our own experiments; those with chips are in `chip_tables`."""
+"""Tables that do not compare number by number: our network among published ones (ours computed, the
+others cited), and our own experiments. Those with chips are in `chip_tables`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from entrain.report.rule_tables import RULE_TABLES
 
 _LETTERS = (
     "Superscripts: H hardware, S simulation, D stated in the source, A counted from the stated "
-    "architecture; NR not reported. Cited rows are those of the paper's table."
+    "architecture. NR: not reported. Cited rows are those of the paper's table."
 )
 
 
@@ -49,7 +49,7 @@ def _evolutions(row: Mapping[str, Any]) -> str:
     if "stage1_rollouts" in row:
         return f"{row['stage1_rollouts']} in Stage I, {row['stage2_rollouts']} in Stage II"
     samples = row.get("samples_per_phase")
-    more = f"; {samples} samples a phase, the lowest in energy is kept" if samples else ""
+    more = f"; {samples} samples per phase, the lowest energy is kept" if samples else ""
     return f"{row.get('evolutions_per_update', 'NR')} ({row['evolution_kind']}{more})"
 
 
@@ -60,7 +60,7 @@ def _hidden(row: Mapping[str, Any]) -> str:
 
 def _evidence(row: Mapping[str, Any]) -> str:
     spins = row.get("physical_spins_per_logical")
-    more = f", about {spins} physical spins for a logical one" if spins else ""
+    more = f", about {spins} physical spins per logical spin" if spins else ""
     return plain("implementation", "implementation")(row) + more
 
 
@@ -117,15 +117,15 @@ def broader(values: Mapping[str, Any]) -> str:
     ]
     notes = values["notes"]
     text = (
-        f"Whitelam: mean of {notes['whitelam_ensemble_size']} trajectories (one alone "
-        f"{notes['whitelam_mnist_single_trajectory_top1']} %); its Fashion-MNIST value is derived "
-        f"from {notes['whitelam_fashion_fraction_of_teacher_percent']} % of a teacher's "
+        f"Whitelam: mean of {notes['whitelam_ensemble_size']} trajectories (a single one has "
+        f"{notes['whitelam_mnist_single_trajectory_top1']} %). Its Fashion-MNIST value is derived: "
+        f"{notes['whitelam_fashion_fraction_of_teacher_percent']} % of a teacher's "
         f"{notes['whitelam_fashion_teacher_top1']} %. SubDEQ: a test error of "
-        f"{notes['subdeq_test_error_mean']} ± {notes['subdeq_test_error_sd']} % on a split of its "
-        f"own ({' / '.join(f'{part:g}' for part in notes['subdeq_split_percent'])} % to train, "
-        f"validate and test). AOC: {notes['aoc_weights']} weights, read off a figure; counted is "
-        "its analog core, not the digital maps before and after it. nmODE: the range of "
-        f"{notes['nmode_models']} models, whose vote has {notes['nmode_voting_top1']} %. SNN: "
+        f"{notes['subdeq_test_error_mean']} ± {notes['subdeq_test_error_sd']} % on its own split "
+        f"({' / '.join(f'{part:g}' for part in notes['subdeq_split_percent'])} % for training, "
+        f"validation and test). AOC: {notes['aoc_weights']} weights, read from a figure. The count "
+        "covers its analog core, not the digital maps before and after it. nmODE: the range of "
+        f"{notes['nmode_models']} models. Their vote has {notes['nmode_voting_top1']} %. SNN: "
         f"{notes['snn_neurons']} spiking neurons on both datasets, not scalar variables."
     )
     rows = [values["ours"], _papers("broader_context"), *values["others"]]
@@ -133,7 +133,7 @@ def broader(values: Mapping[str, Any]) -> str:
 
 
 def scale(values: Mapping[str, Any]) -> str:
-    """The points of the figure, and those it cannot show."""
+    """The points of the figure, and the works without a printed accuracy."""
     rows = [{"system": "Entrain", "task": "MNIST", **point} for point in values["ours"]]
     columns: list[Column] = [
         ("system", _system),
@@ -144,8 +144,8 @@ def scale(values: Mapping[str, Any]) -> str:
     missing = "; ".join(values["without_printed_accuracy"])
     return (
         table([*rows, *values["others"]], columns)
-        + "\n\nThe paper's figure also shows these works, but prints no accuracies for them, so "
-        f"that they are not drawn: {missing}."
+        + "\n\nThe paper's figure also shows these works but prints no accuracies for them, so our "
+        f"figure leaves them out: {missing}."
     )
 
 
@@ -173,7 +173,7 @@ def records(values: Mapping[str, Any]) -> str:
 
 
 def teacher_needed(values: Mapping[str, Any]) -> str:
-    """Start x objective, with the epochs it took."""
+    """Each start and objective, with the epochs to each validation accuracy."""
     first = values["rows"][0]
 
     def epoch(level: str) -> Callable[[Mapping[str, Any]], str]:
@@ -188,18 +188,18 @@ def teacher_needed(values: Mapping[str, Any]) -> str:
         ("start", plain("start")),
         ("objective", plain("objective")),
         ("test top-1 %", lambda row: percent(row["mean"]["top1"], row["sd"]["top1"])),
-        *((f"epoch of {level} % validation", epoch(level)) for level in first["reached"]),
+        *((f"first epoch with {level} % validation", epoch(level)) for level in first["reached"]),
     ]
     text = (
-        f"One number per run, of {first['epochs']} epochs; what teachers and paths took before is "
-        "not counted. Exact zero is a saddle: the couplings get no gradient there, and AdamW "
-        "leaves it late."
+        f"Epochs: one number per run, of {first['epochs']} epochs. The epochs of teachers and path "
+        "training are not counted. Exact zero is a saddle point: the couplings get no gradient "
+        "there, and AdamW leaves it late."
     )
     return table(values["rows"], columns) + "\n\n" + text
 
 
 def anytime(values: Mapping[str, Any]) -> str:
-    """Reading early, stopping early, and networks trained for other times."""
+    """Accuracy of early readings, of early stops, and of networks trained for other times."""
 
     def at(time: float) -> Callable[[Mapping[str, Any]], str]:
         def show(row: Mapping[str, Any]) -> str:
@@ -227,10 +227,11 @@ def anytime(values: Mapping[str, Any]) -> str:
         ("test top-1 %", lambda row: percent(row["mean"], row["sd"])),
     ]
     return (
-        "Test top-1 % read at a fraction of the observation time, and when each image is decided "
-        "as soon as its largest output leads by a margin (with the mean time of that).\n\n"
+        "Test top-1 % when the outputs are read at a fraction of the observation time. The last "
+        "columns stop each image as soon as its largest output leads by a margin; they give the "
+        "accuracy and the mean time.\n\n"
         + table(values["rows"], columns)
-        + "\n\nNetworks trained (DIRECT, a quarter of the epochs) for another time:\n\n"
+        + "\n\nNetworks trained for another observation time (DIRECT, a quarter of the epochs):\n\n"
         + table(values["trained"], trained)
     )
 
