@@ -26,7 +26,13 @@ def gradients() -> Values:
         for rule in rule_gradients.RULES
     ]
     strength = {"EP": 0.001, "COUPLED": 0.002, "SPSA": 0.03}
-    usual = {"strength": strength, "time": 60.0, "noise": 0.0, "step": 0.05}
+    usual = {
+        "strength": strength,
+        "strength in noise": strength,
+        "time": 60.0,
+        "noise": 0.0,
+        "step": 0.05,
+    }
     return {"dataset": "MNIST", "images": 256, "directions": 16, "usual": usual, "rows": rows}
 
 

@@ -189,6 +189,51 @@ def test_how_far_a_nudge_turns_an_oscillator_is_the_gradient_of_its_frequency() 
         assert torch.allclose(found[:, 0, i], (up - down) / 2e-4, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("nudging", ["cross-entropy", "clamped"])
+@pytest.mark.parametrize("averaged", [1, 4])
+def test_no_two_relaxations_have_the_same_noise(nudging: Any, averaged: int) -> None:
+    told: list[int] = []
+
+    def told_apart(of: PhaseModel, dynamics: Dynamics, later: int) -> Tensor:
+        told.append(later)
+        return kernels.rollout(of, dynamics)
+
+    of = model()
+    rule = EquilibriumPropagation(nudging=nudging, nudged_steps=10, averaged_steps=averaged)
+    contrast(of, at_rest(of), TARGET, GAIN, DYNAMICS, rule, told_apart)
+    assert len(set(told)) == len(told) > 1
+    assert 0 not in told  # that of the free relaxation
+
+
+def test_averaging_over_steps_of_a_nudged_relaxation_tames_noise() -> None:
+    of = model()
+    free = at_rest(of)
+    generator = torch.Generator().manual_seed(5)
+
+    def shaken(of: PhaseModel, dynamics: Dynamics, later: int) -> Tensor:
+        ends = kernels.rollout(of, dynamics)
+        noise = torch.randn(ends.shape, generator=generator, dtype=ends.dtype)
+        return ends + 0.03 * dynamics.time_step**0.5 * noise
+
+    wanted = exact(of, free, "cross-entropy")
+    errors = []
+    for averaged in (1, 100):
+        rule = EquilibriumPropagation(beta=0.05, nudged_steps=150, averaged_steps=averaged)
+        found = contrast(of, free, TARGET, GAIN, DYNAMICS, rule, shaken).tensors()
+        errors.append(error(found, wanted))
+    assert errors[0] > 0.3
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_averaging_where_nothing_moves_changes_nothing() -> None:
+    of = model()
+    free = at_rest(of)
+    last, mean = (
+        estimate(of, free, beta=0.05, nudged_steps=600, averaged_steps=each) for each in (1, 10)
+    )
+    assert error(mean, last) < 1e-9
+
+
 def test_phases_that_noise_wraps_do_not_spoil_the_gradient_of_frequencies() -> None:
     of = model(frequencies=0.1 * random_tensor(RUNS, 1, N, seed=5))
     free = at_rest(of)
@@ -317,6 +362,8 @@ def test_random_starts_are_new_in_every_step_and_the_same_for_the_same_run() -> 
         ({"beta": 0.0}, "beta must be"),
         ({"beta": float("nan")}, "beta must be"),
         ({"nudged_steps": 0}, "nudged_steps must be"),
+        ({"averaged_steps": 0}, "averaged_steps must be"),
+        ({"averaged_steps": 16}, "averaged_steps are some of the 15 nudged steps, got 16"),
         (
             {"nudging": "linear"},
             "unknown nudging 'linear'; choose from clamped, cross-entropy, squared",

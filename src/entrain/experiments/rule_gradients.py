@@ -44,6 +44,7 @@ _USUAL_STRENGTH = {
     "COUPLED": 0.001,
     "SPSA": 0.03,
 }  # SPSA's must show in float32
+_STRENGTH_IN_NOISE = {"EP": 0.3, "COUPLED": 0.1, "SPSA": 0.1}  # a nudge must show in the noise
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def stage(setting: Setting) -> Stage:
 @dataclass(frozen=True)
 class Point:
     """A nudge, or steps of SPSA, of this strength; the time of the free relaxation, and of each
-    nudged one again, in Euler steps of `step`; the temperature of the noise."""
+    nudged one again, in Euler steps of `step`; the temperature of the noise, which is averaged over
+    the second half of a nudged relaxation."""
 
     strength: float
     time: float
@@ -101,7 +103,8 @@ class Point:
             return replace(found, gain=_GAIN, directions=directions, chips=chips)
         assert isinstance(found, EquilibriumPropagation)
         steps = self.dynamics.steps
-        return replace(found, beta=self.strength, nudged_steps=steps, gain=_GAIN, chips=chips)
+        found = replace(found, beta=self.strength, nudged_steps=steps, gain=_GAIN, chips=chips)
+        return replace(found, averaged_steps=max(1, steps // 2) if self.noise else 1)
 
 
 class Gradients:
@@ -158,7 +161,8 @@ def measure(context: ExperimentContext) -> Values:
     rows: list[Values] = []
     usual = _USUAL | {"time": sizes.time}
     for curve, value, rule in points:
-        at = Point(**{"strength": _USUAL_STRENGTH[rule]} | usual | {curve: value})
+        strength = (_STRENGTH_IN_NOISE if curve == "noise" else _USUAL_STRENGTH)[rule]
+        at = Point(**{"strength": strength} | usual | {curve: value})
         found = gradients.by(rule, at)
         rows.append({"rule": rule, "curve": curve, "value": value, **found})
         context.on_progress(len(rows) / len(points))
@@ -166,7 +170,7 @@ def measure(context: ExperimentContext) -> Values:
         "dataset": MNIST,
         "images": sizes.images,
         "directions": sizes.directions,
-        "usual": usual | {"strength": _USUAL_STRENGTH},
+        "usual": usual | {"strength": _USUAL_STRENGTH, "strength in noise": _STRENGTH_IN_NOISE},
         "rows": rows,
     }
 

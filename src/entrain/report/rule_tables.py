@@ -37,6 +37,7 @@ def gradients(values: Row) -> str:
         *((f"{rule}, J", shown(rule, "couplings")) for rule in rules),
     ]
     usual, strength = values["usual"], values["usual"]["strength"]
+    noisy = values["usual"]["strength in noise"]
     text = (
         "Cosine of the angle to the exact gradient of the cross-entropy at equilibrium, for input "
         "weights W and couplings J. In brackets: the length divided by the length of the exact "
@@ -44,9 +45,11 @@ def gradients(values: Row) -> str:
         f"images of {values['dataset']}. Unless varied, beta of EP is {strength['EP']:g}, the "
         f"share of COUPLED {strength['COUPLED']:g}, and a step of SPSA in fields and couplings "
         f"{strength['SPSA']:g}. The time is {usual['time']:g} for the free relaxation and the same "
-        f"for each nudged one, in Euler steps of {usual['step']:g}, without noise. SPSA averages "
-        f"{values['directions']:,} directions. COUPLED follows another cost: a squared distance of "
-        "the phases."
+        f"for each nudged one, in Euler steps of {usual['step']:g}, without noise. With "
+        f"noise, each relaxation has its own: the strengths are {noisy['EP']:g}, "
+        f"{noisy['COUPLED']:g} and {noisy['SPSA']:g}, and EP and COUPLED average over the second "
+        f"half of a nudged relaxation. SPSA averages {values['directions']:,} directions. "
+        "COUPLED follows another cost: a squared distance of the phases."
     )
     return table(list(lines.values()), columns) + "\n\n" + text
 

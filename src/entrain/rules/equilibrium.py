@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from entrain.data import DATASETS
 from entrain.errors import InputError, one_of, positive_float, positive_int
+from entrain.fields import added_later
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules.direct import DirectProtocol, small_batch
 from entrain.rules.interface import Assignment, PerRun, Rule, Task
@@ -35,6 +36,10 @@ class EquilibriumPropagation(DirectProtocol):
     are held at the share beta of the way from where they are to 0 or pi, and once as far on the
     other side. `begin` "random" draws the phases of every free relaxation anew.
 
+    Thermal noise differs in the two nudged relaxations, and the estimate divides what it makes
+    differ by 2 beta. A chip averages it away: d E / d p is the mean of the last `averaged_steps`
+    steps.
+
     Everything else is as in `DirectProtocol`: AdamW, averaging, chips. On chips the phases are the
     chip's own, and the update is applied to the numbers it was given: no model of it is needed.
     """
@@ -55,6 +60,7 @@ class EquilibriumPropagation(DirectProtocol):
     beta: float = 0.3
     nudged_steps: int = 15
     begin: Begin = "given"
+    averaged_steps: int = added_later(default=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,6 +68,12 @@ class EquilibriumPropagation(DirectProtocol):
         one_of("begin", self.begin, Begin)
         positive_float("beta", self.beta)
         positive_int("nudged_steps", self.nudged_steps)
+        positive_int("averaged_steps", self.averaged_steps)
+        if self.averaged_steps > self.nudged_steps:
+            raise InputError(
+                f"averaged_steps are some of the {self.nudged_steps} nudged steps, "
+                f"got {self.averaged_steps}"
+            )
         if self.distillation:
             raise InputError(f"{self.name} learns from labels, not from a teacher")
 

@@ -88,19 +88,24 @@ def contrast(
     found = []
     for sign in (1.0, -1.0):
         if protocol.nudging == "clamped":
-            phases = _clamped(model, free, target, sign * protocol.beta, dynamics, protocol, relax)
+            phases = _clamped(model, free, target, sign, dynamics, protocol, relax)
         else:
             phases = _nudged(model, free, target, gain, sign, dynamics, protocol, relax, weights)
         found.append(phases)
-    ups, downs = found
-    if model.frequencies is not None:
-        downs = ups + wrap(downs - ups)  # noise wraps phases: w meets the shorter way between them
-    scale = 0.5 / protocol.beta
-    up, down = (
-        energy_gradient(phases, model, dynamics.mobility).map(lambda tensor: scale * tensor)
-        for phases in (ups, downs)
-    )
-    return up.plus(down.map(torch.neg))
+    scale = 0.5 / (protocol.beta * protocol.averaged_steps)
+    total: PhaseModel | None = None
+    for ups, downs in zip(*found, strict=True):
+        if model.frequencies is not None:
+            # Noise wraps phases: w meets the shorter way between them.
+            downs = ups + wrap(downs - ups)
+        up, down = (
+            energy_gradient(phases, model, dynamics.mobility).map(lambda tensor: scale * tensor)
+            for phases in (ups, downs)
+        )
+        difference = up.plus(down.map(torch.neg))
+        total = difference if total is None else total.plus(difference)
+    assert total is not None
+    return total
 
 
 def _nudged(
@@ -113,10 +118,12 @@ def _nudged(
     protocol: EquilibriumPropagation,
     relax: Relax,
     weights: Tensor | None,
-) -> Tensor:
-    """Phases after some steps with the cost added: a field on the outputs that follows them."""
+) -> list[Tensor]:
+    """Phases after each of the last steps with the cost added: a field on the outputs that follows
+    them. The two signs have their own noise, as a chip's is never the same twice."""
     step = Dynamics(dynamics.mobility, dynamics.time_step, 1)
-    outputs, phases = target.shape[-1], free
+    outputs, phases, found = target.shape[-1], free, list[Tensor]()
+    before = 1 if sign > 0 else 1 + protocol.nudged_steps  # relaxations with noise of their own
     for taken in range(protocol.nudged_steps):
         cos = phases[..., -outputs:].cos()
         if protocol.nudging == "squared":
@@ -127,26 +134,28 @@ def _nudged(
             push = push * weights
         fields = model.fields.clone()
         fields[..., -outputs:] += sign * protocol.beta * push
-        phases = relax(replace(model, fields=fields, start=phases), step, 1 + taken)
-    return phases
+        phases = relax(replace(model, fields=fields, start=phases), step, before + taken)
+        found.append(phases)
+    return found[-protocol.averaged_steps :]
 
 
 def _clamped(
     model: PhaseModel,
     free: Tensor,
     target: Tensor,
-    share: float,
+    sign: float,
     dynamics: Dynamics,
     protocol: EquilibriumPropagation,
     relax: Relax,
-) -> Tensor:
-    """Phases with the outputs held a share of the way from the free ones to 0 or pi."""
+) -> list[Tensor]:
+    """Phases after each of the last steps with the outputs held the share beta of the way from the
+    free ones to 0 or pi, or as far on the other side."""
     outputs = target.shape[-1]
     hidden = free.shape[-1] - outputs
     ends = free[..., hidden:]
     wanted = math.pi * (1.0 - target)  # 0 for the class, pi for the others
     apart = torch.remainder(wanted - ends + math.pi, 2.0 * math.pi) - math.pi
-    start = torch.cat([free[..., :hidden], ends + share * apart], dim=-1)
+    start = torch.cat([free[..., :hidden], ends + sign * protocol.beta * apart], dim=-1)
     moves = torch.zeros(free.shape[-1], dtype=free.dtype, device=free.device)
     moves[:hidden] = 1.0
     held = replace(
@@ -157,5 +166,11 @@ def _clamped(
         injection=None if model.injection is None else model.injection * moves,
         start=start,
     )
-    time = dynamics.time_step * protocol.nudged_steps
-    return relax(held, Dynamics(dynamics.mobility, time, protocol.nudged_steps), 1)
+    later = 1 if sign > 0 else 1 + protocol.averaged_steps  # noise of their own, as above
+    steps_before = protocol.nudged_steps + 1 - protocol.averaged_steps
+    found = list[Tensor]()
+    for steps in (steps_before, *[1] * (protocol.averaged_steps - 1)):
+        some = Dynamics(dynamics.mobility, dynamics.time_step * steps, steps)
+        found.append(relax(held, some, later + len(found)))
+        held = replace(held, start=found[-1])
+    return found
