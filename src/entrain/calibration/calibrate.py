@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,8 @@ from entrain.physics import Dynamics, PhaseModel
 DRAWN = ("mismatch", "offset", "asymmetry", "dead", "stuck", "frequency_spread")
 _LEAST_NOISE = 1e-4  # rad: what float32 trajectories can tell apart
 _NOT_SHOWN = 0.7  # of the prior's spread: an unknown that is known no better was not shown
+_NO_FIT = 0.5  # rad: readings that differ by more from the best fit are of another device or unit
+_DOUBTFUL = 3.0  # times the stated noise
 _MOST_UNKNOWNS = 20_000  # their precision is a dense matrix
 
 Progress = Callable[[str, float], None]
@@ -35,8 +38,8 @@ class Calibration:
     """What traces say of a device.
 
     `estimate` and `spread` are vectors of `unknowns`: the unknown numbers and their standard
-    deviations. `noise` is what is left of the readings, rad. `weak` is the estimate of the weak
-    form alone.
+    deviations. `noise` is what is left of the readings, `stated_noise` what the traces say of it
+    (None: nothing), both in rad. `weak` is the estimate of the weak form alone.
     """
 
     unknowns: Unknowns
@@ -47,6 +50,21 @@ class Calibration:
     noise_as_programmed: float
     traces: int
     hardware: Hardware
+    stated_noise: float | None = None
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the model may not describe the device, None where the readings do not say so."""
+        if self.stated_noise is None:
+            return None
+        stated = max(self.stated_noise, _LEAST_NOISE)
+        if self.noise <= _DOUBTFUL * stated:
+            return None
+        return (
+            f"readings differ from the fitted device by {self.noise:.2g} rad, but their noise is "
+            f"given as {self.stated_noise:.2g} rad: the noise is larger, or the device does "
+            "something that the model does not have"
+        )
 
     @property
     def couplings(self) -> np.ndarray:
@@ -87,6 +105,7 @@ class Calibration:
             "traces": self.traces,
             "noise": self.noise,
             "noise_as_programmed": self.noise_as_programmed,
+            "doubt": self.doubt,
             "parts": parts,
         }
 
@@ -143,9 +162,18 @@ def calibrate(
     fit = _Fit(unknowns, base, dynamics, traces, told)
     estimate, posterior, weak = fit.run(iterations)
     noise = fit.trajectories.noise(estimate)
+    if not noise <= _NO_FIT:  # NaN too
+        raise InputError(
+            f"no device fits the traces: the readings differ from the best fit by {noise:.3g} rad. "
+            "Are phases in rad against the reference, times in the unit of the network's time, "
+            "and fields those of the same runs?"
+        )
     spread = fit.widened(estimate, posterior, iterations)
+    if traces.noise is not None:  # readings that differ by more than stated tell less
+        wider = max(1.0, noise / max(traces.noise, _LEAST_NOISE))
+        spread = np.minimum(wider * spread, unknowns.spread)
     found = replace(hardware, measured=unknowns.measured(estimate))
-    return Calibration(
+    calibration = Calibration(
         unknowns,
         estimate,
         spread,
@@ -154,7 +182,11 @@ def calibrate(
         fit.trajectories.noise(np.zeros(len(unknowns))),
         traces.runs,
         found,
+        traces.noise,
     )
+    if calibration.doubt is not None:
+        warnings.warn(calibration.doubt, RuntimeWarning, stacklevel=2)
+    return calibration
 
 
 def programmed(model: Model, given: Tensor) -> tuple[Hardware, PhaseModel]:

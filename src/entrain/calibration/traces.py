@@ -24,6 +24,7 @@ from entrain.tensorfile import read_tensors, write_tensors
 KIND = "traces"
 _ARRAYS = ("times", "fields", "phases")
 _LARGEST = 2**31  # bytes of a file's arrays
+_ROUNDED = 1e-6  # rad: what a reading at the end of a turn may exceed it by
 _WEAKER = (0.1, 0.3, 1.0)  # strengths of the planned fields: weak ones leave the couplings room
 
 
@@ -83,13 +84,16 @@ class Traces:
         return Traces(self.times, self.fields[:runs], phases, self.noise)
 
     def unwrapped(self, start: np.ndarray) -> np.ndarray:
-        """The phases (T, M, N) without jumps of a turn, where they were read modulo a turn.
-
-        Phases that leave (-pi, pi] are taken as they are.
+        """The phases (T, M, N) without jumps of a turn, where they were read modulo a turn: all
+        between -pi and pi, or between 0 and 2 pi. Others are taken as they are.
         """
         assert self.phases is not None
         phases = self.phases.copy()
-        if np.nanmax(np.abs(phases)) > math.pi + 1e-6:
+        least, most = float(np.nanmin(phases)), float(np.nanmax(phases))
+        if not any(
+            start - _ROUNDED <= least and most <= start + 2 * math.pi + _ROUNDED
+            for start in (-math.pi, 0.0)
+        ):
             return phases
         last = np.broadcast_to(start, phases.shape[1:])
         for now in phases:
