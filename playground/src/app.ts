@@ -7,6 +7,7 @@ import { Address, addressTime, readAddress } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
 import { hook, paintGrey } from "./dom";
 import { Landscapes } from "./landscapes";
+import { Later } from "./later";
 import { Models, Unreachable, loadGallery, loadModels, loadTestImages } from "./models";
 import { inputOf, testInputs, type Outcome } from "./run";
 import {
@@ -54,12 +55,17 @@ export class App {
   private waiting = false;
   private then: Then = "stay"; // after the next run
   private asked = 0; // counts the runs
+  private ended = 0; // the last of them that has
   private entering = 0; // counts the networks asked for: the last one wins
   private gallery: Gallery = new Map();
   private galleryView: GalleryView | null = null; // until the gallery is here nothing runs
   private models = new Models([]);
   private choice: ChoiceView | null = null;
 
+  private readonly later = new Later(
+    () => this.running,
+    () => this.settle(),
+  );
   private readonly landscapes = new Landscapes((landscape) => this.scene.explore(landscape));
   private readonly engine = new Engine((model, landscape) => this.landscapes.come(model, landscape));
   private readonly address = new Address(
@@ -86,7 +92,7 @@ export class App {
     onSelect: (i, toggle) => this.select(toggle && i === this.state.selected ? null : i),
     onCut: (a, b) => this.setDamage(withCutToggled(damageOf(this.state), a, b)),
     onSilence: (i) => this.setDamage(withSilenceToggled(damageOf(this.state), i)),
-  });
+  }, this.later);
 
   private lab: Lab | null = null;
   private readonly listeners: ((finished: Finished, models: Model[]) => void)[] = [];
@@ -320,8 +326,19 @@ export class App {
       .then((finished) => finished && this.finish(finished, models, then))
       .catch((error: unknown) => this.refuse(error, state, then))
       .finally(() => {
-        if (turn === this.asked && !this.waiting) document.body.removeAttribute("aria-busy");
+        this.ended = Math.max(this.ended, turn);
+        this.settle();
       });
+  }
+
+  /** Nothing runs or waits to be shown. */
+  private settle(): void {
+    if (!this.running && this.later.empty) document.body.removeAttribute("aria-busy");
+  }
+
+  /** A run is under way, or comes. */
+  private get running(): boolean {
+    return this.waiting || this.ended !== this.asked;
   }
 
   /** What came of a run is shown. */
@@ -331,13 +348,18 @@ export class App {
     const model = models[0]!;
     this.outcomes = outcomes;
     this.last = { ...state, selected: this.state.selected };
-    hook("run-time").textContent = `last run ${milliseconds.toFixed(1)} ms`;
     if (last !== null && state.picture.kind === "gallery") {
       if (last.picture !== state.picture || last.dataset !== state.dataset) this.describe(model);
     }
     if (last?.dataset !== state.dataset) this.pad.hint(invitation(model));
+    if (then !== "end") this.later.clear();
     this.show(then);
-    for (const listener of this.listeners) listener(finished, models);
+    const tell = (): void => {
+      hook("run-time").textContent = `last run ${milliseconds.toFixed(1)} ms`;
+      for (const listener of this.listeners) listener(finished, models);
+    };
+    if (then === "end") this.later.put("lab", tell);
+    else tell();
   }
 
   /** A run that could not be: the chip or the input goes back. */
@@ -374,7 +396,24 @@ export class App {
   private show(then: Then = "stay"): void {
     const { last: state, outcomes } = this;
     if (outcomes.length === 0 || state === null) return;
-    const [{ model, physics }] = outcomes;
+    const [first] = outcomes;
+    const { model } = first!;
+    const [itself] = this.models.get(state) ?? [model];
+    const input = inputOf(state, model, this.gallery);
+    this.scene.show(state, outcomes, input.truth, then);
+    if (then === "end") {
+      this.later.put("controls", () => {
+        const { physics, picture } = this.state;
+        const movedOn = physics !== state.physics || picture !== state.picture; // their run comes
+        if (!movedOn) this.showControls(state, first!);
+      });
+    } else this.showControls(state, first!);
+    const tests = testInputs(this.gallery, itself!);
+    this.landscapes.look(itself!, tests, input, (inputs) => this.engine.explore(itself!, inputs));
+  }
+
+  /** The input and every control, as they were in the run that is shown. */
+  private showControls(state: AppState, { model, physics }: Outcome): void {
     const [itself] = this.models.get(state) ?? [model];
     const input = inputOf(state, model, this.gallery);
     if (model.preprocessing.kind === "picture") {
@@ -392,9 +431,6 @@ export class App {
       model.dataset,
       state.picture.kind === "gallery" ? state.picture.index : null,
     );
-    this.scene.show(state, outcomes, input.truth, then);
-    const tests = testInputs(this.gallery, itself!);
-    this.landscapes.look(itself!, tests, input, (inputs) => this.engine.explore(itself!, inputs));
   }
 
   private describe(model: Model): void {

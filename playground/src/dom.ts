@@ -37,6 +37,11 @@ export function context(canvas: HTMLCanvasElement, often = false): CanvasRenderi
   return found;
 }
 
+/** Other words in an element; the same again would make the browser lay the page out for nothing. */
+export function write(element: Element, words: string): void {
+  if (element.textContent !== words) element.textContent = words;
+}
+
 /** Grey pixels onto a canvas, which takes their shape. */
 export function paintGrey(canvas: HTMLCanvasElement, pixels: ArrayLike<number>, shape: Shape): void {
   const { rows, columns } = shape;

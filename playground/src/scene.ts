@@ -2,6 +2,7 @@
 
 import type { Landscape } from "./engine/landscape";
 import { hook, reducedMotion } from "./dom";
+import type { Later } from "./later";
 import type { Outcome } from "./run";
 import type { AppState } from "./state";
 import { speakLater } from "./views/announce";
@@ -21,6 +22,9 @@ import { trainingName } from "./words";
  * or the start (while one draws), or a share of t_f (from a link), or it stays. */
 export type Then = "play" | "end" | "start" | "stay" | number;
 
+/** What is painted beside the verdict. */
+const VIEWS = ["oscillators", "panels", "inside"] as const;
+
 export interface SceneEvents extends InspectorEvents {
   /** An oscillator was clicked; `toggle` where a second click lets it go. */
   onSelect(oscillator: number, toggle: boolean): void;
@@ -30,6 +34,9 @@ export class Scene {
   private outcomes: Outcome[] = [];
   private state: AppState | null = null;
   private revealed = false; // the verdict is made
+  private now = { fraction: 0, at: 0, still: true }; // what is shown of the run
+  private renewals: (() => void)[] = []; // of the views that do not show the last outcomes yet
+  private waits = false; // views come in later frames
 
   private readonly timeline = new Timeline((fraction, at, still) =>
     this.showTime(fraction, at, still),
@@ -44,7 +51,11 @@ export class Scene {
   private readonly pace = new Pace();
   private readonly barVerdict = new BarVerdict();
 
-  constructor(events: SceneEvents) {
+  /** Views that wait for later frames are put into `later`. */
+  constructor(
+    events: SceneEvents,
+    private readonly later: Later,
+  ) {
     this.oscillators = new Oscillators({
       ...events,
       onSelect: (i) => events.onSelect(i, true),
@@ -61,26 +72,31 @@ export class Scene {
     return this.timeline.position;
   }
 
-  /** The outcomes of a state, the chosen network's first; `truth` is the class of a test image. */
+  /** The outcomes of a state, the chosen network's first; `truth` is the class of a test image. While
+   * a slider moves, the verdict is shown at once and all else in the frames that follow. */
   show(state: AppState, outcomes: Outcome[], truth: number | null, then: Then): void {
     const [first] = outcomes;
     if (first === undefined) return;
     this.state = state;
     this.outcomes = outcomes;
     document.body.classList.toggle("comparing", outcomes.length > 1);
-    this.panels.forEach((panel, i) => {
+    this.verdicts.forEach((verdict, i) => {
       const outcome = outcomes[i];
-      panel.hidden = this.verdicts[i]!.hidden = outcome === undefined;
-      if (outcome === undefined) return;
-      panel.show(outcomes.length > 1 ? trainingName(outcome.model) : null, outcome);
-      this.verdicts[i]!.show(outcome, truth);
+      verdict.hidden = outcome === undefined;
+      if (outcome !== undefined) verdict.show(outcome, truth);
     });
-    this.oscillators.show(state, first);
-    this.inside.show(first);
-    this.describe(state, first);
     this.barVerdict.show(first, truth);
+    this.renewals[VIEWS.indexOf("oscillators")] = () => {
+      this.oscillators.show(this.state!, first);
+      this.describe(state, first);
+    };
+    this.renewals[VIEWS.indexOf("panels")] = () => this.showPanels(outcomes);
+    this.renewals[VIEWS.indexOf("inside")] = () => this.inside.show(first);
+    this.waits = then === "end";
+    if (!this.waits) VIEWS.forEach((_, i) => this.renew(i));
     const { rollout, physics } = first;
     this.timeline.setSteps(rollout.steps, physics.observationTime, placeOf(then));
+    this.waits = false;
     if (then === "play" && !reducedMotion()) this.timeline.play(true);
   }
 
@@ -111,11 +127,51 @@ export class Scene {
     hook("dials-of").textContent = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
   }
 
+  private showPanels(outcomes: Outcome[]): void {
+    this.panels.forEach((panel, i) => {
+      const outcome = outcomes[i];
+      panel.hidden = outcome === undefined;
+      if (outcome === undefined) return;
+      panel.show(outcomes.length > 1 ? trainingName(outcome.model) : null, outcome);
+    });
+  }
+
+  /** A view gets the last outcomes, if it has not got them. */
+  private renew(view: number): void {
+    const renewal = this.renewals[view];
+    delete this.renewals[view];
+    renewal?.();
+  }
+
   private showTime(fraction: number, at: number, still: boolean): void {
     const [outcome] = this.outcomes;
     if (outcome === undefined || this.state === null) return;
+    this.now = { fraction, at, still };
+    this.outcomes.forEach((_, i) => this.verdicts[i]!.time(at, still));
+    if (this.waits) VIEWS.forEach((name, i) => this.later.put(name, () => this.paint(i)));
+    else this.pace.paint(VIEWS.map((_, i) => () => this.paint(i)), still);
+    const revealed = at >= revealAt(outcome);
+    if (revealed === this.revealed && !still) return;
+    this.revealed = revealed;
+    this.barVerdict.reveal(revealed);
+    this.score.show(this.state.picture, revealed);
+    if (revealed) speakLater(spokenOf(outcome));
+  }
+
+  /** A view of what is shown now. */
+  private paint(view: number): void {
+    this.renew(view);
+    const { fraction, at } = this.now;
+    if (VIEWS[view] === "oscillators") this.oscillators.at(this.moment());
+    else if (VIEWS[view] === "inside") this.inside.at(this.moment());
+    else this.outcomes.forEach((each, i) => this.panels[i]!.at(fraction, at >= revealAt(each)));
+  }
+
+  private moment(): Moment {
+    const [outcome] = this.outcomes as [Outcome];
+    const { at, still } = this.now;
     const n = outcome.model.hidden + outcome.model.outputs;
-    const moment: Moment = {
+    return {
       outcome,
       acting: this.inside.actingOn(outcome),
       at,
@@ -124,18 +180,6 @@ export class Scene {
       still,
       shown: this.oscillators.lookedAt,
     };
-    const parts = [
-      () => this.oscillators.at(moment),
-      () => this.outcomes.forEach((each, i) => this.panels[i]!.at(fraction, at >= revealAt(each))),
-      () => this.inside.at(moment),
-    ];
-    this.outcomes.forEach((_, i) => this.verdicts[i]!.time(at, still));
-    this.pace.paint(parts, still);
-    if (moment.revealed === this.revealed && !still) return;
-    this.revealed = moment.revealed;
-    this.barVerdict.reveal(moment.revealed);
-    this.score.show(this.state.picture, moment.revealed);
-    if (moment.revealed) speakLater(spokenOf(outcome));
   }
 }
 

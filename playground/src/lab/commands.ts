@@ -17,7 +17,7 @@ function hardwareOption(hardware: Hardware, own: unknown): [string[], string] {
   if (own !== null && same(hardware, own as Hardware)) return [[], ""];
   const preset = presets.find((each) => same(hardware, each.hardware as Hardware));
   if (preset !== undefined) return [[], ` --hardware ${preset.name}`];
-  const file = ["cat > chip.toml <<'END'", tomlOf(hardware), "END"];
+  const file = ["cat > chip.toml <<'END'", tomlOf(hardware) || "# no imperfection", "END"];
   return [file, " --hardware chip.toml"];
 }
 

@@ -1,6 +1,6 @@
 /** The verdict in the bar that stays in view, beside play. */
 
-import { hook } from "../dom";
+import { hook, write } from "../dom";
 import type { Outcome } from "../run";
 import { DECIDING, answerOf } from "./verdict";
 import { classColour } from "./theme";
@@ -19,7 +19,7 @@ export class BarVerdict {
     const { outcome, truth } = this.shown;
     const { answer } = outcome;
     const mark = truth === null ? "" : truth === answer ? " ✓" : " ✗";
-    this.root.textContent = revealed ? `${answerOf(outcome)}${mark}` : DECIDING;
+    write(this.root, revealed ? `${answerOf(outcome)}${mark}` : DECIDING);
     this.root.classList.toggle("deciding", !revealed);
     const coloured = revealed && answer !== null;
     this.root.style.borderColor = coloured ? classColour(answer) : "";

@@ -2,7 +2,7 @@
  * is unsure; no answer where outputs are read alike or none is left. */
 
 import { DECISIVE_LEAD, highestOf, margin, scoresOf } from "../core";
-import { hook, make } from "../dom";
+import { hook, make, write } from "../dom";
 import type { Outcome } from "../run";
 import { trainingName } from "../words";
 import { Bars } from "./bars";
@@ -53,8 +53,10 @@ export class Verdict {
     this.shown = { outcome, truth };
     this.stage = null;
     const name = trainingName(outcome.model);
-    const second = name === protocol ? "" : make("small", {}, ` ${protocol}`);
-    this.title.replaceChildren(`The network ${name}`, second);
+    const [words, second] = [`The network ${name}`, name === protocol ? "" : ` ${protocol}`];
+    if (this.title.textContent !== words + second) {
+      this.title.replaceChildren(words, second === "" ? "" : make("small", {}, second));
+    }
     this.bars.show(outcome);
   }
 
@@ -67,18 +69,22 @@ export class Verdict {
     const stage = read ? "read" : at >= revealAt(outcome) ? "decided" : "deciding";
     if (stage === this.stage) return;
     this.stage = stage;
-    this.conceal();
-    if (stage !== "deciding") this.reveal();
+    if (stage === "deciding") this.conceal();
+    else this.reveal();
     if (stage === "read") this.readOut();
+    else this.forget();
   }
 
   private conceal(): void {
-    this.answer.textContent = DECIDING;
+    write(this.answer, DECIDING);
     this.root.style.borderLeftColor = "";
     this.root.classList.add("deciding");
-    for (const each of [this.truth, this.doubt, this.margin, this.decided, this.votes]) {
-      each.textContent = "";
-    }
+    for (const each of [this.truth, this.decided]) write(each, "");
+  }
+
+  /** Nothing is read out before the end. */
+  private forget(): void {
+    for (const each of [this.doubt, this.margin, this.votes]) write(each, "");
     this.margin.removeAttribute("title");
   }
 
@@ -86,11 +92,11 @@ export class Verdict {
     const { outcome, truth } = this.shown!;
     const { model, answer } = outcome;
     this.root.classList.remove("deciding");
-    this.answer.textContent = answerOf(outcome);
+    write(this.answer, answerOf(outcome));
     this.root.style.borderLeftColor = answer === null ? "" : classColour(answer);
-    this.truth.textContent = truth === null ? "" : judgement(truth, answer, model.classNames);
+    write(this.truth, truth === null ? "" : judgement(truth, answer, model.classNames));
     this.truth.classList.toggle("wrong", truth !== null && truth !== answer);
-    this.decided.textContent = decisionOf(outcome);
+    write(this.decided, decisionOf(outcome));
   }
 
   /** What the readout gives at t_f. */
@@ -99,16 +105,16 @@ export class Verdict {
     const { model, rollout, answer } = outcome;
     const { classNames: names, outputs } = model;
     const { readings, answering } = rollout;
-    this.doubt.textContent = doubtOf(outcome);
+    write(this.doubt, doubtOf(outcome));
     const scores = scoresOf(rollout);
     const lead = margin(scores, answering);
-    this.margin.textContent = outputs > 1 && Number.isFinite(lead) ? `margin ${lead.toFixed(2)}` : "";
+    write(this.margin, outputs > 1 && Number.isFinite(lead) ? `margin ${lead.toFixed(2)}` : "");
     this.margin.title = names.map((name, o) => `${name} ${scores[o].toFixed(6)}`).join(", ");
     const agree = readings.filter((one) => {
       const highest = highestOf(one, answering);
       return highest.length === 1 && highest[0] === answer;
     }).length;
-    this.votes.textContent = readings.length > 1 ? `${agree} of ${readings.length} agree` : "";
+    write(this.votes, readings.length > 1 ? `${agree} of ${readings.length} agree` : "");
   }
 }
 

@@ -275,7 +275,7 @@ export class Lab {
       const counts = batch.confusions[k];
       figure.root.hidden = counts === undefined;
       const name = names[k]!;
-      figure.title = `What ${name} reads, % of each class`;
+      figure.title = `What ${name} reads, %`;
       figure.show(counts === undefined ? null : confusion(counts, classNames, name));
     });
   }
@@ -289,10 +289,10 @@ export class Lab {
     if (this.running) this.status.textContent = `${done} of ${all} chips made …`;
     else if (this.measured !== null && this.measured.of !== this.key) {
       this.status.textContent = "The page has changed since: these chips were made before.";
-    } else if (this.measured !== null) {
-      this.status.textContent = done < this.measured.batch.chips ? `Stopped after ${done} chips.` : "";
+    } else if (this.measured !== null && done < this.measured.batch.chips) {
+      this.status.textContent = `Stopped after ${done} chips.`;
     } else if (this.shown !== null && isIdeal(kindOf(this.shown.physics))) {
-      this.status.textContent = "An ideal chip is like any other: choose a kind that is not, such as typical.";
+      this.status.textContent = "Ideal chips are all alike: choose another kind, such as typical.";
     } else this.status.textContent = "";
   }
 }
