@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -431,4 +432,31 @@ def test_the_commands_go_from_a_plan_to_a_network_for_the_device(
     assert "was not measured" in refuse("train", "--chip", file, "--out", run)
     assert "cannot be combined" in refuse("train", "--chip", out, "--hidden", 4, "--out", run)
     shown = invoke("train", "--chip", out, "--epochs", 1, "--out", tmp_path / "run").stdout
-    assert "RETRAIN" in shown
+    assert "trained for it" in shown
+    assert "device %" in shown
+    shown = invoke("evaluate", run).stdout
+    assert "its device" in shown
+    assert "ideal network" in shown
+    results = json.loads(invoke("evaluate", run, "--json").stdout)
+    assert results["on_device"]["top1"] != results["top1"]
+
+
+def test_what_a_simulated_chip_leaves_out_of_its_traces_is_said(
+    invoke: Any, refuse: Any, model: Model, tmp_path: Path
+) -> None:
+    file = tmp_path / "m.safetensors"
+    model.save(file)
+    done = invoke("traces", file, "--hardware", "typical", "--out", tmp_path / "t.npz", "--runs", 3)
+    assert "left out of the readings: phase_noise, readout" in done.stderr
+    assert "sparsity" in done.stderr
+    plan = ("traces", file, "--out", tmp_path / "p.npz")
+    assert "choose its kind with --hardware" in refuse(*plan, "--noise", 0.5)
+    assert not (tmp_path / "p.npz").exists()
+
+
+def test_one_device_is_a_kind_whose_chips_are_all_alike() -> None:
+    device = Hardware(measured=Measured(fields=(1.0, 1.1)))
+    assert device.is_one_device
+    assert not Hardware(mismatch=Mismatch(0.1)).is_one_device
+    assert not replace(device, mismatch=Mismatch(0.1)).is_one_device
+    assert not Hardware(measured=Measured()).is_one_device

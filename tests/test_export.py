@@ -413,7 +413,7 @@ def test_changed_and_missing_files_are_not_run(tmp_path: Path) -> None:
     design, target = read_export(tmp_path)
     path = tmp_path / "image-0001.cir"
     path.write_text(path.read_text() + ".control\nshell touch /tmp/never\n.endc\n")
-    with pytest.raises(InputError, match="say that they are edited"):
+    with pytest.raises(InputError, match="run entrain verify --edited"):
         refuse_edited(tmp_path, design, target)
     path.unlink()
     with pytest.raises(InputError, match="missing"):
@@ -555,7 +555,7 @@ def test_a_graph_that_is_none_is_an_error(tiny_run: Run, tmp_path: Path, refuse:
     pytest.importorskip("onnxruntime", reason="onnxruntime not installed (pip install onnxruntime)")
     write_export(tmp_path, trained(tiny_run), Onnx())
     (tmp_path / "network.onnx").write_bytes(b"nonsense")
-    assert "say that they are edited" in refuse("verify", str(tmp_path))
+    assert "run entrain verify --edited" in refuse("verify", str(tmp_path))
     assert "cannot run the graph" in refuse("verify", str(tmp_path), "--edited")
 
 
@@ -593,8 +593,47 @@ def test_the_command_refuses_what_it_cannot_export(
     assert "no section [components]" in refuse(*lc)
     assert "--to plain" in refuse("export", model, "--to=plain", "--spread=typical")
     assert "address bits" in refuse("export", model, "--to=verilog", "--address=2")
+    assert "lanes must be" in refuse("export", model, "--to=verilog", "--lanes=0")
+    verilog = ("export", model, "--to=verilog", f"--out={tmp_path / 'v'}")
+    assert "--level is for --to spice, got --to verilog" in refuse(*verilog, "--level=lc")
+    assert "--lanes is for --to verilog" in refuse("export", model, "--to=onnx", "--lanes=2")
     (tmp_path / "there").write_text("something")
     assert "not empty" in refuse("export", model, "--to=spice", f"--out={tmp_path}")
+
+
+def test_options_of_verify_that_would_be_ignored_are_refused(
+    tmp_path: Path, refuse: Refuse
+) -> None:
+    write_export(tmp_path / "s", small(images=2), Spice())
+    write_export(tmp_path / "v", small(images=2), WordLengths())
+    assert "has 2 images" in refuse("verify", str(tmp_path / "s"), "--images=3")
+    assert "only a Verilog core" in refuse("verify", str(tmp_path / "s"), "--synthesis")
+    assert "chosen for netlists" in refuse("verify", str(tmp_path / "v"), "--images=1")
+
+
+def test_an_export_that_is_killed_leaves_no_folder_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(folder: Path, design: Design) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("entrain.export.folder.write_design", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write_export(tmp_path / "s", small(), Spice())
+    assert not list(tmp_path.iterdir())
+    monkeypatch.undo()
+    write_export(tmp_path / "s", small(), Spice())
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def test_amplitudes_recover_as_fast_beside_the_time_of_every_network() -> None:
+    """In the paper's 0.2 units of time as in the 15 of equilibrium propagation."""
+    spice = Spice("lc")
+    short, long = (
+        replace(small(), dynamics=Dynamics(observation_time=time)) for time in (0.2, 15.0)
+    )
+    assert spice.rate(short) == 20.0 * 100.0**0.5
+    assert spice.rate(long) * 15.0 == pytest.approx(spice.rate(short) * 0.2)
 
 
 def test_a_missing_simulator_is_named_with_how_to_install_it(
@@ -604,5 +643,5 @@ def test_a_missing_simulator_is_named_with_how_to_install_it(
     write_export(tmp_path / "v", small(), WordLengths())
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "apt-get install ngspice" in refuse("verify", str(tmp_path / "s"))
-    assert "apt-get install verilator" in refuse("verify", str(tmp_path / "v"))
+    assert "verilator, or iverilog" in refuse("verify", str(tmp_path / "v"))
     assert set(programs.PACKAGES) >= {"ngspice", "verilator", "iverilog", "yosys"}

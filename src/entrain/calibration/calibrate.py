@@ -20,10 +20,10 @@ from entrain.calibration.weak_form import Posterior, solve
 from entrain.errors import InputError, positive_int
 from entrain.hardware import Hardware
 from entrain.hardware.chip import on_chips
+from entrain.hardware.hardware import DRAWN
 from entrain.model import Model
 from entrain.physics import Dynamics, PhaseModel
 
-DRAWN = ("mismatch", "offset", "asymmetry", "dead", "stuck", "frequency_spread")
 _LEAST_NOISE = 1e-4  # rad: what float32 trajectories can tell apart
 _NOT_SHOWN = 0.7  # of the prior's spread: an unknown that is known no better was not shown
 _NO_FIT = 0.5  # rad: readings that differ by more from the best fit are of another device or unit

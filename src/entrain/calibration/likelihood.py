@@ -82,7 +82,8 @@ class Trajectories:
 
         def target(z: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = self.minus_log(round_again(z), noise)
-            if not np.isfinite(value) or not np.isfinite(gradient).all():  # a step too far: the line search comes back
+            if not np.isfinite(value) or not np.isfinite(gradient).all():
+                # A step too far: the line search comes back.
                 return 1e30, np.zeros_like(z)
             return value, scipy.linalg.solve_triangular(factor, gradient, lower=True)
 

@@ -68,7 +68,8 @@ def command(
     The test examples of a dataset are its official test images; those of your own data are the part
     that training set aside. A run folder remembers your own data. With --temperature, the averaged
     outputs of an ensemble and its single trajectories are measured. The network is the ideal one,
-    whatever hardware it was trained for, unless you give --chip.
+    whatever hardware it was trained for, unless you give --chip. The device that a model was
+    calibrated on is measured beside it.
     """
     from entrain import kernels
     from entrain.device import choose_device
@@ -98,6 +99,9 @@ def command(
     }
     if made is None:
         result |= _measure(loaded, split, temperature, replicates, seed)
+        if _has_device(loaded) and loaded.hardware is not None:
+            device_itself = ModelOnChip(loaded, loaded.hardware.sample(0), seed)
+            result["on_device"] = device_itself.evaluate(split)
     else:
         result |= {"chip": chip, "hardware": made.hardware.to_json(), "noise_seed": seed}
         result |= ModelOnChip(loaded, made, seed).evaluate(split)
@@ -223,6 +227,11 @@ def _chip(path: Path, model: Model, seed: int, hardware: str | None) -> Chip:
     return kind.sample(seed)
 
 
+def _has_device(model: Model) -> bool:
+    """Whether the model is made for one device, as calibration found it."""
+    return model.hardware is not None and model.hardware.is_one_device
+
+
 def _say_what_was_measured(name: str, model: Model, chip: Chip | None) -> None:
     """That the ideal network was measured of a model made for chips, or a foreign chip."""
     from entrain.model_on_chip import trained_for_other
@@ -230,7 +239,7 @@ def _say_what_was_measured(name: str, model: Model, chip: Chip | None) -> None:
     if chip is not None:
         if (said := trained_for_other(model.hardware, chip.hardware)) is not None:
             err.print(said)
-    elif model.hardware is not None and not model.hardware.is_nothing:
+    elif model.hardware is not None and not model.hardware.is_nothing and not _has_device(model):
         err.print(
             f"measured on the ideal network; the model was trained for "
             f"{model.hardware.name or 'chips'}, see entrain yield {shlex.quote(name)}",
@@ -295,6 +304,8 @@ def _show(result: dict[str, Any]) -> None:
     if "single" in result:
         count = result["replicates"]
         rows = {f"mean of {count} single": result["single"], f"ensemble of {count}": result}
+    if "on_device" in result:
+        rows = {"ideal network": result, "its device": result["on_device"]}
     for name, row in rows.items():
         shown.add_row(
             name,

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 _OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "oscillator", "seed")
 
 
+_ONLY = {
+    "spice": ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "oscillator"),
+    "verilog": ("phase", "coupling", "sine", "address", "lanes"),
+}
+
+
 def command(
+    context: typer.Context,
     model: ModelArgument,
     to: Annotated[str, typer.Option(help="spice, verilog, onnx, or plain (JSON and NumPy).")],
     out_dir: Annotated[
@@ -40,7 +47,7 @@ def command(
         float | None,
         typer.Option(
             help="SPICE: how fast amplitudes recover, in units of the network's time.",
-            show_default="20 sqrt(cycles)",
+            show_default="4 sqrt(cycles) / t_f",
         ),
     ] = None,
     oscillator: Annotated[
@@ -84,6 +91,7 @@ def command(
     from entrain.models import find, load
 
     positive_int("--images", images, most=MOST_IMAGES)
+    _refuse_of_others(context, to)
     target: Target
     with as_typed(*_OPTIONS):
         if to == "spice":
@@ -129,6 +137,18 @@ def command(
     out.print(
         f"entrain verify {folder}  runs it on {count} test images and compares", soft_wrap=True
     )
+
+
+def _refuse_of_others(context: typer.Context, to: str) -> None:
+    """An option of another target would be ignored: it is refused."""
+    from entrain.errors import InputError
+
+    for target, names in _ONLY.items():
+        for name in names if target != to else ():
+            source = context.get_parameter_source(name)
+            if source is not None and source.name == "COMMANDLINE":
+                option = "--" + name.replace("_", "-")
+                raise InputError(f"{option} is for --to {target}, got --to {to}")
 
 
 def _chip(hardware: str | None, seed: int) -> Chip | None:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrain.cli.console import out, print_json
+from entrain.cli.console import err, out, print_json
 from entrain.cli.options import Json, ModelArgument, as_typed
+
+if TYPE_CHECKING:
+    from entrain.hardware import Hardware
+    from entrain.model import Model
+
+_OF_THE_PROGRAM = (
+    *("wiring", "sparsity", "fan_in"),
+    *("coupling_levels", "weight_levels", "bias_levels", "field_levels"),
+)
 
 
 def command(
+    context: typer.Context,
     model: ModelArgument,
     out_file: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="New .npz or .safetensors file.")
@@ -43,6 +53,10 @@ def command(
     from entrain.hardware import find
     from entrain.models import load
 
+    for name in ("seed", "noise"):
+        source = context.get_parameter_source(name)
+        if hardware is None and source is not None and source.name == "COMMANDLINE":
+            raise InputError(f"--{name} is of a simulated chip: choose its kind with --hardware")
     if out_file.exists():
         raise InputError(f"{out_file}: is there already; give another --out")
     loaded = load(model)
@@ -51,6 +65,7 @@ def command(
         if hardware is not None:
             chip = find(hardware).sample(seed)
             found = simulated(loaded, chip, found, noise=noise, seed=field_seed)
+            _say_what_is_left_out(chip.hardware, loaded)
         found.save(out_file)
     facts = {
         "file": str(out_file),
@@ -70,3 +85,22 @@ def command(
     )
     if found.phases is not None:
         out.print(f"entrain calibrate {out_file} --model {model}", soft_wrap=True)
+
+
+def _say_what_is_left_out(kind: Hardware, model: Model) -> None:
+    """What a calibration of these traces will not know of the chip."""
+    on = [name for name, _ in kind.effects]
+    absent = [name for name in ("phase_noise", "readout") if name in on]
+    if absent:
+        err.print(
+            f"left out of the readings: {', '.join(absent)}; --noise is the error of a reading",
+            soft_wrap=True,
+        )
+    known = () if model.hardware is None else [name for name, _ in model.hardware.effects]
+    rounds = [name for name in on if name in _OF_THE_PROGRAM and name not in known]
+    if rounds:
+        err.print(
+            f"the chip changes what it is programmed with ({', '.join(rounds)}), and a calibration "
+            "takes that for gains. Train the model for such chips first: entrain train --hardware",
+            soft_wrap=True,
+        )

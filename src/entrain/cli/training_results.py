@@ -33,6 +33,10 @@ def show(results: dict[str, Any], trained: Trained) -> None:
     chips = next((row["on_chips"] for row in rows if "on_chips" in row), None)
     if chips is None:
         out.print(_table(results, trained))
+    elif chips["chips"] == 1:
+        out.print(_table_of_one_device(results, trained))
+        more = f"entrain evaluate {shlex.quote(results['folder'])}"
+        out.print(f"device  as it was calibrated; again: {more}", soft_wrap=True)
     else:
         out.print(_table_of_chips(results, trained, chips["chips"]))
         kind = chips["hardware"].get("name") or "the kind trained for"
@@ -79,6 +83,29 @@ def _table_of_chips(results: dict[str, Any], trained: Trained, chips: int) -> Ta
         shown.add_row(
             name,
             *(_of_runs(each, metric) for metric in ("mean", "p5", "worst")),
+            _cell(row, "top1", ".2f"),
+            _cell(row, "epoch", ".0f"),
+        )
+    return shown
+
+
+def _table_of_one_device(results: dict[str, Any], trained: Trained) -> Table:
+    """Top-1 on the device, before and after training for it, and the ideal network's beside it."""
+    network = trained.model.network
+    shown = table(
+        f"{results['dataset']}: {network.oscillators} oscillators, {trained.model.couplers_used:,} "
+        f"of {network.couplers:,} couplers in use, {results['examples']:,} test examples\n"
+        "top-1 on the calibrated device, and of what it is programmed with on the ideal one",
+        "",
+        "device %",
+        "ideal %",
+        "epoch",
+    )
+    words = {"GIVEN": "gains cancelled", "RETRAIN": "and trained for it"}
+    for name, row in results["results"].items():
+        shown.add_row(
+            words.get(name, name),
+            _of_runs(row.get("on_chips", {}), "mean"),
             _cell(row, "top1", ".2f"),
             _cell(row, "epoch", ".0f"),
         )

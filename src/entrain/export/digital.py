@@ -26,10 +26,13 @@ _HARMLESS = "Warning: Resizing cell port"  # Yosys's own, where a memory is narr
 
 def simulator() -> Simulator:
     """Verilator where it is installed, Icarus otherwise."""
-    if shutil.which("verilator") is None and shutil.which("iverilog") is not None:
-        return "iverilog"
-    program("verilator")
-    return "verilator"
+    for found in ("verilator", "iverilog"):
+        if shutil.which(found) is not None:
+            return found
+    raise InputError(
+        "neither verilator nor iverilog is installed; on Debian and Ubuntu: apt-get install "
+        "verilator, or iverilog, which is smaller and slower"
+    )
 
 
 def simulate(folder: Path, scratch: Path, chosen: Simulator) -> np.ndarray:

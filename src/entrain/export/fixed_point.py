@@ -42,7 +42,8 @@ class WordLengths:
 
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
-            positive_int(f"{name} bits", getattr(self, name), most=most)
+            named = name if name == "lanes" else f"{name} bits"
+            positive_int(named, getattr(self, name), most=most)
         if self.address < 3 or self.address > self.phase:
             raise InputError(
                 f"the sine table must have 3 to {self.phase} address bits (those of a phase), "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -43,9 +45,18 @@ def write_export(folder: Path, design: Design, target: Target) -> list[str]:
     check_design(design)  # what is written can be read
     kept = replace(design, target=target.to_json())
     files = files_of(kept, target)
-    for name, content in files.items():
-        write_atomically(folder / name, content)
-    write_design(folder, kept)  # last: a folder with a design is complete
+    # A new folder appears when it is complete: a killed export can be repeated.
+    place = folder if folder.exists() else folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        for name, content in files.items():
+            write_atomically(place / name, content)
+        write_design(place, kept)
+        if place != folder:
+            place.rename(folder)
+    except BaseException:
+        if place != folder:
+            shutil.rmtree(place, ignore_errors=True)
+        raise
     return [*files, FILE]
 
 
@@ -76,5 +87,5 @@ def refuse_edited(folder: Path, design: Design, target: Target) -> None:
         if path.stat().st_size != len(content) or path.read_bytes() != content:
             raise InputError(
                 f"{path}: is not as entrain export wrote it. Simulators obey what files say, shell "
-                "commands included: if the change is yours, say that they are edited"
+                "commands included: if the change is yours, run entrain verify --edited"
             )

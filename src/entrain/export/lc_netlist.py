@@ -60,7 +60,7 @@ def lc_network(design: Design, spice: Spice) -> str:
     made = parts(spice, np.array([*omegas, omega]))
     lines = [
         f"* {n} oscillators and a reference, {spice.frequency:g} Hz, {spice.cycles:g} cycles",
-        f".param g1={number(2.0 * c * spice.rate / unit)} gm={number(strength)}",
+        f".param g1={number(2.0 * c * spice.rate(design) / unit)} gm={number(strength)}",
         *_shared(spice),
     ]
     starts = [*design.start, 0.0]

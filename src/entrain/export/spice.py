@@ -19,7 +19,8 @@ Oscillator = Literal["levelled", "cubic"]
 class Spice:
     """How a netlist is built. `frequency` in hertz, `cycles` of it within the observation time,
     `capacitance` in farads; `amplitude_rate` g1 / (2 C) in units of the network's time, by default
-    20 sqrt(cycles), which kept the error of trials with 30, 100 and 300 cycles smallest. With a
+    4 sqrt(cycles) over the observation time, which kept the error of trials with 30, 100 and 300
+    cycles smallest: quick beside the couplings, slow beside the cycles. With a
     `spread` the components of an `lc` netlist are those of the chip `seed`. `oscillator` says how
     its amplitude is kept, and whether couplings see it (`lc_netlist`)."""
 
@@ -50,10 +51,12 @@ class Spice:
         """As a design keeps it."""
         return {"to": "spice", **asdict(self)}
 
-    @property
-    def rate(self) -> float:
+    def rate(self, design: Design) -> float:
         """The amplitude rate."""
-        return 20.0 * math.sqrt(self.cycles) if self.amplitude_rate is None else self.amplitude_rate
+        if self.amplitude_rate is not None:
+            return self.amplitude_rate
+        # 0.2 is the paper's observation time.
+        return 20.0 * math.sqrt(self.cycles) * (0.2 / design.dynamics.observation_time)
 
     def duration(self) -> float:
         """The observation time in seconds."""

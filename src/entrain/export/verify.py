@@ -71,12 +71,18 @@ def verify(
     design, target = read_export(folder)
     if not edited and not isinstance(target, Plain):  # which is read, not run
         refuse_edited(folder, design, target)
+    if images is not None and not isinstance(target, Spice):
+        raise InputError("images are chosen for netlists; other exports run all of theirs at once")
+    if images is not None and images > design.images:
+        raise InputError(f"{folder}: has {design.images} images, asked for the first {images}")
+    if synthesis and not isinstance(target, WordLengths):
+        raise InputError(f"{folder}: only a Verilog core can be synthesised")
     tell = on_progress or (lambda fraction: None)
     with tempfile.TemporaryDirectory(prefix="entrain-verify-") as name:
         scratch = Path(name)
         if isinstance(target, Spice):
-            count = design.images if images is None else min(images, design.images)
-            return _circuits(folder, design.first(count), target, scratch, tell)
+            some = design if images is None else design.first(images)
+            return _circuits(folder, some, target, scratch, tell)
         if isinstance(target, Plain):
             return _plain(folder, design)
         if isinstance(target, Onnx):

@@ -27,6 +27,9 @@ from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySprea
 from entrain.hardware.readout import Readout
 from entrain.hardware.wiring import Sparsity, Wiring
 
+DRAWN = ("mismatch", "offset", "asymmetry", "dead", "stuck", "frequency_spread")
+"""Effects that differ from chip to chip; so do a readout's offset and spread."""
+
 
 @dataclass(frozen=True)
 class Hardware:
@@ -102,6 +105,14 @@ class Hardware:
     def is_nothing(self) -> bool:
         """Whether it is the ideal network."""
         return not list(self.effects)
+
+    @property
+    def is_one_device(self) -> bool:
+        """Whether it is a device that was measured, so that all of its chips are that one."""
+        on = dict(self.effects)
+        reading = self.readout
+        alike = reading is None or not (reading.offset or reading.spread)
+        return "measured" in on and alike and not any(name in on for name in DRAWN)
 
     def check(self, hidden: int, outputs: int) -> None:
         """Raise an `InputError` where such a network does not fit on the chip."""
