@@ -63,28 +63,38 @@ def stages(setting: Setting) -> list[Stage]:
 
 def measure(context: ExperimentContext) -> Values:
     """Test accuracy on the chip, on other chips of its kind, and on the ideal network."""
-    others = min(_OTHERS, on_chips.sizes(context.setting).chips)
-
-    def row(rule: str, place: str) -> Values:
-        of = stage(context.setting, rule, place)
-        found = on_chips.accuracies(context, MNIST, of, HARDWARE, 1 + others)
-        ideal = [run["top1"] for run in context.test(MNIST, of)]
-        return {
-            "epochs": of.epochs,
-            "time": of.network.dynamics.observation_time,
-            "on_chip": _summary(found[:, CHIP].tolist()),
-            "on_others": _summary(found[:, CHIP + 1 :].mean(1).tolist()),
-            "on_ideal": _summary(ideal),
-            "seconds": context.seconds(of),
-        }
-
     jobs = [
-        ({"rule": rule, "learnt_on": place}, partial(row, rule, place))
+        ({"rule": rule, "learnt_on": place}, partial(row, context, rule, place))
         for rule in RULES
         for place in PLACES
     ]
     rows = on_chips.measured(context, jobs)
-    return {"dataset": MNIST, "hardware": HARDWARE.to_json(), "chips": others, "rows": rows}
+    return {
+        "dataset": MNIST,
+        "hardware": HARDWARE.to_json(),
+        "chips": _others(context.setting),
+        "rows": rows,
+    }
+
+
+def row(context: ExperimentContext, rule: str, place: str) -> Values:
+    """What networks score that a rule trained there."""
+    of = stage(context.setting, rule, place)
+    chips = 1 + _others(context.setting)
+    found = on_chips.accuracies(context, MNIST, of, HARDWARE, chips)
+    ideal = [run["top1"] for run in context.test(MNIST, of)]
+    return {
+        "epochs": of.epochs,
+        "time": of.network.dynamics.observation_time,
+        "on_chip": _summary(found[:, CHIP].tolist()),
+        "on_others": _summary(found[:, CHIP + 1 :].mean(1).tolist()),
+        "on_ideal": _summary(ideal),
+        "seconds": context.seconds(of),
+    }
+
+
+def _others(setting: Setting) -> int:
+    return min(_OTHERS, on_chips.sizes(setting).chips)
 
 
 def _summary(values: list[float]) -> Values:
