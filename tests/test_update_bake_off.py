@@ -55,3 +55,15 @@ def test_a_part_that_is_not_what_the_bake_off_would_train_now_is_refused() -> No
     part = result([("aoc", "MNIST", 94.0)], ["of yet other settings"], 2)
     with pytest.raises(SystemExit, match=r"not measured, or by other settings than now: .*aoc"):
         TOOL["updated"](whole(), [part], JOB)
+
+
+def test_older_rows_stay_where_they_may() -> None:
+    before = whole()
+    for each, stage in zip(before["stages"], STAGES, strict=True):
+        each["title"] = stage.title
+    before["stages"][STAGES.index(AOC[0])]["of"] = 0
+    part = result([("snn", "MNIST", 98.5)], [], 2)
+    found = TOOL["updated"](before, [part], JOB, keep_older=True)
+    assert found["key"] == "earlier"
+    assert [row["measured_mean"] for row in found["values"]["rows"]] == [90.0, 98.5]
+    assert [each["key"] for each in found["stages"]] == [each["key"] for each in before["stages"]]

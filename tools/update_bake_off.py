@@ -5,7 +5,8 @@
 
 Replaces the rows of these systems in results/bake-off.json, and the trainings behind them, by those
 of apart/bake-off-NAME.json. It writes nothing unless every training of the outcome is the one that
-the whole bake-off would do now; so the file is as if all had been measured at once.
+the whole bake-off would do now; so the file is as if all had been measured at once. With
+--keep-older, systems that were measured by other settings than now stay as they are.
 """
 
 from __future__ import annotations
@@ -21,17 +22,25 @@ from entrain.reproduction import ResultsFolder
 from entrain.reproduction.worker import with_needs
 
 
-def updated(whole: Values, parts: list[Values], job: Measurement) -> Values:
+def updated(
+    whole: Values, parts: list[Values], job: Measurement, *, keep_older: bool = False
+) -> Values:
     """`whole` with the rows and trainings of the parts in place of its own, for `job`."""
     newer = {_place(row): row for part in parts for row in part["values"]["rows"]}
     rows = [newer.pop(_place(row), row) for row in whole["values"]["rows"]]
     stages = {each["key"]: each for result in (whole, *parts) for each in result["stages"]}
     needed = [stage.key for stage in with_needs(job.needs)]
     missing = [stage.title for stage in with_needs(job.needs) if stage.key not in stages]
-    if missing:
+    if missing and keep_older:
+        older = {each["title"]: each["key"] for each in whole["stages"]}
+        needed = [
+            stage.key if stage.key in stages else older[stage.title]
+            for stage in with_needs(job.needs)
+        ]
+    elif missing:
         sys.exit(f"not measured, or by other settings than now: {'; '.join(missing)}")
     return whole | {
-        "key": job.key,
+        "key": whole["key"] if missing else job.key,
         "values": {"rows": rows + list(newer.values())},
         "stages": [stages[key] for key in needed],
         "seconds": sum(result["seconds"] for result in (whole, *parts)),
@@ -54,6 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Renew some systems of a measured bake-off.")
     parser.add_argument("folder", type=Path, help="with bake-off.json")
     parser.add_argument("apart", type=Path, help="with bake-off-NAME.json")
+    parser.add_argument("--keep-older", action="store_true", help="rows of other settings stay")
     given = parser.parse_args()
     folder, apart = ResultsFolder(given.folder), ResultsFolder(given.apart)
     whole = folder.result(EXPERIMENT.name)
@@ -62,7 +72,7 @@ def main() -> None:
     if whole is None or not parts:
         sys.exit(f"nothing to do: no bake-off.json in {folder.path}, or no part in {apart.path}")
     job = Measurement(EXPERIMENT, setting_of(whole))
-    folder.keep_result(job, updated(whole, parts, job))
+    folder.keep_result(job, updated(whole, parts, job, keep_older=given.keep_older))
     print(", ".join(names))  # noqa: T201
 
 
