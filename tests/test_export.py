@@ -413,7 +413,7 @@ def test_changed_and_missing_files_are_not_run(tmp_path: Path) -> None:
     design, target = read_export(tmp_path)
     path = tmp_path / "image-0001.cir"
     path.write_text(path.read_text() + ".control\nshell touch /tmp/never\n.endc\n")
-    with pytest.raises(InputError, match="run entrain verify --edited"):
+    with pytest.raises(InputError, match="allow edited files"):
         refuse_edited(tmp_path, design, target)
     path.unlink()
     with pytest.raises(InputError, match="missing"):

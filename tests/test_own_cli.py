@@ -236,3 +236,35 @@ def test_direct_after_the_two_stages_has_them_in_front() -> None:
     (direct,) = alone.protocols
     assert isinstance(direct, DirectProtocol)
     assert direct.augmentation.elastic > 0
+
+
+def test_a_network_of_a_json_file_is_trained(
+    table: Path, tmp_path: Path, invoke: Invoke, refuse: Refuse
+) -> None:
+    """By a rule that learns its natural frequencies alone."""
+    file = tmp_path / "network.json"
+    spec = {
+        "hidden": 3,
+        "dynamics": {"mobility": 1.0, "observation_time": 5.0, "steps": 20},
+        "frequencies": [0.0] * 6,
+        "trainable": ["frequencies"],
+    }
+    file.write_text(json.dumps(spec))
+    given = ["train", table, "--protocol=EP", f"--network={file}", f"--out={tmp_path / 'run'}"]
+    invoke(*given, "--set", 'EP.frozen=["couplings"]', "--epochs=2", "--label=kind")
+    network = entrain.load(tmp_path / "run").network
+    assert network.hidden == 3
+    assert float(network.frequencies.abs().max()) > 0
+    assert "hidden and network" in refuse(*given, "--hidden=4", "--label=kind")
+    for text, message in {
+        '{"hiden": 3}': "did you mean 'hidden'",
+        '{"hidden": 3}': "a network has hidden and dynamics",
+        '{"hidden": 3, "dynamics": {"stepz": 3}}': "stepz",
+        '{"hidden": -1, "dynamics": {}}': "hidden must be",
+        "[1": "not a network",
+        "[1]": "expected a JSON object, got list",
+    }.items():
+        file.write_text(text)
+        assert message in refuse(*given, "--label=kind")
+    file.unlink()
+    assert "no such file" in refuse(*given, "--label=kind")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from entrain.data import Dataset
     from entrain.learning import Trained
+    from entrain.physics import NetworkSpec
     from entrain.runfolder import RunFolder
 
 
@@ -58,6 +59,15 @@ def command(
         typer.Option(
             help="Widths of the teacher; their sum is the number of hidden oscillators.",
             show_default="32,16,16",
+        ),
+    ] = None,
+    network_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--network",
+            metavar="FILE",
+            help="The network in JSON: hidden, dynamics, graph, frequencies, trainable and the "
+            "other fields of entrain.NetworkSpec.",
         ),
     ] = None,
     epochs: Annotated[
@@ -192,6 +202,7 @@ def command(
             options = Options(
                 protocols=protocols or None,
                 settings=_settings(settings_file, protocols) | dict(map(_field, fields or ())),
+                network=_network(network_file),
                 **{name: context.params[name] for name in names if name in context.params},
             )
         place = choose_device(device)
@@ -285,6 +296,36 @@ def _settings(path: Path | None, protocols: list[str]) -> dict[str, Any]:
     found = settings_of(path, protocols)
     direct = [name for name in protocols if name.upper().startswith("DIRECT")]
     return {f"{name}.{field}": value for name in direct for field, value in found.items()}
+
+
+def _network(path: Path | None) -> NetworkSpec | None:
+    """The network that a JSON file describes."""
+    import json
+
+    from entrain.errors import InputError, reason, unknown_name
+    from entrain.physics import NetworkSpec
+
+    if path is None:
+        return None
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    known = [each.name for each in dataclasses.fields(NetworkSpec)]
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict):
+            raise InputError(f"expected a JSON object, got {type(values).__name__}")
+        for name in values:
+            if name not in known:
+                raise unknown_name("field of a network", name, known)
+        missing = [name for name in ("hidden", "dynamics") if name not in values]
+        if missing or not isinstance(values["dynamics"], dict):
+            raise InputError(
+                'a network has hidden and dynamics, such as {"hidden": 64, "dynamics": '
+                '{"mobility": 1, "observation_time": 15, "steps": 60}}'
+            )
+        return NetworkSpec.from_json(values)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise InputError(f"{path}: not a network ({reason(error)})") from error
 
 
 def _field(text: str) -> tuple[str, object]:

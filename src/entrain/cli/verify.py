@@ -36,15 +36,21 @@ def command(
     to its integer model. What was found goes to verify.json and verify.png in the folder.
     """
     from entrain.cli.progress import fraction_bar
-    from entrain.errors import positive_int
+    from entrain.errors import InputError, positive_int
     from entrain.export.design import read_design
     from entrain.export.verify import verify
     from entrain.figures.circuits import draw_verification
     from entrain.files import strict_json, write_atomically
 
     require(positive_int, images=images)
-    with fraction_bar("simulating") as tell:
-        found = verify(folder, images=images, edited=edited, synthesis=synthesis, on_progress=tell)
+    try:
+        with fraction_bar("simulating") as tell:
+            found = verify(
+                folder, images=images, edited=edited, synthesis=synthesis, on_progress=tell
+            )
+    except InputError as error:
+        told = str(error).replace("allow edited files", "run entrain verify --edited")
+        raise InputError(told) from error
     result = found.to_json()
     write_atomically(folder / RESULT, (strict_json(result, 1) + "\n").encode())
     draw_verification(folder / FIGURE, found, read_design(folder).class_names)

@@ -87,5 +87,5 @@ def refuse_edited(folder: Path, design: Design, target: Target) -> None:
         if path.stat().st_size != len(content) or path.read_bytes() != content:
             raise InputError(
                 f"{path}: is not as entrain export wrote it. Simulators obey what files say, shell "
-                "commands included: if the change is yours, run entrain verify --edited"
+                "commands included: if the change is yours, allow edited files"
             )

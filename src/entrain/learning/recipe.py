@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from entrain.errors import (
@@ -173,8 +173,10 @@ class Recipe:
         if protocol.upper() not in chosen:
             raise unknown_name("protocol of this recipe", protocol, chosen)
         rule = chosen[protocol.upper()]
-        if field == "name" or field not in rule.settings():
-            known = [name for name in rule.settings() if name != "name"]
+        assert is_dataclass(rule)
+        known = {each.name for each in fields(rule)} - {"name", "chips"} | rule.settings().keys()
+        known -= {"name"}
+        if field not in known:
             raise unknown_name(f"field of {rule.name}", field, known)
         changed = chosen[rule.name] = from_json(rule.to_json() | {field: value})
         if changed.goes_on and changed.start not in chosen:
