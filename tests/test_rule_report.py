@@ -55,7 +55,7 @@ def test_a_gradient_beside_itself_and_beside_one_across_it() -> None:
     assert across == pytest.approx({"cosine": 0.0, "length": 1.0}, abs=1e-7)
 
 
-def test_who_learns_on_the_chip_and_who_does_not_differ_in_what_noise_asks_for_alone() -> None:
+def test_trainings_on_the_chip_and_without_it_differ_in_what_noise_asks_for() -> None:
     for rule in rules_on_chips.RULES:
         chip, ideal = (rules_on_chips.stage(PAPER, rule, place) for place in rules_on_chips.PLACES)
         assert chip.network == ideal.network
