@@ -170,7 +170,7 @@ def test_the_bars_of_the_reproduction() -> None:
         assert held == {True}, name
     for experiment, text, count in (
         ("widths", "beats PATH at every width", 2),
-        ("endpoint-weight", "weight 10 is worse than 1", 1),
+        ("endpoint-weight", "weight 10 is worse than weight 1", 1),
         ("temperature", "beats PATH at every temperature", 2),
     ):
         found = [holds for claim, holds in claims(experiment) if text in claim]

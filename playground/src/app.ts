@@ -401,13 +401,13 @@ export class App {
     const [itself] = this.models.get(state) ?? [model];
     const input = inputOf(state, model, this.gallery);
     this.scene.show(state, outcomes, input.truth, then);
-    if (then === "end") {
-      this.later.put("controls", () => {
-        const { physics, picture } = this.state;
-        const movedOn = physics !== state.physics || picture !== state.picture; // their run comes
-        if (!movedOn) this.showControls(state, first!);
-      });
-    } else this.showControls(state, first!);
+    const showControls = (): void => {
+      const { physics, picture } = this.state;
+      const movedOn = physics !== state.physics || picture !== state.picture;
+      if (!movedOn || !this.running) this.showControls(state, first!); // else their own run comes
+    };
+    if (then === "end") this.later.put("controls", showControls);
+    else showControls();
     const tests = testInputs(this.gallery, itself!);
     this.landscapes.look(itself!, tests, input, (inputs) => this.engine.explore(itself!, inputs));
   }
