@@ -244,6 +244,7 @@ def test_a_network_of_ones_own_is_read_and_a_broken_one_refused(
         "Entrain playground: 14 oscillators read 3 numbers"
     )
     model = entrain.load(path)
+    playwright.expect(page.get("row-text")).not_to_have_value("")
     row = np.array([float(item) for item in page.get("row-text").input_value().split(", ")])
     page.eventually(lambda: page.scores() == pytest.approx(model.scores(row)[0].tolist(), abs=1e-5))
     assert "my own" in page.text("models")
