@@ -39,6 +39,7 @@ def page(visit: Callable[..., Visit]) -> Visit:
 
 
 def row_of(page: Visit) -> np.ndarray:
+    page.eventually(lambda: page.get("row-text").input_value() != "")
     return np.array([float(item) for item in page.get("row-text").input_value().split(", ")])
 
 
