@@ -99,9 +99,8 @@ def command(
     }
     if made is None:
         result |= _measure(loaded, split, temperature, replicates, seed)
-        if _has_device(loaded) and loaded.hardware is not None:
-            device_itself = ModelOnChip(loaded, loaded.hardware.sample(0), seed)
-            result["on_device"] = device_itself.evaluate(split)
+        if (one := loaded.hardware) is not None and one.is_one_device:
+            result["on_device"] = ModelOnChip(loaded, one.sample(0), seed).evaluate(split)
     else:
         result |= {"chip": chip, "hardware": made.hardware.to_json(), "noise_seed": seed}
         result |= ModelOnChip(loaded, made, seed).evaluate(split)
@@ -227,11 +226,6 @@ def _chip(path: Path, model: Model, seed: int, hardware: str | None) -> Chip:
     return kind.sample(seed)
 
 
-def _has_device(model: Model) -> bool:
-    """Whether the model is made for one device, as calibration found it."""
-    return model.hardware is not None and model.hardware.is_one_device
-
-
 def _say_what_was_measured(name: str, model: Model, chip: Chip | None) -> None:
     """That the ideal network was measured of a model made for chips, or a foreign chip."""
     from entrain.model_on_chip import trained_for_other
@@ -239,7 +233,9 @@ def _say_what_was_measured(name: str, model: Model, chip: Chip | None) -> None:
     if chip is not None:
         if (said := trained_for_other(model.hardware, chip.hardware)) is not None:
             err.print(said)
-    elif model.hardware is not None and not model.hardware.is_nothing and not _has_device(model):
+    elif model.hardware is not None and not (
+        model.hardware.is_nothing or model.hardware.is_one_device
+    ):
         err.print(
             f"measured on the ideal network; the model was trained for "
             f"{model.hardware.name or 'chips'}, see entrain yield {shlex.quote(name)}",

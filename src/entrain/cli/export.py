@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from entrain.cli.console import out, print_json
-from entrain.cli.options import DataDir, Json, ModelArgument, as_typed
+from entrain.cli.options import DataDir, Json, ModelArgument, as_typed, typed
 
 if TYPE_CHECKING:
     from entrain.export.folder import Target
@@ -145,8 +145,7 @@ def _refuse_of_others(context: typer.Context, to: str) -> None:
 
     for target, names in _ONLY.items():
         for name in names if target != to else ():
-            source = context.get_parameter_source(name)
-            if source is not None and source.name == "COMMANDLINE":
+            if typed(context, name):
                 option = "--" + name.replace("_", "-")
                 raise InputError(f"{option} is for --to {target}, got --to {to}")
 

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entrain.cli.console import err, out, print_json
-from entrain.cli.options import Json, ModelArgument, as_typed
+from entrain.cli.options import Json, ModelArgument, as_typed, typed
 
 if TYPE_CHECKING:
     from entrain.hardware import Hardware
     from entrain.model import Model
-
-_OF_THE_PROGRAM = (
-    *("wiring", "sparsity", "fan_in"),
-    *("coupling_levels", "weight_levels", "bias_levels", "field_levels"),
-)
 
 
 def command(
@@ -54,8 +49,7 @@ def command(
     from entrain.models import load
 
     for name in ("seed", "noise"):
-        source = context.get_parameter_source(name)
-        if hardware is None and source is not None and source.name == "COMMANDLINE":
+        if hardware is None and typed(context, name):
             raise InputError(f"--{name} is of a simulated chip: choose its kind with --hardware")
     if out_file.exists():
         raise InputError(f"{out_file}: is there already; give another --out")
@@ -89,6 +83,8 @@ def command(
 
 def _say_what_is_left_out(kind: Hardware, model: Model) -> None:
     """What a calibration of these traces will not know of the chip."""
+    from entrain.hardware.hardware import PROGRAMMED
+
     on = [name for name, _ in kind.effects]
     absent = [name for name in ("phase_noise", "readout") if name in on]
     if absent:
@@ -97,7 +93,7 @@ def _say_what_is_left_out(kind: Hardware, model: Model) -> None:
             soft_wrap=True,
         )
     known = () if model.hardware is None else [name for name, _ in model.hardware.effects]
-    rounds = [name for name in on if name in _OF_THE_PROGRAM and name not in known]
+    rounds = [name for name in on if name in PROGRAMMED and name not in known]
     if rounds:
         err.print(
             f"the chip changes what it is programmed with ({', '.join(rounds)}), and a calibration "

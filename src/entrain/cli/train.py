@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entrain.cli.console import BAD_INPUT, complain, err, print_json, resume_command
-from entrain.cli.options import DataDir, Device, Json, as_typed
+from entrain.cli.options import DataDir, Device, Json, as_typed, typed
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
 from entrain.cli.training_results import divergence, draw, options_of, show
@@ -192,8 +192,8 @@ def command(
         data = _data_of(folder, data_dir)
         folder.require(data)
     else:
-        if chip is not None and (source := context.get_parameter_source("dataset")):
-            dataset = _dataset_of(chip) if source.name == "DEFAULT" else dataset
+        if chip is not None and not typed(context, "dataset"):
+            dataset = _dataset_of(chip)
         own = own_data(dataset, label, image_size)
         names = [each.name for each in dataclasses.fields(Options)]
         taught = own is None and hardware is None
@@ -351,8 +351,7 @@ def _refuse_with_resume(context: typer.Context) -> None:
     free = {"resume", "data_dir", "device", "json"}
     for parameter in context.command.params:
         name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if name not in free and source is not None and source.name == "COMMANDLINE":
+        if name not in free and typed(context, name):
             option = "DATASET" if name == "dataset" else parameter.opts[0]
             raise InputError(
                 f"{option} cannot be combined with --resume: the run follows the recipe in its "

@@ -30,6 +30,12 @@ from entrain.hardware.wiring import Sparsity, Wiring
 DRAWN = ("mismatch", "offset", "asymmetry", "dead", "stuck", "frequency_spread")
 """Effects that differ from chip to chip; so do a readout's offset and spread."""
 
+PROGRAMMED = (
+    *("wiring", "sparsity", "fan_in"),
+    *("coupling_levels", "weight_levels", "bias_levels", "field_levels"),
+)
+"""Effects that change what a chip is programmed with, the same way on every chip."""
+
 
 @dataclass(frozen=True)
 class Hardware:

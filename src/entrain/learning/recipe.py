@@ -174,8 +174,8 @@ class Recipe:
             raise unknown_name("protocol of this recipe", protocol, chosen)
         rule = chosen[protocol.upper()]
         assert is_dataclass(rule)
-        known = {each.name for each in fields(rule)} - {"name", "chips"} | rule.settings().keys()
-        known -= {"name"}
+        hidden = {"name"} if "chips" in rule.settings() else {"name", "chips"}
+        known = [each.name for each in fields(rule) if each.name not in hidden]
         if field not in known:
             raise unknown_name(f"field of {rule.name}", field, known)
         changed = chosen[rule.name] = from_json(rule.to_json() | {field: value})
