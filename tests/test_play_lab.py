@@ -234,6 +234,28 @@ def test_every_shipped_network_can_be_opened(visit: Callable[..., Visit]) -> Non
     playwright.expect(page.get("title")).to_contain_text("74 oscillators")
 
 
+def test_imperfections_set_while_runs_are_under_way_are_kept(visit: Callable[..., Visit]) -> None:
+    """A run that ends shows its own controls, unless they were moved on meanwhile."""
+    page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0")
+    page.get("imperfections").locator("summary").click()
+    many = {"offset": 5, "frequency-spread": 0.5, "lag-angle": 0.1, "dead-couplers": 2}
+    many |= {"dead-oscillators": 1, "weight-mismatch": 4}
+    page.page.evaluate(
+        """async (many) => {
+          for (const [name, value] of Object.entries(many)) {
+            const input = document.querySelector(`[data-testid=${name}]`);
+            input.value = value;
+            input.dispatchEvent(new Event("input", { bubbles: true }));
+            await new Promise((next) => setTimeout(next)); // the run begins
+            const end = performance.now() + 60;
+            while (performance.now() < end); // it is over, and what it found waits
+          }
+        }""",
+        many,
+    )
+    page.eventually(lambda: f"({len(many)} set by hand)" in page.text("imperfections-set"))
+
+
 def test_a_network_of_ones_own_is_read_and_a_broken_one_refused(
     visit: Callable[..., Visit], tmp_path: Path
 ) -> None:
