@@ -37,7 +37,6 @@ SIDE_BY_SIDE: dict[str, tuple[float, ...]] = {  # a lane each
 }
 ALONE: dict[str, tuple[float, ...]] = {  # a training each
     "averaging": (0.9995, 0.9998),
-    "batch_size": (128, 512),
     "distortion": (0.7, 1.4),  # times the present augmentation
     "unaugmented_epochs": (0,),
 }
@@ -105,8 +104,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--dataset", action="append")
-    parser.add_argument("--epochs", type=int, default=100)
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--epochs", type=int, default=80)
+    parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--device", default="cuda")
     given = parser.parse_args()

@@ -35,7 +35,7 @@ class Sizes:
     chips: int = 100
     few_chips: int = 5
     many_chips: int = 1000
-    grid_hidden: int = 246
+    grid_hidden: int = 134
     of_each: int | None = None
 
     def some(self, entries: Sequence[T]) -> list[T]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from entrain.experiments import direct
 from entrain.experiments.comparison import Claim, Comparison
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, Setting
 from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
 from entrain.learning import Stage
+from entrain.rules import DirectProtocol
 
 METRICS = ("top1", "top2")
 
@@ -22,6 +25,14 @@ def stages(setting: Setting) -> list[Stage]:
             direct.stage(setting, name, augmented=False),
         )
     ]
+
+
+def fine(setting: Setting, name: str, hidden: int, epochs: int, **changes: float) -> Stage:
+    """Networks trained on the network's own grid throughout, with changes of DIRECT's settings."""
+    stage = direct.stage(setting, name, hidden, epochs=epochs)
+    assert isinstance(stage.rule, DirectProtocol)
+    steps = stage.network.dynamics.steps
+    return replace(stage, rule=replace(stage.rule, coarse_steps=steps, **changes))
 
 
 def measure(context: ExperimentContext) -> Values:
