@@ -22,7 +22,7 @@ from entrain.reproduction import Queue, ResultsFolder
 from entrain.reproduction.worker import with_needs
 from entrain.rules import DirectProtocol
 from entrain.rules.chip_training import ChipTraining
-from unmeasured import BEFORE_THE_SEARCH, OTHER_TEACHER, UNMEASURED
+from unmeasured import UNMEASURED
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -68,23 +68,16 @@ def test_the_committed_results_have_the_keys_of_the_papers_setting() -> None:
         if file.stem in EXPERIMENTS
     }
     assert committed.keys() == EXPERIMENTS.keys() - UNMEASURED
-    of_seed_2 = replace(PAPER, teacher_seeds=TEACHERS_THEN)
     for name, result in committed.items():
-        setting = of_seed_2 if name in OTHER_TEACHER else PAPER
-        measurement = Measurement(EXPERIMENTS[name], setting)
+        measurement = Measurement(EXPERIMENTS[name], PAPER)
         measured = {each["key"]: each["title"] for each in result["stages"]}
         now = {stage.key: stage.title for stage in with_needs(measurement.needs)}
-        if name == "bake-off":
-            assert {title for key, title in measured.items() if key not in now} == BEFORE_THE_SEARCH
-            assert {title for key, title in now.items() if key not in measured} == BEFORE_THE_SEARCH
-            continue
         assert result["key"] == measurement.key
         assert measured == now
 
 
 def test_of_the_committed_results_nothing_is_left_to_do() -> None:
-    others = UNMEASURED | OTHER_TEACHER | ({"bake-off"} if BEFORE_THE_SEARCH else set())
-    measured = [each for name, each in EXPERIMENTS.items() if name not in others]
+    measured = [each for name, each in EXPERIMENTS.items() if name not in UNMEASURED]
     queue = Queue(ResultsFolder(RESULTS), measured, PAPER)
     assert queue.all == {}
     assert queue.claim(wait=False) is None
