@@ -165,9 +165,9 @@ def test_each_part_is_taken_away_and_nothing_else() -> None:
 
 
 def test_hidden_oscillators_without_couplings_stay_so_and_frozen_ones_do_not_move() -> None:
-    alone = recurrence.stage(TINY, MNIST, "couplings between hidden oscillators")
+    alone = recurrence.stage(TINY, MNIST, recurrence.HIDDEN)
     two = replace(TINY, direct_epochs=2)
-    frozen = recurrence.stage(two, MNIST, "training of the couplings")
+    frozen = recurrence.stage(two, MNIST, recurrence.TRAINING)
     context = context_of([alone, frozen])
     hidden = alone.network.hidden
     for network in context.networks(alone):

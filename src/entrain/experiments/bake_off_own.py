@@ -59,7 +59,7 @@ def _equilibrium(setting: Setting, name: str) -> Stage:
 
 def _frozen(setting: Setting, name: str) -> Stage:
     """Random couplings as strong as trained ones, and no biases: only input weights are trained."""
-    found = recurrence.stage(setting, name, "training of the couplings")
+    found = recurrence.stage(setting, name, recurrence.TRAINING)
     assert isinstance(found.rule, DirectProtocol)
     return replace(found, rule=replace(found.rule, frozen=("couplings", "biases")))
 

@@ -14,13 +14,11 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import DirectProtocol
 
 # From pi/2 an output hears of its neighbours only once they have moved: in the second step.
-STEPS = {"time: four Euler steps": 4, "time: two Euler steps": 2, "time: one Euler step": 1}
-WITHOUT = (
-    "nothing",
-    "couplings between hidden oscillators",
-    "training of the couplings",
-    *STEPS,
-)
+HIDDEN = "couplings between hidden oscillators"
+TRAINING = "training of the couplings"
+TWO_STEPS = "time: two Euler steps"
+STEPS = {"time: four Euler steps": 4, TWO_STEPS: 2, "time: one Euler step": 1}
+WITHOUT = ("nothing", HIDDEN, TRAINING, *STEPS)
 
 
 def stage(setting: Setting, name: str, without: str, outputs: int = 10) -> Stage:
@@ -28,11 +26,11 @@ def stage(setting: Setting, name: str, without: str, outputs: int = 10) -> Stage
     full = direct.stage(setting, name)
     assert isinstance(full.rule, DirectProtocol)
     network, rule = full.network, full.rule
-    if "hidden" in without:
+    if without == HIDDEN:
         graph = torch.zeros(network.hidden + outputs, network.hidden + outputs, dtype=torch.bool)
         graph[: network.hidden, network.hidden :] = True
         network = NetworkSpec.from_graph(graph | graph.T, hidden=network.hidden)
-    if "training" in without:
+    if without == TRAINING:
         # As strong as trained ones: with couplings of their small start there is no network.
         rule = replace(rule, frozen=("couplings",), initial_couplings=1.0)
     if without in STEPS:

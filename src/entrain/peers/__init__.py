@@ -16,8 +16,9 @@ from entrain.peers.interface import Peer
 from entrain.peers.laydevant import AnnealedIsingMachine, IsingMachine
 from entrain.peers.mresn import Reservoirs
 from entrain.peers.nmode import NMODE, NMODE_AUGMENTED
-from entrain.peers.rageau import Rageau, SmallRageau
+from entrain.peers.rageau import Rageau
 from entrain.peers.scellier import Scellier
+from entrain.peers.small import SMALL
 from entrain.peers.snn import Spiking
 from entrain.peers.subdeq import SubDEQ
 from entrain.peers.wang import Wang
@@ -27,7 +28,6 @@ SYSTEMS: dict[str, Peer] = {
     system.name: system
     for system in (
         Rageau(),
-        SmallRageau(),
         Gower(),
         CoarseGower(),
         Wang(),
@@ -42,6 +42,7 @@ SYSTEMS: dict[str, Peer] = {
         NMODE_AUGMENTED,
         Reservoirs(),
         Spiking(),
+        *SMALL,
         Logistic(),
         Perceptron(),
         RadialBasis(),

@@ -1,4 +1,4 @@
-"""Equilibrium propagation on Kuramoto oscillators, layered, and with as few as our own network has.
+"""Equilibrium propagation on layered Kuramoto oscillators.
 
 T. Rageau and J. Grollier, Neuromorphic Computing and Engineering 5, 034008 (2025).
 """
@@ -16,7 +16,6 @@ class Rageau(Phases):
     r"""784-500-10 phases with the energy of `Phases`, three relaxations per update.
 
     The coupling of two oscillators learns from cos(theta_i - theta_j) in the two nudged states.
-    `rageau-74` has 64 hidden and 10 output oscillators, the hidden ones coupled to one another.
     """
 
     title: ClassVar[str] = "Rageau and Grollier 2025, Kuramoto equilibrium propagation"
@@ -32,16 +31,3 @@ class Rageau(Phases):
     rate: float = 5e-4
     initial_weights: float = 0.02
     initial_couplings: float = 0.02
-
-
-@dataclass(frozen=True)
-class SmallRageau(Rageau):
-    """As many oscillators as our own network: 64 hidden, all coupled, and 10 outputs."""
-
-    title: ClassVar[str] = "Kuramoto equilibrium propagation with 74 oscillators"
-    cited: ClassVar[dict[str, float]] = {}
-    why: ClassVar[str] = "The published system has 510 oscillators; nobody has published this size."
-
-    name: str = "rageau-74"
-    hidden: int = 64
-    coupled_within: bool = True

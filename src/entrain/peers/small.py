@@ -1,0 +1,92 @@
+"""Compared systems with as many dynamical variables as our own network has: 74.
+
+SubDEQ (87), the analog optical computer (16) and the Langevin computer (74) have about as many, or
+fewer, as published; reservoirs and Ising machines of this size hardly classify images.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from entrain.peers.gower import Gower
+from entrain.peers.nmode import NeuralMemory
+from entrain.peers.rageau import Rageau
+from entrain.peers.scellier import Scellier
+from entrain.peers.snn import Spiking
+
+_WHY = "The published system has {} dynamical variables; nobody has published this size."
+
+
+@dataclass(frozen=True)
+class SmallRageau(Rageau):
+    """64 hidden oscillators, all coupled, and 10 outputs, as our own network."""
+
+    title: ClassVar[str] = "Kuramoto equilibrium propagation with 74 oscillators"
+    cited: ClassVar[dict[str, float]] = {}
+    why: ClassVar[str] = "The published system has 510 oscillators; nobody has published this size."
+
+    name: str = "rageau-74"
+    hidden: int = 64
+    coupled_within: bool = True
+
+
+@dataclass(frozen=True)
+class SmallGower(Gower):
+    """784-64-10."""
+
+    title: ClassVar[str] = "Oscillator Ising machine with 74 oscillators"
+    cited: ClassVar[dict[str, float]] = {}
+    why: ClassVar[str] = _WHY.format(510)
+
+    name: str = "gower-74"
+    hidden: int = 64
+
+
+@dataclass(frozen=True)
+class SmallScellier(Scellier):
+    """784-64-10."""
+
+    title: ClassVar[str] = "Equilibrium propagation with 74 units"
+    cited: ClassVar[dict[str, float]] = {}
+    why: ClassVar[str] = _WHY.format(522)
+
+    name: str = "scellier-74"
+    hidden: int = 64
+
+
+@dataclass(frozen=True)
+class SmallMemory(NeuralMemory):
+    """74 units, which a linear layer reads."""
+
+    title: ClassVar[str] = "Neural-memory ODE with 74 units"
+    cited: ClassVar[dict[str, float]] = {}
+    why: ClassVar[str] = _WHY.format("2,048")
+
+    name: str = "nmode-74"
+    hidden: int = 74
+
+
+@dataclass(frozen=True)
+class SmallSpiking(Spiking):
+    """784-64-10 on both datasets."""
+
+    title: ClassVar[str] = "Spiking network with 74 neurons"
+    cited: ClassVar[dict[str, float]] = {}
+    why: ClassVar[str] = _WHY.format(810)
+
+    name: str = "snn-74"
+    hidden: tuple[int, ...] = (64,)
+
+    def for_dataset(self, dataset: str) -> Spiking:
+        """The same for both."""
+        return self
+
+
+SMALL = (
+    SmallRageau(),
+    SmallGower(),
+    SmallScellier(),
+    SmallMemory(),
+    SmallSpiking(),
+)
