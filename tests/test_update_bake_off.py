@@ -10,6 +10,7 @@ import pytest
 
 from entrain.experiments import TINY, Measurement
 from entrain.experiments.bake_off import EXPERIMENT
+from entrain.peers import SYSTEMS
 from entrain.reproduction.worker import with_needs
 
 TOOL = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "update_bake_off.py"))
@@ -42,9 +43,9 @@ def test_rows_and_trainings_of_a_system_are_replaced() -> None:
     found = TOOL["updated"](whole(), [part], JOB)
     assert found["key"] == JOB.key
     assert [tuple(row.values()) for row in found["values"]["rows"]] == [
-        ("aoc", "MNIST", 94.0),
-        ("snn", "MNIST", 98.0),
-        ("aoc", "Fashion-MNIST", 86.0),
+        ("aoc", "MNIST", 94.0, SYSTEMS["aoc"].why),
+        ("snn", "MNIST", 98.0, SYSTEMS["snn"].why),
+        ("aoc", "Fashion-MNIST", 86.0, SYSTEMS["aoc"].why),
     ]
     assert [each["key"] for each in found["stages"]] == [stage.key for stage in STAGES]
     assert {each["key"] for each in found["stages"] if each["of"] == 2} == {s.key for s in AOC}

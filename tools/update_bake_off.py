@@ -18,6 +18,7 @@ from pathlib import Path
 
 from entrain.experiments import PAPER, Measurement, Setting, Values
 from entrain.experiments.bake_off import EXPERIMENT
+from entrain.peers import SYSTEMS
 from entrain.reproduction import ResultsFolder
 from entrain.reproduction.worker import with_needs
 
@@ -28,6 +29,7 @@ def updated(
     """`whole` with the rows and trainings of the parts in place of its own, for `job`."""
     newer = {_place(row): row for part in parts for row in part["values"]["rows"]}
     rows = [newer.pop(_place(row), row) for row in whole["values"]["rows"]]
+    rows = [_explained(row) for row in (*rows, *newer.values())]
     stages = {each["key"]: each for result in (whole, *parts) for each in result["stages"]}
     needed = [stage.key for stage in with_needs(job.needs)]
     missing = [stage.title for stage in with_needs(job.needs) if stage.key not in stages]
@@ -41,7 +43,7 @@ def updated(
         sys.exit(f"not measured, or by other settings than now: {'; '.join(missing)}")
     return whole | {
         "key": whole["key"] if missing else job.key,
-        "values": {"rows": rows + list(newer.values())},
+        "values": {"rows": rows},
         "stages": [stages[key] for key in needed],
         "seconds": sum(result["seconds"] for result in (whole, *parts)),
         "finished": max(result["finished"] for result in (whole, *parts)),
@@ -50,6 +52,12 @@ def updated(
 
 def _place(row: Values) -> tuple[str, str]:
     return row["system"], row["dataset"]
+
+
+def _explained(row: Values) -> Values:
+    """The row with the reason for a difference that is known now: it was not measured."""
+    system = SYSTEMS.get(row["system"])
+    return row if system is None else row | {"why": system.why}
 
 
 def setting_of(result: Values) -> Setting:

@@ -75,6 +75,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         symmetry.EXPERIMENT,
         recurrence.EXPERIMENT,
         records.EXPERIMENT,
+        records.FINE,
         teacher_needed.EXPERIMENT,
         anytime.EXPERIMENT,
         trained_for_chips.EXPERIMENT,

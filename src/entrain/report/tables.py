@@ -238,6 +238,7 @@ def anytime(values: Mapping[str, Any]) -> str:
 
 TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "records": records,
+    "fine-records": records,
     "teacher-needed": teacher_needed,
     "anytime": anytime,
     "resources": resources,
