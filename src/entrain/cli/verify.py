@@ -38,6 +38,7 @@ def command(
     from entrain.cli.progress import fraction_bar
     from entrain.errors import InputError, positive_int
     from entrain.export.design import read_design
+    from entrain.export.folder import EditedFileError
     from entrain.export.verify import verify
     from entrain.figures.circuits import draw_verification
     from entrain.files import strict_json, write_atomically
@@ -48,9 +49,8 @@ def command(
             found = verify(
                 folder, images=images, edited=edited, synthesis=synthesis, on_progress=tell
             )
-    except InputError as error:
-        told = str(error).replace("allow edited files", "run entrain verify --edited")
-        raise InputError(told) from error
+    except EditedFileError as error:
+        raise InputError(f"{error}: run entrain verify --edited") from error
     result = found.to_json()
     write_atomically(folder / RESULT, (strict_json(result, 1) + "\n").encode())
     draw_verification(folder / FIGURE, found, read_design(folder).class_names)

@@ -23,6 +23,10 @@ from entrain.files import write_atomically
 Target = Spice | WordLengths | Plain | Onnx
 
 
+class EditedFileError(InputError):
+    """A file of an export that is not as it was written."""
+
+
 def files_of(design: Design, target: Target) -> dict[str, bytes]:
     """Every file that a simulator reads, by name."""
     if isinstance(target, Plain):
@@ -85,7 +89,7 @@ def refuse_edited(folder: Path, design: Design, target: Target) -> None:
         if not path.is_file():
             raise InputError(f"{path}: is missing; export the model again")
         if path.stat().st_size != len(content) or path.read_bytes() != content:
-            raise InputError(
+            raise EditedFileError(
                 f"{path}: is not as entrain export wrote it. Simulators obey what files say, shell "
                 "commands included: if the change is yours, allow edited files"
             )
