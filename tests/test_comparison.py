@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from entrain.experiments import EXPERIMENTS, PAPER, Measurement
-from entrain.experiments.comparison import Cell, Comparison, Constant, Row, apart
+from entrain.experiments.comparison import Cell, Claim, Comparison, Constant, Row, Scale
 from entrain.experiments.published import CITATIONS, published
 from entrain.experiments.teacher_spread import spread
 from entrain.figures import FIGURES
@@ -25,10 +25,12 @@ BY = ("MNIST", "PATH", "top1")
 
 
 def test_two_deviations_of_the_paper_decide_first() -> None:
-    spread = {BY: 1.0}
+    spread = {BY: Scale((9.0, 10.0, 11.0))}
+    far = 10.0 + spread[BY].further
     assert Cell(10.0, 10.4, BY, 0.2).verdict(spread) == "within orders"
     assert Cell(10.0, 10.5, BY, 0.2).verdict(spread) == "within teachers"
-    assert Cell(10.0, 8.9, BY, 0.2).verdict(spread) == "differs"
+    assert Cell(far - 0.1, 10.0, BY, 0.2).verdict(spread) == "within teachers"
+    assert Cell(far + 0.1, 10.0, BY, 0.2).verdict(spread) == "differs"
     assert Cell(10.0, 8.9, None, 0.2).verdict(spread) == "differs"
     assert Cell(10.0, 10.0, None).verdict(spread) == "no scale"
     assert Cell(10.0, 10.0, ("MNIST", "PATH", "top2")).verdict(spread) == "no scale"
@@ -37,27 +39,68 @@ def test_two_deviations_of_the_paper_decide_first() -> None:
     assert Cell(None, 10.0, BY).verdict(spread) is None
 
 
+def test_a_further_draw_is_judged_by_the_draws_and_not_by_our_own_number() -> None:
+    spread = {BY: Scale((9.0, 10.0, 11.0))}
+    assert Cell(10.0, 99.0, BY).verdict(spread) == "within teachers"
+    orders = {BY: Scale((9.0, 10.0, 11.0), "orders")}
+    assert Cell(10.0, 99.0, BY).verdict(orders) == "within orders"
+
+
+def test_a_scale_of_other_networks_is_borrowed_and_judges_the_difference() -> None:
+    spread = {BY: Scale((9.0, 10.0, 11.0))}
+    near = spread[BY].apart - 0.1
+    assert Cell(50.0, 50.0 + near, BY, borrowed=True).verdict(spread) == "borrowed scale"
+    assert Cell(50.0, 50.2 + near, BY, borrowed=True).verdict(spread) == "differs"
+    assert Cell(10.0, 10.1, BY, 0.2, borrowed=True).verdict(spread) == "within orders"
+
+
+def test_numbers_of_other_networks_than_the_main_one_are_judged_by_a_borrowed_scale() -> None:
+    for name, labels in (
+        ("widths", ("16", "32", "128")),
+        ("architectures", ("S64", "T40_08_16")),
+        ("ablation", ("PRETRAIN-END-ONLY", "TWO-STAGE-END")),
+    ):
+        compare = EXPERIMENTS[name].compare
+        assert compare is not None
+        rows = compare(json.loads((RESULTS / f"{name}.json").read_text())["values"]).rows
+        cells = [
+            cell
+            for row in rows
+            if set(labels) & set(row.labels)
+            for cell in row.cells
+            if not isinstance(cell, Constant)
+        ]
+        assert cells
+        assert all(cell.borrowed for cell in cells), name
+
+
 def test_a_setting_is_equal_or_differs() -> None:
     assert Constant(64, 64).verdict({}) == "setting"
-    assert Constant(64, 65).verdict({BY: 100.0}) == "differs"
+    assert Constant(64, 65).verdict({BY: Scale((0.0, 100.0))}) == "differs"
     assert Constant(0.131, 0.1307, rounding=0.0005).verdict({}) == "setting"
 
 
 def test_what_was_counted_is_not_counted_again() -> None:
     cells = (Cell(1.0, 1.0, paper_sd=0.1), Cell(1.0, 1.0, paper_sd=0.1, again=True))
-    comparison = Comparison(("row",), ("a", "b"), (Row(("x",), cells),))
+    claims = (Claim("first", True, ""), Claim("follows", True, "", again=True))
+    comparison = Comparison(("row",), ("a", "b"), (Row(("x",), cells),), claims)
     assert comparison.counts({}) == {"within orders": 1}
     assert comparison.seen_before == 1
+    assert (comparison.holding, len(comparison.counted)) == (1, 1)
 
 
 def test_two_of_the_drawn_teachers_lie_within_the_interval_in_95_of_100_cases() -> None:
-    """t s sqrt(2) from n draws holds the difference of two more, whatever the scale."""
+    """t s sqrt(2) from n draws holds the difference of two more, t s sqrt(1 + 1/n) around their
+    mean a further one, whatever the scale."""
     generator = np.random.default_rng(0)
-    inside = 0
+    inside = further = 0
     for _ in range(4000):
-        drawn = 3.0 * generator.standard_normal(7)
-        inside += abs(drawn[0] - drawn[1]) <= apart(list(drawn[2:]))
+        drawn = 5.0 + 3.0 * generator.standard_normal(7)
+        scale = Scale(tuple(drawn[2:]))
+        inside += abs(drawn[0] - drawn[1]) <= scale.apart
+        further += abs(drawn[0] - scale.mean) <= scale.further
     assert 0.94 < inside / 4000 < 0.96
+    assert 0.94 < further / 4000 < 0.96
 
 
 def test_the_spread_over_teachers_is_that_of_the_sweep() -> None:
@@ -77,11 +120,21 @@ def test_the_spread_over_teachers_is_that_of_the_sweep() -> None:
         ("MNIST", "TWO-STAGE-END", "top1"),
         ("MNIST", "TWO-STAGE-END - PATH", "top1"),
     }
-    assert found["MNIST", "teacher", "test_top1"] == 0.0
-    assert found["MNIST", "TWO-STAGE-END", "top1"] == pytest.approx(
-        2 * found["MNIST", "PATH", "top1"]
-    )
-    assert found["MNIST", "PATH", "top1"] == pytest.approx(4.3027 * 2**0.5, rel=1e-4)
+    assert found["MNIST", "teacher", "test_top1"].apart == 0.0
+    path, end = (found["MNIST", method, "top1"] for method in ("PATH", "TWO-STAGE-END"))
+    assert end.apart == pytest.approx(2 * path.apart)
+    assert path.apart == pytest.approx(4.3027 * 2**0.5, rel=1e-4)
+    assert path.further == pytest.approx(4.3027 * (4 / 3) ** 0.5, rel=1e-4)
+
+
+def test_what_rounding_decides_is_judged_by_orders_where_no_teachers_were_swept() -> None:
+    runs = [{"top1": 80.0 + each} for each in range(20)]
+    rows = [
+        {"dataset": "Fashion-MNIST", "what": what, "runs": runs} for what in ("Z-END", "weight 10")
+    ]
+    found = spread({"single-runs": {"values": {"rows": rows}}})
+    assert set(found) == {("Fashion-MNIST", "Z-END", "top1")}
+    assert found["Fashion-MNIST", "Z-END", "top1"].over == "orders"
 
 
 @pytest.mark.parametrize("name", sorted(n for n, e in MEASURED.items() if e.compare))

@@ -21,7 +21,7 @@ from entrain.experiments import (
     teacher_spread,
     teacher_sweep,
 )
-from entrain.experiments.comparison import apart
+from entrain.experiments.comparison import Scale
 from entrain.experiments.published import published
 from entrain.experiments.setting import FASHION, MNIST, PAPER
 from entrain.experiments.temperature import noisy_metric
@@ -87,8 +87,8 @@ def test_numbers_are_judged_by_the_teachers_of_the_papers_own_rule() -> None:
     rows = [row(MNIST, "top1", top) for top in tops] + [row(MNIST, "cross-entropy", 50.0)]
     rows += [row(FASHION, "cross-entropy", top) for top in tops]
     spread = teacher_spread.spread({"teacher-sweep": {"values": {"rows": rows}}})
-    assert spread[MNIST, "PATH", "top1"] == pytest.approx(apart(tops))
-    assert spread[MNIST, teacher_spread.GAIN, "top1"] == 0.0
+    assert spread[MNIST, "PATH", "top1"] == Scale(tuple(tops))
+    assert spread[MNIST, teacher_spread.GAIN, "top1"].apart == 0.0
 
 
 # Orders

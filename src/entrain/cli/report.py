@@ -64,7 +64,7 @@ def show(folder: ResultsFolder, names: set[str]) -> None:
     for name, comparison in judged.comparisons.items():
         if name not in names:
             continue
-        counts, claims = judged.counts(name), comparison.claims
+        counts, claims = judged.counts(name), comparison.counted
         cells = [str(counts[verdict] or "") for verdict in SYMBOLS]
         held = f"{comparison.holding} of {len(claims)}" if claims else ""
         shown.add_row(name, *cells, str(comparison.seen_before or ""), held)

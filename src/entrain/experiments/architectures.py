@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from entrain.experiments.comparison import Cell, Claim, Comparison, Constant, Row
 from entrain.experiments.published import published
 from entrain.experiments.setting import AUXILIARY_RATE, FASHION, Setting
@@ -85,20 +87,23 @@ def compare(values: Values) -> Comparison:
         by = source(FASHION, "teacher", "test_top1")
         cells: list[Cell] = [
             Constant(counts[ours["identifier"]], ours["parameters"], form=",.0f"),
-            Cell(paper["teacher_top1"], teacher, by, form=".2f", again=main),
+            Cell(paper["teacher_top1"], teacher, by, form=".2f", again=main, borrowed=not main),
         ]
         methods = (("path", "PATH", path), ("two_stage_end", "TWO-STAGE-END", end))
         for metric, gain in (("top1", gains[-1]), ("agreement", agreements[-1])):
             for key, method, found in methods:
                 number, by = paper[f"{key}_{metric}"], source(FASHION, method, metric)
                 counted = main and method == "PATH"
-                cells.append(Cell(number, found[metric], by, form=".2f", again=counted))
+                cell = Cell(number, found[metric], by, form=".2f", again=counted)
+                cells.append(replace(cell, borrowed=not counted))
             by = source(FASHION, GAIN, metric)
-            cells.append(Cell(paper[f"delta_{metric}"], gain, by, form="+.2f", again=True))
+            cell = Cell(paper[f"delta_{metric}"], gain, by, form="+.2f", again=True, borrowed=True)
+            cells.append(cell)
         for key, method, found in methods:
             number, by = paper[f"{key}_rmse"], source(FASHION, method, "endpoint_rmse")
             counted = main and method == "PATH"
-            cells.append(Cell(number, found["endpoint_rmse"], by, form=".4f", again=counted))
+            cell = Cell(number, found["endpoint_rmse"], by, form=".4f", again=counted)
+            cells.append(replace(cell, borrowed=not counted))
         rows.append(Row((ours["identifier"],), tuple(cells)))
     count, text = len(rows), published()["architecture_sweep"]["text"]
     pairs = list(zip(gains, agreements, strict=True))

@@ -4,47 +4,76 @@ A number that our configuration sets, or that follows from the split alone, is a
 measured number is
 
 - *within orders* if it lies within two of the paper's standard deviations, which are over training
-  orders of one teacher;
-- *within teachers* if the difference is no larger than between two of our teachers, because our
-  teacher is not the paper's. If the metric has the sample deviation s over n teachers, this limit
-  is t_{0.975, n-1} s sqrt(2), a 95 % prediction interval for the difference of two;
-- otherwise it *differs*. If the paper prints no deviation and we have not measured the spread over
-  teachers, it has *no scale*.
+  orders of one teacher; or, if the paper has a single run that rounding decides, if that is a
+  plausible further draw from our own training orders;
+- *within teachers* if the paper's number is a plausible further draw from our own teachers, because
+  its teacher is not ours: with the mean m and the sample deviation s of n teachers, if it lies
+  within m +- t_{0.975, n-1} s sqrt(1 + 1/n), a 95 % prediction interval;
+- of a *borrowed scale* if we have such teachers only for the main network, and the number is of
+  another width, architecture or learning rate: if it differs from ours by no more than two of
+  the main network's teachers, t_{0.975, n-1} s sqrt(2);
+- otherwise it *differs*. If the paper prints no deviation and we have no scale of our own, it has
+  *no scale*.
 
 A number is shown and judged *again*, but not counted, if an earlier table has counted the same
-networks, or if it follows from such numbers.
+networks, or if it follows from such numbers. So is a claim that follows from another.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import scipy  # loads what is used of it at its first use
 
-Verdict = Literal["setting", "within orders", "within teachers", "differs", "no scale"]
+Verdict = Literal[
+    "setting", "within orders", "within teachers", "borrowed scale", "differs", "no scale"
+]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Source = tuple[str, str, str]  # dataset, method, metric: what spreads over teachers
-Spread = Mapping[Source, float]  # how far two teachers of ours may lie apart
 
 
-def apart(values: Sequence[float]) -> float:
-    """t_{0.975, n-1} s sqrt(2): how far two draws may differ, estimated from n draws."""
-    n = len(values)
-    mean = math.fsum(values) / n
-    s = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    return float(scipy.stats.t.ppf(0.975, n - 1)) * s * math.sqrt(2.0)
+@dataclass(frozen=True)
+class Scale:
+    """Draws of a metric, two or more: over teachers, or over training orders of one."""
+
+    draws: tuple[float, ...]
+    over: Literal["teachers", "orders"] = "teachers"
+
+    @property
+    def mean(self) -> float:
+        """Of the draws."""
+        return math.fsum(self.draws) / len(self.draws)
+
+    @property
+    def further(self) -> float:
+        """t s sqrt(1 + 1/n): how far from their mean a further draw may lie."""
+        return self._deviation * math.sqrt(1.0 + 1.0 / len(self.draws))
+
+    @property
+    def apart(self) -> float:
+        """t s sqrt(2): how far two draws may differ."""
+        return self._deviation * math.sqrt(2.0)
+
+    @property
+    def _deviation(self) -> float:
+        n = len(self.draws)
+        squares = math.fsum((value - self.mean) ** 2 for value in self.draws)
+        return float(scipy.stats.t.ppf(0.975, n - 1)) * math.sqrt(squares / (n - 1))
+
+
+Spread = Mapping[Source, Scale]
 
 
 @dataclass(frozen=True)
 class Cell:
     """One measured number, the paper's and ours, with standard deviations if there are runs.
 
-    `source` names the metric whose spread over teachers it is judged by; `again` marks a number
-    of networks that were counted before.
+    `source` names the metric whose scale it is judged by, `borrowed` where that is of other
+    networks; `again` marks a number of networks that were counted before.
     """
 
     paper: float | None
@@ -54,6 +83,7 @@ class Cell:
     ours_sd: float | None = None
     form: str = ".3f"
     again: bool = False
+    borrowed: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -71,10 +101,14 @@ class Cell:
         off = abs(self.difference) - 1e-9
         if self.paper_sd is not None and off <= 2.0 * self.paper_sd:
             return "within orders"
-        allowed = None if self.source is None else spread.get(self.source)
-        if allowed is not None and off <= allowed:
-            return "within teachers"
-        return "no scale" if allowed is None and self.paper_sd is None else "differs"
+        scale = None if self.source is None else spread.get(self.source)
+        if scale is None:
+            return "no scale" if self.paper_sd is None else "differs"
+        if self.borrowed:
+            return "borrowed scale" if off <= scale.apart else "differs"
+        if abs(self.paper - scale.mean) - 1e-9 > scale.further:
+            return "differs"
+        return "within teachers" if scale.over == "teachers" else "within orders"
 
 
 @dataclass(frozen=True)
@@ -101,11 +135,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper or of our own, and whether our numbers support it."""
+    """A claim of the paper or of our own, and whether our numbers support it; `again` where it
+    follows from another that is counted."""
 
     text: str
     holds: bool
     measured: str
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,5 +167,10 @@ class Comparison:
 
     @property
     def holding(self) -> int:
-        """Claims that hold."""
-        return sum(claim.holds for claim in self.claims)
+        """Counted claims that hold."""
+        return sum(claim.holds for claim in self.counted)
+
+    @property
+    def counted(self) -> tuple[Claim, ...]:
+        """The claims that do not follow from others."""
+        return tuple(claim for claim in self.claims if not claim.again)

@@ -56,7 +56,12 @@ def compare(values: Values) -> Comparison:
     )
     claims = (
         Claim(
-            "weights 0.1 and 1 differ by no more than two training orders",
+            "weights 0.1 and 1 are both better than weight 0",
+            min(top[0.1], top[1.0]) > top[0.0] and max(rmse[0.1], rmse[1.0]) < rmse[0.0],
+            f"{top[0.1]:.2f} and {top[1.0]:.2f} against {top[0.0]:.2f} %",
+        ),
+        Claim(
+            "weights 0.1 and 1 differ by no more than two orders of the main runs",
             abs(top[0.1] - top[1.0]) <= orders_apart(MNIST),
             f"{top[0.1]:.2f} and {top[1.0]:.2f} %, limit {orders_apart(MNIST):.2f} points",
         ),

@@ -9,7 +9,7 @@ from entrain.evaluation import Refinement, refine, summarise
 from entrain.experiments import main_stages
 from entrain.experiments.comparison import Cell, Claim, Comparison, Row
 from entrain.experiments.published import published
-from entrain.experiments.setting import BOTH
+from entrain.experiments.setting import BOTH, MNIST
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.experiments.teacher_spread import source
 
@@ -107,6 +107,11 @@ def _claims(rows: list[Values]) -> tuple[Claim, ...]:
             f"a grid twice as fine changes no mean by more than {bound} points",
             largest <= bound,
             f"largest {largest:.3f} points",
+        ),
+        Claim(
+            "MNIST PATH changes most",
+            abs(tops[MNIST, "PATH"]["change"]) == largest,
+            ", ".join(f"{' '.join(group)} {mean['change']:+.3f}" for group, mean in tops.items()),
         ),
         Claim(
             f"no output changes by more than {most:.4f}",

@@ -1,11 +1,12 @@
-"""How much two of our teachers differ in each metric: what another teacher may change."""
+"""How much each metric differs between our teachers: what another teacher may change."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from entrain.experiments.comparison import Source, apart
+from entrain.experiments.auxiliary import FROM_ZERO
+from entrain.experiments.comparison import Scale, Source
 from entrain.experiments.setting import SELECTION
 
 _LIKE = {"PATH-CONT": "PATH", "PRETRAIN-END-ONLY": "TWO-STAGE-END"}  # no sweep of their own
@@ -17,10 +18,11 @@ def source(dataset: str, method: str, metric: str) -> Source:
     return dataset, _LIKE.get(method, method), metric
 
 
-def spread(results: Mapping[str, Any]) -> dict[Source, float]:
+def spread(results: Mapping[str, Any]) -> dict[Source, Scale]:
     """By dataset, method and metric, over the teachers of the paper's own selection rule.
 
-    From the results of teacher-sweep, or of teacher-seeds if there are none, and of from-zero.
+    From the results of teacher-sweep, or of teacher-seeds if there are none, and of from-zero; of
+    what has no teachers but many training orders, from single-runs.
     """
     drawn = _swept(results) or _few(results)
     if rows := _rows(results, "from-zero"):
@@ -29,7 +31,15 @@ def spread(results: Mapping[str, Any]) -> dict[Source, float]:
             if row["epochs"] == short:
                 dataset = results["from-zero"]["values"]["dataset"]
                 _collect(drawn, dataset, row["method"], row["runs"])
-    return {each: apart(values) for each, values in drawn.items() if len(values) > 1}
+    over_orders: dict[Source, list[float]] = {}
+    for row in _rows(results, "single-runs"):
+        if row["what"] in FROM_ZERO:
+            _collect(over_orders, row["dataset"], row["what"], row["runs"])
+    return {
+        each: Scale(tuple(values), "teachers" if each in drawn else "orders")
+        for each, values in (over_orders | drawn).items()
+        if len(values) > 1
+    }
 
 
 def _swept(results: Mapping[str, Any]) -> dict[Source, list[float]]:

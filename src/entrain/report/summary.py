@@ -15,6 +15,7 @@ SYMBOLS: dict[Verdict, str] = {
     "setting": "=",
     "within orders": "✓",
     "within teachers": "≈",
+    "borrowed scale": "~",
     "differs": "✗",
     "no scale": "·",
 }
@@ -23,22 +24,28 @@ _RULES = """\
 |---|---|
 | = | a setting or a constant: equal by configuration, or because the split was searched for it |
 | ✓ | the difference is within two of the paper's standard deviations (over training orders of one \
-teacher) |
-| ≈ | the difference is no larger than between two of our teachers (95 %: t s √2 from \
-teacher-sweep, for each metric); the paper's teacher is not ours |
-| ✗ | the difference is larger than both |
-| · | there is no scale: the paper prints no deviation, and we have no sweep over teachers |
+teacher); or the paper has a single run that rounding decides, and it is a plausible further draw \
+from our 20 training orders (95 %) |
+| ≈ | the paper's number is a plausible further draw from our own teachers (95 %: their mean ± t s \
+√(1 + 1/n), for each metric); its teacher is not ours |
+| ~ | a borrowed scale: the network has another width, architecture or learning rate, for which we \
+have no such teachers. The difference is no larger than between two teachers of the main network \
+(95 %: t s √2) |
+| ✗ | the difference is larger |
+| · | there is no scale: the paper prints no deviation, and we have no scale of our own |
 
 Numbers in parentheses are not counted. Either an earlier table has counted the same networks, or \
-the number follows from others in this report."""
+the number follows from others in this report. So are claims that follow from others."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Comparisons by experiment, and the spread over teachers they are judged by."""
+    """Comparisons by experiment, the scales they are judged by, and how many teachers of ours are
+    behind the numbers."""
 
     comparisons: dict[str, Comparison]
     spread: Spread
+    teachers: int
 
     def counts(self, name: str) -> Counter[Verdict]:
         """How many numbers of an experiment have each verdict."""
@@ -54,7 +61,7 @@ class Judged:
             (name, claim)
             for name, comparison in self.comparisons.items()
             if self.is_ours(name) == ours
-            for claim in comparison.claims
+            for claim in comparison.counted
         ]
 
 
@@ -65,7 +72,14 @@ def judge(results: Mapping[str, Any]) -> Judged:
         for name, experiment in EXPERIMENTS.items()
         if name in results and (compare := experiment.compare) is not None
     }
-    return Judged(found, spread(results))
+    teachers = {
+        stage["key"]
+        for name, comparison in found.items()
+        if comparison.rows
+        for stage in results[name]["stages"]
+        if " teacher " in stage["title"]
+    }
+    return Judged(found, spread(results), len(teachers))
 
 
 def headline(judged: Judged) -> str:
@@ -80,11 +94,52 @@ def headline(judged: Judged) -> str:
     return (
         f"We measured {measured} numbers of the paper. {total['within orders']} lie within two of "
         f"its standard deviations. {total['within teachers']} more lie within the spread of our "
-        f"own teachers, {total['differs']} differ, and {total['no scale']} have no scale to judge "
-        f"them by. {total['setting']} settings and constants are equal. A further {again} numbers "
+        f"own teachers, and {total['borrowed scale']} within that of the main network's teachers, "
+        "though they are of another width, architecture or learning rate. "
+        f"{total['differs']} differ, and {total['no scale']} have no scale to judge them by. "
+        f"{total['setting']} settings and constants are equal. A further {again} numbers "
         f"are shown but not counted. {held[0]} of {len(claims[0])} claims of the paper hold here, "
         f"and {held[1]} of {len(claims[1])} claims of our own experiments."
     )
+
+
+def _chance(judged: Judged) -> str:
+    """How many numbers would differ by chance, and why they are not so many witnesses."""
+    judged_so = sum(
+        judged.counts(name)[verdict]
+        for name in judged.comparisons
+        for verdict in ("within orders", "within teachers", "borrowed scale", "differs")
+    )
+    return (
+        f"These numbers are not independent: they are of {judged.teachers} teachers of ours, each "
+        "of which moves all numbers of its students together. If the paper's teachers were like "
+        f"ours, about one number in twenty, {judged_so / 20:.0f}, would differ by chance."
+    )
+
+
+def _limits(judged: Judged) -> str:
+    """The scales of the main numbers, in full."""
+    lines = [
+        "| dataset | method | metric | our teachers | mean | ≈ within | ~ within |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for (dataset, method, metric), scale in judged.spread.items():
+        if metric in _SHOWN and scale.over == "teachers":
+            form = ".4f" if "rmse" in metric else ".2f"
+            lines.append(
+                f"| {dataset} | {method} | {_SHOWN[metric]} | {len(scale.draws)} | "
+                f"{scale.mean:{form}} | ±{scale.further:{form}} | ±{scale.apart:{form}} |"
+            )
+    text = "What is allowed: ≈ from the mean of our teachers, ~ from our own number."
+    return f"{text}\n\n" + "\n".join(lines)
+
+
+_SHOWN = {
+    "test_top1": "top-1 %",
+    "top1": "top-1 %",
+    "agreement": "agreement %",
+    "endpoint_rmse": "endpoint RMSE",
+}
 
 
 def summary(judged: Judged) -> str:
@@ -92,14 +147,14 @@ def summary(judged: Judged) -> str:
     head = ["experiment", *SYMBOLS.values(), "not counted", "claims that hold"]
     rows = []
     for name, comparison in judged.comparisons.items():
-        counts, claims = judged.counts(name), comparison.claims
+        counts, claims = judged.counts(name), comparison.counted
         cells = [str(counts[verdict] or "") for verdict in VERDICTS]
         shown = f"{comparison.holding} of {len(claims)}" if claims else ""
         shown += " (ours)" if judged.is_ours(name) and claims else ""
         rows.append([f"[{name}](#{name})", *cells, str(comparison.seen_before or ""), shown])
     listed = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     table = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n" + listed
-    parts = ["## Summary", headline(judged), _RULES, table]
+    parts = ["## Summary", headline(judged), _chance(judged), _RULES, table, _limits(judged)]
     for ours, title in ((False, "Claims of the paper"), (True, "Claims of our own experiments")):
         failing = [
             f"- {claim.text}. Measured: {claim.measured}. [{name}](#{name})"
