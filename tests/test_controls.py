@@ -27,6 +27,7 @@ from entrain.experiments.setting import FASHION, MNIST, PAPER
 from entrain.experiments.temperature import noisy_metric
 from entrain.learning import TrainingState, train_stage
 from entrain.report.control_tables import CONTROL_TABLES
+from entrain.report.numerics import numerics
 from entrain.reproduction.worker import with_needs
 from entrain.rules import Protocol, TeacherSpec
 from entrain.rules.training_data import TrainingData
@@ -217,3 +218,43 @@ def test_tables_of_made_up_results(name: str) -> None:
     text = CONTROL_TABLES[name](values)
     assert text.count("\n") > len(values["rows"])
     assert EXPERIMENTS[name].title
+
+
+def test_a_training_that_was_made_twice_shows_what_numerics_move() -> None:
+    one = {"dataset": FASHION, "method": "Z-END", "top1": 84.4}
+    other = {"dataset": FASHION, "what": "Z-END", "runs": [{"top1": 82.5}, {"top1": 80.0}]}
+    found = numerics(
+        {"ablation": {"values": {"rows": [one]}}, "single-runs": {"values": {"rows": [other]}}}
+    )
+    assert "| 84.40 (ablation) | 82.50 (single-runs) | -1.90 |" in found
+    assert numerics({}) == ""
+
+
+def test_the_epoch_of_a_teacher_is_correlated_with_its_students() -> None:
+    rows = []
+    for rule, shift in (("top1", 0.0), ("cross-entropy", 5.0)):
+        for epoch in (10, 100, 1000):
+            each = row(MNIST, rule, 90.0 - epoch / 1000 + shift)
+            each["teacher"]["epoch"] = epoch
+            rows.append(each)
+    rows += [row(FASHION, "cross-entropy", 80.0) for _ in range(2)]
+    for each in rows[-2:]:
+        each["teacher"]["epoch"] = 10
+    text = CONTROL_TABLES["teacher-sweep"]({"rows": rows})
+    assert "Correlation with the logarithm of the epoch" in text
+    assert "On MNIST both rules select among the same 3 trainings" in text
+
+
+def test_the_exact_control_is_said_in_words() -> None:
+    tops = {"PATH-CONT": 87.0, "ZERO-END-ONLY": 20.0}
+    tops |= {single_runs.EXACT["PATH"]: 87.3, single_runs.EXACT["TWO-STAGE-END"]: 96.8}
+    mean = {"agreement": 90.0, "endpoint_rmse": 0.1}
+    rows = [
+        {"dataset": MNIST, "what": what, "paper": None, "below": None, "runs": [{"top1": top}]}
+        | {"mean": mean | {"top1": top}, "sd": {"top1": 0.1, "agreement": 0.1}}
+        for what, top in tops.items()
+    ]
+    text = CONTROL_TABLES["single-runs"]({"rows": rows})
+    assert "PATH-CONT 87.00 %, PATH at its minimum 87.30 %" in text
+    assert "| solved |" in text
+    assert "MNIST 20.00 to 20.00 %" in text

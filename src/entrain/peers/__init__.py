@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from entrain.errors import unknown_name
 from entrain.peers.aoc import AnalogOpticalComputer
-from entrain.peers.baselines import Logistic, Perceptron, RadialBasis
+from entrain.peers.baselines import DistortedPerceptron, Logistic, Perceptron, RadialBasis
 from entrain.peers.fan import Fan
 from entrain.peers.gower import CoarseGower, Gower
 from entrain.peers.interface import Peer
@@ -45,6 +45,7 @@ SYSTEMS: dict[str, Peer] = {
         *SMALL,
         Logistic(),
         Perceptron(),
+        DistortedPerceptron(),
         RadialBasis(),
     )
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -10,7 +10,8 @@ from torch import Tensor
 
 from entrain.peers.interface import Peer
 from entrain.peers.layers import glorot, linear, uniform
-from entrain.rules import Tensors
+from entrain.rules import DirectProtocol, Tensors
+from entrain.rules.direct import tuned
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,21 @@ class Perceptron(Static):
     def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
         hidden = linear(inputs, numbers["W"], numbers["b"]).relu()
         return linear(hidden, numbers["V"], numbers["c"])
+
+
+@dataclass(frozen=True)
+class DistortedPerceptron(Perceptron):
+    """The same, trained on images distorted as those of DIRECT are, for longer."""
+
+    title: ClassVar[str] = "Multilayer perceptron, distorted images"
+
+    name: str = "mlp-augmented"
+    epochs: int = 40
+    decay: float = 0.0
+
+    def for_dataset(self, dataset: str) -> Peer:
+        """The distortions of a dataset."""
+        return replace(self, augmentation=tuned(DirectProtocol(), dataset.lower()).augmentation)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from entrain.evaluation import summarise
 from entrain.experiments import teacher_sweep
 from entrain.experiments.recurrence import HIDDEN, TRAINING, TWO_STEPS
+from entrain.experiments.setting import AUXILIARY_RATE
+from entrain.experiments.single_runs import EXACT
 from entrain.report.markdown import Column, percent, plain, table
 
 _METRICS = {
@@ -51,7 +55,52 @@ def sweep(values: Mapping[str, Any]) -> str:
         f"{min(t['test_top1'] for t in found):.2f} to {max(t['test_top1'] for t in found):.2f} %"
         for (name, rule), found in counted.items()
     )
-    return f"Teachers: {text}.\n\n{table(rows, columns)}"
+    return "\n\n".join([f"Teachers: {text}.", table(rows, columns), *_by_epoch(values, rows)])
+
+
+def _by_epoch(values: Mapping[str, Any], quantiles: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How the students' numbers follow the epoch at which a teacher was selected, and where the
+    paper's lie between two rules."""
+    columns: list[Column] = [("dataset", plain("dataset")), ("teachers", plain("teachers"))]
+    chosen = [(method, metric) for method in ("PATH", "TWO-STAGE-END") for metric in _FOLLOWED]
+    columns += [(f"{m}, {_METRICS[metric]}", plain(f"{m} {metric}")) for m, metric in chosen]
+    shown, sentences = [], []
+    for name in dict.fromkeys(row["dataset"] for row in values["rows"]):
+        rows = [row for row in values["rows"] if row["dataset"] == name]
+        epochs = np.log([row["teacher"]["epoch"] for row in rows])
+        if len(rows) < 3 or not epochs.std():
+            continue
+        followed = {
+            f"{m} {metric}": f"{np.corrcoef(epochs, [row[m][metric] for row in rows])[0, 1]:+.2f}"
+            for m, metric in chosen
+        }
+        shown.append({"dataset": name, "teachers": str(len(rows)), **followed})
+        means: dict[tuple[str, str], list[float]] = {}
+        paper: dict[tuple[str, str], float] = {}
+        for row in quantiles:
+            if row["dataset"] == name:
+                means.setdefault((row["method"], row["metric"]), []).append(row["mean"])
+                paper[row["method"], row["metric"]] = row["paper"]
+        both = {key: found for key, found in means.items() if len(found) == 2}
+        if both:
+            between = sum(min(found) < paper[key] < max(found) for key, found in both.items())
+            sentences.append(
+                f"On {name} both rules select among the same {len(rows) // 2} trainings, only at "
+                f"other epochs. {between} of the paper's {len(both)} numbers lie between the means "
+                "of the two rules: its teacher is like one of ours that was stopped later than the "
+                "smallest cross-entropy and earlier than the best top-1."
+            )
+    if not shown:
+        return []
+    text = (
+        "Correlation with the logarithm of the epoch at which the teacher was selected. A teacher "
+        "that trains longer saturates: its targets are harder, and its students end farther away "
+        "from them."
+    )
+    return [text, table(shown, columns), *sentences]
+
+
+_FOLLOWED = ("top1", "endpoint_rmse")
 
 
 def _form(row: Mapping[str, Any]) -> str:
@@ -67,6 +116,7 @@ def singles(values: Mapping[str, Any]) -> str:
     columns: list[Column] = [
         ("dataset", plain("dataset")),
         ("branch", plain("what")),
+        ("rate", _rate),
         ("training orders", lambda row: str(len(row["runs"]))),
         ("top-1 %", lambda row: percent(row["mean"]["top1"], row["sd"]["top1"])),
         ("range", _range),
@@ -75,7 +125,45 @@ def singles(values: Mapping[str, Any]) -> str:
         ("agreement %", lambda row: percent(row["mean"]["agreement"], row["sd"]["agreement"])),
         ("endpoint RMSE", lambda row: f"{row['mean']['endpoint_rmse']:.4f}"),
     ]
-    return table(values["rows"], columns)
+    parts = [table(values["rows"], columns), _from_zero(values["rows"])]
+    return "\n\n".join([*parts, _control(values["rows"])])
+
+
+def _from_zero(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What the orders from exact zero say about path supervision."""
+    found = [f"{row['dataset']} {_range(row)} %" for row in rows if row["what"] == "ZERO-END-ONLY"]
+    return (
+        "From exact zero rounding decides a run, and single runs say little. In all orders the "
+        f"endpoint loss alone stays far below both losses ({'; '.join(found)}): from there, path "
+        "supervision is needed. It is the start that needs it, not the network: from a small "
+        "random start, labels alone suffice (teacher-needed)."
+    )
+
+
+def _control(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What the exact control says about PATH-CONT."""
+    tops = {(row["dataset"], row["what"]): row["mean"]["top1"] for row in rows}
+    found = "; ".join(
+        f"{name}: PATH-CONT {tops[name, 'PATH-CONT']:.2f} %, PATH at its minimum "
+        f"{tops[name, EXACT['PATH']]:.2f} %, TWO-STAGE-END from there "
+        f"{tops[name, EXACT['TWO-STAGE-END']]:.2f} %"
+        for name in dict.fromkeys(row["dataset"] for row in rows)
+        if (name, "PATH-CONT") in tops and (name, EXACT["PATH"]) in tops
+    )
+    if not found:
+        return ""
+    return (
+        "PATH by SGD is selected at its last epochs and has not converged, so that PATH-CONT, "
+        "which goes on with it, is a weak control. PATH solved exactly is a strong one: at the "
+        f"minimum of the path loss nothing more is to be gained from that loss. {found}."
+    )
+
+
+def _rate(row: Mapping[str, Any]) -> str:
+    """The auxiliary one, but for the exact control: solved, and continued at the main rate."""
+    if row["what"] == EXACT["PATH"]:
+        return "solved"
+    return "10" if row["what"] == EXACT["TWO-STAGE-END"] else f"{AUXILIARY_RATE:g}"
 
 
 def _range(row: Mapping[str, Any]) -> str:

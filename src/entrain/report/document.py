@@ -11,6 +11,7 @@ from entrain.experiments import EXPERIMENTS, PAPER
 from entrain.experiments.comparison import Cell, Comparison, Spread
 from entrain.figures import FIGURES
 from entrain.report.decisions import DECISIONS
+from entrain.report.numerics import numerics
 from entrain.report.summary import SYMBOLS, judge, summary
 from entrain.report.tables import TABLES
 
@@ -19,6 +20,7 @@ def document(results: Mapping[str, Any], figures: list[str]) -> str:
     """The whole document, in Markdown."""
     judged = judge(results)
     parts = [_head(results), summary(judged), _decisions()]
+    parts += [found for found in [numerics(results)] if found]
     for name in EXPERIMENTS:
         if name in results:
             parts.append(f"## {name}")
