@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from circuits import column, every_term, small
 from conftest import Invoke, Run, printed
 from entrain.export import (
     Design,
@@ -23,7 +24,6 @@ from entrain.export import (
 )
 from entrain.export.ngspice import simulate
 from entrain.hardware import Components
-from test_export import column, every_term, small
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
 
