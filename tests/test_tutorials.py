@@ -66,12 +66,14 @@ def test_the_tutorial_of_spice_runs(tmp_path: Path) -> None:
     assert found["images"] == 1
 
 
+@pytest.mark.slow  # test_reproduction.py has its commands at a smaller size
 def test_the_tutorial_of_reproduction_runs(tmp_path: Path) -> None:
     values, reported = printed("tutorials/reproduction.md", tmp_path)
     assert "rows" in values
     assert reported == "True"
 
 
+@pytest.mark.slow  # test_ray_engine.py starts a Ray of its own, test_yield_ray.py has the command
 def test_the_tutorial_of_ray_runs(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is not installed")
     (chips,) = printed("tutorials/ray.md", tmp_path)
