@@ -151,7 +151,11 @@ def killed_after(seconds: float, process: subprocess.Popen[Any]) -> Iterator[Non
         late.cancel()
 
 
-LONG = ("reproduction", "docs", "ray_engine", "yield_ray", "simulators", "kernels_gpu", "package")
+LONG = (
+    *("reproduction", "tutorials", "play_lab", "ray_engine", "docs", "play_browser"),
+    *("kernels_gpu", "play_controls", "yield_ray", "play_screens", "play_features", "simulators"),
+    *("package", "estimator", "play_pictures"),
+)
 """Files of half a minute and more, the longest first."""
 
 
