@@ -17,8 +17,8 @@ demo: $(VENV)/installed
 	$(BIN)/entrain train digits
 
 test: $(VENV)/installed-dev lint page-tests browser simulators
-	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses 2 --dist loadfile \
-		--no-loadscope-reorder
+	OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 \
+		--dist loadfile --no-loadscope-reorder
 
 docs: $(VENV)/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict

@@ -100,10 +100,33 @@ def cli(
     )
 
 
+ONE_AFTER_THE_OTHER = """
+import sys
+from entrain.cli import main
+
+for command in {commands!r}:
+    sys.argv[1:] = command
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+"""
+
+
 def in_a_terminal(*arguments: object) -> str:
     """What `entrain ARGUMENTS` shows a person, who sees it succeed."""
+    return _in_a_terminal("-m", "entrain", *map(str, arguments))
+
+
+def all_in_a_terminal(*commands: Sequence[object]) -> str:
+    """What these commands of `entrain` show, one after the other in one process."""
+    code = ONE_AFTER_THE_OTHER.format(commands=[list(map(str, each)) for each in commands])
+    return _in_a_terminal("-c", code)
+
+
+def _in_a_terminal(*program: str) -> str:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "entrain", *map(str, arguments)]
+    command = [sys.executable, *program]
     wide = environment(TERM="xterm-256color", COLUMNS="120")
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=wide)
     os.close(theirs)
@@ -128,7 +151,11 @@ def killed_after(seconds: float, process: subprocess.Popen[Any]) -> Iterator[Non
         late.cancel()
 
 
-LONG = ("reproduction", "docs", "ray_engine", "yield_ray", "simulators", "kernels_gpu", "package")
+LONG = (
+    *("reproduction", "tutorials", "play_lab", "ray_engine", "docs", "play_browser"),
+    *("kernels_gpu", "play_controls", "yield_ray", "play_screens", "play_features", "simulators"),
+    *("package", "estimator", "play_pictures"),
+)
 """Files of half a minute and more, the longest first."""
 
 

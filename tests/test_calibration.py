@@ -2,80 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-import entrain
-from entrain.calibration import (
-    Calibration,
-    Prior,
-    Traces,
-    calibrate,
-    plan,
-    read_traces,
-    simulated,
-    train_in_the_loop,
-)
+from devices import CHIP, KIND, coupling_error, measured, small_model, true
+from entrain.calibration import Calibration, Prior, Traces, calibrate, plan, simulated
 from entrain.calibration.calibrate import programmed
 from entrain.calibration.likelihood import Trajectories
 from entrain.calibration.traces import weights
 from entrain.calibration.unknowns import Unknowns
 from entrain.errors import InputError
-from entrain.hardware import (
-    Asymmetry,
-    CouplingFunction,
-    FrequencySpread,
-    Hardware,
-    Measured,
-    Mismatch,
-    Offset,
-    on_chips,
-)
 from entrain.model import Model
 from entrain.physics import Dynamics
-
-KIND = Hardware(
-    mismatch=Mismatch(couplings=0.1, fields=0.1),
-    offset=Offset(fields=0.2),
-    asymmetry=Asymmetry(0.03),
-    frequency_spread=FrequencySpread(1.0),
-    coupling_function=CouplingFunction(lag=0.1),
-)
-CHIP = KIND.sample(5)
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    """A small trained network of 18 oscillators; strong couplings, so that they show."""
-    return entrain.train("digits", protocols="DIRECT", hidden=8, epochs=4).model
-
-
-def true(model: Model) -> dict[str, np.ndarray]:
-    p = on_chips(model.one_run(), KIND, [CHIP.seed]).parameters
-    assert p.frequencies is not None
-    return {
-        "couplings": p.couplings[0].double().numpy(),
-        "frequencies": p.frequencies[0].double().numpy(),
-    }
-
-
-def coupling_error(found: np.ndarray, model: Model) -> float:
-    """Relative to the rms of the couplings."""
-    wanted = true(model)["couplings"]
-    used = wanted != 0
-    squares = np.square((found - wanted)[used]).mean() / np.square(wanted[used]).mean()
-    return float(np.sqrt(squares))
-
-
-def measured(model: Model, *, noise: float = 0.0, runs: int = 40, times: int = 20) -> Traces:
-    return simulated(model, CHIP, plan(model, runs=runs, times=times), noise=noise)
+    return small_model()
 
 
 def test_clean_traces_of_every_step_give_the_device_by_the_weak_form_alone(model: Model) -> None:
@@ -86,26 +32,6 @@ def test_clean_traces_of_every_step_give_the_device_by_the_weak_form_alone(model
     weak = found.unknowns.programmed * found.unknowns.gains(found.weak)
     assert coupling_error(found.unknowns.programmed, model) > 0.05
     assert coupling_error(weak, model) < 0.002
-
-
-@pytest.fixture(scope="module")
-def clean(model: Model) -> Calibration:
-    return calibrate(model, measured(model), iterations=80)
-
-
-def test_clean_traces_of_twenty_times_give_the_device(model: Model, clean: Calibration) -> None:
-    assert coupling_error(clean.couplings, model) < 0.002
-    own, _ = clean.part("frequencies")
-    assert np.abs(own - true(model)["frequencies"]).max() < 0.02
-    assert clean.part("lag")[0] == pytest.approx(0.1, abs=0.002)
-    assert clean.noise < 1e-3 < 0.05 < clean.noise_as_programmed
-
-
-def test_the_calibrated_model_answers_as_the_device(model: Model, clean: Calibration) -> None:
-    pixels = entrain.load_dataset("digits").test.features
-    wanted = model.on(CHIP).scores(pixels)
-    twin = clean.model(model).on(0).scores(pixels)
-    assert (twin - wanted).abs().max() < 0.02 < (model.scores(pixels) - wanted).abs().max()
 
 
 @pytest.fixture(scope="module")
@@ -245,218 +171,3 @@ def test_readings_between_two_steps_are_on_a_line() -> None:
     read = weights(np.array([0.05, 0.1, 0.4]), Dynamics(1.0, 0.4, 4))
     assert np.allclose(read @ np.arange(5.0), [0.5, 1.0, 4.0])
     assert np.allclose(read.sum(1), 1.0)
-
-
-def test_what_is_programmed_instead_cancels_the_gains(model: Model) -> None:
-    rng = np.random.default_rng(0)
-    n = model.network.oscillators
-    gains = 1 + 0.2 * rng.standard_normal((n, n))
-    effect = Measured(
-        couplings=tuple(map(tuple, (gains + gains.T) / 2)),
-        fields=tuple(1 + 0.2 * rng.random(n)),
-        offsets=tuple(rng.standard_normal(n)),
-    )
-    wanted = model.one_run()
-    inputs = model.inputs(entrain.load_dataset("digits").test.features[:5])
-    found = on_chips(effect.compensated(wanted), Hardware(measured=effect), [0])
-    ideal = wanted.phase_model(inputs[None])
-    made = found.phase_model(inputs[None])
-    assert torch.allclose(made.couplings, ideal.couplings, atol=1e-5)
-    assert torch.allclose(made.fields, ideal.fields, atol=1e-4)
-
-
-def test_a_network_trained_on_for_its_device_does_there_what_it_should(
-    model: Model, clean: Calibration, tmp_path: Path
-) -> None:
-    test = entrain.load_dataset("digits").test
-    path = tmp_path / "calibrated.safetensors"
-    clean.model(model).save(path)
-    trained = entrain.train("digits", chip=path, epochs=4, folder=tmp_path / "run").model
-    assert trained.hardware == entrain.load(path).hardware
-    with warnings.catch_warnings(action="ignore"):  # the true chip is another kind than its twin
-        before, after = (each.on(CHIP).evaluate(test)["top1"] for each in (model, trained))
-    assert after > before
-    assert after > model.evaluate(test)["top1"] - 2.0
-    again = entrain.train("digits", chip=path, epochs=4, folder=tmp_path / "run").model
-    for ours, theirs in zip(again.network.parameters(), trained.network.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-
-
-def test_couplers_that_are_not_used_stay_unused(
-    model: Model, clean: Calibration, tmp_path: Path
-) -> None:
-    parameters = model.network.as_parameters().map(torch.Tensor.detach)
-    couplings = parameters.couplings.clone()
-    couplings[0, 1] = couplings[1, 0] = 0.0
-    network = entrain.KuramotoNetwork.from_parameters(
-        replace(parameters, couplings=couplings), model.network.dynamics
-    )
-    path = tmp_path / "pruned.safetensors"
-    replace(clean.model(model), network=network).save(path)
-    trained = entrain.train("digits", chip=path, epochs=1).model
-    found = trained.network.as_parameters().couplings
-    assert found[0, 1] == found[1, 0] == 0.0
-    assert found.count_nonzero() == couplings.count_nonzero()
-
-
-def test_training_in_the_loop_lowers_the_devices_own_loss(model: Model, clean: Calibration) -> None:
-    """The twin lacks half of what the device does: the device's phases make up for it."""
-    data = entrain.load_dataset("digits")
-    twin = clean.model(model)
-    truth = on_chips(model.one_run(), KIND, [CHIP.seed])
-
-    def device(couplings: np.ndarray, fields: np.ndarray) -> np.ndarray:
-        ratio = truth.parameters.couplings / model.one_run().couplings.where(
-            truth.parameters.couplings != 0, torch.ones(())
-        )
-        b = torch.from_numpy(fields).float()[None]
-        for change in truth.field_changes:
-            b = change(b)
-        acting = replace(
-            truth.parameters.phase_model(torch.zeros(1, 1, 64)),
-            fields=b,
-            couplings=torch.from_numpy(couplings).float()[None] * ratio,
-        )
-        return entrain.kernels.rollout(acting, model.network.dynamics)[0].numpy()
-
-    half = twin.hardware
-    assert half is not None
-    assert half.measured is not None
-    poor = replace(half, measured=replace(half.measured, frequencies=None))
-    losses: list[float] = []
-    trained = train_in_the_loop(
-        replace(twin, hardware=poor),
-        device,
-        data.train.features,
-        data.train.labels,
-        steps=30,
-        batch_size=256,
-        on_step=lambda step, loss, right: losses.append(loss),
-    )
-    assert np.mean(losses[-5:]) < 0.8 * np.mean(losses[:3])
-    assert trained.hardware == poor
-
-
-def test_a_device_that_answers_nonsense_is_refused(model: Model, clean: Calibration) -> None:
-    data = entrain.load_dataset("digits")
-    with pytest.raises(InputError, match="the device gave phases of shape"):
-        train_in_the_loop(
-            clean.model(model),
-            lambda couplings, fields: np.zeros(3),
-            data.train.features,
-            data.train.labels,
-        )
-    with pytest.raises(InputError, match="has no twin"):
-        train_in_the_loop(model, lambda c, f: f, data.train.features, data.train.labels)
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
-def test_traces_come_back_from_their_file(model: Model, tmp_path: Path, suffix: str) -> None:
-    given = measured(model, runs=3, noise=0.1)
-    path = tmp_path / f"traces{suffix}"
-    given.save(path)
-    found = read_traces(path)
-    for name in ("times", "fields", "phases"):
-        assert np.array_equal(getattr(found, name), getattr(given, name))
-    assert found.noise == 0.1
-
-
-BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "times fall": ({"times": [0.2, 0.1]}, "positive and rising"),
-    "fields of one run": ({"fields": [1.0, 2.0]}, "runs x oscillators"),
-    "other phases": ({"phases": np.zeros((2, 3, 4))}, "2 x 1 x 2, got shape"),
-    "infinite phases": ({"phases": np.full((2, 1, 2), np.inf)}, "NaN where nothing was read"),
-    "no phases": ({"phases": np.full((2, 1, 2), np.nan)}, "nothing was read"),
-    "text": ({"fields": [["a", "b"]]}, "must be real numbers"),
-    "noise": ({"noise": -1.0}, "noise must"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_traces_that_are_none_are_refused(case: str) -> None:
-    changed, said = BAD[case]
-    good: dict[str, Any] = {"times": [0.1, 0.2], "fields": [[1.0, 2.0]]}
-    good["phases"] = np.zeros((2, 1, 2))
-    with pytest.raises(InputError, match=said):
-        Traces(**good | changed)
-
-
-def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    with pytest.raises(InputError, match="no such"):
-        read_traces(path)
-    path.write_bytes(b"PK nothing")
-    with pytest.raises(InputError, match="not a readable"):
-        read_traces(path)
-    np.savez(path, times=np.ones(1), unknown=np.ones(1))
-    with pytest.raises(InputError, match="expected the arrays"):
-        read_traces(path)
-    np.savez(path, times=np.ones(1), fields=np.array([[None]], dtype=object))
-    with pytest.raises(InputError, match="not a readable"):
-        read_traces(path)
-
-
-def test_traces_of_another_network_are_refused(model: Model) -> None:
-    with pytest.raises(InputError, match="hold a plan"):
-        calibrate(model, plan(model))
-    with pytest.raises(InputError, match="the network has 18"):
-        calibrate(model, Traces([0.1], np.ones((1, 3)), np.ones((1, 1, 3))))
-    late = Traces([5.0], np.ones((1, 18)), np.ones((1, 1, 18)))
-    with pytest.raises(InputError, match="unit of the network's time"):
-        calibrate(model, late)
-
-
-def test_a_measured_device_of_another_size_is_refused(model: Model) -> None:
-    effect = Hardware(measured=Measured(fields=(1.0, 1.1)))
-    with pytest.raises(InputError, match="measured with 2 oscillators, not with 18"):
-        on_chips(model.one_run(), effect, [0])
-    with pytest.raises(InputError, match="one number of oscillators"):
-        Measured(fields=(1.0,), offsets=(1.0, 2.0))
-
-
-def test_the_commands_go_from_a_plan_to_a_network_for_the_device(
-    invoke: Any, refuse: Any, model: Model, tmp_path: Path
-) -> None:
-    file, kind = tmp_path / "m.safetensors", tmp_path / "kind.toml"
-    model.save(file)
-    kind.write_text("[mismatch]\ncouplings = 0.1\nfields = 0.1\n[frequency_spread]\nsd = 1\n")
-    traces, out = tmp_path / "t.npz", tmp_path / "calibrated.safetensors"
-    invoke("traces", file, "--hardware", kind, "--seed", 2, "--runs", 40, "--out", traces)
-    assert set(np.load(traces).files) == {"times", "fields", "phases", "noise"}
-    shown = invoke("calibrate", traces, "--model", file, "--out", out, "--iterations", 10).stdout
-    assert "frequencies" in shown
-    assert out.with_suffix(".json").is_file()
-    assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
-    assert "is there already" in refuse("calibrate", traces, "--model", file, "--out", out)
-    run = tmp_path / "run"
-    assert "was not measured" in refuse("train", "--chip", file, "--out", run)
-    assert "cannot be combined" in refuse("train", "--chip", out, "--hidden", 4, "--out", run)
-    shown = invoke("train", "--chip", out, "--epochs", 1, "--out", tmp_path / "run").stdout
-    assert "trained for it" in shown
-    assert "device %" in shown
-    shown = invoke("evaluate", run).stdout
-    assert "its device" in shown
-    assert "ideal network" in shown
-    results = json.loads(invoke("evaluate", run, "--json").stdout)
-    assert results["on_device"]["top1"] != results["top1"]
-
-
-def test_what_a_simulated_chip_leaves_out_of_its_traces_is_said(
-    invoke: Any, refuse: Any, model: Model, tmp_path: Path
-) -> None:
-    file = tmp_path / "m.safetensors"
-    model.save(file)
-    done = invoke("traces", file, "--hardware", "typical", "--out", tmp_path / "t.npz", "--runs", 3)
-    assert "left out of the readings: phase_noise, readout" in done.stderr
-    assert "sparsity" in done.stderr
-    plan = ("traces", file, "--out", tmp_path / "p.npz")
-    assert "choose its kind with --hardware" in refuse(*plan, "--noise", 0.5)
-    assert not (tmp_path / "p.npz").exists()
-
-
-def test_one_device_is_a_kind_whose_chips_are_all_alike() -> None:
-    device = Hardware(measured=Measured(fields=(1.0, 1.1)))
-    assert device.is_one_device
-    assert not Hardware(mismatch=Mismatch(0.1)).is_one_device
-    assert not replace(device, mismatch=Mismatch(0.1)).is_one_device
-    assert not Hardware(measured=Measured()).is_one_device

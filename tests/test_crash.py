@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 
 from conftest import QUICK, Invoke, cli, environment, recipe
 
-EPOCHS = {"teacher": 100, "path": 25, "two-stage-end": 15}
+EPOCHS = {"teacher": 40, "path": 20, "two-stage-end": 12}
 RECIPE = recipe(*EPOCHS.values())
 MODELS = ("path-0.safetensors", "two-stage-end-0.safetensors")
 

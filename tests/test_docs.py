@@ -1,125 +1,21 @@
-"""The documentation's examples run, and links lead somewhere."""
+"""The documentation's other examples run, and links lead somewhere."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import entrain
 from entrain import rules
+from examples import ROOT, printed, run
 
-ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "results").glob("*.md")]
 )
 SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("*.py"))
-
-
-def run(code: str, folder: Path, **variables: str) -> list[str]:
-    """What Python code prints, run in `folder` where `entrain` is a command."""
-    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env=os.environ | {"PATH": commands} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def script(page: str) -> str:
-    """The examples of a page one after the other: ```python blocks, and ```sh blocks in a shell.
-
-    What a shell prints goes to standard error, so that standard output is Python's alone.
-    """
-    blocks = re.findall(
-        r"^```(python|sh)\n(.*?)^```", (ROOT / "docs" / page).read_text(), re.DOTALL | re.MULTILINE
-    )
-    shell = "__import__('subprocess').run(['bash', '-ec', {!r}], check=True, stdout=2)\n"
-    return "".join(code if kind == "python" else shell.format(code) for kind, code in blocks)
-
-
-def printed(page: str, folder: Path) -> list[str]:
-    """What the Python examples of a page print."""
-    return run(script(page), folder)
-
-
-def test_the_tutorial_of_digits_runs(tmp_path: Path) -> None:
-    accuracy, shape, right, downhill, *heated = printed("tutorials/digits.md", tmp_path)
-    assert float(accuracy) > 94
-    assert shape == "torch.Size([201, 5, 74])"
-    assert (right, downhill) == ("True", "True")
-    cold, warm, hot = (float(line.split()[1]) for line in heated)
-    assert cold == pytest.approx(float(accuracy), abs=0.1)
-    assert cold > warm > hot
-    assert (tmp_path / "decision.png").exists()
-
-
-def test_the_tutorial_of_own_data_runs(tmp_path: Path) -> None:
-    accuracy, same = printed("tutorials/own-data.md", tmp_path)
-    assert float(accuracy) > 0.95
-    assert same == "True"
-    answers = (tmp_path / "answers.csv").read_text().splitlines()
-    assert len(answers) == 1 + 178
-
-
-def test_the_tutorial_of_own_loops_runs(tmp_path: Path) -> None:
-    learned, better, under_noise, shape = printed("tutorials/own-loop.md", tmp_path)
-    assert float(learned) > 0.95
-    assert better == "True"
-    assert float(under_noise) > 0.9
-    assert shape == "torch.Size([5, 300, 3])"
-
-
-def test_the_tutorial_of_chips_runs(tmp_path: Path) -> None:
-    one, trained, ideal, ours, classifier = printed("tutorials/chips.md", tmp_path)
-    assert float(trained.split()[0]) > 80
-    assert float(one) > 75
-    assert float(ideal.split()[0]) < 50
-    assert float(ours) > 85
-    on_one, on_many = map(float, classifier.split())
-    assert on_one > 0.85
-    assert on_many > 90
-    assert (tmp_path / "digits-for-chips.safetensors").exists()
-
-
-def test_the_tutorial_of_equilibrium_propagation_runs(tmp_path: Path) -> None:
-    frequencies, its_own, another = printed("tutorials/equilibrium-propagation.md", tmp_path)
-    assert float(frequencies) > 50
-    assert float(its_own) > 80
-    assert float(another) < float(its_own) - 5
-
-
-@pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
-def test_the_tutorial_of_spice_runs(tmp_path: Path) -> None:
-    accuracy, agree, close = printed("tutorials/spice.md", tmp_path)
-    assert float(accuracy) > 60
-    assert (agree, close) == ("3 3", "True")
-    found = json.loads((tmp_path / "small-lc" / "verify.json").read_text())
-    assert found["images"] == 1
-
-
-def test_the_tutorial_of_reproduction_runs(tmp_path: Path) -> None:
-    values, reported = printed("tutorials/reproduction.md", tmp_path)
-    assert "rows" in values
-    assert reported == "True"
-
-
-def test_the_tutorial_of_ray_runs(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed")
-    (chips,) = printed("tutorials/ray.md", tmp_path)
-    assert chips == "4"
 
 
 def test_the_example_of_getting_started_runs(tmp_path: Path) -> None:

@@ -183,7 +183,12 @@ def test_apt_get_is_tried_again_with_package_lists_of_its_own(
 
 @pytest.mark.network
 @pytest.mark.parametrize(
-    ("dataset", "lists"), [("mnist", True), ("fashion-mnist", True), ("fashion-mnist", False)]
+    ("dataset", "lists"),
+    [
+        ("mnist", True),
+        ("fashion-mnist", True),
+        pytest.param("fashion-mnist", False, marks=pytest.mark.slow),  # as with a script, above
+    ],
 )
 def test_the_package_clients_really_serve(
     dataset: str, lists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,11 +1,9 @@
-"""Networks as circuits: designs, netlists, whole numbers and folders, without any simulator."""
+"""Networks as circuits: designs, netlists and whole numbers, without any simulator."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,64 +12,20 @@ import pytest
 import torch
 
 import entrain
-from conftest import Invoke, Refuse, Run, printed
-from entrain.data import FeatureScaling
+from circuits import SPREAD, column, small
+from conftest import Run
 from entrain.errors import InputError
-from entrain.export import (
-    Design,
-    Onnx,
-    Plain,
-    Spice,
-    WordLengths,
-    design_of,
-    fixed_point,
-    verify,
-    write_export,
-)
-from entrain.export import simulators as programs
+from entrain.export import Design, Spice, WordLengths, design_of, fixed_point
 from entrain.export.components import components_of, parts
-from entrain.export.design import FILE, read_design, write_design
-from entrain.export.folder import Target, files_of, read_export, refuse_edited
-from entrain.export.front import front_of
+from entrain.export.design import read_design, write_design
 from entrain.export.netlists import netlists
 from entrain.export.ngspice import demodulated, read_raw
 from entrain.export.spice import Oscillator
 from entrain.export.verilog import verilog_files
-from entrain.hardware import Chip, Components, Hardware, Mismatch, preset
+from entrain.hardware import Components, preset
 from entrain.physics import Dynamics, PhaseModel
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
-
-
-def small(n: int = 6, images: int = 3, outputs: int = 2, seed: int = 0, **terms) -> Design:
-    """A random network that moves by about a radian."""
-    draw = torch.Generator().manual_seed(seed)
-    couplings = torch.randn(1, n, n, generator=draw, dtype=torch.float64) * 2.0
-    couplings = (couplings + couplings.mT) * (1.0 - torch.eye(n, dtype=torch.float64))
-    fields = torch.randn(1, images, n, generator=draw, dtype=torch.float64) * 4.0
-    return Design(
-        PhaseModel(fields, couplings, **terms),
-        Dynamics(steps=100),
-        outputs,
-        tuple(i % outputs for i in range(images)),
-        tuple("abcdef"[:outputs]),
-        "small",
-    )
-
-
-def column(*values: float) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)[None, None]
-
-
-def every_term() -> dict[str, torch.Tensor]:
-    """What may act beside fields and couplings, for `small`."""
-    return {
-        "frequencies": column(1, -2, 0, 3, 0, 0),
-        "injection": column(0.5, 0, -1, 0, 0, 0.2),
-        "start": column(0.1, 1, 2, -1, 0, 3),
-        "lag": torch.tensor([0.3], dtype=torch.float64),
-        "harmonic": torch.tensor([[0.2, -0.4]], dtype=torch.float64),
-    }
 
 
 # Designs
@@ -206,9 +160,6 @@ def test_a_natural_frequency_detunes_its_tank() -> None:
     assert inductors["L1"] == pytest.approx(1.0 / ((omega + 5 / unit) ** 2 * 1e-12), rel=1e-9)
 
 
-SPREAD = Components(0.02, 0.01, None, 0.05, 0.04, 0.03)
-
-
 def test_components_without_tolerance_are_the_netlist_as_designed() -> None:
     design = small(frequencies=column(0, 5, 0, 0, 0, 0))
     wanted = netlists(design, Spice("lc"))
@@ -240,6 +191,16 @@ def test_every_component_has_a_tolerance_of_its_own_and_a_seed_gives_it_again() 
     g1, level = (np.array(re.findall(rf"{{{g}\*([\d.]+)}}", found), float) for g in ("g1", "level"))
     assert g1.std() == pytest.approx(0.05, rel=0.4)
     assert abs(np.corrcoef(g1, level)[0, 1]) < 0.5
+
+
+def test_amplitudes_recover_as_fast_beside_the_time_of_every_network() -> None:
+    """In the paper's 0.2 units of time as in the 15 of equilibrium propagation."""
+    spice = Spice("lc")
+    short, long = (
+        replace(small(), dynamics=Dynamics(observation_time=time)) for time in (0.2, 15.0)
+    )
+    assert spice.rate(short) == 20.0 * 100.0**0.5
+    assert spice.rate(long) * 15.0 == pytest.approx(spice.rate(short) * 0.2)
 
 
 def test_tuned_tanks_have_the_frequency_whatever_their_components() -> None:
@@ -382,266 +343,3 @@ def test_couplings_lie_row_by_row_in_words_of_lanes() -> None:
         value = (word >> (8 * (j % 4))) & 255
         assert value == whole[i, j] % 256
     assert int(words[1], 16) >> 8 == 0  # the end of a row is filled with zeros
-
-
-# Folders
-
-
-@pytest.mark.parametrize(
-    "target",
-    [
-        Spice("phase"),
-        Spice("lc", cycles=30.0),
-        Spice("lc", spread=SPREAD, seed=7, oscillator="cubic"),
-        WordLengths(lanes=2),
-        Plain(),
-    ],
-)
-def test_an_export_is_read_as_it_was_written(tmp_path: Path, target: Target) -> None:
-    folder = tmp_path / "export"
-    names = write_export(folder, small(), target)
-    assert sorted(names) == sorted(path.name for path in folder.iterdir())
-    design, found = read_export(folder)
-    assert found == target
-    refuse_edited(folder, design, found)
-    with pytest.raises(InputError, match="not empty"):
-        write_export(folder, small(), target)
-
-
-def test_changed_and_missing_files_are_not_run(tmp_path: Path) -> None:
-    write_export(tmp_path, small(), Spice())
-    design, target = read_export(tmp_path)
-    path = tmp_path / "image-0001.cir"
-    path.write_text(path.read_text() + ".control\nshell touch /tmp/never\n.endc\n")
-    with pytest.raises(InputError, match="allow edited files"):
-        refuse_edited(tmp_path, design, target)
-    path.unlink()
-    with pytest.raises(InputError, match="missing"):
-        refuse_edited(tmp_path, design, target)
-
-
-def test_sizes_that_no_network_has_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wide = replace(small(), phase_model=PhaseModel(torch.zeros(1, 1, 1025), torch.zeros(1, 1, 1)))
-    with pytest.raises(InputError, match="1,024 oscillators"):
-        write_export(tmp_path / "x", wide, Spice())
-    crowd = replace(small(n=60).under(np.zeros((4000, 60))), dynamics=Dynamics(steps=1_000_000))
-    with pytest.raises(InputError, match="4000 images, 60 oscillators and 1000000 steps"):
-        write_export(tmp_path / "x", crowd, Spice())
-    with pytest.raises(InputError, match="cycles must be from 1 to 10000"):
-        Spice("lc", cycles=1e9)
-    assert not (tmp_path / "x").exists()
-    write_export(tmp_path / "y", small(), Spice())
-    monkeypatch.setattr("entrain.export.design._MOST_BYTES", 100)
-    with pytest.raises(InputError, match="which no design is"):
-        read_export(tmp_path / "y")
-
-
-@pytest.mark.parametrize("target", [Spice(), Spice("lc"), WordLengths()])
-def test_a_name_is_never_a_command(target: Target) -> None:
-    """A design may come from anybody, and its files are then as this package writes them."""
-    hostile = "x\n.control\nshell touch never\n.endc\ninitial $system(1);\r`include"
-    files = files_of(replace(small(), model=hostile), target)
-    lines = [line for content in files.values() for line in content.decode().splitlines()]
-    held = [line for line in lines if "never" in line]
-    assert held
-    assert all(line.startswith(("*", "//")) for line in held)
-    assert not any(line.startswith((".control", "initial $system")) for line in lines)
-
-
-def test_a_folder_that_is_no_export_is_refused(tmp_path: Path, refuse: Refuse) -> None:
-    assert "no design.safetensors" in refuse("verify", str(tmp_path))
-    assert "no such folder" in refuse("verify", str(tmp_path / "none"))
-    (tmp_path / FILE).write_bytes(b"not safetensors")
-    assert "not a readable design" in refuse("verify", str(tmp_path))
-    write_design(tmp_path, replace(small(), target={"to": "abacus"}))
-    assert "'abacus'" in refuse("verify", str(tmp_path))
-    write_design(tmp_path, replace(small(), target={"to": "spice", "level": "phase", "ohms": 3}))
-    assert "not a readable design" in refuse("verify", str(tmp_path))
-
-
-# Plain numbers
-
-
-def test_plain_numbers_are_enough_to_compute_the_network_again(tmp_path: Path) -> None:
-    for name, design in (("plain", small()), ("all", small(**every_term()))):
-        write_export(tmp_path / name, design, Plain())
-        found = verify(tmp_path / name)
-        assert found.agree == found.images == 3
-        assert found.max_difference < 1e-12
-        with np.load(tmp_path / name / "network.npz", allow_pickle=False) as arrays:
-            assert np.array_equal(arrays["couplings"], design.couplings)
-            assert np.array_equal(arrays["fields"], design.fields)
-            assert arrays["scores"] == pytest.approx(design.scores(design.phases()))
-
-
-def test_descriptions_that_are_none_or_larger_than_the_design_are_errors(tmp_path: Path) -> None:
-    """A plain folder is read, not run, and may therefore have been edited."""
-    write_export(tmp_path, small(), Plain())
-    path = tmp_path / "network.json"
-    whole = json.loads(path.read_text())
-    changes: list[object] = [
-        {"oscillators": 3},
-        whole | {"oscillators": 10**9},
-        whole | {"dynamics": whole["dynamics"] | {"steps": 10**12}},
-        whole | {"dynamics": whole["dynamics"] | {"steps": 1e400}},
-        whole | {"dynamics": whole["dynamics"] | {"mobility": 1e308}},
-        whole | {"couplers": [[0, 99, 1.0, 1.0]]},
-        whole | {"test_vectors": whole["test_vectors"] * 3},
-        [],
-    ]
-    texts = [json.dumps(each) for each in changes]
-    for text in (*texts, "[" * 100_000, "\xff"):
-        path.write_text(text, encoding="latin-1")
-        with pytest.raises(InputError), np.errstate(all="ignore"):
-            verify(tmp_path)
-
-
-# ONNX
-
-
-def trained(tiny_run: Run, images: int = 40, chip: Chip | None = None) -> Design:
-    model, split = entrain.load(tiny_run.model), entrain.load_dataset("digits").test
-    features, labels = split.features[:images], split.labels[:images]
-    return design_of(model, features, labels, chip=chip, with_front=True)
-
-
-def test_an_onnx_graph_gives_the_scores_of_raw_pixels(tiny_run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime", reason="onnxruntime not installed (pip install onnxruntime)")
-    for name, chip in (("ideal", None), ("chip", preset("ark").sample(3))):
-        design = trained(tiny_run, chip=chip)
-        write_export(tmp_path / name, design, Onnx())
-        found = verify(tmp_path / name)
-        assert found.agree == found.images == 40
-        assert 0.0 < found.max_difference < 1e-4
-
-
-def test_an_onnx_graph_has_every_term_of_the_equations(tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime", reason="onnxruntime not installed (pip install onnxruntime)")
-    scaling = FeatureScaling((0.5, -1.0, 40.0), (1.0, 2.0, 10.0), 3.5)
-    rows = np.random.RandomState(0).normal(size=(3, 3)) * (1.0, 2.0, 10.0)
-    weights = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    front = front_of(rows, scaling, weights, torch.linspace(-1, 1, 6, dtype=torch.float64))
-    fields = np.zeros((3, 6))
-    fields[:, :4] = scaling(rows).double().numpy() @ weights.numpy().T
-    fields += np.linspace(-1, 1, 6)
-    terms = every_term()
-    for name in ("", *terms, "all"):
-        chosen = terms if name == "all" else {k: v for k, v in terms.items() if k == name}
-        design = replace(small(**chosen).under(fields), front=front)
-        write_export(tmp_path / f"x{name}", design, Onnx())
-        found = verify(tmp_path / f"x{name}")
-        assert found.max_difference < 1e-4, name
-    with pytest.raises(InputError, match="no input weights"):
-        files_of(small(), Onnx())
-
-
-def test_fields_that_a_chip_changes_have_no_onnx_graph(tiny_run: Run) -> None:
-    chip = Hardware(mismatch=Mismatch(fields=0.1)).sample(0)
-    with pytest.raises(InputError, match="changes fields by more than"):
-        trained(tiny_run, chip=chip)
-
-
-def test_onnx_without_its_packages_says_how_to_install_them(
-    tiny_run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(InputError, match=r"pip install 'entrain\[onnx\]'"):
-        files_of(trained(tiny_run), Onnx())
-
-
-def test_a_graph_that_is_none_is_an_error(tiny_run: Run, tmp_path: Path, refuse: Refuse) -> None:
-    pytest.importorskip("onnxruntime", reason="onnxruntime not installed (pip install onnxruntime)")
-    write_export(tmp_path, trained(tiny_run), Onnx())
-    (tmp_path / "network.onnx").write_bytes(b"nonsense")
-    assert "run entrain verify --edited" in refuse("verify", str(tmp_path))
-    assert "cannot run the graph" in refuse("verify", str(tmp_path), "--edited")
-
-
-# The command line
-
-
-def test_the_command_exports_and_says_what_to_do(
-    tiny_run: Run, tmp_path: Path, invoke: Invoke
-) -> None:
-    folder = tmp_path / "circuit"
-    given = ("export", str(tiny_run.model), "--to=spice", "--images=2", f"--out={folder}")
-    done = invoke(*given)
-    assert "entrain verify" in done.stdout
-    assert (folder / "image-0001.cir").is_file()
-    found = printed(
-        invoke, "export", str(tiny_run.model), "--to=verilog", f"--out={tmp_path / 'v'}"
-    )
-    assert found["oscillators"] == read_design(tmp_path / "v").oscillators
-    assert found["target"]["to"] == "verilog"
-    given = ("--to=spice", "--level=lc", "--spread=typical", "--seed=5", f"--out={tmp_path / 'c'}")
-    found = printed(invoke, "export", str(tiny_run.model), *given)
-    assert found["target"]["seed"] == 5
-    assert found["target"]["spread"]["transconductance"] == 0.05
-
-
-def test_the_command_refuses_what_it_cannot_export(
-    tiny_run: Run, tmp_path: Path, refuse: Refuse
-) -> None:
-    model = str(tiny_run.model)
-    assert "did you mean 'spice'" in refuse("export", model, "--to=spyce")
-    assert "did you mean 'phase'" in refuse("export", model, "--to=spice", "--level=phases")
-    assert "--cycles must be" in refuse("export", model, "--to=spice", "--cycles=0")
-    assert "--images must be" in refuse("export", model, "--to=spice", "--images=0")
-    lc = ("export", model, "--to=spice", "--level=lc", "--spread=ark")
-    assert "no section [components]" in refuse(*lc)
-    assert "--to plain" in refuse("export", model, "--to=plain", "--spread=typical")
-    assert "address bits" in refuse("export", model, "--to=verilog", "--address=2")
-    assert "lanes must be" in refuse("export", model, "--to=verilog", "--lanes=0")
-    verilog = ("export", model, "--to=verilog", f"--out={tmp_path / 'v'}")
-    assert "--level is for --to spice, got --to verilog" in refuse(*verilog, "--level=lc")
-    assert "--lanes is for --to verilog" in refuse("export", model, "--to=onnx", "--lanes=2")
-    (tmp_path / "there").write_text("something")
-    assert "not empty" in refuse("export", model, "--to=spice", f"--out={tmp_path}")
-
-
-def test_options_of_verify_that_would_be_ignored_are_refused(
-    tmp_path: Path, refuse: Refuse
-) -> None:
-    write_export(tmp_path / "s", small(images=2), Spice())
-    write_export(tmp_path / "v", small(images=2), WordLengths())
-    assert "has 2 images" in refuse("verify", str(tmp_path / "s"), "--images=3")
-    assert "only a Verilog core" in refuse("verify", str(tmp_path / "s"), "--synthesis")
-    assert "chosen for netlists" in refuse("verify", str(tmp_path / "v"), "--images=1")
-
-
-def test_an_export_that_is_killed_leaves_no_folder_of_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(folder: Path, design: Design) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("entrain.export.folder.write_design", killed)
-    with pytest.raises(KeyboardInterrupt):
-        write_export(tmp_path / "s", small(), Spice())
-    assert not list(tmp_path.iterdir())
-    monkeypatch.undo()
-    write_export(tmp_path / "s", small(), Spice())
-    assert [path.name for path in tmp_path.iterdir()] == ["s"]
-
-
-def test_amplitudes_recover_as_fast_beside_the_time_of_every_network() -> None:
-    """In the paper's 0.2 units of time as in the 15 of equilibrium propagation."""
-    spice = Spice("lc")
-    short, long = (
-        replace(small(), dynamics=Dynamics(observation_time=time)) for time in (0.2, 15.0)
-    )
-    assert spice.rate(short) == 20.0 * 100.0**0.5
-    assert spice.rate(long) * 15.0 == pytest.approx(spice.rate(short) * 0.2)
-
-
-def test_a_missing_simulator_is_named_with_how_to_install_it(
-    tiny_run: Run, tmp_path: Path, refuse: Refuse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_export(tmp_path / "s", small(), Spice())
-    write_export(tmp_path / "v", small(), WordLengths())
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert "apt-get install ngspice" in refuse("verify", str(tmp_path / "s"))
-    assert "verilator, or iverilog" in refuse("verify", str(tmp_path / "v"))
-    assert set(programs.PACKAGES) >= {"ngspice", "verilator", "iverilog", "yosys"}

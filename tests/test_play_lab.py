@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tomllib
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from entrain.playground.files import MODELS
 from entrain.tensorfile import read_tensors
 from play_worlds import save_made_up
 from test_play import SOURCE
-from visitor import Visit, playwright
+from visitor import Visit, playwright, visiting
 from visitor import browser as browser
 from visitor import url as url
 from visitor import visit as visit
@@ -49,6 +49,15 @@ def made(page: Visit) -> None:
     """Make the chips, and wait for the last."""
     page.get("make-chips").click()
     playwright.expect(page.get("yield-note")).to_contain_text("10 chips", timeout=LONG)
+
+
+@pytest.fixture(scope="module")
+def lab(browser: Any, url: str) -> Iterator[Visit]:
+    """A page with its chips made, for several tests that look at it."""
+    with visiting(browser, url) as visit:
+        page = open_lab(visit, "#v=1&d=fashion-mnist&p=direct&g=0&h=typical")
+        made(page)
+        yield page
 
 
 def saved(page: Visit, name: str) -> bytes:
@@ -188,14 +197,13 @@ def test_curves_follow_the_page(visit: Callable[..., Visit]) -> None:
     playwright.expect(page.get("curves-note")).to_contain_text("% done", timeout=LONG)
 
 
-def test_drawings_are_saved_as_they_are_seen(visit: Callable[..., Visit]) -> None:
-    page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0&h=typical")
-    made(page)
+def test_drawings_are_saved_as_they_are_seen(lab: Visit) -> None:
+    lab.page.emulate_media(color_scheme="light")
     for name in ("histogram", "confusion"):
-        drawing = ET.fromstring(saved(page, f"{name}-svg"))
+        drawing = ET.fromstring(saved(lab, f"{name}-svg"))
         assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
         assert "var(" not in ET.tostring(drawing, encoding="unicode")
-        picture = Image.open(io.BytesIO(saved(page, f"{name}-png")))
+        picture = Image.open(io.BytesIO(saved(lab, f"{name}-png")))
         width = int(drawing.attrib["width"])
         assert picture.size == (2 * width, 2 * int(drawing.attrib["height"]))
         assert len(np.unique(np.asarray(picture.convert("L")))) > 20
@@ -309,15 +317,14 @@ def test_a_ring_needs_more_oscillators_than_neighbours(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_lab_is_no_obstacle_for_anyone(visit: Callable[..., Visit], scheme: str) -> None:
+def test_the_lab_is_no_obstacle_for_anyone(lab: Visit, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page = visit(color_scheme=scheme, reduced_motion="reduce").go("#v=1&p=direct&g=0&h=typical")
-    page.set("lab-chips", "10")
-    page.set("lab-images", str(IMAGES))
-    page.get("imperfections").locator("summary").click()
-    made(page)
-    page.get("takeaway").locator("summary").click()
-    found = axe.run(page.page, {"include": [["[data-testid=lab]"], ["[data-testid=chip]"]]})
+    lab.page.emulate_media(color_scheme=scheme)
+    for name in ("imperfections", "takeaway"):
+        if not lab.get(name).evaluate("e => e.open"):
+            lab.get(name).locator("summary").click()
+    lab.shown()
+    found = axe.run(lab.page, {"include": [["[data-testid=lab]"], ["[data-testid=chip]"]]})
     assert [
         (v["id"], [n["target"] for n in v["nodes"]]) for v in found.response["violations"]
     ] == []

@@ -286,6 +286,14 @@ def test_a_result_that_is_none_is_not_overwritten(tmp_path: Path, refuse: Refuse
     assert json.loads((tmp_path / "preprocessing.json").read_text()) == {"mine": 1}
 
 
+def test_quick_is_a_size_of_its_own(tmp_path: Path, invoke: Invoke) -> None:
+    done = invoke("reproduce", "preprocessing", "--quick", "--runs", 1, "--out", tmp_path)
+    assert done.exit_code == 0, done.stderr
+    setting = json.loads((tmp_path / "preprocessing.json").read_text())["setting"]
+    assert (setting["name"], setting["runs"]) == ("quick", 1)
+    assert "## preprocessing" in (tmp_path / "REPRODUCTION.md").read_text()
+
+
 def test_bad_calls_say_what_to_do(tmp_path: Path, refuse: Refuse) -> None:
     assert "did you mean 'widths'" in refuse("reproduce", "width", *options(tmp_path))
     assert "--runs" in refuse("reproduce", "all", "--runs", 0)

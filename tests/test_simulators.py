@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from circuits import column, every_term, small
 from conftest import Invoke, Run, printed
 from entrain.export import (
     Design,
@@ -23,7 +24,6 @@ from entrain.export import (
 )
 from entrain.export.ngspice import simulate
 from entrain.hardware import Components
-from test_export import column, every_term, small
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
 
@@ -101,23 +101,28 @@ def test_verify_tells_what_it_found(tiny_run: Run, tmp_path: Path, invoke: Invok
 # Verilog
 
 
+LENGTHS = [
+    WordLengths(),
+    WordLengths(phase=12, coupling=6, sine=8, address=8, lanes=1),
+    WordLengths(phase=10, coupling=5, sine=6, address=10, lanes=8),
+    WordLengths(phase=20, coupling=12, sine=14, address=11, lanes=3),
+]
+
+
 @pytest.mark.parametrize(
-    "lengths",
+    ("chosen", "lengths"),
     [
-        WordLengths(),
-        WordLengths(phase=12, coupling=6, sine=8, address=8, lanes=1),
-        WordLengths(phase=10, coupling=5, sine=6, address=10, lanes=8),
-        WordLengths(phase=20, coupling=12, sine=14, address=11, lanes=3),
+        *(("iverilog", lengths) for lengths in LENGTHS),
+        ("verilator", LENGTHS[0]),
+        # Icarus runs these, too; Verilator takes ten seconds to compile one.
+        *(pytest.param("verilator", each, marks=pytest.mark.slow) for each in LENGTHS[1:]),
     ],
 )
-@pytest.mark.parametrize("chosen", ["iverilog", "verilator"])
 def test_the_core_is_its_integer_model_in_every_bit(
-    tmp_path: Path, lengths: WordLengths, chosen: digital.Simulator
+    tmp_path: Path, chosen: digital.Simulator, lengths: WordLengths
 ) -> None:
     if shutil.which(chosen) is None:
         pytest.skip(f"{chosen} is not installed (apt-get install {chosen})")
-    if chosen == "verilator" and lengths.lanes in (1, 3):
-        pytest.skip("Icarus runs these; Verilator takes ten seconds to compile one")
     design = small(n=7, images=4, outputs=3, frequencies=column(1, -2, 0, 3, 0, 0, 5))
     folder = exported(tmp_path / "core", design, lengths)
     scratch = tmp_path / "scratch"

@@ -15,7 +15,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Invoke, Run, cli, in_a_terminal, strict
+from conftest import Invoke, Run, all_in_a_terminal, cli, strict
 from entrain.cli import app
 from entrain.cli.console import err, guarded, out, visible
 from model_files import rewritten
@@ -140,11 +140,13 @@ def test_in_a_terminal_only_rich_sends_escape_sequences(
     hostile_pictures: Path, hostile_model: Path, tmp_path: Path
 ) -> None:
     options = ["--hidden=4,3,3", "--steps=10", "--direct-epochs=1", "--image-size=8"]
-    text = in_a_terminal("train", hostile_pictures, "--out", tmp_path / TITLE, *options)
-    text += in_a_terminal("show", hostile_model)
-    text += in_a_terminal("evaluate", hostile_model, "digits")
-    text += in_a_terminal("show", "--card", "mnist-74")
-    text += in_a_terminal("bench", "--help")
+    text = all_in_a_terminal(
+        ("train", hostile_pictures, "--out", tmp_path / TITLE, *options),
+        ("show", hostile_model),
+        ("evaluate", hostile_model, "digits"),
+        ("show", "--card", "mnist-74"),
+        ("bench", "--help"),
+    )
     colours_and_lines = re.compile(r"\x1b\[[0-9;]*m|\x1b\[(2K|1A|\?25[lh])|\r")
     assert colours_and_lines.search(text)
     assert not RAW.search(colours_and_lines.sub("", text))

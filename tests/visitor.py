@@ -6,6 +6,7 @@ Screenshots go to the folder ENTRAIN_SCREENSHOTS names (docs/images for the READ
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import os
 import re
@@ -171,8 +172,8 @@ def browser() -> Iterator[Any]:
         launched.close()
 
 
-@pytest.fixture
-def visit(browser: Any, url: str) -> Iterator[Callable[..., Visit]]:
+@contextlib.contextmanager
+def visiting(browser: Any, url: str) -> Iterator[Callable[..., Visit]]:
     """`visit(...)`: a new visitor; at the end nobody may have seen an error or asked elsewhere."""
     visits: list[Visit] = []
 
@@ -187,6 +188,13 @@ def visit(browser: Any, url: str) -> Iterator[Callable[..., Visit]]:
         assert each.complaints == [], each.complaints
         elsewhere = [r for r in each.requests if not r.startswith((url, "blob:", "data:"))]
         assert elsewhere == [], elsewhere
+
+
+@pytest.fixture
+def visit(browser: Any, url: str) -> Iterator[Callable[..., Visit]]:
+    """Visitors of one test."""
+    with visiting(browser, url) as begin:
+        yield begin
 
 
 @pytest.fixture

@@ -1,0 +1,80 @@
+"""The tutorials of the documentation run, and come to what they say."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from examples import printed
+
+
+def test_the_tutorial_of_digits_runs(tmp_path: Path) -> None:
+    accuracy, shape, right, downhill, *heated = printed("tutorials/digits.md", tmp_path)
+    assert float(accuracy) > 94
+    assert shape == "torch.Size([201, 5, 74])"
+    assert (right, downhill) == ("True", "True")
+    cold, warm, hot = (float(line.split()[1]) for line in heated)
+    assert cold == pytest.approx(float(accuracy), abs=0.1)
+    assert cold > warm > hot
+    assert (tmp_path / "decision.png").exists()
+
+
+def test_the_tutorial_of_own_data_runs(tmp_path: Path) -> None:
+    accuracy, same = printed("tutorials/own-data.md", tmp_path)
+    assert float(accuracy) > 0.95
+    assert same == "True"
+    answers = (tmp_path / "answers.csv").read_text().splitlines()
+    assert len(answers) == 1 + 178
+
+
+def test_the_tutorial_of_own_loops_runs(tmp_path: Path) -> None:
+    learned, better, under_noise, shape = printed("tutorials/own-loop.md", tmp_path)
+    assert float(learned) > 0.95
+    assert better == "True"
+    assert float(under_noise) > 0.9
+    assert shape == "torch.Size([5, 300, 3])"
+
+
+def test_the_tutorial_of_chips_runs(tmp_path: Path) -> None:
+    one, trained, ideal, ours, classifier = printed("tutorials/chips.md", tmp_path)
+    assert float(trained.split()[0]) > 80
+    assert float(one) > 75
+    assert float(ideal.split()[0]) < 50
+    assert float(ours) > 85
+    on_one, on_many = map(float, classifier.split())
+    assert on_one > 0.85
+    assert on_many > 90
+    assert (tmp_path / "digits-for-chips.safetensors").exists()
+
+
+def test_the_tutorial_of_equilibrium_propagation_runs(tmp_path: Path) -> None:
+    frequencies, its_own, another = printed("tutorials/equilibrium-propagation.md", tmp_path)
+    assert float(frequencies) > 50
+    assert float(its_own) > 80
+    assert float(another) < float(its_own) - 5
+
+
+@pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
+def test_the_tutorial_of_spice_runs(tmp_path: Path) -> None:
+    accuracy, agree, close = printed("tutorials/spice.md", tmp_path)
+    assert float(accuracy) > 60
+    assert (agree, close) == ("3 3", "True")
+    found = json.loads((tmp_path / "small-lc" / "verify.json").read_text())
+    assert found["images"] == 1
+
+
+@pytest.mark.slow  # test_reproduction.py has its commands at a smaller size
+def test_the_tutorial_of_reproduction_runs(tmp_path: Path) -> None:
+    values, reported = printed("tutorials/reproduction.md", tmp_path)
+    assert "rows" in values
+    assert reported == "True"
+
+
+@pytest.mark.slow  # test_ray_engine.py starts a Ray of its own, test_yield_ray.py has the command
+def test_the_tutorial_of_ray_runs(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    (chips,) = printed("tutorials/ray.md", tmp_path)
+    assert chips == "4"
