@@ -75,8 +75,8 @@ def test_one_run_has_no_error_bars() -> None:
         )
         for runs in (3, 1)
     }
-    # Three methods, two datasets, three metrics: ours above and below, and the paper's below.
-    assert bars == {3: 3 * 18, 1: 18}
+    # Three methods, two datasets, three metrics: ours and the paper's in the middle row.
+    assert bars == {3: 2 * 18, 1: 18}
 
 
 @pytest.mark.parametrize("dataset", ["mnist", "fashion"])
@@ -112,21 +112,25 @@ def test_main_performance_shows_runs_means_and_the_paper() -> None:
     values = results(3)
     axes = drawn("main-performance", values).axes
     printed = {(row["dataset"], row["method"]): row for row in published()["multiseed"]["rows"]}
-    for above, below, metric, key in zip(
+    for above, between, below, metric, key in zip(
         axes[:3],
-        axes[3:],
+        axes[3:6],
+        axes[6:],
         ("top1", "agreement", "endpoint_rmse"),
-        ("top1_mean", "agreement_mean", "rmse_mean"),
+        ("top1", "agreement", "rmse"),
         strict=True,
     ):
-        measured, differences = [], [0.0, 0.0]  # the dashed line has two ends
+        measured, differences, spreads = [], [0.0, 0.0], []  # the dashed line has two ends
         for row in values["multiseed"]["rows"]:
-            paper = printed[row["dataset"], row["method"]][key]
+            known = printed[row["dataset"], row["method"]]
+            paper = known[f"{key}_mean"]
             measured += [row["mean"][metric], paper]
+            spreads += [row["sd"][metric], known[f"{key}_sd"]]
             differences += [row["mean"][metric] - paper, 0.0]
             differences += [run[metric] - paper for run in row["runs"]]
         assert sorted(heights(above)) == pytest.approx(sorted(measured))
-        assert sorted(heights(below)) == pytest.approx(sorted(differences))
+        assert sorted(heights(between)) == pytest.approx(sorted(differences))
+        assert sorted(heights(below)) == pytest.approx(sorted(spreads))
 
 
 def test_sweep_has_a_point_for_each_teacher_and_the_papers_beside_them() -> None:

@@ -61,8 +61,9 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "main-performance",
             "Test accuracy, agreement with the teacher and endpoint RMSE on both datasets: as "
-            "measured (a to c), and as the difference from the paper's mean (d to f). Small points "
-            "are training orders (ten in the full setting), large markers their means, bars one "
+            "measured (a to c), as the difference from the paper's mean (d to f), and the sample "
+            "SD over training orders (g to i, on a logarithmic axis). In d to f, small points "
+            "beside a mean are its training orders (ten in the full setting), and bars are one "
             f"sample SD. {_DIAMONDS}",
             ("multiseed",),
             main_performance,
