@@ -205,13 +205,31 @@ def test_scaling_puts_fashion_above_and_the_paper_where_it_has_such_a_network() 
     assert sum(len(np.asarray(line.get_xdata())) for line in diamonds) == 3  # none at H = 8
 
 
-def test_scatter_has_path_across_and_names_its_points() -> None:
+def test_scatter_has_path_across_and_names_the_main_and_the_outermost_points() -> None:
     values = results(1)
+    rows = values["architectures"]["rows"]
+    for place, identifier in enumerate(("low", "middle", "high")):
+        moved = {key: {**rows[0][key]} for key in ("path", "two_stage_end")}
+        for top in moved.values():
+            top["top1"] += place - 1.0
+        rows.append(rows[0] | moved | {"identifier": identifier})
     axis = drawn("architectures-scatter", values).axes[0]
     points = {tuple(np.concatenate(line.get_data())) for line in axis.lines}
-    for row in values["architectures"]["rows"]:
+    for row in rows:
         assert (row["path"]["top1"], row["two_stage_end"]["top1"]) in points
-        assert row["identifier"] in {text.get_text() for text in axis.texts}
+    names = {text.get_text() for text in axis.texts}
+    assert {"T32_16_16", "low", "high"} <= names
+    assert "middle" not in names
+
+
+def test_pairs_have_a_row_for_each_teacher_and_join_its_two_numbers() -> None:
+    values = results(1)
+    axis = drawn("architectures-pairs", values).axes[0]
+    rows = values["architectures"]["rows"]
+    assert [text.get_text() for text in axis.get_yticklabels()] == [r["identifier"] for r in rows]
+    joined = [list(line.get_xdata()) for line in axis.lines]
+    for row in rows:
+        assert [row["path"]["top1"], row["two_stage_end"]["top1"]] in joined
 
 
 def test_misclassified_panels_name_both_classes() -> None:

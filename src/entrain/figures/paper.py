@@ -112,15 +112,17 @@ FIGURES: dict[str, PaperFigure] = {
             "TWO-STAGE-END against PATH for Fashion-MNIST teachers that divide the same hidden "
             "width in different ways (15 in the full setting), one run each. Dashed lines are "
             "equal gains of TWO-STAGE-END over PATH, in points. Hollow diamonds are the paper's "
-            "numbers. A line joins each to our result for the same architecture.",
+            "numbers. A line joins each to our result for the same architecture. Named are the "
+            "main architecture (T32_16_16) and those where our PATH, TWO-STAGE-END or gain is "
+            "lowest or highest. The table has all of them.",
             ("architectures",),
             architectures_scatter,
         ),
         PaperFigure(
             "architectures-pairs",
-            "From PATH to TWO-STAGE-END, one line for each Fashion-MNIST teacher architecture (15 "
-            "in the full setting), one run each. In each panel, our numbers are on the left and "
-            "the paper's on the right.",
+            "From PATH to TWO-STAGE-END for each Fashion-MNIST teacher architecture (15 in the "
+            "full setting), one run each. Solid lines join our two numbers, dotted lines under "
+            "them the paper's, which are hollow diamonds. T32_16_16 is the main architecture.",
             ("architectures",),
             architectures_pairs,
         ),

@@ -67,8 +67,8 @@ MAIN_METHODS = {"path": "PATH", "two_stage_end": "TWO-STAGE-END"}
 DATASET_COLOURS = {"MNIST": "#882255", "Fashion-MNIST": "#44AA99"}
 DATASET_LINES = {"MNIST": "-", "Fashion-MNIST": "--"}
 
-# Teachers by their number of hidden layers.
-DEPTH_COLOURS = {1: "#000000", 2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
+# Teachers by their number of hidden layers; two and three are dark and light in grey, too.
+DEPTH_COLOURS = {1: "#000000", 2: "#0072B2", 3: "#E69F00", 4: "#009E73"}
 DEPTH_MARKERS = {1: "*", 2: "o", 3: "^", 4: "s"}
 
 # What the paper prints: a hollow diamond.
