@@ -164,6 +164,8 @@ def test_scale_shows_the_papers_own_networks_and_ours_with_their_spread() -> Non
         if row["dataset"] == "MNIST"
     ]
     assert contains(heights(axis), wanted)
+    counts = [list(line.get_xdata()) for line in axis.lines]
+    assert sorted(row["N"] for row in ours) in counts
     bars = sum(isinstance(each, LineCollection) for each in axis.collections)
     assert bars >= len(wanted)
 

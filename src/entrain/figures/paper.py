@@ -162,11 +162,12 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "oscillator-scale",
             "Digit accuracy against the number of oscillators. Small points are training orders at "
-            f"each width (five in the full setting), {_BARS} The other points are cited, with the "
-            "SDs that the paper prints. Filled blue markers are standard MNIST, open ones other "
-            "digit tasks. Four works of the paper's figure are left out, because it prints no "
-            "accuracy for them: Moayed and Csaba 2026, Abernot and Todri-Sanial 2023, Gemo et al. "
-            "2026, and Cai et al. 2025 (784 phase variables per rollout).",
+            "each width (five in the full setting), drawn left of it. Squares are their means, "
+            "bars one sample SD. The other points are cited, with the SDs that the paper prints. "
+            "Filled blue circles are standard MNIST, open ones other digit tasks. Four works of "
+            "the paper's figure are left out, because it prints no accuracy for them: Moayed and "
+            "Csaba 2026, Abernot and Todri-Sanial 2023, Gemo et al. 2026, and Cai et al. 2025 (784 "
+            "phase variables per rollout).",
             ("oscillator-scale", "widths"),
             oscillator_scale,
         ),
@@ -182,7 +183,8 @@ FIGURES: dict[str, PaperFigure] = {
             "records",
             "Test accuracy against the number of oscillators. Our networks are trained on labels "
             "(DIRECT): with augmentation at every width, and without it at one. Small points are "
-            f"runs (five in the full setting), {_BARS} Hollow diamonds are the paper's "
+            f"runs (five in the full setting), {_BARS} The runs, and the networks without "
+            "augmentation, are drawn beside their width. Hollow diamonds are the paper's "
             "TWO-STAGE-END at its widths, blue markers other published networks, with the SDs that "
             "the paper prints. Wang's digits are not MNIST. Networks for other tasks or of unknown "
             "size are left out. The widths are the paper's. We chose our settings on validation "

@@ -85,12 +85,12 @@ PAPER_LOOK: dict[str, Any] = {
 PUBLISHED_COLOUR = CLASS_COLOURS[0]
 
 
-def published_look(standard: bool, marker: str = "o") -> dict[str, Any]:
+def published_look(standard: bool) -> dict[str, Any]:
     """The look of a published network: filled on the standard task, open on another."""
     return {
         "linestyle": "none",
-        "marker": marker,
-        "markersize": 7.5,
+        "marker": "o",
+        "markersize": 5.5,
         "color": PUBLISHED_COLOUR,
         "markerfacecolor": PUBLISHED_COLOUR if standard else "white",
         "markeredgewidth": 1.4,
