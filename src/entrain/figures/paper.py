@@ -228,7 +228,7 @@ FIGURES: dict[str, PaperFigure] = {
             "Test accuracy over several training orders, where the paper has single runs at "
             "learning rate 30. In the full setting there are 20 orders from exact zero and with "
             "endpoint weight 10, and five otherwise. TWO-STAGE-END from the exact minimum of PATH "
-            f"is shown as well. {_DIAMONDS} {_ERROR_SCALE}",
+            f"is shown as well. Upright ticks are means. {_DIAMONDS} {_ERROR_SCALE}",
             ("single-runs",),
             single_runs,
         ),
@@ -244,7 +244,7 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "recurrence",
             "DIRECT with a part removed: test accuracy of runs (five in the full setting), "
-            f"their means and one sample SD. {_ERROR_SCALE} {_TRAININGS}",
+            f"their means (upright ticks) and one sample SD. {_ERROR_SCALE} {_TRAININGS}",
             ("recurrence",),
             recurrence,
         ),
