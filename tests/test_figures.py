@@ -75,8 +75,8 @@ def test_one_run_has_no_error_bars() -> None:
         )
         for runs in (3, 1)
     }
-    # Three methods, two datasets, three metrics: ours above and below, and the paper's below.
-    assert bars == {3: 3 * 18, 1: 18}
+    # Three methods, two datasets, three metrics: ours and the paper's in the middle row.
+    assert bars == {3: 2 * 18, 1: 18}
 
 
 @pytest.mark.parametrize("dataset", ["mnist", "fashion"])
@@ -112,21 +112,25 @@ def test_main_performance_shows_runs_means_and_the_paper() -> None:
     values = results(3)
     axes = drawn("main-performance", values).axes
     printed = {(row["dataset"], row["method"]): row for row in published()["multiseed"]["rows"]}
-    for above, below, metric, key in zip(
+    for above, between, below, metric, key in zip(
         axes[:3],
-        axes[3:],
+        axes[3:6],
+        axes[6:],
         ("top1", "agreement", "endpoint_rmse"),
-        ("top1_mean", "agreement_mean", "rmse_mean"),
+        ("top1", "agreement", "rmse"),
         strict=True,
     ):
-        measured, differences = [], [0.0, 0.0]  # the dashed line has two ends
+        measured, differences, spreads = [], [0.0, 0.0], []  # the dashed line has two ends
         for row in values["multiseed"]["rows"]:
-            paper = printed[row["dataset"], row["method"]][key]
+            known = printed[row["dataset"], row["method"]]
+            paper = known[f"{key}_mean"]
             measured += [row["mean"][metric], paper]
+            spreads += [row["sd"][metric], known[f"{key}_sd"]]
             differences += [row["mean"][metric] - paper, 0.0]
             differences += [run[metric] - paper for run in row["runs"]]
         assert sorted(heights(above)) == pytest.approx(sorted(measured))
-        assert sorted(heights(below)) == pytest.approx(sorted(differences))
+        assert sorted(heights(between)) == pytest.approx(sorted(differences))
+        assert sorted(heights(below)) == pytest.approx(sorted(spreads))
 
 
 def test_sweep_has_a_point_for_each_teacher_and_the_papers_beside_them() -> None:
@@ -160,6 +164,8 @@ def test_scale_shows_the_papers_own_networks_and_ours_with_their_spread() -> Non
         if row["dataset"] == "MNIST"
     ]
     assert contains(heights(axis), wanted)
+    counts = [list(line.get_xdata()) for line in axis.lines]
+    assert sorted(row["N"] for row in ours) in counts
     bars = sum(isinstance(each, LineCollection) for each in axis.collections)
     assert bars >= len(wanted)
 
@@ -201,13 +207,31 @@ def test_scaling_puts_fashion_above_and_the_paper_where_it_has_such_a_network() 
     assert sum(len(np.asarray(line.get_xdata())) for line in diamonds) == 3  # none at H = 8
 
 
-def test_scatter_has_path_across_and_names_its_points() -> None:
+def test_scatter_has_path_across_and_names_the_main_and_the_outermost_points() -> None:
     values = results(1)
+    rows = values["architectures"]["rows"]
+    for place, identifier in enumerate(("low", "middle", "high")):
+        moved = {key: {**rows[0][key]} for key in ("path", "two_stage_end")}
+        for top in moved.values():
+            top["top1"] += place - 1.0
+        rows.append(rows[0] | moved | {"identifier": identifier})
     axis = drawn("architectures-scatter", values).axes[0]
     points = {tuple(np.concatenate(line.get_data())) for line in axis.lines}
-    for row in values["architectures"]["rows"]:
+    for row in rows:
         assert (row["path"]["top1"], row["two_stage_end"]["top1"]) in points
-        assert row["identifier"] in {text.get_text() for text in axis.texts}
+    names = {text.get_text() for text in axis.texts}
+    assert {"T32_16_16", "low", "high"} <= names
+    assert "middle" not in names
+
+
+def test_pairs_have_a_row_for_each_teacher_and_join_its_two_numbers() -> None:
+    values = results(1)
+    axis = drawn("architectures-pairs", values).axes[0]
+    rows = values["architectures"]["rows"]
+    assert [text.get_text() for text in axis.get_yticklabels()] == [r["identifier"] for r in rows]
+    joined = [list(line.get_xdata()) for line in axis.lines]
+    for row in rows:
+        assert [row["path"]["top1"], row["two_stage_end"]["top1"]] in joined
 
 
 def test_misclassified_panels_name_both_classes() -> None:

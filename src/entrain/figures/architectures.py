@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from entrain.experiments.architectures import MAIN
 from entrain.figures.labels import label_points
 from entrain.figures.panels import (
     AGREEMENT,
@@ -17,6 +18,8 @@ from entrain.figures.panels import (
     Values,
     heading,
     legend_below,
+    means,
+    method_key,
     number,
     panels,
     paper_key,
@@ -30,75 +33,88 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+Line = tuple[tuple[float, float], tuple[float, float]]
+
 _FAINT = "#AAAAAA"
 _COUNTS = ("no", "one", "two", "three", "four")
 
 
 def architectures_scatter(results: Results) -> Figure:
-    """A point per teacher: PATH across, TWO-STAGE-END up; dashed lines are equal gains."""
+    """A point per teacher: PATH across, TWO-STAGE-END up; dashed lines are equal gains. Named are
+    the main teacher and the outermost ones."""
     rows = results["architectures"]["rows"]
-    figure, axes = panels(1, 2, (11.0, 4.9))
+    figure, axes = panels(1, 2, (7.0, 4.1))
     todo = []
     for letter, axis, metric in zip("ab", axes[0], (TOP1, AGREEMENT), strict=True):
-        ours, theirs = [], []
+        ours, theirs, lines = [], [], []
         for row in rows:
             here, there = _pair(row, metric), _printed(row, metric)
-            axis.plot(*here, **_look(row), markersize=_size(row), zorder=4)
+            axis.plot(*here, **_look(row), zorder=4)
             ours.append(here)
             if there:
                 theirs.append(there)
-                both = zip(here, there, strict=True)
-                axis.plot(*both, color=_FAINT, linewidth=0.7, zorder=1)
-                paper_marks(axis, there[:1], there[1:], markersize=4.5)
+                lines.append((here, there))
+                axis.plot(*zip(here, there, strict=True), color=_FAINT, linewidth=0.6, zorder=1)
+                paper_marks(axis, there[:1], there[1:], markersize=3.5)
         every = np.array(ours + theirs)
         axis.set_xlim(*_limits(every[:, 0]))
         axis.set_ylim(*_limits(every[:, 1]))
-        _equal_gains(axis)
+        lines += _equal_gains(axis)
         label = METRIC_LABELS[metric]
         axis.set_xlabel(f"PATH: {label}")
         axis.set_ylabel(f"TWO-STAGE-END: {label}")
         heading(axis, "", letter)
-        todo.append((axis, ours, every))
-    legend_below(figure, [*_depth_keys(rows), paper_key(), _gain_key()])
+        todo.append((axis, ours, np.concatenate([np.linspace(*line, 40) for line in lines])))
+    legend_below(figure, [*_depth_keys(rows), paper_key(), _gain_key()], columns=3)
     figure.draw_without_rendering()  # settles the layout, which the labels go by
-    for axis, ours, every in todo:
-        label_points(axis, [row["identifier"] for row in rows], ours, every)
+    for axis, ours, drawn in todo:
+        before, after = np.transpose(ours)
+        named = _named(rows, before, after, after - before)
+        names = [rows[place]["identifier"] for place in named]
+        at = [ours[place] for place in named]
+        label_points(axis, names, at, np.concatenate([ours, drawn]))
     return figure
 
 
 def architectures_pairs(results: Results) -> Figure:
-    """One line per teacher from PATH to TWO-STAGE-END, ours and the paper's, a panel per metric."""
+    """A row per teacher, a panel per metric: from PATH to TWO-STAGE-END, ours and the paper's."""
     rows = results["architectures"]["rows"]
-    figure, axes = panels(1, 3, (10.5, 3.9))
+    figure, axes = panels(1, 3, (7.0, 0.26 * len(rows) + 1.2), sharey=True)
     for letter, axis, metric in zip("abc", axes[0], (TOP1, AGREEMENT, RMSE), strict=True):
-        for row in rows:
-            look = _look(row) | {"linestyle": "-", "linewidth": 1.0, "alpha": 0.85}
-            size = _size(row) - 1.5
-            axis.plot((0, 1), _pair(row, metric), **look, markersize=size)
-            printed = _printed(row, metric)
+        for y, row in enumerate(rows):
+            ours, printed = _pair(row, metric), _printed(row, metric)
+            axis.plot(ours, (y - 0.15, y - 0.15), color="#777777", linewidth=1.2)
+            for end, method in zip(ours, MAIN_METHODS.values(), strict=True):
+                means(axis, [end], [y - 0.15], [None], method, markersize=4.5)
             if printed:
-                open_marks = {"markerfacecolor": "white", "markersize": size - 1.0}
-                axis.plot((1.7, 2.7), printed, **(look | open_marks))
-        axis.set_xticks((0, 1, 1.7, 2.7), ("PATH", "TWO-\nSTAGE-\nEND") * 2, fontsize=7.5)
-        axis.set_xlim(-0.3, 3.0)
-        axis.axvline(1.35, color="#AAAAAA", linewidth=0.8)
-        for x, name in ((0.5, "ours"), (2.2, "paper")):
-            axis.text(x, 1.0, name, transform=axis.get_xaxis_transform(), ha="center", fontsize=8.5)
-        axis.grid(False, axis="x")
-        axis.set_ylabel(METRIC_LABELS[metric] + (", lower is better" if metric == RMSE else ""))
-        heading(axis, "", letter)
-    legend_below(figure, _depth_keys(rows, line="-"))
+                axis.plot(printed, (y + 0.2, y + 0.2), ":", color="#777777", linewidth=1.0)
+                for end, method in zip(printed, MAIN_METHODS.values(), strict=True):
+                    paper_marks(axis, [end], [y + 0.2], method, markersize=3.2)
+        axis.set_yticks(range(len(rows)), [row["identifier"] for row in rows])
+        axis.set_ylim(len(rows) - 0.5, -0.5)
+        axis.set_xlabel(METRIC_LABELS[metric])
+        heading(axis, "lower is better" if metric == RMSE else "", letter)
+    legend_below(figure, [*map(method_key, MAIN_METHODS.values()), paper_key()])
     return figure
 
 
-def _equal_gains(axis: Axes) -> None:
-    """Lines y = x + gain through the panel, with the gain where each leaves it."""
+def _named(rows: list[Values], *values: np.ndarray) -> list[int]:
+    """Places of the main teacher, and of the lowest and the highest of each of `values`."""
+    main = [place for place, row in enumerate(rows) if row["identifier"] == MAIN]
+    ends = [int(find(each)) for each in values for find in (np.nanargmin, np.nanargmax)]
+    return sorted({*main, *ends})
+
+
+def _equal_gains(axis: Axes) -> list[Line]:
+    """Draw lines y = x + gain with the gain where each leaves the panel. Return them."""
     (left, right), (bottom, top) = axis.get_xlim(), axis.get_ylim()
     step = 1 if top - left - (bottom - right) < 8 else 2
     first = step * np.ceil((bottom - right) / step)
+    lines = []
     for gain in np.arange(first, top - left, step):
         low, high = max(left, bottom - gain), min(right, top - gain)
         axis.plot((low, high), (low + gain, high + gain), "--", color=_FAINT, linewidth=0.8)
+        lines.append(((low, low + gain), (high, high + gain)))
         if high - low > 0.25 * (right - left):
             axis.annotate(
                 f"{gain:+.0f}",
@@ -110,6 +126,7 @@ def _equal_gains(axis: Axes) -> None:
                 fontsize=7,
                 color="#777777",
             )
+    return lines
 
 
 def _pair(row: Values, metric: str) -> tuple[float, float]:
@@ -134,11 +151,12 @@ def _depth(row: Values) -> int:
 
 def _look(row: Values) -> dict[str, Any]:
     depth = _depth(row)
-    return {"marker": DEPTH_MARKERS[depth], "color": DEPTH_COLOURS[depth], "linestyle": "none"}
-
-
-def _size(row: Values) -> float:
-    return 10.0 if DEPTH_MARKERS[_depth(row)] == "*" else 6.5
+    return {
+        "marker": DEPTH_MARKERS[depth],
+        "color": DEPTH_COLOURS[depth],
+        "linestyle": "none",
+        "markersize": 7.5 if DEPTH_MARKERS[depth] == "*" else 4.5,
+    }
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:
@@ -147,7 +165,7 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _depth_keys(rows: list[Values], line: str = "none") -> list[Line2D]:
+def _depth_keys(rows: list[Values]) -> list[Line2D]:
     from matplotlib.lines import Line2D
 
     known = {_depth(row): row for row in sorted(rows, key=_depth)}
@@ -155,8 +173,7 @@ def _depth_keys(rows: list[Values], line: str = "none") -> list[Line2D]:
         Line2D(
             [],
             [],
-            **(_look(row) | {"linestyle": line}),
-            markersize=_size(row),
+            **_look(row),
             label=f"{_COUNTS[depth]} hidden layer{'s' if depth > 1 else ''}",
         )
         for depth, row in known.items()

@@ -18,12 +18,14 @@ from entrain.figures.panels import (
     paper_marks,
     run_key,
 )
-from entrain.figures.style import METHOD_COLOURS, METHOD_MARKERS
+from entrain.figures.style import METHOD_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+
+_TICK: dict[str, Any] = {"marker": "|", "markersize": 7.0, "markeredgewidth": 1.4}  # a mean
 
 
 def single_runs(results: Results) -> Figure:
@@ -39,9 +41,8 @@ def recurrence(results: Results) -> Figure:
 def _lines(rows: list[Values], label: str, method: str) -> Figure:
     datasets = by_dataset(rows)
     names = list(dict.fromkeys(row[label] for row in rows))
-    figure, axes = panels(
-        1, len(datasets), (1.8 + 3.9 * len(datasets), 0.36 * len(names) + 1.3), sharey=True
-    )
+    size = (2.0 + 2.6 * len(datasets), 0.36 * len(names) + 1.3)
+    figure, axes = panels(1, len(datasets), size, sharey=True)
     printed = False
     for letter, axis, (dataset, found) in zip("abcd", axes[0], datasets.items(), strict=False):
         shown = []
@@ -58,7 +59,7 @@ def _lines(rows: list[Values], label: str, method: str) -> Figure:
         axis.grid(False, axis="y")
         for y in range(1, len(names)):
             axis.axhline(y - 0.5, color="#dddddd", linewidth=0.6, zorder=0)
-        error_scale(axis, "x", shown, apart=0.07)
+        error_scale(axis, "x", shown, apart=0.12)
         axis.set_xlabel("test top-1 accuracy (%)")
         heading(axis, dataset, letter)
     legend_below(figure, [_mean_key(), run_key(), *([paper_key()] if printed else [])])
@@ -70,12 +71,11 @@ def _line(axis: Axes, y: float, row: Values, tops: list[float], method: str) -> 
     mean, sd = number(row["mean"][TOP1]), row["sd"][TOP1]
     if sd is not None:
         axis.hlines(y, mean - sd, mean + sd, color=colour, linewidth=4.0, alpha=0.4, zorder=2)
-    axis.plot([mean], [y], color=colour, marker=METHOD_MARKERS[method], markersize=6.0, zorder=4)
+    axis.plot([mean], [y], color=colour, zorder=4, **_TICK)
     axis.plot(tops, [y - 0.22] * len(tops), ".", color="#222222", markersize=4, alpha=0.7)
 
 
 def _mean_key() -> Line2D:
     from matplotlib.lines import Line2D
 
-    look: dict[str, Any] = {"marker": "o", "linewidth": 4.0, "alpha": 0.6}
-    return Line2D([], [], color="#555555", label="mean and one SD", **look)
+    return Line2D([], [], color="#777777", linewidth=4.0, label="mean and one SD", **_TICK)

@@ -18,7 +18,6 @@ _PAPER = "TWO-STAGE-END"
 _CLASSES = 10  # outputs of every network of the paper
 _KEYS = {"MNIST": "mnist_top1", "Fashion-MNIST": "fashion_top1"}
 _OTHER_DIGITS = "8x8 Digits"
-_MARKERS = "o^v<pP"
 _COLOUR = METHOD_COLOURS[_PAPER]
 _LINE: dict[str, Any] = {
     "linestyle": "-",
@@ -46,7 +45,8 @@ def paper_widths(axis: Axes, dataset: str, **look: Any) -> list[Point]:
     counts = [row["H"] + _CLASSES for row in rows]
     tops = [row["two_stage_end_top1_mean"] for row in rows]
     paper_marks(axis, counts, tops, _PAPER, **(_LINE | look))
-    _bars(axis, counts, tops, [row["two_stage_end_top1_sd"] for row in rows], _COLOUR)
+    sds = [row["two_stage_end_top1_sd"] for row in rows]
+    _bars(axis, counts, tops, sds, look.get("color", _COLOUR))
     return list(zip(counts, tops, strict=True))
 
 
@@ -55,14 +55,14 @@ def published_networks(axis: Axes, dataset: str) -> tuple[list[str], list[Point]
     names and points."""
     names, points = [], []
     key = _KEYS.get(dataset, "")
-    for row, marker in zip(_others(), _MARKERS, strict=False):
+    for row in _others():
         name, top, sd = row["system"], row.get(f"{key}_mean"), row.get(f"{key}_sd")
         standard = top is not None
         if dataset == "MNIST" and row["task"] == _OTHER_DIGITS:
             name, top = f"{name} (8x8 digits)", row["other_task_top1_mean"]
         if top is None:
             continue
-        axis.plot(row["total"], top, **published_look(standard, marker))
+        axis.plot(row["total"], top, **published_look(standard))
         _bars(axis, [row["total"]], [top], [sd], PUBLISHED_COLOUR)
         names.append(name)
         points.append((float(row["total"]), float(top)))

@@ -61,8 +61,9 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "main-performance",
             "Test accuracy, agreement with the teacher and endpoint RMSE on both datasets: as "
-            "measured (a to c), and as the difference from the paper's mean (d to f). Small points "
-            "are training orders (ten in the full setting), large markers their means, bars one "
+            "measured (a to c), as the difference from the paper's mean (d to f), and the sample "
+            "SD over training orders (g to i, on a logarithmic axis). In d to f, small points "
+            "beside a mean are its training orders (ten in the full setting), and bars are one "
             f"sample SD. {_DIAMONDS}",
             ("multiseed",),
             main_performance,
@@ -111,15 +112,17 @@ FIGURES: dict[str, PaperFigure] = {
             "TWO-STAGE-END against PATH for Fashion-MNIST teachers that divide the same hidden "
             "width in different ways (15 in the full setting), one run each. Dashed lines are "
             "equal gains of TWO-STAGE-END over PATH, in points. Hollow diamonds are the paper's "
-            "numbers. A line joins each to our result for the same architecture.",
+            "numbers. A line joins each to our result for the same architecture. Named are the "
+            "main architecture (T32_16_16) and those where our PATH, TWO-STAGE-END or gain is "
+            "lowest or highest. The table has all of them.",
             ("architectures",),
             architectures_scatter,
         ),
         PaperFigure(
             "architectures-pairs",
-            "From PATH to TWO-STAGE-END, one line for each Fashion-MNIST teacher architecture (15 "
-            "in the full setting), one run each. In each panel, our numbers are on the left and "
-            "the paper's on the right.",
+            "From PATH to TWO-STAGE-END for each Fashion-MNIST teacher architecture (15 in the "
+            "full setting), one run each. Solid lines join our two numbers, dotted lines under "
+            "them the paper's, which are hollow diamonds. T32_16_16 is the main architecture.",
             ("architectures",),
             architectures_pairs,
         ),
@@ -159,11 +162,12 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "oscillator-scale",
             "Digit accuracy against the number of oscillators. Small points are training orders at "
-            f"each width (five in the full setting), {_BARS} The other points are cited, with the "
-            "SDs that the paper prints. Filled blue markers are standard MNIST, open ones other "
-            "digit tasks. Four works of the paper's figure are left out, because it prints no "
-            "accuracy for them: Moayed and Csaba 2026, Abernot and Todri-Sanial 2023, Gemo et al. "
-            "2026, and Cai et al. 2025 (784 phase variables per rollout).",
+            "each width (five in the full setting), drawn left of it. Squares are their means, "
+            "bars one sample SD. The other points are cited, with the SDs that the paper prints. "
+            "Filled blue circles are standard MNIST, open ones other digit tasks. Four works of "
+            "the paper's figure are left out, because it prints no accuracy for them: Moayed and "
+            "Csaba 2026, Abernot and Todri-Sanial 2023, Gemo et al. 2026, and Cai et al. 2025 (784 "
+            "phase variables per rollout).",
             ("oscillator-scale", "widths"),
             oscillator_scale,
         ),
@@ -179,7 +183,8 @@ FIGURES: dict[str, PaperFigure] = {
             "records",
             "Test accuracy against the number of oscillators. Our networks are trained on labels "
             "(DIRECT): with augmentation at every width, and without it at one. Small points are "
-            f"runs (five in the full setting), {_BARS} Hollow diamonds are the paper's "
+            f"runs (five in the full setting), {_BARS} The runs, and the networks without "
+            "augmentation, are drawn beside their width. Hollow diamonds are the paper's "
             "TWO-STAGE-END at its widths, blue markers other published networks, with the SDs that "
             "the paper prints. Wang's digits are not MNIST. Networks for other tasks or of unknown "
             "size are left out. The widths are the paper's. We chose our settings on validation "
@@ -223,7 +228,7 @@ FIGURES: dict[str, PaperFigure] = {
             "Test accuracy over several training orders, where the paper has single runs at "
             "learning rate 30. In the full setting there are 20 orders from exact zero and with "
             "endpoint weight 10, and five otherwise. TWO-STAGE-END from the exact minimum of PATH "
-            f"is shown as well. {_DIAMONDS} {_ERROR_SCALE}",
+            f"is shown as well. Upright ticks are means. {_DIAMONDS} {_ERROR_SCALE}",
             ("single-runs",),
             single_runs,
         ),
@@ -239,7 +244,7 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "recurrence",
             "DIRECT with a part removed: test accuracy of runs (five in the full setting), "
-            f"their means and one sample SD. {_ERROR_SCALE} {_TRAININGS}",
+            f"their means (upright ticks) and one sample SD. {_ERROR_SCALE} {_TRAININGS}",
             ("recurrence",),
             recurrence,
         ),

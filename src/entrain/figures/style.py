@@ -67,8 +67,8 @@ MAIN_METHODS = {"path": "PATH", "two_stage_end": "TWO-STAGE-END"}
 DATASET_COLOURS = {"MNIST": "#882255", "Fashion-MNIST": "#44AA99"}
 DATASET_LINES = {"MNIST": "-", "Fashion-MNIST": "--"}
 
-# Teachers by their number of hidden layers.
-DEPTH_COLOURS = {1: "#000000", 2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
+# Teachers by their number of hidden layers; two and three are dark and light in grey, too.
+DEPTH_COLOURS = {1: "#000000", 2: "#0072B2", 3: "#E69F00", 4: "#009E73"}
 DEPTH_MARKERS = {1: "*", 2: "o", 3: "^", 4: "s"}
 
 # What the paper prints: a hollow diamond.
@@ -85,12 +85,12 @@ PAPER_LOOK: dict[str, Any] = {
 PUBLISHED_COLOUR = CLASS_COLOURS[0]
 
 
-def published_look(standard: bool, marker: str = "o") -> dict[str, Any]:
+def published_look(standard: bool) -> dict[str, Any]:
     """The look of a published network: filled on the standard task, open on another."""
     return {
         "linestyle": "none",
-        "marker": marker,
-        "markersize": 7.5,
+        "marker": "o",
+        "markersize": 5.5,
         "color": PUBLISHED_COLOUR,
         "markerfacecolor": PUBLISHED_COLOUR if standard else "white",
         "markeredgewidth": 1.4,
