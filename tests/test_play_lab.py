@@ -385,6 +385,16 @@ def test_the_lab_has_room(visit: Callable[..., Visit], width: int) -> None:
         assert box["x"] + box["width"] <= lab["x"] + lab["width"]
 
 
+WIDE = {"width": 1280, "height": 900}
+
+
+def test_an_open_page_that_becomes_narrow_has_room(visit: Callable[..., Visit]) -> None:
+    page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0&h=typical", viewport=WIDE)
+    made(page)
+    page.page.set_viewport_size(WIDE | {"width": 390})
+    page.eventually(lambda: page.page.evaluate("document.documentElement.scrollWidth") <= 390)
+
+
 def test_toml_of_every_preset_is_that_preset(visit: Callable[..., Visit]) -> None:
     assert tomllib.loads("[a]\nb = 1e-7")["a"]["b"] == 1e-7  # as JavaScript writes small numbers
     page = visit(reduced_motion="reduce").go("#v=1&d=mnist&p=direct&g=0&h=typical")

@@ -113,12 +113,16 @@ def compare(values: Values) -> Comparison:
     here, other = (rows["EP", "chip"][where]["mean"] for where in ("on_chip", "on_others"))
     text = "EP: a network trained on one chip is less accurate on others of its kind"
     claims.append(Claim(text, here > other, f"{here:.2f} against {other:.2f} %"))
-    without, ideal = (
-        rows["EP", "chip"]["on_chip"]["mean"],
-        rows["DIRECT", "ideal"]["on_chip"]["mean"],
+    without, ideal = (rows[key]["on_chip"] for key in (("EP", "chip"), ("DIRECT", "ideal")))
+    text = (
+        "EP, trained on the chip without a model, is there no less accurate than DIRECT of the "
+        "ideal network"
     )
-    text = "EP, trained on the chip without a model, beats DIRECT of the ideal network there"
-    claims.append(Claim(text, without > ideal, f"{without:.2f} against {ideal:.2f} %"))
+    shown = " against ".join(
+        f"{each['mean']:.2f}" + (f" ± {each['sd']:.2f}" if each["sd"] is not None else "")
+        for each in (without, ideal)
+    )
+    claims.append(Claim(text, without["mean"] >= ideal["mean"], f"{shown} %"))
     return Comparison((), (), (), tuple(claims))
 
 
