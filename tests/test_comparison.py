@@ -140,6 +140,16 @@ def test_the_results_here_are_of_the_experiments_as_they_are() -> None:
         assert all(stage["seconds"] > 0 for stage in result["stages"])
 
 
+def test_a_training_that_several_results_name_was_made_in_one_place() -> None:
+    places: dict[tuple[str, float], set[str]] = {}
+    for name in MEASURED:
+        result = json.loads((RESULTS / f"{name}.json").read_text())
+        for stage in result["stages"]:
+            by = places.setdefault((stage["key"], stage["seconds"]), set())
+            by.add(stage.get("device", result["device"]))
+    assert {which: by for which, by in places.items() if len(by) > 1} == {}
+
+
 def test_the_report_here_is_made_from_the_results_here() -> None:
     results = {n: json.loads((RESULTS / f"{n}.json").read_text()) for n in MEASURED}
     drawn = [name for name, each in FIGURES.items() if set(each.needs) <= results.keys()]
