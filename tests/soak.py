@@ -284,7 +284,7 @@ def _timeless(path: Path) -> bytes:
         parts = without_times(metadata), header
         return json.dumps(parts, sort_keys=True).encode() + tensors
     if path.suffix == ".md":
-        return re.sub(rb"times sum to [0-9.]+ minutes", b"", content)
+        return re.sub(rb"[0-9.]+ minutes on", b"", content)
     return content
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -192,6 +193,16 @@ def test_the_results_here_are_of_the_experiments_as_they_are() -> None:
         assert all(stage["seconds"] > 0 for stage in result["stages"])
 
 
+def test_a_training_that_several_results_name_was_made_in_one_place() -> None:
+    places: dict[tuple[str, float], set[str]] = {}
+    for name in MEASURED:
+        result = json.loads((RESULTS / f"{name}.json").read_text())
+        for stage in result["stages"]:
+            by = places.setdefault((stage["key"], stage["seconds"]), set())
+            by.add(stage.get("device", result["device"]))
+    assert {which: by for which, by in places.items() if len(by) > 1} == {}
+
+
 def test_the_report_here_is_made_from_the_results_here() -> None:
     results = {n: json.loads((RESULTS / f"{n}.json").read_text()) for n in MEASURED}
     drawn = [name for name, each in FIGURES.items() if set(each.needs) <= results.keys()]
@@ -202,6 +213,51 @@ def test_the_report_here_is_made_from_the_results_here() -> None:
         assert f"figures/{name}.png" in text
     size = sum(p.stat().st_size for p in RESULTS.rglob("*") if "stages" not in p.parts)
     assert size < 12_000_000
+
+
+OLD = {"entrain": "0.1.0", "torch": "2.0"}
+NEW = {"entrain": "0.2.0", "torch": "2.0"}
+CPU = {"entrain": "0.1.0", "torch": "2.0+cpu"}
+
+
+def made_on(name: str, device: str, versions: dict[str, str], stages: Any = ()) -> dict[str, Any]:
+    """The result of an experiment here, as if measured in two minutes with these stages."""
+    result = json.loads((RESULTS / f"{name}.json").read_text())
+    made = {"device": device, "versions": versions, "seconds": 120.0, "stages": stages}
+    return {name: result | made}
+
+
+def test_the_report_counts_the_minutes_of_each_device_apart() -> None:
+    slow = {"key": "slow", "seconds": 3600.0, "device": "x86_64, 2 cores", "versions": CPU}
+    fast = {"key": "fast", "seconds": 60.0}  # where and by what its result says
+    results = (
+        made_on("teachers", "NVIDIA H200", OLD, [fast, slow])
+        | made_on("preprocessing", "NVIDIA H200", OLD, [slow])  # the same training
+        | made_on("configuration", "x86_64, 2 cores", CPU)
+    )
+    assert (
+        "2 training stages and 3 measurements took 62.0 minutes on x86_64 (2 cores) and "
+        "5.0 minutes on NVIDIA H200. "
+    ) in document(results, [])
+    alone = made_on("teachers", "NVIDIA H200", OLD, [fast])
+    assert "1 measurements took 3.0 minutes on NVIDIA H200. Versions" in document(alone, [])
+
+
+def test_the_report_names_other_versions_once_with_all_that_have_them() -> None:
+    newer = {"key": "newer", "seconds": 60.0, "device": "NVIDIA H200", "versions": NEW}
+    slow = {"key": "slow", "seconds": 60.0, "device": "x86_64, 2 cores", "versions": CPU}
+    same = {"key": "same", "seconds": 60.0, "device": "NVIDIA H200", "versions": OLD}
+    results = (
+        made_on("preprocessing", "NVIDIA H200", OLD, [newer, newer | {"key": "other"}, slow])
+        | made_on("teachers", "NVIDIA H200", NEW, [same])
+        | made_on("configuration", "NVIDIA H200", NEW)
+        | made_on("multiseed", "NVIDIA H200", OLD)
+        | made_on("paired-effects", "NVIDIA H200", OLD)
+    )
+    assert (
+        "Versions: entrain 0.1.0, torch 2.0; teachers, configuration and some trainings of "
+        "preprocessing: entrain 0.2.0; some trainings of preprocessing: torch 2.0+cpu. Epochs"
+    ) in document(results, [])
 
 
 def test_every_cited_row_has_its_source() -> None:

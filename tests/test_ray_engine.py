@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -27,6 +28,7 @@ from entrain.experiments import EXPERIMENTS, TINY, Setting
 from entrain.learning import DivergedError, Stage, TrainingState
 from entrain.reproduction import Job, Queue, ResultsFolder, ThisProcess
 from entrain.reproduction.ray_engine import OnRay
+from provenances import assert_trained, trained_elsewhere
 
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # nodes on 127.0.0.1; read at the import
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -323,6 +325,16 @@ def test_an_interrupt_stops_what_runs_and_lets_the_claims_go(
     assert unfinished
     assert unfinished.keys() <= claimed
     other.close()
+
+
+def test_a_worker_is_told_where_the_stages_were_trained(
+    cluster: Cluster, expected: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(expected / "stages", tmp_path / "stages")
+    moved, stayed = (SETTING.teacher(name) for name in ("MNIST", "Fashion-MNIST"))
+    trained_elsewhere(folder_in(tmp_path), moved)
+    OnRay(load_dataset, cluster.address).run(queue_in(tmp_path, names=("teachers",)), Log())
+    assert_trained(folder_in(tmp_path).results()["teachers"], moved, stayed)
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from conftest import Invoke, Refuse, cli, environment, in_a_terminal, printed
 from entrain.experiments import EXPERIMENTS, TINY, Measurement, on_chips
 from entrain.figures import FIGURES
 from entrain.reproduction import Queue, ResultsFolder
+from provenances import assert_trained, trained_elsewhere
 
 SOME = ("multiseed", "endpoint-weight")
 
@@ -89,6 +90,21 @@ def test_every_experiment_has_a_result_with_where_it_comes_from(everything: Path
         assert len(tops) == TINY.runs
         assert row["mean"]["top1"] == pytest.approx(sum(tops) / len(tops))
         assert all(10 <= top <= 100 for top in tops)
+
+
+def test_a_result_says_where_each_of_its_stages_was_trained(tmp_path: Path, invoke: Invoke) -> None:
+    def measure() -> dict[str, Any]:
+        done = invoke("reproduce", "teachers", *options(tmp_path))
+        assert done.exit_code == 0, done.stderr
+        return json.loads((tmp_path / "teachers.json").read_text())
+
+    moved, stayed = (TINY.teacher(name) for name in ("MNIST", "Fashion-MNIST"))
+    result = measure()
+    assert [entry["device"] for entry in result["stages"]] == [result["device"]] * 2
+    assert not any("versions" in entry for entry in result["stages"])
+    trained_elsewhere(ResultsFolder(tmp_path), moved)
+    (tmp_path / "teachers.json").unlink()
+    assert_trained(measure(), moved, stayed)
 
 
 def test_effects_are_differences_and_an_error_that_falls_counts_as_gain(

@@ -10,8 +10,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from entrain.report import document
 from soak import SCENARIOS, Scenario, contents, differences, last_write, shares, soak
 
+ROOT = Path(__file__).parents[1]
 TABLE = Scenario(
     "a table", "train TABLE --out out --hidden 8 --direct-epochs 8", "train --resume out"
 )
@@ -56,6 +58,17 @@ def test_times_may_differ_and_nothing_else(tmp_path: Path) -> None:
         ".a.json.x1.tmp is too much",
         "a.safetensors is missing",
     ]
+
+
+def test_the_minutes_of_a_report_may_differ_and_nothing_else_of_it(tmp_path: Path) -> None:
+    result = json.loads((ROOT / "results" / "teachers.json").read_text())
+    slower = result | {"seconds": result["seconds"] + 6000}
+    for name, made in (("1", result), ("2", slower), ("3", result | {"title": "Others"})):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "REPRODUCTION.md").write_text(document({"teachers": made}, []))
+    one, two, three = (contents(tmp_path / name) for name in "123")
+    assert differences(one, two) == []
+    assert differences(one, three) == ["REPRODUCTION.md differs"]
 
 
 def test_a_digest_counts_where_no_time_is_stated(tmp_path: Path) -> None:

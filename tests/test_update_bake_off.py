@@ -16,7 +16,9 @@ from entrain.reproduction.worker import with_needs
 TOOL = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "update_bake_off.py"))
 JOB = Measurement(EXPERIMENT, TINY)
 STAGES = with_needs(JOB.needs)
+OLD, NEW = {"entrain": "0.1.0"}, {"entrain": "0.2.0"}
 AOC = [stage for stage in STAGES if stage.rule.name == "aoc"]
+OTHER = next(stage for stage in STAGES if stage.rule.name == "snn")
 
 
 def result(rows: list[tuple[str, str, float]], keys: list[str], seconds: float) -> dict[str, Any]:
@@ -27,6 +29,8 @@ def result(rows: list[tuple[str, str, float]], keys: list[str], seconds: float) 
         "values": {"rows": [dict(zip(names, row, strict=True)) for row in rows]},
         "stages": [{"key": key, "of": seconds} for key in keys],
         "seconds": seconds,
+        "device": "NVIDIA H200",
+        "versions": OLD,
         "finished": f"2026-01-0{seconds:g}",
     }
 
@@ -50,6 +54,33 @@ def test_rows_and_trainings_of_a_system_are_replaced() -> None:
     assert [each["key"] for each in found["stages"]] == [stage.key for stage in STAGES]
     assert {each["key"] for each in found["stages"] if each["of"] == 2} == {s.key for s in AOC}
     assert (found["seconds"], found["finished"]) == (3, "2026-01-02")
+
+
+@pytest.mark.parametrize(
+    ("part", "entry", "expected"),
+    [
+        (OLD, {}, {"device": "a core"}),
+        (NEW, {}, {"device": "a core", "versions": NEW}),
+        (NEW, {"device": "another"}, {"device": "another", "versions": NEW}),
+        (NEW, {"device": "another", "versions": OLD}, {"device": "another"}),
+        (OLD, {"device": "another", "versions": NEW}, {"device": "another", "versions": NEW}),
+    ],
+)
+def test_a_training_keeps_where_it_was_made(
+    part: dict[str, str], entry: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    before = whole()
+    elsewhere = {"device": "yet another", "versions": {"entrain": "0.1.5"}}
+    before["stages"][STAGES.index(OTHER)] |= elsewhere
+    apart = result([("aoc", "MNIST", 94.0)], [], 2) | {"device": "a core", "versions": part}
+    apart["stages"] = [{"key": stage.key, "of": 2} | entry for stage in AOC]
+    found = TOOL["updated"](before, [apart], JOB)
+    assert (found["device"], found["versions"]) == ("NVIDIA H200", OLD)
+    entries = {each["key"]: each for each in found["stages"]}
+    assert entries.pop(OTHER.key) == {"key": OTHER.key, "of": 1} | elsewhere
+    for stage in AOC:
+        assert entries.pop(stage.key) == {"key": stage.key, "of": 2} | expected
+    assert all(each.keys() == {"key", "of"} for each in entries.values())  # as they were
 
 
 def test_a_part_that_is_not_what_the_bake_off_would_train_now_is_refused() -> None:

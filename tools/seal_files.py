@@ -30,7 +30,8 @@ def tensor_files() -> list[Path]:
 def result_files() -> list[Path]:
     results = ROOT / "results"
     single = sorted((results / "protocol").glob("*.json"))
-    return [*(results / f"{name}.json" for name in EXPERIMENTS), *single]
+    measured = (path for name in EXPERIMENTS if (path := results / f"{name}.json").exists())
+    return [*measured, *single]
 
 
 def seal_tensors(path: Path) -> bytes:

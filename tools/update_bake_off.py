@@ -5,8 +5,9 @@
 
 Replaces the rows of these systems in results/bake-off.json, and the trainings behind them, by those
 of apart/bake-off-NAME.json. It writes nothing unless every training of the outcome is the one that
-the whole bake-off would do now; so the file is as if all had been measured at once. With
---keep-older, systems that were measured by other settings than now stay as they are.
+the whole bake-off would do now; so the file is as if all had been measured at once, but that each
+training keeps the device and the versions it was made by. With --keep-older, systems that were
+measured by other settings than now stay as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from entrain.experiments import PAPER, Measurement, Setting, Values
 from entrain.experiments.bake_off import EXPERIMENT
 from entrain.peers import SYSTEMS
 from entrain.reproduction import ResultsFolder
-from entrain.reproduction.worker import with_needs
+from entrain.reproduction.worker import trained_on, with_needs
 
 
 def updated(
@@ -30,7 +31,8 @@ def updated(
     newer = {_place(row): row for part in parts for row in part["values"]["rows"]}
     rows = [newer.pop(_place(row), row) for row in whole["values"]["rows"]]
     rows = [_explained(row) for row in (*rows, *newer.values())]
-    stages = {each["key"]: each for result in (whole, *parts) for each in result["stages"]}
+    stages = {each["key"]: each for each in whole["stages"]}
+    stages |= {each["key"]: _moved(each, part, whole) for part in parts for each in part["stages"]}
     needed = [stage.key for stage in with_needs(job.needs)]
     missing = [stage.title for stage in with_needs(job.needs) if stage.key not in stages]
     if missing and keep_older:
@@ -52,6 +54,13 @@ def updated(
 
 def _place(row: Values) -> tuple[str, str]:
     return row["system"], row["dataset"]
+
+
+def _moved(stage: Values, part: Values, whole: Values) -> Values:
+    """A training of `part` as an entry of `whole`: made where it says or, if not, `part` says."""
+    origin = {"device": part["device"], "versions": part["versions"]} | stage
+    kept = {name: value for name, value in stage.items() if name != "versions"}
+    return kept | trained_on(origin, whole)
 
 
 def _explained(row: Values) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,29 +51,59 @@ def _head(results: Mapping[str, Any]) -> str:
 
 def _machine(results: Mapping[str, Any]) -> str:
     stages = {
-        stage["key"]: stage["seconds"] or 0.0
+        stage["key"]: (stage.get("device", result["device"]), stage["seconds"] or 0.0)
         for result in results.values()
         for stage in result["stages"]
     }
-    measuring = math.fsum(result["seconds"] for result in results.values())
-    total = math.fsum(stages.values()) + measuring
-    devices = sorted({result["device"] for result in results.values()})
+    measurements = [(result["device"], result["seconds"]) for result in results.values()]
+    minutes = defaultdict[str, float](float)
+    for device, seconds in (*stages.values(), *measurements):
+        minutes[device] += seconds / 60
+    spent = [
+        f"{minutes[device]:.1f} minutes on {_device(device)}"
+        for device in sorted(minutes, key=lambda device: -minutes[device])
+    ]
     return (
-        f"{len(stages)} training stages and {len(results)} measurements took {total / 60:.1f} "
-        f"minutes in total, on {' and '.join(devices)} ({_versions(results)}). Epochs and teachers "
-        "were selected on validation images. Test images were used only for the numbers below."
+        f"{len(stages)} training stages and {len(results)} measurements took {_listed(spent)}. "
+        f"Versions: {_versions(results)}. Epochs and teachers were selected on validation images. "
+        "Test images were used only for the numbers below."
     )
 
 
+def _device(name: str) -> str:
+    """A device within a list: the comma before its cores would read as one of the list."""
+    kind, _, cores = name.partition(", ")
+    return f"{kind} ({cores})" if cores else kind
+
+
 def _versions(results: Mapping[str, Any]) -> str:
-    """The versions of most files, then the files that have other versions."""
-    by_file = {
-        name: ", ".join(f"{part} {version}" for part, version in result["versions"].items())
+    """The versions of most files, then what is different in others and for single trainings."""
+    found = [(name, result["versions"]) for name, result in results.items()]
+    usual = dict(Counter(tuple(each.items()) for _, each in found).most_common(1)[0][0])
+    found += [
+        (f"some trainings of {name}", stage["versions"])
         for name, result in results.items()
-    }
-    usual, _ = Counter(by_file.values()).most_common(1)[0]
-    others = [f"{name}: {found}" for name, found in by_file.items() if found != usual]
-    return "; ".join([usual, *others])
+        for stage in result["stages"]
+        if "versions" in stage
+    ]
+    others: dict[tuple[str, ...], list[str]] = {}
+    for name, versions in found:
+        different = {part: each for part, each in versions.items() if usual.get(part) != each}
+        names = others.setdefault(_named(different), [])
+        if different and name not in names:
+            names.append(name)
+    clauses = [f"{_listed(names)}: {', '.join(parts)}" for parts, names in others.items() if names]
+    return "; ".join([", ".join(_named(usual)), *clauses])
+
+
+def _named(versions: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"{part} {version}" for part, version in versions.items())
+
+
+def _listed(items: list[str]) -> str:
+    """a, b and c."""
+    *first, last = items
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _decisions() -> str:

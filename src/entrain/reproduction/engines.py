@@ -72,4 +72,4 @@ class ThisProcess:
 
     def _measure(self, job: Measurement, inputs: Inputs, watcher: Watcher) -> Values:
         tell = functools.partial(watcher.fraction, job)
-        return self._worker.measure(job, inputs.needs, inputs.seconds, tell)
+        return self._worker.measure(job, inputs.needs, inputs.headers, tell)

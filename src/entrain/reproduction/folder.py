@@ -68,7 +68,8 @@ class ResultsFolder:
     # Trained stages
 
     def state(self, stage: Stage) -> tuple[TrainingState, Values] | None:
-        """The saved state of a stage and its header (`finished`, `seconds`), if it was begun."""
+        """The saved state of a stage and its header, if it was begun: whether it is `finished`, its
+        `seconds` so far, and the `device` and `versions` that finished it."""
         path = self._path(stage)
         if not path.exists():
             return None

@@ -17,10 +17,11 @@ SECONDS_BETWEEN_LOOKS = 0.5  # at what other processes have finished
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a job starts from: the states it needs by key, and its own if interrupted."""
+    """What a job starts from: the states it needs and their headers by key, and its own state if
+    interrupted."""
 
     needs: dict[str, TrainingState]
-    seconds: dict[str, float]
+    headers: dict[str, Values]
     saved: TrainingState | None = None
     saved_seconds: float = 0.0
 
@@ -68,19 +69,19 @@ class Queue:
 
     def inputs(self, job: Job) -> Inputs:
         """What `job` starts from, read from the folder."""
-        # A measurement also reads the teachers of its students, and times of all it rests on.
+        # A measurement also reads the teachers of its students, and where all were trained.
         measuring = isinstance(job, Measurement)
-        needs, seconds = dict[str, TrainingState](), dict[str, float]()
+        needs, headers = dict[str, TrainingState](), dict[str, Values]()
         for stage in with_needs(job.needs) if measuring else job.needs:
             kept = self.folder.state(stage)
             assert kept is not None, f"{stage.key} is finished but not in {self.folder.stages}"
-            needs[stage.key], seconds[stage.key] = kept[0], float(kept[1]["seconds"])
+            needs[stage.key], headers[stage.key] = kept
         if isinstance(job, Measurement):
-            return Inputs(needs, seconds)
+            return Inputs(needs, headers)
         begun = self.folder.state(job)
         if begun is None:
-            return Inputs(needs, seconds)
-        return Inputs(needs, seconds, begun[0], float(begun[1].get("seconds", 0.0)))
+            return Inputs(needs, headers)
+        return Inputs(needs, headers, begun[0], float(begun[1].get("seconds", 0.0)))
 
     def finish(self, job: Job, outcome: bytes | Values) -> None:
         """Keep the outcome of a claimed job."""

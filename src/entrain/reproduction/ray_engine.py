@@ -92,7 +92,7 @@ class _Task:
     job: Job
     datasets: tuple[str, ...]
     needs: dict[str, bytes]
-    seconds: dict[str, float]
+    headers: dict[str, Values]
     saved: bytes | None
     saved_seconds: float
     device: str
@@ -109,7 +109,7 @@ def _task(queue: Queue, job: Job, device: str) -> _Task:
         job=job,
         datasets=datasets,
         needs={key: pack_state(state, {}) for key, state in inputs.needs.items()},
-        seconds=inputs.seconds,
+        headers=inputs.headers,
         saved=None if inputs.saved is None else pack_state(inputs.saved, {}),
         saved_seconds=inputs.saved_seconds,
         device=device,
@@ -122,6 +122,6 @@ def _do(task: _Task, *datasets: ImageDataset) -> bytes | Values:
     job, named = task.job, dict(zip(task.datasets, datasets, strict=True))
     worker, needs = Worker(named.__getitem__, choose_device(task.device)), unpacked(task.needs)
     if isinstance(job, Measurement):
-        return worker.measure(job, needs, task.seconds)
+        return worker.measure(job, needs, task.headers)
     saved = None if task.saved is None else unpack_state(task.saved, job.key)[0]
     return worker.train(job, needs, saved, task.saved_seconds)

@@ -55,11 +55,13 @@ class Worker:
         self,
         job: Measurement,
         needs: Mapping[str, TrainingState],
-        seconds: Mapping[str, float],
+        headers: Mapping[str, Values],
         on_progress: Callable[[float], None] | None = None,
     ) -> Values:
-        """The result of a measurement; `seconds` is what each stage it uses took."""
+        """The result of a measurement; `headers` are those of the states of all it rests on."""
         began = time.monotonic()
+        seconds = {key: float(header["seconds"]) for key, header in headers.items()}
+        here = provenance(self.device)
         context = ExperimentContext(
             job.setting, needs, self._dataset, self.device, on_progress, seconds
         )
@@ -73,13 +75,22 @@ class Worker:
             "values": values,
             "stages": [
                 {"title": stage.title, "seed": stage.seed, "key": stage.key}
-                | {"seconds": seconds.get(stage.key), "spec": spec_of(stage)}
+                | {"seconds": seconds[stage.key]}
+                | trained_on(headers[stage.key], here)
+                | {"spec": spec_of(stage)}
                 for stage in with_needs(job.needs)
             ],
             "seconds": time.monotonic() - began,
             "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            **provenance(self.device),
+            **here,
         }
+
+
+def trained_on(origin: Mapping[str, Any], measured: Mapping[str, Any]) -> Values:
+    """The device of a training for its entry in a result, and its versions where those of the
+    measurement are others."""
+    same = origin["versions"] == measured["versions"]
+    return {"device": origin["device"]} | ({} if same else {"versions": origin["versions"]})
 
 
 def spec_of(stage: Stage) -> Values:
