@@ -32,6 +32,7 @@ SYSTEMS: dict[str, tuple[int, int, float, tuple[float | None, ...], tuple[float,
     "frozen-couplings": (74, 50_186, 12.0, (None, None), (96.4, 86.5)),
 }
 BOTH = ("MNIST", "Fashion-MNIST")
+ON_CPU = ("whitelam",)
 
 
 def row(system: str, dataset: str, runs: int) -> Values:
@@ -53,6 +54,7 @@ def row(system: str, dataset: str, runs: int) -> Values:
         "variables": variables,
         "couplers": 10 * variables or None,
         "seconds": seconds,
+        "device": "x86_64, 2 cores" if system in ON_CPU else "NVIDIA H200",
         "energy": 12.345 if system == "ep" else None,
         "why": f"reason of {system}" if cited[place] else "",
     }

@@ -31,8 +31,8 @@ def row_of(own: Own, seconds: float | None = 2.0) -> Values:
     for stage in stages:
         found: dict[str, TrainingState] = states
         found[stage.key] = train_stage(stage, data, found)
-    times = {} if seconds is None else {stage.key: seconds for stage in stages}
-    context = ExperimentContext(SETTING, states, load_dataset, torch.device("cpu"), seconds=times)
+    times = {} if seconds is None else {stage.key: {"seconds": seconds} for stage in stages}
+    context = ExperimentContext(SETTING, states, load_dataset, torch.device("cpu"), headers=times)
     return own_row(context, MNIST, own)
 
 

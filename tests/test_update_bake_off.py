@@ -47,9 +47,9 @@ def test_rows_and_trainings_of_a_system_are_replaced() -> None:
     found = TOOL["updated"](whole(), [part], JOB)
     assert found["key"] == JOB.key
     assert [tuple(row.values()) for row in found["values"]["rows"]] == [
-        ("aoc", "MNIST", 94.0, SYSTEMS["aoc"].why),
-        ("snn", "MNIST", 98.0, SYSTEMS["snn"].why),
-        ("aoc", "Fashion-MNIST", 86.0, SYSTEMS["aoc"].why),
+        ("aoc", "MNIST", 94.0, SYSTEMS["aoc"].why, "NVIDIA H200"),
+        ("snn", "MNIST", 98.0, SYSTEMS["snn"].why, "NVIDIA H200"),
+        ("aoc", "Fashion-MNIST", 86.0, SYSTEMS["aoc"].why, "NVIDIA H200"),
     ]
     assert [each["key"] for each in found["stages"]] == [stage.key for stage in STAGES]
     assert {each["key"] for each in found["stages"] if each["of"] == 2} == {s.key for s in AOC}

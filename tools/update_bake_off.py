@@ -18,7 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from entrain.experiments import PAPER, Measurement, Setting, Values
-from entrain.experiments.bake_off import EXPERIMENT
+from entrain.experiments.bake_off import EXPERIMENT, stage
+from entrain.experiments.bake_off_own import OWN
 from entrain.peers import SYSTEMS
 from entrain.reproduction import ResultsFolder
 from entrain.reproduction.worker import trained_on, with_needs
@@ -33,19 +34,17 @@ def updated(
     rows = [_explained(row) for row in (*rows, *newer.values())]
     stages = {each["key"]: each for each in whole["stages"]}
     stages |= {each["key"]: _moved(each, part, whole) for part in parts for each in part["stages"]}
-    needed = [stage.key for stage in with_needs(job.needs)]
-    missing = [stage.title for stage in with_needs(job.needs) if stage.key not in stages]
+    now = with_needs(job.needs)
+    needed = [each.key for each in now]
+    missing = [each.title for each in now if each.key not in stages]
     if missing and keep_older:
         older = {each["title"]: each["key"] for each in whole["stages"]}
-        needed = [
-            stage.key if stage.key in stages else older[stage.title]
-            for stage in with_needs(job.needs)
-        ]
+        needed = [each.key if each.key in stages else older[each.title] for each in now]
     elif missing:
         sys.exit(f"not measured, or by other settings than now: {'; '.join(missing)}")
     return whole | {
         "key": whole["key"] if missing else job.key,
-        "values": {"rows": rows},
+        "values": {"rows": [_placed(row, job.setting, stages, whole) for row in rows]},
         "stages": [stages[key] for key in needed],
         "seconds": sum(result["seconds"] for result in (whole, *parts)),
         "finished": max(result["finished"] for result in (whole, *parts)),
@@ -65,8 +64,19 @@ def _moved(stage: Values, part: Values, whole: Values) -> Values:
 
 def _explained(row: Values) -> Values:
     """The row with the reason for a difference that is known now: it was not measured."""
-    system = SYSTEMS.get(row["system"])
-    return row if system is None else row | {"why": system.why}
+    reasons = {name: each.why for name, each in SYSTEMS.items()} | {o.name: o.why for o in OWN}
+    return row | {"why": reasons[row["system"]]}
+
+
+def _placed(row: Values, setting: Setting, stages: dict[str, Values], whole: Values) -> Values:
+    """The row with the device of its training, where that is among `stages`."""
+    own = {each.name: each for each in OWN}
+    name, dataset = row["system"], row["dataset"]
+    trained = (
+        own[name].stage(setting, dataset) if name in own else stage(setting, dataset, SYSTEMS[name])
+    )
+    found = stages.get(trained.key)
+    return row if found is None else row | {"device": found.get("device", whole.get("device"))}
 
 
 def setting_of(result: Values) -> Setting:

@@ -83,6 +83,7 @@ def _row(context: ExperimentContext, dataset: str, of: Stage) -> Values:
         "variables": peer.variables,
         "couplers": peer.couplers(numbers),
         "seconds": context.seconds(of),
+        "device": context.trained_on(of),
         "energy": task.energy(numbers, test.images),
         "why": peer.why,
     }

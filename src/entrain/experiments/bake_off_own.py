@@ -74,7 +74,12 @@ OWN = (
     ),
     Own("direct", "Oscillators, labels and the adjoint, distorted images", direct.stage),
     Own("direct-plain", "Oscillators, labels and the adjoint", _plain),
-    Own("ep", "Oscillators, equilibrium propagation", _equilibrium),
+    Own(
+        "ep",
+        "Oscillators, equilibrium propagation",
+        _equilibrium,
+        why="as `rageau-74`, with the preprocessing, the start and the rates of our own rule EP",
+    ),
     Own("frozen-couplings", "Oscillators, random couplings, trained input weights", _frozen),
 )
 
@@ -107,6 +112,7 @@ def own_row(context: ExperimentContext, dataset: str, own: Own) -> Values:
         "variables": network.oscillators,
         "couplers": adaptive["couplings"],
         "seconds": _seconds(context, stage),
+        "device": context.trained_on(stage),
         "energy": dissipated(context, dataset, stage),
         "why": own.why,
     }

@@ -60,11 +60,11 @@ class ExperimentContext:
         dataset: Callable[[str], ImageDataset],
         device: torch.device,
         on_progress: Callable[[float], None] | None = None,
-        seconds: Mapping[str, float] | None = None,
+        headers: Mapping[str, Values] | None = None,
     ) -> None:
-        """`seconds` is what each stage took, by key."""
+        """`headers` of the stages' states, by key, say how long they took and where."""
         self.setting, self.device = setting, device
-        self._seconds = seconds or {}
+        self._headers = headers or {}
         self.on_progress = on_progress or (lambda fraction: None)
         self._states, self._dataset = states, dataset
 
@@ -74,7 +74,12 @@ class ExperimentContext:
 
     def seconds(self, stage: Stage) -> float | None:
         """How long a stage was trained, if known."""
-        return self._seconds.get(stage.key)
+        found = self._headers.get(stage.key, {}).get("seconds")
+        return None if found is None else float(found)
+
+    def trained_on(self, stage: Stage) -> str | None:
+        """The device a stage was trained on, if known."""
+        return self._headers.get(stage.key, {}).get("device")
 
     def data(self, name: str) -> ImageDataset:
         """The dataset that stands for the paper's `name`."""

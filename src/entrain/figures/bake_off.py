@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,8 @@ def bake_off(cost: str) -> Callable[[Results], Figure]:
     """The figure of accuracy against a cost: a panel per dataset, with the Pareto front."""
 
     def draw(results: Results) -> Figure:
-        datasets = by_dataset([row for row in results["bake-off"]["rows"] if _drawn(row, cost)])
+        found = [row for row in results["bake-off"]["rows"] if _drawn(row, cost)]
+        datasets = by_dataset(_of_one_device(found) if cost == "seconds" else found)
         figure, axes = panels(1, max(1, len(datasets)), (5.3 * max(1, len(datasets)), 4.9))
         todo = []
         for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
@@ -122,6 +124,12 @@ def kind(row: Values) -> str:
 def _drawn(row: Values, cost: str) -> bool:
     """Whether both numbers exist and the cost fits on a logarithmic axis."""
     return bool(row[cost]) and row["measured_mean"] is not None
+
+
+def _of_one_device(rows: list[Values]) -> list[Values]:
+    """Those trained on the device that most were trained on: times of others do not compare."""
+    devices = Counter(row.get("device") for row in rows)
+    return [row for row in rows if row.get("device") == devices.most_common(1)[0][0]]
 
 
 def _stairs(front: list[Point], end: float) -> list[Point]:

@@ -344,7 +344,11 @@ FIGURES: dict[str, PaperFigure] = {
                     "the number of dynamical variables (systems without dynamics are left out)",
                 ),
                 ("parameters", "the number of trained parameters"),
-                ("seconds", "the training time of all seeds side by side"),
+                (
+                    "seconds",
+                    "the training time of all seeds side by side (systems trained on another "
+                    "device than most are left out)",
+                ),
             )
         ),
         PaperFigure(

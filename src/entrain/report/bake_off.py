@@ -16,8 +16,8 @@ the same images, split and seeds. The epoch is chosen on validation images, and 
 used once. Cited numbers were measured by others, on other splits and often on other data, so a
 difference is not a verdict on either. Parameters are trained numbers. Variables are units whose
 state evolves. Couplers are trained couplings between them. Seconds are the training time of all
-seeds, on a device that other trainings may have shared. Energy is what one inference dissipates, in
-units of the model: compare it within a model only."""
+seeds, on a device that other trainings may have shared; those of a processor are marked. Energy is
+what one inference dissipates, in units of the model: compare it within a model only."""
 
 
 def bake_off(values: Row) -> str:
@@ -53,6 +53,12 @@ def _rounded(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def _seconds(row: Row) -> str:
+    """Where a processor took them, marked: they do not compare with those of a GPU."""
+    on_cpu = "" if "NVIDIA" in (row.get("device") or "NVIDIA") else " (CPU)"
+    return _rounded(row["seconds"]) + on_cpu
+
+
 _COLUMNS: list[Column] = [
     ("system", lambda row: f"`{row['system']}`: {row['title']}"),
     ("cited", lambda row: percent(row["cited"])),
@@ -61,7 +67,7 @@ _COLUMNS: list[Column] = [
     ("parameters", lambda row: _count(row, "parameters")),
     ("variables", lambda row: _count(row, "variables")),
     ("couplers", lambda row: _count(row, "couplers")),
-    ("seconds", lambda row: _rounded(row["seconds"])),
+    ("seconds", _seconds),
     ("energy", lambda row: _rounded(row.get("energy"))),
     ("reason", lambda row: row["why"]),
 ]

@@ -60,10 +60,9 @@ class Worker:
     ) -> Values:
         """The result of a measurement; `headers` are those of the states of all it rests on."""
         began = time.monotonic()
-        seconds = {key: float(header["seconds"]) for key, header in headers.items()}
         here = provenance(self.device)
         context = ExperimentContext(
-            job.setting, needs, self._dataset, self.device, on_progress, seconds
+            job.setting, needs, self._dataset, self.device, on_progress, headers
         )
         values = job.experiment.measure(context)
         return {
@@ -75,7 +74,7 @@ class Worker:
             "values": values,
             "stages": [
                 {"title": stage.title, "seed": stage.seed, "key": stage.key}
-                | {"seconds": seconds[stage.key]}
+                | {"seconds": float(headers[stage.key]["seconds"])}
                 | trained_on(headers[stage.key], here)
                 | {"spec": spec_of(stage)}
                 for stage in with_needs(job.needs)
