@@ -27,7 +27,7 @@ from entrain.peers import SYSTEMS, Peer
 from entrain.peers.search import own_settings, search_system
 from entrain.report.tables import TABLES
 from entrain.rules import Tensors
-from made_up_bake_off import BOTH, results
+from made_up_bake_off import BOTH, ON_CPU, results
 from made_up_bake_off import SYSTEMS as MADE_UP
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
@@ -251,7 +251,7 @@ def test_a_figure_has_each_system_with_that_cost_by_name(cost: str) -> None:
     rows = [row for row in results(3)["bake-off"]["rows"] if row[cost]]
     if cost == "seconds":  # of one kind of device only
         rows = [row for row in rows if "NVIDIA" in row["device"]]
-        assert len(rows) == 2 * (len(SYSTEMS) - len(ON_CPU))
+        assert len(rows) == 2 * (len(MADE_UP) - len(ON_CPU))
     for axis in figure.axes:
         members = [row for row in rows if row["dataset"] == axis.get_title()]
         marked = {
