@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import entrain
 from conftest import Invoke, Refuse, printed
@@ -24,6 +25,7 @@ from entrain.hardware import (
     Readout,
     Sparsity,
     Wiring,
+    on_chips,
     preset,
     read,
 )
@@ -72,6 +74,15 @@ UNFIT: dict[str, tuple[Hardware, str]] = {
     "of few": (
         Hardware(wiring=Wiring(mask=((0, 1), (1, 12))), sparsity=Sparsity(0.2)),
         "the network has 2 couplers, and keeping 0.2 of them leaves none; keep at least 0.5",
+    ),
+    "outputs among themselves": (
+        Hardware(wiring=Wiring("ring", degree=4)),
+        r"joins these outputs to no hidden oscillator: 2, 3, 4, 5, 6, 7 \(outputs 0 to 9 are the "
+        r"oscillators 12 to 21\), .* spread the outputs over the chip \(wiring.outputs = \"spread",
+    ),
+    "an output alone": (
+        Hardware(wiring=Wiring(mask=tuple((0, j) for j in range(1, 20)))),
+        "no hidden oscillator: 8, 9 .* learnt; choose another graph or mask",  # 8 if spread, too
     ),
 }
 
@@ -143,6 +154,25 @@ def test_training_refuses_and_leaves_no_folder(refuse: Refuse, tmp_path: Path) -
 
 
 # What can be
+
+
+def test_a_ring_trains_with_its_outputs_spread(tmp_path: Path, invoke: Invoke) -> None:
+    kind = tmp_path / "kind.toml"
+    kind.write_text("[wiring]\nkind = 'ring'\ndegree = 4\noutputs = 'spread'\n")
+    run = tmp_path / "run"
+    options = ("--hidden=12", "--epochs=3", "--steps=10")
+    printed(invoke, "train", "digits", "--hardware", kind, "--out", run, *options)
+    model = entrain.load(run)
+    assert model.hardware is not None
+    wiring = Wiring("ring", degree=4, outputs="spread")
+    assert model.hardware.wiring == wiring
+    couplings = model.network.as_parameters().couplings
+    there = wiring.graph_of(12, 10)
+    assert not couplings[~there].any()
+    assert couplings[12:, :12].any(1).all()
+    ours = model.one_run()  # which uses no coupler that the chip lacks
+    on_chip = on_chips(ours, model.hardware, [0]).parameters
+    assert torch.equal(on_chip.couplings, ours.couplings)
 
 
 def test_numbers_of_numpy_are_numbers_and_can_be_saved() -> None:

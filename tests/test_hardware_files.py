@@ -74,6 +74,13 @@ def test_a_mask_survives_json() -> None:
     assert Hardware.from_json(json.loads(json.dumps(hardware.to_json()))) == hardware
 
 
+def test_places_of_outputs_survive_json_and_the_usual_ones_are_not_written() -> None:
+    hardware = Hardware(wiring=Wiring("kings", outputs="spread"))
+    assert hardware.to_json()["wiring"] == {"kind": "kings", "outputs": "spread"}
+    assert Hardware.from_json(json.loads(json.dumps(hardware.to_json()))) == hardware
+    assert Hardware(wiring=Wiring("kings")).to_json()["wiring"] == {"kind": "kings"}
+
+
 def test_typical_is_what_its_file_says() -> None:
     chip = describe("typical")
     hardware = chip.hardware
@@ -156,6 +163,7 @@ BAD = {
     "[wiring]\nkind = { value = 'kings', unit = '1' }\n": "wiring.kind has no unit, got '1'",
     "[wiring]\nkind = 'king'\n": "unknown kind 'king'; did you mean 'kings'",
     "[wiring]\nkind = ['kings']\n": "unknown kind",
+    "[wiring]\noutputs = 'spred'\n": "unknown outputs 'spred'; did you mean 'spread'",
     "[wiring]\nmask = [[1, 0]]\n": "mask must list couplers (i, j)",
     "[coupling_levels]\nbits = 0\n": "coupling_levels: bits must be a whole number of at least 1",
     "[coupling_levels]\nbits = 1\n": "coupling_levels: bits must be from 2 to 24, got 1",

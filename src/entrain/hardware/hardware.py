@@ -142,6 +142,8 @@ class Hardware:
                 f"the network has {couplers} couplers, and keeping {self.sparsity.kept:g} of them "
                 f"leaves none; keep at least {1 / couplers:.2g}"
             )
+        if self.wiring is not None and (cut := self.wiring.cut_off(hidden, outputs)):
+            raise _cut_off_error(self.wiring, cut, hidden, outputs)
 
     def sample(self, seed: int) -> Chip:
         """One chip of this kind: what differs from chip to chip is drawn by `seed`."""
@@ -226,9 +228,26 @@ PARTS = {
 }
 
 
+_NAMED = 12  # outputs in an error
+
+
 def entries_of(name: str) -> list[str]:
     """What a file may say of an effect."""
     return [each.name for each in fields(KINDS[name]) if each.name != "part"]  # type: ignore[arg-type]
+
+
+def _cut_off_error(wiring: Wiring, cut: tuple[int, ...], hidden: int, outputs: int) -> InputError:
+    named = ", ".join(map(str, cut[:_NAMED]))
+    more = f" and {len(cut) - _NAMED} more" if len(cut) > _NAMED else ""
+    spread = replace(wiring, outputs="spread")
+    way_out = "choose another graph or mask"
+    if wiring.outputs != "spread" and not spread.cut_off(hidden, outputs):
+        way_out = f'spread the outputs over the chip (wiring.outputs = "spread"), or {way_out}'
+    return InputError(
+        f"the wiring joins these outputs to no hidden oscillator: {named}{more} (outputs 0 to "
+        f"{outputs - 1} are the oscillators {hidden} to {hidden + outputs - 1}), so that their "
+        f"classes could not be learnt; {way_out}"
+    )
 
 
 def _effect(name: str, values: object) -> Effect:

@@ -13,34 +13,42 @@ import torch
 from torch import Tensor
 
 from entrain.errors import InputError, one_of, positive_int, seed_number, shown
+from entrain.fields import added_later
 from entrain.hardware.defects import probability
 from entrain.hardware.effect import Draws, Effect, Realised
 
 _OUTPUT_KEEPS = 8  # couplers, if its share of those that are kept is as large
 
 GraphKind = Literal["all-to-all", "layered", "kings", "hexagonal", "chimera", "ring", "random"]
+OutputPlaces = Literal["last", "spread"]
 
 
 @dataclass(frozen=True)
 class Wiring(Effect):
-    """The couplers of a chip; oscillator i of the network sits at place i of the chip.
+    """The couplers between the places of a chip, and where a network's oscillators sit.
 
     `kind` is "all-to-all", "layered" (none between outputs: what a network has anyway), "kings"
     (a square grid, eight neighbours), "hexagonal" (a square grid whose rows are shifted, six
     neighbours), "chimera" (cells of 4 + 4 in a square grid), "ring" (the `degree` nearest, an even
     number) or "random" (up to `degree` neighbours, drawn once by `seed`). Or `mask` lists the
     couplers (i, j), i < j. Grids are as square as the number of oscillators allows.
+
+    Oscillator i of a network sits at place i of the chip, so that outputs have the last places and
+    are each other's neighbours on a grid. With `outputs` "spread" they have places spread evenly
+    over the chip, and the hidden oscillators the others in order.
     """
 
     kind: GraphKind = "layered"
     degree: int = 2
     seed: int = 0
     mask: tuple[tuple[int, int], ...] | None = None
+    outputs: OutputPlaces = added_later(default="last")  # noqa: RUF009
 
     def __post_init__(self) -> None:
         one_of("kind", self.kind, GraphKind)
         positive_int("degree", self.degree)
         seed_number("seed", self.seed)
+        one_of("outputs", self.outputs, OutputPlaces)
         if self.kind == "ring" and self.degree % 2:
             raise InputError(f"the degree of a ring must be even, got {self.degree}")
         if self.mask is not None:
@@ -51,20 +59,26 @@ class Wiring(Effect):
         return self.kind in ("layered", "all-to-all") and self.mask is None
 
     def graph(self, oscillators: int, device: torch.device | None = None) -> Tensor:
-        """(N, N) booleans."""
+        """(N, N) booleans between the places of the chip."""
         return _graph(self, oscillators, device)
+
+    def graph_of(self, hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:
+        """(N, N) booleans between the oscillators of a network, each at its place."""
+        if self.outputs == "last":
+            return self.graph(hidden + outputs, device)
+        return _graph_spread(self, hidden, outputs, device)
+
+    def cut_off(self, hidden: int, outputs: int) -> tuple[int, ...]:
+        """The outputs, counted from 0, that have no coupler to a hidden oscillator."""
+        return _cut_off(self, hidden, outputs)
 
     def couplers(self, hidden: int, outputs: int) -> int:
         """How many of a network's couplers there are; it has none between outputs."""
         return _couplers_of(self, hidden, outputs)
 
     def spread(self, hidden: int, outputs: int) -> Wiring:
-        """The same couplers as a mask, with the outputs spread evenly over the chip: at its end, as
-        usual, they would be each other's neighbours on a grid."""
-        n = hidden + outputs
-        chosen = [(2 * k + 1) * n // (2 * outputs) for k in range(outputs)]
-        places = [place for place in range(n) if place not in chosen] + chosen
-        graph = self.graph(n)[places][:, places].triu(1)
+        """The couplers that such a network has with `outputs` "spread", as a mask."""
+        graph = _graph_spread(self, hidden, outputs, None).triu(1)
         return Wiring(mask=tuple((int(i), int(j)) for i, j in graph.nonzero().tolist()))
 
     def _graph(self, n: int) -> Tensor:
@@ -87,11 +101,9 @@ class Wiring(Effect):
         return graph
 
     def change(self, network: Realised, draws: Draws) -> Realised:
-        couplings = network.parameters.couplings
-        graph = self.graph(couplings.shape[-1], couplings.device)
-        return network.with_numbers(
-            couplings=couplings * graph, graph=network.parameters.graph & graph
-        )
+        parameters, couplings = network.parameters, network.parameters.couplings
+        graph = self.graph_of(parameters.hidden, parameters.outputs, couplings.device)
+        return network.with_numbers(couplings=couplings * graph, graph=parameters.graph & graph)
 
     def times(self, factor: float) -> None:
         """A graph has no strength."""
@@ -178,9 +190,25 @@ def _graph(wiring: Wiring, n: int, device: torch.device | None) -> Tensor:
 
 
 @functools.lru_cache(maxsize=16)
+def _graph_spread(wiring: Wiring, hidden: int, outputs: int, device: torch.device | None) -> Tensor:
+    """Kept, as `_graph`."""
+    n = hidden + outputs
+    chosen = [(2 * k + 1) * n // (2 * outputs) for k in range(outputs)]
+    places = [place for place in range(n) if place not in chosen] + chosen
+    return wiring.graph(n)[places][:, places].to(device)
+
+
+@functools.lru_cache(maxsize=16)
+def _cut_off(wiring: Wiring, hidden: int, outputs: int) -> tuple[int, ...]:
+    """Kept, as `_couplers_of`."""
+    reached = wiring.graph_of(hidden, outputs)[hidden:, :hidden].any(1)
+    return tuple(k for k, found in enumerate(reached.tolist()) if not found)
+
+
+@functools.lru_cache(maxsize=16)
 def _couplers_of(wiring: Wiring, hidden: int, outputs: int) -> int:
     """Kept, since every step of a training asks."""
-    graph = wiring.graph(hidden + outputs).triu(1)
+    graph = wiring.graph_of(hidden, outputs).triu(1)
     return int(graph.sum() - graph[hidden:, hidden:].sum())
 
 
