@@ -45,7 +45,27 @@ BAD_IN_PYTHON: dict[str, tuple[Callable[[], Any], str]] = {
     "phase bits": (lambda: Readout(bits=0), "bits of the phase must be a whole number"),
     "levels": (lambda: Levels(levels=(1.0, -1.0)), "levels must be two or more, in rising order"),
     "no effect": (lambda: Hardware(mismatch=0.1), "mismatch must be a Mismatch"),  # type: ignore[arg-type]
-    "matrix": (lambda: Wiring(mask=np.ones((3, 3), bool)), r"mask must list couplers \(i, j\)"),  # type: ignore[arg-type]
+    "matrix": (lambda: Wiring(mask=np.ones((3, 3), bool)), "False on its diagonal, got True at 0"),  # type: ignore[arg-type]
+    "one way": (
+        lambda: Wiring(mask=[[False, True], [False, False]]),  # type: ignore[arg-type]
+        r"mask as a matrix must be symmetric, got True at \(0, 1\) and False at \(1, 0\)",
+    ),
+    "rows": (
+        lambda: Wiring(mask=torch.zeros(3, 2, dtype=torch.bool)),  # type: ignore[arg-type]
+        "mask as a matrix must be square, got 3 rows and one of 2",
+    ),
+    "numbers": (
+        lambda: Wiring(mask=np.eye(3)),  # type: ignore[arg-type]
+        r"list couplers \(i, j\) with 0 <= i < j, or be an N x N matrix of booleans, got \(1.0,",
+    ),
+    "a kind and a mask": (
+        lambda: Wiring("kings", mask=((0, 1),)),
+        "give the kind of a graph or a mask, one of them; got 'kings' and a mask",
+    ),
+    "beyond the chip": (
+        lambda: Hardware(oscillators=48, wiring=Wiring(mask=((0, 1), (3, 60)))),
+        r"wiring: mask has the coupler \(3, 60\), the chip 48 oscillators, 0 to 47",
+    ),
 }
 
 
@@ -190,6 +210,17 @@ def test_numbers_of_numpy_are_numbers_and_can_be_saved() -> None:
         {name: value for name, value in again.items() if name != "rule"}
     ) == replace(rule)
     assert kind.mismatch == Mismatch(couplings=0.5)
+
+
+def test_a_mask_may_be_a_matrix() -> None:
+    there = [[False, True, False], [True, False, True], [False, True, False]]
+    wanted = Wiring(mask=((0, 1), (1, 2)))
+    for mask in (there, np.array(there), torch.tensor(there), [np.array(row) for row in there]):
+        assert Wiring(mask=mask) == wanted  # type: ignore[arg-type]
+    assert torch.equal(wanted.graph(3), torch.tensor(there))
+    assert Hardware.from_json({"wiring": {"mask": there}}) == Hardware(wiring=wanted)
+    assert Wiring(mask=torch.tensor([[1, 2], [0, 1]])) == wanted  # type: ignore[arg-type]
+    assert Hardware(oscillators=3, wiring=wanted).wiring == wanted
 
 
 def test_hardware_shows_what_is_there_and_survives_pickling() -> None:

@@ -87,6 +87,12 @@ class Hardware:
             store_plain_numbers(value)  # or the files of what is trained could not be written
         if self.oscillators is not None:
             positive_int("oscillators", self.oscillators)
+            mask = () if self.wiring is None or self.wiring.mask is None else self.wiring.mask
+            if beyond := [pair for pair in mask if pair[1] >= self.oscillators]:
+                raise InputError(
+                    f"wiring: mask has the coupler {beyond[0]}, the chip {self.oscillators} "
+                    f"oscillators, 0 to {self.oscillators - 1}"
+                )
         store_plain_numbers(self)
         for name, part in PARTS.items():
             levels = getattr(self, name)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -30,8 +31,9 @@ class Wiring(Effect):
     `kind` is "all-to-all", "layered" (none between outputs: what a network has anyway), "kings"
     (a square grid, eight neighbours), "hexagonal" (a square grid whose rows are shifted, six
     neighbours), "chimera" (cells of 4 + 4 in a square grid), "ring" (the `degree` nearest, an even
-    number) or "random" (up to `degree` neighbours, drawn once by `seed`). Or `mask` lists the
-    couplers (i, j), i < j. Grids are as square as the number of oscillators allows.
+    number) or "random" (up to `degree` neighbours, drawn once by `seed`). Or `mask`, without a
+    `kind`, lists the couplers (i, j), i < j, or is a symmetric (N, N) matrix of booleans, which is
+    kept as that list. Grids are as square as the number of oscillators allows.
 
     Oscillator i of a network sits at place i of the chip, so that outputs have the last places and
     are each other's neighbours on a grid. With `outputs` "spread" they have places spread evenly
@@ -52,6 +54,10 @@ class Wiring(Effect):
         if self.kind == "ring" and self.degree % 2:
             raise InputError(f"the degree of a ring must be even, got {self.degree}")
         if self.mask is not None:
+            if self.kind != "layered":
+                raise InputError(
+                    f"give the kind of a graph or a mask, one of them; got {self.kind!r} and a mask"
+                )
             object.__setattr__(self, "mask", _couplers(self.mask))
 
     @property
@@ -172,15 +178,47 @@ def first_largest(sizes: Tensor, count: int) -> Tensor:
 
 
 def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
-    found = []
-    if isinstance(mask, np.ndarray):
-        mask = mask.tolist()
-    for pair in mask if isinstance(mask, list | tuple) else (mask,):
-        ends = tuple(pair) if isinstance(pair, list | tuple) else ()
+    """The couplers of a mask, in order."""
+    rows = _plain(mask)
+    if not isinstance(rows, tuple):
+        rows = (rows,)
+    if rows and all(isinstance(row, tuple) and _are_booleans(row) for row in rows):
+        return _couplers_of_matrix(rows)
+    for pair in rows:
+        ends = pair if isinstance(pair, tuple) else ()
         if [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1]:
-            raise InputError(f"mask must list couplers (i, j) with 0 <= i < j, got {shown(pair)}")
-        found.append((ends[0], ends[1]))
-    return tuple(sorted(found))
+            raise InputError(
+                f"mask must list couplers (i, j) with 0 <= i < j, or be an N x N matrix of "
+                f"booleans, got {shown(pair)}"
+            )
+    return tuple(sorted(rows))
+
+
+def _couplers_of_matrix(rows: tuple[tuple[bool, ...], ...]) -> tuple[tuple[int, int], ...]:
+    n = len(rows)
+    if any(len(row) != n for row in rows):
+        wrong = next(len(row) for row in rows if len(row) != n)
+        raise InputError(f"mask as a matrix must be square, got {n} rows and one of {wrong}")
+    for i, j in itertools.combinations_with_replacement(range(n), 2):
+        if rows[i][j] != rows[j][i]:
+            raise InputError(
+                f"mask as a matrix must be symmetric, got {rows[i][j]} at ({i}, {j}) and "
+                f"{rows[j][i]} at ({j}, {i})"
+            )
+        if i == j and rows[i][i]:
+            raise InputError(f"mask as a matrix must be False on its diagonal, got True at {i}")
+    return tuple((i, j) for i, j in itertools.combinations(range(n), 2) if rows[i][j])
+
+
+def _plain(mask: object) -> Any:
+    """Lists and arrays as tuples of Python's own values."""
+    if isinstance(mask, np.ndarray | np.bool_ | Tensor):
+        mask = mask.tolist()
+    return tuple(map(_plain, mask)) if isinstance(mask, list | tuple) else mask
+
+
+def _are_booleans(row: tuple[object, ...]) -> bool:
+    return bool(row) and all(isinstance(value, bool) for value in row)
 
 
 @functools.lru_cache(maxsize=16)
