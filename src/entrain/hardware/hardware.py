@@ -169,7 +169,8 @@ class Hardware:
         return Hardware(**{name: getattr(self, name)})
 
     def scaled(self, name: str, factor: float) -> Hardware | None:
-        """The same kind with one effect `factor` times as strong; None if it has no strength."""
+        """The same kind with one effect `factor` times as strong; None if it has no strength, or
+        would leave nothing."""
         if name not in KINDS:
             raise unknown_name("effect", name, KINDS)
         effect = getattr(self, name)
