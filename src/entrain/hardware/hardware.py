@@ -45,8 +45,9 @@ class Hardware:
     memories hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
     `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
     its oscillators run (`frequency_spread`, `coupling_function`, `measured`: one device as it was
-    found to be, `delay`, `phase_noise`), how it is read (`readout`). A chip with fewer
-    `oscillators` than a network has refuses it.
+    found to be, `delay`, `phase_noise`), how it is read (`readout`). Levels
+    without a part get it from their place. A chip with fewer `oscillators` than a network has
+    refuses it.
     """
 
     wiring: Wiring | None = None
@@ -96,8 +97,14 @@ class Hardware:
         store_plain_numbers(self)
         for name, part in PARTS.items():
             levels = getattr(self, name)
-            if levels is not None and levels.part != part:
+            if levels is None or levels.part == part:
+                continue
+            if levels.part != Levels.part:  # another part than the one it has if none is given
                 raise InputError(f"{name} must be Levels(part={part!r}, ...), got {levels.part!r}")
+            try:
+                object.__setattr__(self, name, replace(levels, part=part))
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from error
 
     def __repr__(self) -> str:
         """What is there, without what is absent."""
