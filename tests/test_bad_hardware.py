@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import entrain
 from conftest import Invoke, Refuse, printed
@@ -24,6 +25,7 @@ from entrain.hardware import (
     Readout,
     Sparsity,
     Wiring,
+    on_chips,
     preset,
     read,
 )
@@ -43,7 +45,27 @@ BAD_IN_PYTHON: dict[str, tuple[Callable[[], Any], str]] = {
     "phase bits": (lambda: Readout(bits=0), "bits of the phase must be a whole number"),
     "levels": (lambda: Levels(levels=(1.0, -1.0)), "levels must be two or more, in rising order"),
     "no effect": (lambda: Hardware(mismatch=0.1), "mismatch must be a Mismatch"),  # type: ignore[arg-type]
-    "matrix": (lambda: Wiring(mask=np.ones((3, 3), bool)), r"mask must list couplers \(i, j\)"),  # type: ignore[arg-type]
+    "matrix": (lambda: Wiring(mask=np.ones((3, 3), bool)), "False on its diagonal, got True at 0"),  # type: ignore[arg-type]
+    "one way": (
+        lambda: Wiring(mask=[[False, True], [False, False]]),  # type: ignore[arg-type]
+        r"mask as a matrix must be symmetric, got True at \(0, 1\) and False at \(1, 0\)",
+    ),
+    "rows": (
+        lambda: Wiring(mask=torch.zeros(3, 2, dtype=torch.bool)),  # type: ignore[arg-type]
+        "mask as a matrix must be square, got 3 rows and one of 2",
+    ),
+    "numbers": (
+        lambda: Wiring(mask=np.eye(3)),  # type: ignore[arg-type]
+        r"list couplers \(i, j\) with 0 <= i < j, or be an N x N matrix of booleans, got \(1.0,",
+    ),
+    "a kind and a mask": (
+        lambda: Wiring("kings", mask=((0, 1),)),
+        "give the kind of a graph or a mask, one of them; got 'kings' and a mask",
+    ),
+    "beyond the chip": (
+        lambda: Hardware(oscillators=48, wiring=Wiring(mask=((0, 1), (3, 60)))),
+        r"wiring: mask has the coupler \(3, 60\), the chip 48 oscillators, 0 to 47",
+    ),
 }
 
 
@@ -72,6 +94,15 @@ UNFIT: dict[str, tuple[Hardware, str]] = {
     "of few": (
         Hardware(wiring=Wiring(mask=((0, 1), (1, 12))), sparsity=Sparsity(0.2)),
         "the network has 2 couplers, and keeping 0.2 of them leaves none; keep at least 0.5",
+    ),
+    "outputs among themselves": (
+        Hardware(wiring=Wiring("ring", degree=4)),
+        r"joins these outputs to no hidden oscillator: 2, 3, 4, 5, 6, 7 \(outputs 0 to 9 are the "
+        r"oscillators 12 to 21\), .* spread the outputs over the chip \(wiring.outputs = \"spread",
+    ),
+    "an output alone": (
+        Hardware(wiring=Wiring(mask=tuple((0, j) for j in range(1, 20)))),
+        "no hidden oscillator: 8, 9 .* learnt; choose another graph or mask",  # 8 if spread, too
     ),
 }
 
@@ -145,6 +176,25 @@ def test_training_refuses_and_leaves_no_folder(refuse: Refuse, tmp_path: Path) -
 # What can be
 
 
+def test_a_ring_trains_with_its_outputs_spread(tmp_path: Path, invoke: Invoke) -> None:
+    kind = tmp_path / "kind.toml"
+    kind.write_text("[wiring]\nkind = 'ring'\ndegree = 4\noutputs = 'spread'\n")
+    run = tmp_path / "run"
+    options = ("--hidden=12", "--epochs=3", "--steps=10")
+    printed(invoke, "train", "digits", "--hardware", kind, "--out", run, *options)
+    model = entrain.load(run)
+    assert model.hardware is not None
+    wiring = Wiring("ring", degree=4, outputs="spread")
+    assert model.hardware.wiring == wiring
+    couplings = model.network.as_parameters().couplings
+    there = wiring.graph_of(12, 10)
+    assert not couplings[~there].any()
+    assert couplings[12:, :12].any(1).all()
+    ours = model.one_run()  # which uses no coupler that the chip lacks
+    on_chip = on_chips(ours, model.hardware, [0]).parameters
+    assert torch.equal(on_chip.couplings, ours.couplings)
+
+
 def test_numbers_of_numpy_are_numbers_and_can_be_saved() -> None:
     kind = Hardware(
         wiring=Wiring(mask=np.array([[0, 1], [1, 2]])),  # type: ignore[arg-type]
@@ -160,6 +210,17 @@ def test_numbers_of_numpy_are_numbers_and_can_be_saved() -> None:
         {name: value for name, value in again.items() if name != "rule"}
     ) == replace(rule)
     assert kind.mismatch == Mismatch(couplings=0.5)
+
+
+def test_a_mask_may_be_a_matrix() -> None:
+    there = [[False, True, False], [True, False, True], [False, True, False]]
+    wanted = Wiring(mask=((0, 1), (1, 2)))
+    for mask in (there, np.array(there), torch.tensor(there), [np.array(row) for row in there]):
+        assert Wiring(mask=mask) == wanted  # type: ignore[arg-type]
+    assert torch.equal(wanted.graph(3), torch.tensor(there))
+    assert Hardware.from_json({"wiring": {"mask": there}}) == Hardware(wiring=wanted)
+    assert Wiring(mask=torch.tensor([[1, 2], [0, 1]])) == wanted  # type: ignore[arg-type]
+    assert Hardware(oscillators=3, wiring=wanted).wiring == wanted
 
 
 def test_hardware_shows_what_is_there_and_survives_pickling() -> None:

@@ -226,7 +226,7 @@ def test_components_of_files_and_what_is_refused(tmp_path: Path) -> None:
         '[components]\ncapacitance = { value = 5, unit = "%", source = "data sheet" }\n'
     )
     assert components_of(str(path)) == Components(capacitance=0.05)
-    path.write_text("[components]\ncapacitance = 5\n")
+    path.write_text('[components]\ncapacitance = { value = 500, unit = "%" }\n')
     with pytest.raises(InputError, match=r"components: capacitance is a relative spread"):
         components_of(str(path))
     path.write_text("[components]\ncapacitence = 0.1\n")

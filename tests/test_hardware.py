@@ -309,6 +309,9 @@ def test_the_straight_through_gradient_is_the_clipped_identity() -> None:
         (lambda: Asymmetry(-1.0), "sd must be finite and at least 0"),
         (lambda: Mismatch(couplings="much"), "couplings must be a number, got 'much'"),
         (lambda: Dead(couplers=1.2), "dead couplers must be a share from 0 to 1, got 1.2"),
+        (lambda: Dead(couplers=1), "dead couplers must be a share below 1: with 100 % nothing"),
+        (lambda: Dead(oscillators=1.0), "dead oscillators must be a share below 1"),
+        (lambda: Stuck(oscillators=1.0), "stuck oscillators must be a share below 1"),
         (lambda: Stuck(-0.1), "stuck oscillators must be a share from 0 to 1"),
         (lambda: FrequencySpread(-1.0), "sd of the frequencies must be finite and at least 0"),
         (lambda: CouplingFunction(math.inf), "lag must be finite, got inf"),
@@ -343,7 +346,18 @@ def test_the_straight_through_gradient_is_the_clipped_identity() -> None:
         (lambda: Wiring(mask=((0, 1, 2),)), r"mask must list couplers .* got \(0, 1, 2\)"),
         (lambda: Wiring(mask=5), "mask must list couplers .* got 5"),
         (lambda: Hardware(mismatch=0.1), "mismatch must be a Mismatch, got 0.1"),
-        (lambda: Hardware(weight_levels=Levels(bits=3)), "Levels.part='input_weights'"),
+        (
+            lambda: Hardware(weight_levels=Levels(bits=3, part="biases")),
+            "weight_levels must be Levels.part='input_weights', .*got 'biases'",
+        ),
+        (
+            lambda: Hardware(coupling_levels=Levels(bits=3, part="biases")),
+            "coupling_levels must be Levels.part='couplings'",
+        ),
+        (
+            lambda: Hardware(field_levels=Levels(bits=3)),
+            "field_levels: fields change with the input",
+        ),
         (lambda: Hardware(oscillators=0), "oscillators must be a whole number of at least 1"),
         (lambda: Hardware().sample(-1), "seed must be a whole number from 0 to 4294967295"),
         (lambda: Hardware().without("missmatch"), "did you mean 'mismatch'"),
@@ -358,6 +372,26 @@ def test_the_straight_through_gradient_is_the_clipped_identity() -> None:
 def test_what_cannot_be_is_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_levels_get_their_part_from_their_place() -> None:
+    short = Hardware(
+        coupling_levels=Levels(bits=4),
+        weight_levels=Levels(bits=6),
+        bias_levels=Levels(bits=5, rule="couplings"),
+        field_levels=Levels(bits=5, rule="absolute"),
+    )
+    assert short == Hardware(
+        coupling_levels=Levels(bits=4, part="couplings"),
+        weight_levels=Levels(bits=6, part="input_weights"),
+        bias_levels=Levels(bits=5, rule="couplings", part="biases"),
+        field_levels=Levels(bits=5, rule="absolute", part="fields"),
+    )
+    assert Hardware.from_json(short.to_json()) == short
+    of = parameters()
+    found = made(Hardware(weight_levels=Levels(bits=2)), of=of)
+    assert len(found.input_weights.unique()) <= 3
+    assert torch.equal(found.couplings, of.couplings)
 
 
 @pytest.mark.parametrize(

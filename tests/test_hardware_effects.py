@@ -195,13 +195,34 @@ def test_a_random_graph_has_at_most_its_degree_and_depends_on_its_seed() -> None
 
 def test_couplers_that_are_not_there_are_gone_and_the_others_stay() -> None:
     of = parameters()
-    mask = ((0, 5), (1, HIDDEN), (3, 4))
+    mask = ((0, 5), (1, HIDDEN), (2, HIDDEN + 2), (3, 4), (4, HIDDEN + 1))
     for wiring in (Wiring("kings"), Wiring(mask=mask)):
         found = made(Hardware(wiring=wiring), of=of)
         graph = wiring.graph(N)
         assert torch.equal(found.couplings[0], of.couplings[0] * graph)
         assert torch.equal(found.graph, of.graph & graph)
     assert Wiring(mask=mask).graph(N).triu(1).nonzero().tolist() == [list(pair) for pair in mask]
+
+
+def test_spread_outputs_have_places_all_over_the_chip() -> None:
+    """By hand: 9 hidden oscillators and 3 outputs on a ring, the outputs at 2, 6 and 10."""
+    at = [0, 1, 3, 4, 5, 7, 8, 9, 11, 2, 6, 10]
+    wiring = Wiring("ring", degree=2, outputs="spread")
+    wanted = [[abs(i - j) in (1, N - 1) for j in at] for i in at]
+    assert wiring.graph_of(HIDDEN, OUTPUTS).tolist() == wanted
+    assert wiring.couplers(HIDDEN, OUTPUTS) == N
+    of = parameters()
+    found = made(Hardware(wiring=wiring), of=of)
+    assert torch.equal(found.graph, of.graph & torch.tensor(wanted))
+    assert torch.equal(found.couplings[0], of.couplings[0] * torch.tensor(wanted))
+    spread = wiring.spread(HIDDEN, OUTPUTS)
+    assert spread == Wiring("ring", degree=2).spread(HIDDEN, OUTPUTS)
+    assert torch.equal(made(Hardware(wiring=spread), of=of).couplings, found.couplings)
+
+
+def test_outputs_spread_over_a_chip_with_every_coupler_change_nothing() -> None:
+    for kind in ("layered", "all-to-all"):
+        assert Hardware(wiring=Wiring(kind, outputs="spread")).is_nothing
 
 
 @pytest.mark.parametrize("kept", [0.01, 0.25, 0.5, 0.9])
@@ -261,8 +282,8 @@ def test_outputs_that_are_strong_anyway_change_nothing() -> None:
 
 
 def test_of_few_couplers_the_kept_share_is_of_those_that_are_there() -> None:
-    hardware = Hardware(wiring=Wiring("ring", degree=2), sparsity=Sparsity(0.5))
-    ring = int((Wiring("ring").graph(N) & parameters().graph).triu(1).sum())
+    hardware = Hardware(wiring=Wiring("ring", degree=4), sparsity=Sparsity(0.5))
+    ring = int((Wiring("ring", degree=4).graph(N) & parameters().graph).triu(1).sum())
     assert int((made(hardware).couplings[0].triu(1) != 0).sum()) == round(0.5 * ring)
 
 

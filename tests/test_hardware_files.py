@@ -74,6 +74,13 @@ def test_a_mask_survives_json() -> None:
     assert Hardware.from_json(json.loads(json.dumps(hardware.to_json()))) == hardware
 
 
+def test_places_of_outputs_survive_json_and_the_usual_ones_are_not_written() -> None:
+    hardware = Hardware(wiring=Wiring("kings", outputs="spread"))
+    assert hardware.to_json()["wiring"] == {"kind": "kings", "outputs": "spread"}
+    assert Hardware.from_json(json.loads(json.dumps(hardware.to_json()))) == hardware
+    assert Hardware(wiring=Wiring("kings")).to_json()["wiring"] == {"kind": "kings"}
+
+
 def test_typical_is_what_its_file_says() -> None:
     chip = describe("typical")
     hardware = chip.hardware
@@ -137,6 +144,32 @@ def test_a_file_with_units_is_read_in_basic_units(tmp_path: Path) -> None:
     assert find(hardware) is hardware
 
 
+def test_shares_above_1_are_read_with_their_unit(tmp_path: Path) -> None:
+    for entry in ("{ value = 300, unit = '%' }", "{ value = 3.0, unit = '1' }"):
+        kind = read(written(tmp_path, f"[mismatch]\ncouplings = {entry}\n"))
+        assert kind == Hardware(mismatch=Mismatch(couplings=3.0))
+    whole = read(written(tmp_path, "[mismatch]\ncouplings = 1\n"))
+    assert whole == Hardware(mismatch=Mismatch(couplings=1.0))
+
+
+def test_facts_are_texts_or_have_a_value(tmp_path: Path) -> None:
+    text = "[chip]\npower = '1 mW'\ncells = { value = 4 }\narea = { value = 2, unit = 'mm2' }\n"
+    facts = {"power": "1 mW", "cells": "4", "area": "2 mm2"}
+    assert describe(str(written(tmp_path, text))).facts == facts
+
+
+def test_the_oscillators_on_boards_say_what_is_not_modelled() -> None:
+    facts = describe("wang-2019").facts
+    assert "not modelled" in facts["second_harmonic"]
+    assert facts["graph"] == "assumed: all-to-all"
+    assert preset("wang-2019").to_json() == {
+        "name": "wang-2019",
+        "oscillators": 240,
+        "coupling_levels": {"bits": 5},
+        "mismatch": {"couplings": 0.1},
+    }
+
+
 def test_an_empty_file_is_the_ideal_network(tmp_path: Path) -> None:
     assert read(written(tmp_path, "")) == Hardware()
 
@@ -156,6 +189,7 @@ BAD = {
     "[wiring]\nkind = { value = 'kings', unit = '1' }\n": "wiring.kind has no unit, got '1'",
     "[wiring]\nkind = 'king'\n": "unknown kind 'king'; did you mean 'kings'",
     "[wiring]\nkind = ['kings']\n": "unknown kind",
+    "[wiring]\noutputs = 'spred'\n": "unknown outputs 'spred'; did you mean 'spread'",
     "[wiring]\nmask = [[1, 0]]\n": "mask must list couplers (i, j)",
     "[coupling_levels]\nbits = 0\n": "coupling_levels: bits must be a whole number of at least 1",
     "[coupling_levels]\nbits = 1\n": "coupling_levels: bits must be from 2 to 24, got 1",
@@ -165,8 +199,25 @@ BAD = {
     "[coupling_levels]\n": "give bits or levels of the couplings",
     "[field_levels]\nbits = 3\n": "fields change with the input",
     "[sparsity]\nkept = { value = 150, unit = '%' }\n": "kept must be a share from 0 to 1, got 1.5",
+    "[dead]\ncouplers = { value = 100, unit = '%' }\n": "dead: dead couplers must be a share below",
     "[chip]\noscillators = 1.5\n": "oscillators must be a whole number of at least 1",
     "[chip]\noscillators = { value = 5, unit = '%' }\n": "oscillators must be in 'oscillators'",
+    "[chip]\nsize = 48\n": "'size' in [chip] is no number that chips know; to show it as a fact, ",
+    "[chip]\nbits = 4\n": "'bits' in [chip] would change nothing; it belongs to [coupling_",
+    "[chip]\nbits = '4'\n": "belongs to [coupling_levels] or [weight_levels] or [bias_levels]",
+    "[chip]\ndegree = { value = 4 }\n": "in [chip] would change nothing; it belongs to [wiring]",
+    "[chip]\ntuning = 0.1\n": "it belongs to [components]",
+    "[chip]\nmismatch = 0.1\n": "it belongs to a section [mismatch] of its own",
+    "[chip]\nname = 'ours'\n": "it belongs to title, above all sections",
+    "[chip]\nfoo = { value = 3, unti = 'x' }\n": "'foo' in [chip] is no number that chips know",
+    "[chip]\nfoo = { unit = 'x' }\n": "write a text or { value = ..., unit =",
+    "[chip]\nfoo = { value = { value = 1 } }\n": "'foo' in [chip] is no number that chips know",
+    "[chip]\nfoo = { value = 1, unit = 2 }\n": "'foo' in [chip] is no number that chips know",
+    "[mismatch]\ncouplings = 3\n": "mismatch.couplings is a share, so that 3 would be 300 %; write "
+    '{ value = 3, unit = "%" } for 3 %, or { value = 300, unit = "%" } for 300 %',
+    "[mismatch]\ncouplings = { value = 3 }\n": "couplings is a share, so that 3 would be 300 %",
+    "[coupling_function]\nsecond = -1.5\n": "second is a share, so that -1.5 would be -150 %",
+    "[components]\ninductance = 5\n": "components.inductance is a share, so that 5 would be 500 %",
     "mismatch = 0.1\n": "mismatch must be a section [mismatch], got 0.1",
     "chip = 48\n": "chip must be a section [chip], got 48",
     "[mismatch\n": "not a TOML file",

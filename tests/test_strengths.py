@@ -14,6 +14,7 @@ from entrain.hardware import (
     Mismatch,
     Readout,
     Sparsity,
+    Stuck,
     Wiring,
     preset,
     presets,
@@ -74,8 +75,10 @@ def test_a_stronger_effect_moves_a_network_further(name: str) -> None:
 
 def test_an_effect_goes_as_far_as_it_can() -> None:
     """What it would reach twice stands once, by the factor nearest to 1."""
-    dead = varied(Hardware(dead=Dead(couplers=0.5)), "dead")
-    assert [(each.value, each.label) for each in dead][2:] == [(1.0, "50 %"), (2.0, "100 %")]
+    dead = varied(Hardware(dead=Dead(couplers=0.4)), "dead")  # at 4 times, nothing would be left
+    assert [(each.value, each.label) for each in dead][2:] == [(1.0, "40 %"), (2.0, "80 %")]
+    stuck = varied(Hardware(stuck=Stuck(0.5)), "stuck")
+    assert [(each.value, each.label) for each in stuck][1:] == [(0.5, "25 %"), (1.0, "50 %")]
     coarse = varied(Hardware(coupling_levels=Levels(bits=2)), "coupling_levels")
     assert [(each.value, each.label) for each in coarse] == [
         (0.25, "4 bits"),

@@ -233,11 +233,29 @@ def test_the_command_is_yield_of(
         assert np.asarray(drawn.convert("L")).std() > 10
 
 
+def test_the_command_measures_the_first_examples(
+    invoke: Invoke, chip_run: Path, model: Model, test_set: Split
+) -> None:
+    found = printed(invoke, "yield", chip_run, "--chips", 4, "--examples", 50)
+    first = replace(test_set, features=test_set.features[:50], labels=test_set.labels[:50])
+    assert found["examples"] == 50
+    assert found["accuracies"] == list(yield_of(model, TYPICAL, first, chips=4).accuracies)
+    assert found["ideal"] == model.evaluate(first)["top1"]
+
+
+def test_a_model_is_shown_in_one_line(model: Model) -> None:
+    network = "22 oscillators, 64 inputs, 10 classes, 'digits'"
+    assert repr(model) == f"Model('DIRECT', {network}, for 'typical')"
+    assert repr(replace(model, hardware=None)) == f"Model('DIRECT', {network})"
+
+
 def test_each_effect_is_measured_alone_and_left_out(
     invoke: Invoke, chip_run: Path, tmp_path: Path
 ) -> None:
     kind = tmp_path / "two.toml"
-    kind.write_text("[mismatch]\ncouplings = 1.5\n[coupling_levels]\nbits = 2\n")
+    kind.write_text(
+        "[mismatch]\ncouplings = { value = 150, unit = '%' }\n[coupling_levels]\nbits = 2\n"
+    )
     figure = tmp_path / "effects.svg"
     found = printed(
         invoke,
@@ -283,6 +301,8 @@ def test_the_command_refuses_and_writes_nothing(
         ("--chips", 0, "chips must be a whole number of at least 1"),
         ("--seed", -1, "seed must be a whole number"),
         ("--noise-seed", -1, "noise_seed must be a whole number"),
+        ("--examples", 0, "--examples must be a whole number of at least 1"),
+        ("--examples", 100_000, "--examples must be at most 300, as many as there are to test"),
         ("--threshold", 101, "--threshold must be from 0 to 100"),
         ("--threshold", "nan", "--threshold must be finite"),
         ("--figure", tmp_path / "figure.bmp", "a figure ends in .png, .pdf, .svg"),

@@ -158,7 +158,7 @@ def test_a_file_of_something_else_is_refused_and_kept(
     fewer = replace(test_set, features=test_set.features[:50], labels=test_set.labels[:50])
     for words, arguments, options in (
         ("of another model", (other, TYPICAL, test_set), {}),
-        ("on other examples", (model, TYPICAL, fewer), {}),
+        ("on other examples, or on another number of them", (model, TYPICAL, fewer), {}),
         ("on another kind of chip", (model, TYPICAL.without("dead"), test_set), {}),
         ("with another seed of the noise", (model, TYPICAL, test_set), {"noise_seed": 1}),
     ):
@@ -167,6 +167,22 @@ def test_a_file_of_something_else_is_refused_and_kept(
         assert file.read_bytes() == before
     renamed = replace(TYPICAL, name="ours")
     assert len(yield_of(model, renamed, test_set, chips=3, out=file).accuracies) == 3
+
+
+def test_a_file_belongs_to_its_number_of_examples(
+    chip_run: Path, tmp_path: Path, invoke: Invoke, refuse: Refuse
+) -> None:
+    file = tmp_path / "yield.json"
+    some = ("yield", chip_run, "--out", file)
+    found = printed(invoke, *some, "--chips", 3, "--examples", 40)
+    assert json.loads(file.read_text())["examples"] == found["examples"] == 40
+    before = file.read_bytes()
+    for other in ((), ("--examples", 41)):
+        message = refuse(*some, "--chips", 3, *other)
+        assert "holds the yield on other examples, or on another number of them" in message
+        assert file.read_bytes() == before
+    more = printed(invoke, *some, "--chips", 4, "--examples", 40)
+    assert more["accuracies"][:3] == found["accuracies"]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +247,8 @@ def test_the_strengths_of_each_effect(
 ) -> None:
     kind, file = tmp_path / "three.toml", tmp_path / "yield.json"
     kind.write_text(
-        '[wiring]\nkind = "kings"\n[coupling_levels]\nbits = 3\n[mismatch]\ncouplings = 0.4\n'
+        '[wiring]\nkind = "kings"\noutputs = "spread"\n'
+        "[coupling_levels]\nbits = 3\n[mismatch]\ncouplings = 0.4\n"
     )
     command = ("yield", chip_run, "--hardware", kind, "--chips", 6)
     figure = tmp_path / "strengths.svg"

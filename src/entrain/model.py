@@ -67,6 +67,15 @@ class Model:
                 f"got {len(self.class_names)}"
             )
 
+    def __repr__(self) -> str:
+        """One line; `entrain show` has the rest."""
+        network = self.network
+        sizes = f"{network.hidden + network.outputs} oscillators, {network.inputs} inputs"
+        chips = "" if self.hardware is None else f", for {self.hardware.name or 'chips'!r}"
+        return (
+            f"Model({self.protocol!r}, {sizes}, {network.outputs} classes, {self.dataset!r}{chips})"
+        )
+
     def to(self, device: torch.device | str) -> Model:
         """This model with its network on another device."""
         return replace(self, network=copy.deepcopy(self.network).to(device))

@@ -150,7 +150,7 @@ def _read(path: Path, belongs_to: dict[str, Any]) -> dict[Hardware, _Accuracies]
 
 _OTHERS = {
     "model": "of another model",
-    "data": "on other examples",
+    "data": "on other examples, or on another number of them",
     "hardware": "on another kind of chip",
     "noise_seed": "with another seed of the noise",
 }

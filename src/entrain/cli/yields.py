@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,6 +57,10 @@ def command(
             help="Test examples of another dataset.", show_default="what the model was trained on"
         ),
     ] = None,
+    examples: Annotated[
+        int | None,
+        typer.Option(help="Use only the first so many test examples.", show_default="all"),
+    ] = None,
     out_file: Annotated[
         Path | None,
         typer.Option(
@@ -87,10 +92,11 @@ def command(
     from entrain.model_on_chip import trained_for_other
     from entrain.yield_file import keep_result
 
-    _check(chips, seed, threshold, out_file, figure)
+    _check(chips, seed, threshold, examples, out_file, figure)
     path, loaded, kind = _model_and_kind(model, hardware)
     place, worker = _engine(engine, address, device)
     name, split = test_examples(path, loaded, dataset, _AS_TRAINED, data_dir)
+    split = _first(split, examples)
     loaded.network.to(place)
     found = _measured(
         loaded,
@@ -139,14 +145,21 @@ def command(
 
 
 def _check(
-    chips: int, seed: int, threshold: float | None, out_file: Path | None, figure: Path | None
+    chips: int,
+    seed: int,
+    threshold: float | None,
+    examples: int | None,
+    out_file: Path | None,
+    figure: Path | None,
 ) -> None:
     """Refuse what cannot be, before anything is loaded."""
-    from entrain.errors import finite_float
+    from entrain.errors import finite_float, positive_int
     from entrain.evaluation.chips import check_chips
     from entrain.yield_file import check_path
 
     check_chips(chips, seed)
+    if examples is not None:
+        positive_int("--examples", examples)
     if threshold is not None:
         finite_float("--threshold", threshold, least=0.0, most=100.0)
     if figure is not None:
@@ -155,6 +168,20 @@ def _check(
         check_format(figure)
     if out_file is not None:
         check_path(out_file)
+
+
+def _first(split: Split, examples: int | None) -> Split:
+    """The first so many examples, or all."""
+    from entrain.errors import InputError
+
+    if examples is None:
+        return split
+    if examples > len(split):
+        raise InputError(
+            f"--examples must be at most {len(split):,}, as many as there are to test with; "
+            f"got {examples:,}"
+        )
+    return replace(split, features=split.features[:examples], labels=split.labels[:examples])
 
 
 def _engine(name: str, address: str | None, device: str) -> tuple[torch.device, Engine]:

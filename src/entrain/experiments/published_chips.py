@@ -94,7 +94,7 @@ def measure(context: ExperimentContext) -> Values:
         kind = chip.hardware(setting)
         couplers = layered_graph(hidden, OUTPUTS)
         if kind.wiring is not None:
-            couplers = couplers & kind.wiring.graph(hidden + OUTPUTS)
+            couplers = couplers & kind.wiring.graph_of(hidden, OUTPUTS)
         return {
             "dataset": name,
             "chip": chip.name,

@@ -26,7 +26,7 @@ class Dead(Effect):
 
     def __post_init__(self) -> None:
         for name in ("couplers", "oscillators"):
-            probability(f"dead {name}", getattr(self, name))
+            _some_left(f"dead {name}", getattr(self, name))
 
     @property
     def is_nothing(self) -> bool:
@@ -45,8 +45,10 @@ class Dead(Effect):
             network = network.with_numbers(couplings=couplings).stopped(alive)
         return network
 
-    def times(self, factor: float) -> Dead:
-        return Dead(min(1.0, factor * self.couplers), min(1.0, factor * self.oscillators))
+    def times(self, factor: float) -> Dead | None:
+        """None where nothing would be left."""
+        shares = factor * self.couplers, factor * self.oscillators
+        return Dead(*shares) if max(shares) < 1.0 else None
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Stuck(Effect):
     oscillators: float = 0.0
 
     def __post_init__(self) -> None:
-        probability("stuck oscillators", self.oscillators)
+        _some_left("stuck oscillators", self.oscillators)
 
     @property
     def is_nothing(self) -> bool:
@@ -78,8 +80,15 @@ class Stuck(Effect):
             start_phases=torch.where(free, start, places.to(start)),
         ).stopped(free)
 
-    def times(self, factor: float) -> Stuck:
-        return Stuck(min(1.0, factor * self.oscillators))
+    def times(self, factor: float) -> Stuck | None:
+        """None where nothing would move."""
+        share = factor * self.oscillators
+        return Stuck(share) if share < 1.0 else None
+
+
+def _some_left(name: str, value: object) -> None:
+    if probability(name, value) == 1.0:
+        raise InputError(f"{name} must be a share below 1: with 100 % nothing would be left")
 
 
 def probability(name: str, value: object) -> float:

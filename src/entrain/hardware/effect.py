@@ -77,7 +77,7 @@ class Effect(ABC):
 
     def times(self, factor: float) -> Self | None:
         """The same effect with each of its numbers `factor` times as large, or as far towards that
-        as they go; None where an effect has no strength."""
+        as they go; None where an effect has no strength, or nothing would be left."""
         numbers = {each.name: factor * getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
         return replace(self, **numbers)  # type: ignore[type-var]
 

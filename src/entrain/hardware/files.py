@@ -8,9 +8,10 @@
     [mismatch]
     couplings = { value = 10, unit = "%", source = "assumed" }
 
-A section is an effect of `Hardware`, or `chip`, whose other entries are facts that are shown, or
-`components`, the tolerances of the parts that a netlist is built of. A plain number stands for one
-in the basic unit without a source.
+A section is an effect of `Hardware`, or `chip`, whose other entries are facts that are shown, texts
+or tables of value, unit and source, or `components`, the tolerances of the parts that a netlist is
+built of. A plain number stands for one in the basic unit without a source; a share above 1 needs
+its unit, since 3 might be meant as 3 %.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from entrain.errors import InputError, unknown_name
+from entrain.errors import InputError, shown, unknown_name
 from entrain.hardware.components import Components, component_entries
 from entrain.hardware.hardware import KINDS, Hardware, entries_of
 
 _FOLDER = Path(__file__).parent / "presets"
 _LARGEST = 2**20  # bytes of a file
+_ABSURD = 1e300  # an effect refuses such a share itself
 
 _SHARE = {"1": 1.0, "%": 0.01}
 _NUMBER = {"1": 1}
@@ -158,10 +160,8 @@ def _parsed(name: str, content: dict[str, Any]) -> ChipFile:
             values[key], units[f"chip.{key}"], sources[f"chip.{key}"] = _number(
                 f"chip.{key}", entry
             )
-        elif difflib.get_close_matches(key, ["oscillators"], cutoff=0.8):
-            raise unknown_name("entry of chip", key, ["oscillators"])  # no fact, but a slip
         else:
-            facts[key] = _fact(entry)
+            facts[key] = _fact(key, entry)
     components = _components(values.pop("components", None))
     hardware = replace(Hardware.from_json(values), name=name)
     return ChipFile(name, str(title), hardware, sources, units, facts, components)
@@ -187,6 +187,7 @@ def _number(place: str, entry: object) -> tuple[object, str, str]:
     """The value of an entry in its basic unit, that unit, and the source."""
     known = _units_of(place)
     if not isinstance(entry, dict):
+        _refuse_doubtful_share(place, entry)
         return entry, next(iter(known), "") if known else "", ""
     strange = set(entry) - {"value", "unit", "source"}
     if strange or "value" not in entry:
@@ -199,6 +200,7 @@ def _number(place: str, entry: object) -> tuple[object, str, str]:
             raise InputError(f"{place} has no unit, got {unit!r}")
         return value, "", source
     if unit is None:
+        _refuse_doubtful_share(place, value)
         return value, next(iter(known)), source
     if not isinstance(unit, str) or unit not in known:
         raise InputError(f"{place} must be in {' or '.join(map(repr, known))}, got {unit!r}")
@@ -207,8 +209,47 @@ def _number(place: str, entry: object) -> tuple[object, str, str]:
     return (value * factor if number and factor != 1 else value), next(iter(known)), source
 
 
-def _fact(entry: object) -> str:
-    if isinstance(entry, dict):
-        text = " ".join(str(entry[key]) for key in ("value", "unit") if key in entry)
-        return f"{text} ({entry['source']})" if "source" in entry else text
-    return str(entry)
+def _refuse_doubtful_share(place: str, value: object) -> None:
+    """Of a share without a unit, a number above 1 may be meant in percent."""
+    if not is_share(place) or isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    if 1.0 < abs(value) < _ABSURD:
+        said, taken = f"{value:g}", f"{100 * value:g}"
+        raise InputError(
+            f"{place} is a share, so that {said} would be {taken} %; write "
+            f'{{ value = {said}, unit = "%" }} for {said} %, or '
+            f'{{ value = {taken}, unit = "%" }} for {taken} %'
+        )
+
+
+def _fact(key: str, entry: object) -> str:
+    """A fact of the section `chip` as text; what belongs elsewhere in the file is none."""
+    if difflib.get_close_matches(key, ["oscillators"], cutoff=0.8):
+        raise unknown_name("entry of chip", key, ["oscillators"])  # no fact, but a slip
+    if homes := _homes(key):
+        raise InputError(f"{key!r} in [chip] would change nothing; it belongs to {homes}")
+    if isinstance(entry, str):
+        return entry
+    if (
+        not isinstance(entry, dict)
+        or not {"value"} <= set(entry) <= {"value", "unit", "source"}
+        or not isinstance(entry["value"], str | int | float)
+        or not all(isinstance(entry.get(name, ""), str) for name in ("unit", "source"))
+    ):
+        raise InputError(
+            f"{key!r} in [chip] is no number that chips know; to show it as a fact, write a text "
+            f'or {{ value = ..., unit = "...", source = "..." }}, got {shown(entry)}'
+        )
+    text = " ".join(str(entry[name]) for name in ("value", "unit") if name in entry)
+    return f"{text} ({entry['source']})" if "source" in entry else text
+
+
+def _homes(key: str) -> str:
+    """Where in a file an entry of this name belongs, in words; none for a name of no entry."""
+    if key == "name":
+        return "title, above all sections"
+    if key in (*KINDS, "components"):
+        return f"a section [{key}] of its own"
+    effects = [effect for effect in KINDS if key in entries_of(effect)]
+    effects += ["components"] if key in component_entries() else []
+    return " or ".join(f"[{effect}]" for effect in effects)

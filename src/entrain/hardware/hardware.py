@@ -45,8 +45,9 @@ class Hardware:
     memories hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
     `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
     its oscillators run (`frequency_spread`, `coupling_function`, `measured`: one device as it was
-    found to be, `delay`, `phase_noise`), how it is read (`readout`). A chip with fewer
-    `oscillators` than a network has refuses it.
+    found to be, `delay`, `phase_noise`), how it is read (`readout`). Levels
+    without a part get it from their place. A chip with fewer `oscillators` than a network has
+    refuses it.
     """
 
     wiring: Wiring | None = None
@@ -87,11 +88,23 @@ class Hardware:
             store_plain_numbers(value)  # or the files of what is trained could not be written
         if self.oscillators is not None:
             positive_int("oscillators", self.oscillators)
+            mask = () if self.wiring is None or self.wiring.mask is None else self.wiring.mask
+            if beyond := [pair for pair in mask if pair[1] >= self.oscillators]:
+                raise InputError(
+                    f"wiring: mask has the coupler {beyond[0]}, the chip {self.oscillators} "
+                    f"oscillators, 0 to {self.oscillators - 1}"
+                )
         store_plain_numbers(self)
         for name, part in PARTS.items():
             levels = getattr(self, name)
-            if levels is not None and levels.part != part:
+            if levels is None or levels.part == part:
+                continue
+            if levels.part != Levels.part:  # another part than the one it has if none is given
                 raise InputError(f"{name} must be Levels(part={part!r}, ...), got {levels.part!r}")
+            try:
+                object.__setattr__(self, name, replace(levels, part=part))
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from error
 
     def __repr__(self) -> str:
         """What is there, without what is absent."""
@@ -142,6 +155,8 @@ class Hardware:
                 f"the network has {couplers} couplers, and keeping {self.sparsity.kept:g} of them "
                 f"leaves none; keep at least {1 / couplers:.2g}"
             )
+        if self.wiring is not None and (cut := self.wiring.cut_off(hidden, outputs)):
+            raise _cut_off_error(self.wiring, cut, hidden, outputs)
 
     def sample(self, seed: int) -> Chip:
         """One chip of this kind: what differs from chip to chip is drawn by `seed`."""
@@ -161,7 +176,8 @@ class Hardware:
         return Hardware(**{name: getattr(self, name)})
 
     def scaled(self, name: str, factor: float) -> Hardware | None:
-        """The same kind with one effect `factor` times as strong; None if it has no strength."""
+        """The same kind with one effect `factor` times as strong; None if it has no strength, or
+        would leave nothing."""
         if name not in KINDS:
             raise unknown_name("effect", name, KINDS)
         effect = getattr(self, name)
@@ -226,9 +242,26 @@ PARTS = {
 }
 
 
+_NAMED = 12  # outputs in an error
+
+
 def entries_of(name: str) -> list[str]:
     """What a file may say of an effect."""
     return [each.name for each in fields(KINDS[name]) if each.name != "part"]  # type: ignore[arg-type]
+
+
+def _cut_off_error(wiring: Wiring, cut: tuple[int, ...], hidden: int, outputs: int) -> InputError:
+    named = ", ".join(map(str, cut[:_NAMED]))
+    more = f" and {len(cut) - _NAMED} more" if len(cut) > _NAMED else ""
+    spread = replace(wiring, outputs="spread")
+    way_out = "choose another graph or mask"
+    if wiring.outputs != "spread" and not spread.cut_off(hidden, outputs):
+        way_out = f'spread the outputs over the chip (wiring.outputs = "spread"), or {way_out}'
+    return InputError(
+        f"the wiring joins these outputs to no hidden oscillator: {named}{more} (outputs 0 to "
+        f"{outputs - 1} are the oscillators {hidden} to {hidden + outputs - 1}), so that their "
+        f"classes could not be learnt; {way_out}"
+    )
 
 
 def _effect(name: str, values: object) -> Effect:

@@ -3,47 +3,61 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from entrain.errors import InputError, one_of, positive_int, seed_number, shown
+from entrain.fields import added_later
 from entrain.hardware.defects import probability
 from entrain.hardware.effect import Draws, Effect, Realised
 
 _OUTPUT_KEEPS = 8  # couplers, if its share of those that are kept is as large
 
 GraphKind = Literal["all-to-all", "layered", "kings", "hexagonal", "chimera", "ring", "random"]
+OutputPlaces = Literal["last", "spread"]
 
 
 @dataclass(frozen=True)
 class Wiring(Effect):
-    """The couplers of a chip; oscillator i of the network sits at place i of the chip.
+    """The couplers between the places of a chip, and where a network's oscillators sit.
 
     `kind` is "all-to-all", "layered" (none between outputs: what a network has anyway), "kings"
     (a square grid, eight neighbours), "hexagonal" (a square grid whose rows are shifted, six
     neighbours), "chimera" (cells of 4 + 4 in a square grid), "ring" (the `degree` nearest, an even
-    number) or "random" (up to `degree` neighbours, drawn once by `seed`). Or `mask` lists the
-    couplers (i, j), i < j. Grids are as square as the number of oscillators allows.
+    number) or "random" (up to `degree` neighbours, drawn once by `seed`). Or `mask`, without a
+    `kind`, lists the couplers (i, j), i < j, or is a symmetric (N, N) matrix of booleans, which is
+    kept as that list. Grids are as square as the number of oscillators allows.
+
+    Oscillator i of a network sits at place i of the chip, so that outputs have the last places and
+    are each other's neighbours on a grid. With `outputs` "spread" they have places spread evenly
+    over the chip, and the hidden oscillators the others in order.
     """
 
     kind: GraphKind = "layered"
     degree: int = 2
     seed: int = 0
     mask: tuple[tuple[int, int], ...] | None = None
+    outputs: OutputPlaces = added_later(default="last")  # noqa: RUF009
 
     def __post_init__(self) -> None:
         one_of("kind", self.kind, GraphKind)
         positive_int("degree", self.degree)
         seed_number("seed", self.seed)
+        one_of("outputs", self.outputs, OutputPlaces)
         if self.kind == "ring" and self.degree % 2:
             raise InputError(f"the degree of a ring must be even, got {self.degree}")
         if self.mask is not None:
+            if self.kind != "layered":
+                raise InputError(
+                    f"give the kind of a graph or a mask, one of them; got {self.kind!r} and a mask"
+                )
             object.__setattr__(self, "mask", _couplers(self.mask))
 
     @property
@@ -51,20 +65,26 @@ class Wiring(Effect):
         return self.kind in ("layered", "all-to-all") and self.mask is None
 
     def graph(self, oscillators: int, device: torch.device | None = None) -> Tensor:
-        """(N, N) booleans."""
+        """(N, N) booleans between the places of the chip."""
         return _graph(self, oscillators, device)
+
+    def graph_of(self, hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:
+        """(N, N) booleans between the oscillators of a network, each at its place."""
+        if self.outputs == "last":
+            return self.graph(hidden + outputs, device)
+        return _graph_spread(self, hidden, outputs, device)
+
+    def cut_off(self, hidden: int, outputs: int) -> tuple[int, ...]:
+        """The outputs, counted from 0, that have no coupler to a hidden oscillator."""
+        return _cut_off(self, hidden, outputs)
 
     def couplers(self, hidden: int, outputs: int) -> int:
         """How many of a network's couplers there are; it has none between outputs."""
         return _couplers_of(self, hidden, outputs)
 
     def spread(self, hidden: int, outputs: int) -> Wiring:
-        """The same couplers as a mask, with the outputs spread evenly over the chip: at its end, as
-        usual, they would be each other's neighbours on a grid."""
-        n = hidden + outputs
-        chosen = [(2 * k + 1) * n // (2 * outputs) for k in range(outputs)]
-        places = [place for place in range(n) if place not in chosen] + chosen
-        graph = self.graph(n)[places][:, places].triu(1)
+        """The couplers that such a network has with `outputs` "spread", as a mask."""
+        graph = _graph_spread(self, hidden, outputs, None).triu(1)
         return Wiring(mask=tuple((int(i), int(j)) for i, j in graph.nonzero().tolist()))
 
     def _graph(self, n: int) -> Tensor:
@@ -87,11 +107,9 @@ class Wiring(Effect):
         return graph
 
     def change(self, network: Realised, draws: Draws) -> Realised:
-        couplings = network.parameters.couplings
-        graph = self.graph(couplings.shape[-1], couplings.device)
-        return network.with_numbers(
-            couplings=couplings * graph, graph=network.parameters.graph & graph
-        )
+        parameters, couplings = network.parameters, network.parameters.couplings
+        graph = self.graph_of(parameters.hidden, parameters.outputs, couplings.device)
+        return network.with_numbers(couplings=couplings * graph, graph=parameters.graph & graph)
 
     def times(self, factor: float) -> None:
         """A graph has no strength."""
@@ -160,15 +178,47 @@ def first_largest(sizes: Tensor, count: int) -> Tensor:
 
 
 def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
-    found = []
-    if isinstance(mask, np.ndarray):
-        mask = mask.tolist()
-    for pair in mask if isinstance(mask, list | tuple) else (mask,):
-        ends = tuple(pair) if isinstance(pair, list | tuple) else ()
+    """The couplers of a mask, in order."""
+    rows = _plain(mask)
+    if not isinstance(rows, tuple):
+        rows = (rows,)
+    if rows and all(isinstance(row, tuple) and _are_booleans(row) for row in rows):
+        return _couplers_of_matrix(rows)
+    for pair in rows:
+        ends = pair if isinstance(pair, tuple) else ()
         if [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1]:
-            raise InputError(f"mask must list couplers (i, j) with 0 <= i < j, got {shown(pair)}")
-        found.append((ends[0], ends[1]))
-    return tuple(sorted(found))
+            raise InputError(
+                f"mask must list couplers (i, j) with 0 <= i < j, or be an N x N matrix of "
+                f"booleans, got {shown(pair)}"
+            )
+    return tuple(sorted(rows))
+
+
+def _couplers_of_matrix(rows: tuple[tuple[bool, ...], ...]) -> tuple[tuple[int, int], ...]:
+    n = len(rows)
+    if any(len(row) != n for row in rows):
+        wrong = next(len(row) for row in rows if len(row) != n)
+        raise InputError(f"mask as a matrix must be square, got {n} rows and one of {wrong}")
+    for i, j in itertools.combinations_with_replacement(range(n), 2):
+        if rows[i][j] != rows[j][i]:
+            raise InputError(
+                f"mask as a matrix must be symmetric, got {rows[i][j]} at ({i}, {j}) and "
+                f"{rows[j][i]} at ({j}, {i})"
+            )
+        if i == j and rows[i][i]:
+            raise InputError(f"mask as a matrix must be False on its diagonal, got True at {i}")
+    return tuple((i, j) for i, j in itertools.combinations(range(n), 2) if rows[i][j])
+
+
+def _plain(mask: object) -> Any:
+    """Lists and arrays as tuples of Python's own values."""
+    if isinstance(mask, np.ndarray | np.bool_ | Tensor):
+        mask = mask.tolist()
+    return tuple(map(_plain, mask)) if isinstance(mask, list | tuple) else mask
+
+
+def _are_booleans(row: tuple[object, ...]) -> bool:
+    return bool(row) and all(isinstance(value, bool) for value in row)
 
 
 @functools.lru_cache(maxsize=16)
@@ -178,9 +228,25 @@ def _graph(wiring: Wiring, n: int, device: torch.device | None) -> Tensor:
 
 
 @functools.lru_cache(maxsize=16)
+def _graph_spread(wiring: Wiring, hidden: int, outputs: int, device: torch.device | None) -> Tensor:
+    """Kept, as `_graph`."""
+    n = hidden + outputs
+    chosen = [(2 * k + 1) * n // (2 * outputs) for k in range(outputs)]
+    places = [place for place in range(n) if place not in chosen] + chosen
+    return wiring.graph(n)[places][:, places].to(device)
+
+
+@functools.lru_cache(maxsize=16)
+def _cut_off(wiring: Wiring, hidden: int, outputs: int) -> tuple[int, ...]:
+    """Kept, as `_couplers_of`."""
+    reached = wiring.graph_of(hidden, outputs)[hidden:, :hidden].any(1)
+    return tuple(k for k, found in enumerate(reached.tolist()) if not found)
+
+
+@functools.lru_cache(maxsize=16)
 def _couplers_of(wiring: Wiring, hidden: int, outputs: int) -> int:
     """Kept, since every step of a training asks."""
-    graph = wiring.graph(hidden + outputs).triu(1)
+    graph = wiring.graph_of(hidden, outputs).triu(1)
     return int(graph.sum() - graph[hidden:, hidden:].sum())
 
 

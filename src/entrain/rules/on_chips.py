@@ -78,9 +78,10 @@ class OnChips:
         self._samples.fill_(epoch * _SAMPLES % 2**31)  # thermal noise is new in every epoch
         raw = self._raw(tensors)
         graph = self._spec.graph
+        hidden = self._spec.spec.hidden
+        outputs = len(graph) - hidden
         if self._hardware.wiring is not None:
-            graph = graph & self._hardware.wiring.graph(len(graph), device)
-        outputs = len(graph) - self._spec.spec.hidden
+            graph = graph & self._hardware.wiring.graph_of(hidden, outputs, device)
         self._mask.copy_(largest(raw["couplings"], graph, self.training.kept(done), outputs))
         _keep_only(tensors, "couplings", self._mask)
         weights = raw["input_weights"]
