@@ -176,6 +176,16 @@ def test_training_refuses_and_leaves_no_folder(refuse: Refuse, tmp_path: Path) -
 # What can be
 
 
+def test_a_network_can_be_looked_at_on_a_chip_it_could_not_be_trained_for() -> None:
+    kind = Hardware(wiring=Wiring("ring", degree=4))
+    model = entrain.load("mnist-74")
+    with pytest.raises(InputError, match="joins these outputs to no hidden oscillator"):
+        kind.check_training(model.network.hidden, model.network.outputs)
+    alone = on_chips(model.one_run(), kind, [0]).parameters.couplings.squeeze()
+    assert not alone[68, :64].any()  # an output among its neighbours
+    model.on(kind.sample(0))
+
+
 def test_a_ring_trains_with_its_outputs_spread(tmp_path: Path, invoke: Invoke) -> None:
     kind = tmp_path / "kind.toml"
     kind.write_text("[wiring]\nkind = 'ring'\ndegree = 4\noutputs = 'spread'\n")

@@ -155,6 +155,10 @@ class Hardware:
                 f"the network has {couplers} couplers, and keeping {self.sparsity.kept:g} of them "
                 f"leaves none; keep at least {1 / couplers:.2g}"
             )
+
+    def check_training(self, hidden: int, outputs: int) -> None:
+        """The same, and where an output would have no coupler to learn by."""
+        self.check(hidden, outputs)
         if self.wiring is not None and (cut := self.wiring.cut_off(hidden, outputs)):
             raise _cut_off_error(self.wiring, cut, hidden, outputs)
 

@@ -132,7 +132,7 @@ class Options:
         recipe = self._with_settings(recipe)
         for rule in recipe.protocols:
             if rule.hardware is not None:
-                rule.hardware.check(recipe.spec.hidden, len(data.class_names))
+                rule.hardware.check_training(recipe.spec.hidden, len(data.class_names))
             weights = getattr(rule, "class_weights", None)
             if weights is not None and len(weights) != len(data.class_names):
                 raise InputError(

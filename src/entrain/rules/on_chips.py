@@ -62,7 +62,7 @@ class OnChips:
         if training is None:
             return None
         hidden = spec.spec.hidden
-        training.hardware.check(hidden, len(spec.graph) - hidden)
+        training.hardware.check_training(hidden, len(spec.graph) - hidden)
         return None if training.hardware.is_nothing else cls(training, spec, runs, seed)
 
     def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
