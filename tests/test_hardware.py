@@ -47,6 +47,7 @@ from entrain.hardware import (
     Stuck,
     Wiring,
     on_chips,
+    preset,
     realise,
 )
 from entrain.kernels import reference
@@ -257,6 +258,15 @@ def test_symmetry_is_kept_by_mismatch_and_broken_by_asymmetry() -> None:
     ratio = couplings / parameters().couplings
     pairs = torch.stack([ratio[:, used].flatten(), ratio.mT[:, used].flatten()])
     assert abs(float(torch.corrcoef(pairs)[0, 1])) < 0.02
+
+
+def test_a_chip_realises_networks_as_many_of_its_kind_do() -> None:
+    kind, of = preset("typical"), parameters()
+    one, several = realise(of, kind.sample(4)), on_chips(of, kind, [4])
+    assert torch.equal(one.parameters.couplings, several.parameters.couplings)
+    assert torch.equal(one.parameters.input_weights, several.parameters.input_weights)
+    other = realise(of, kind.sample(5)).parameters.couplings
+    assert not torch.equal(one.parameters.couplings, other)
 
 
 # Gradients

@@ -22,11 +22,18 @@ class Chip:
     seed: int
 
 
-def realise(parameters: Parameters, hardware: Hardware, draws: Draws) -> Realised:
+def realise(
+    parameters: Parameters, hardware: Hardware | Chip, draws: Draws | None = None
+) -> Realised:
     """What chips make of networks (L, ...): every effect that is on, in its order.
 
-    The one place where imperfections enter; differentiable with respect to the parameters.
+    The one place where imperfections enter; differentiable with respect to the parameters. A
+    `Chip` has draws of its own, the same for all networks; a kind of hardware takes `draws`.
     """
+    if isinstance(hardware, Chip):
+        draws = ChipDraws([hardware.seed], parameters.biases, len(parameters.biases))
+        hardware = hardware.hardware
+    assert draws is not None, "a kind of hardware needs draws"
     hardware.check(parameters.hidden, parameters.outputs)
     network = Realised(parameters)
     for _, effect in hardware.effects:
