@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.interpolate import CubicSpline
+from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from entrain.calibration.likelihood import Trajectories
@@ -160,7 +161,8 @@ def calibrate(
             f"there are {len(unknowns)} unknowns; a calibration takes 1 to {_MOST_UNKNOWNS}"
         )
     fit = _Fit(unknowns, base, dynamics, traces, told)
-    estimate, posterior, weak = fit.run(iterations)
+    with threadpool_limits(1, "blas"):  # in a team, threads wait longer for so small products
+        estimate, posterior, weak = fit.run(iterations)
     noise = fit.trajectories.noise(estimate)
     if not noise <= _NO_FIT:  # NaN too
         raise InputError(

@@ -77,7 +77,7 @@ def judge(results: Mapping[str, Any]) -> Judged:
         for name, comparison in found.items()
         if comparison.rows
         for stage in results[name]["stages"]
-        if " teacher " in stage["title"]
+        if " teacher " in stage.get("title", "")
     }
     return Judged(found, spread(results), len(teachers))
 
