@@ -186,12 +186,18 @@ def test_a_network_can_be_looked_at_on_a_chip_it_could_not_be_trained_for() -> N
     model.on(kind.sample(0))
 
 
-def test_a_ring_trains_with_its_outputs_spread(tmp_path: Path, invoke: Invoke) -> None:
-    kind = tmp_path / "kind.toml"
-    kind.write_text("[wiring]\nkind = 'ring'\ndegree = 4\noutputs = 'spread'\n")
-    run = tmp_path / "run"
+def trained_for(text: str, tmp_path: Path, invoke: Invoke) -> Path:
+    """The run of a small training for the hardware that a file describes."""
+    kind, run = tmp_path / "kind.toml", tmp_path / "run"
+    kind.write_text(text)
     options = ("--hidden=12", "--epochs=3", "--steps=10")
     printed(invoke, "train", "digits", "--hardware", kind, "--out", run, *options)
+    return run
+
+
+def test_a_ring_trains_with_its_outputs_spread(tmp_path: Path, invoke: Invoke) -> None:
+    text = "[wiring]\nkind = 'ring'\ndegree = 4\noutputs = 'spread'\n"
+    run = trained_for(text, tmp_path, invoke)
     model = entrain.load(run)
     assert model.hardware is not None
     wiring = Wiring("ring", degree=4, outputs="spread")
@@ -241,9 +247,5 @@ def test_hardware_shows_what_is_there_and_survives_pickling() -> None:
 
 
 def test_few_couplers_that_are_enough_train(tmp_path: Path, invoke: Invoke) -> None:
-    kind = tmp_path / "kind.toml"
-    kind.write_text("[sparsity]\nkept = { value = 0.6, unit = '%' }\n")
-    run = tmp_path / "run"
-    options = ("--hidden=12", "--epochs=3", "--steps=10")
-    printed(invoke, "train", "digits", "--hardware", kind, "--out", run, *options)
+    run = trained_for("[sparsity]\nkept = { value = 0.6, unit = '%' }\n", tmp_path, invoke)
     assert printed(invoke, "show", run)["couplers_used"] == 1

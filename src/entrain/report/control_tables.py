@@ -14,6 +14,7 @@ from entrain.experiments.recurrence import HIDDEN, TRAINING, TWO_STEPS
 from entrain.experiments.setting import AUXILIARY_RATE
 from entrain.experiments.single_runs import EXACT
 from entrain.report.markdown import Column, percent, plain, table
+from entrain.rules import PAPER_PROTOCOLS
 
 _METRICS = {
     "top1": "top-1 %",
@@ -163,7 +164,8 @@ def _rate(row: Mapping[str, Any]) -> str:
     """The auxiliary one, but for the exact control: solved, and continued at the main rate."""
     if row["what"] == EXACT["PATH"]:
         return "solved"
-    return "10" if row["what"] == EXACT["TWO-STAGE-END"] else f"{AUXILIARY_RATE:g}"
+    main = PAPER_PROTOCOLS["TWO-STAGE-END"].learning_rate
+    return f"{main if row['what'] == EXACT['TWO-STAGE-END'] else AUXILIARY_RATE:g}"
 
 
 def _range(row: Mapping[str, Any]) -> str:

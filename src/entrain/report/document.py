@@ -20,7 +20,8 @@ def document(results: Mapping[str, Any], figures: list[str]) -> str:
     """The whole document, in Markdown."""
     judged = judge(results)
     parts = [_head(results), summary(judged), _decisions()]
-    parts += [found for found in [numerics(results)] if found]
+    if moved := numerics(results):
+        parts.append(moved)
     for name in EXPERIMENTS:
         if name in results:
             parts.append(f"## {name}")

@@ -28,9 +28,12 @@ def numerics(results: Mapping[str, Any]) -> str:
     ]
     if not rows:
         return ""
-    names = ("dataset", "training", "first", "second", "difference")
     columns: list[Column] = [
-        (name if name not in ("first", "second") else "top-1 %", plain(name)) for name in names
+        ("dataset", plain("dataset")),
+        ("training", plain("training")),
+        ("top-1 %", plain("first")),
+        ("top-1 %", plain("second")),
+        ("difference", plain("difference")),
     ]
     return f"## How much numerics alone move a result\n\n{_TEXT}\n\n{table(rows, columns)}"
 

@@ -10,6 +10,7 @@ from typing import Any
 from entrain.experiments import EXPERIMENTS
 from entrain.experiments.comparison import VERDICTS, Claim, Comparison, Spread, Verdict
 from entrain.experiments.teacher_spread import spread
+from entrain.report.markdown import plain, table
 
 SYMBOLS: dict[Verdict, str] = {
     "setting": "=",
@@ -119,19 +120,19 @@ def _chance(judged: Judged) -> str:
 
 def _limits(judged: Judged) -> str:
     """The scales of the main numbers, in full."""
-    lines = [
-        "| dataset | method | metric | our teachers | mean | ≈ within | ~ within |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for (dataset, method, metric), scale in judged.spread.items():
         if metric in _SHOWN and scale.over == "teachers":
             form = ".4f" if "rmse" in metric else ".2f"
-            lines.append(
-                f"| {dataset} | {method} | {_SHOWN[metric]} | {len(scale.draws)} | "
-                f"{scale.mean:{form}} | ±{scale.further:{form}} | ±{scale.apart:{form}} |"
+            rows.append(
+                {"dataset": dataset, "method": method, "metric": _SHOWN[metric]}
+                | {"our teachers": str(len(scale.draws)), "mean": f"{scale.mean:{form}}"}
+                | {"≈ within": f"±{scale.further:{form}}", "~ within": f"±{scale.apart:{form}}"}
             )
+    if not rows:
+        return ""
     text = "What is allowed: ≈ from the mean of our teachers, ~ from our own number."
-    return f"{text}\n\n" + "\n".join(lines)
+    return f"{text}\n\n" + table(rows, [(name, plain(name)) for name in rows[0]])
 
 
 _SHOWN = {
@@ -153,8 +154,10 @@ def summary(judged: Judged) -> str:
         shown += " (ours)" if judged.is_ours(name) and claims else ""
         rows.append([f"[{name}](#{name})", *cells, str(comparison.seen_before or ""), shown])
     listed = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    table = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n" + listed
-    parts = ["## Summary", headline(judged), _chance(judged), _RULES, table, _limits(judged)]
+    counted = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n" + listed
+    parts = ["## Summary", headline(judged), _chance(judged), _RULES, counted]
+    if limits := _limits(judged):
+        parts.append(limits)
     for ours, title in ((False, "Claims of the paper"), (True, "Claims of our own experiments")):
         failing = [
             f"- {claim.text}. Measured: {claim.measured}. [{name}](#{name})"
