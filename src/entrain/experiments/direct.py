@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from entrain.experiments.setting import Setting
+from entrain.experiments.setting import MNIST, Setting
 from entrain.learning import Stage
 from entrain.physics import NetworkSpec
 from entrain.rules import DirectProtocol
@@ -29,3 +29,11 @@ def stage(
         NetworkSpec(hidden=setting.hidden if hidden is None else hidden),
         runs=tuple(range(setting.few_runs)),
     )
+
+
+def refined(rule: DirectProtocol, name: str) -> DirectProtocol:
+    """With what the searches in results/searches/records-*.json found on validation at the main
+    size."""
+    if name == MNIST:
+        return replace(rule, input_rate=5e-3)
+    return replace(rule, weight_decay=0.03, averaging=0.9995)

@@ -55,18 +55,13 @@ def _row(context: ExperimentContext, name: str, stage: Stage) -> Values:
 
 
 def fine(setting: Setting, name: str) -> Stage:
-    """The main size on the network's own grid throughout, so that couplings may grow, with what the
-    searches in results/searches/records-*.json found on validation at this size. (At 138
-    oscillators the same settings were no better on validation than the usual ones.)"""
+    """The main size on the network's own grid throughout, so that couplings may grow, with refined
+    settings. (At 138 oscillators they were no better on validation than the usual ones.)"""
     usual = direct.stage(setting, name)
     longer = direct.stage(setting, name, epochs=max(1, int(_TIMES_LONGER[name] * usual.epochs)))
     assert isinstance(longer.rule, DirectProtocol)
     rule = replace(longer.rule, coarse_steps=longer.network.dynamics.steps)
-    if name == MNIST:
-        rule = replace(rule, input_rate=5e-3)
-    else:
-        rule = replace(rule, weight_decay=0.03, averaging=0.9995)
-    return replace(longer, rule=rule)
+    return replace(longer, rule=direct.refined(rule, name))
 
 
 _TIMES_LONGER = {MNIST: 2.0, FASHION: 2.0 / 3.0}  # than usual

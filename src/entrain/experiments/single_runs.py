@@ -1,22 +1,25 @@
 """What the paper measured in single runs at rate 30, over several training orders.
 
 From exact zero, and with endpoint weight 10, rounding decides a run: these take twenty orders each.
-Continuations of PATH take five. In addition there is the control for PATH-CONT: Stage I solved
-exactly (PATH at its minimum, where it cannot improve) and TWO-STAGE-END from there.
+Continuations of PATH, their trajectories and the teacher architectures take five. In addition there
+is the control for PATH-CONT: Stage I solved exactly (PATH at its minimum, where it cannot improve)
+and TWO-STAGE-END from there.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from entrain.experiments import auxiliary
+from entrain.evaluation import summarise, trajectory_rmse
+from entrain.experiments import auxiliary, trajectory
+from entrain.experiments.architectures import ARCHITECTURES
 from entrain.experiments.published import published
-from entrain.experiments.setting import AUXILIARY_RATE, BOTH, MNIST, Setting
+from entrain.experiments.setting import AUXILIARY_RATE, BOTH, FASHION, MNIST, Setting
 from entrain.experiments.spec import METRICS, Experiment, ExperimentContext, Values, summary
 from entrain.learning import Stage
 from entrain.rules import Protocol
 
-LARGE_WEIGHT = 10.0
+SMALL_WEIGHT, LARGE_WEIGHT = 0.1, 10.0
 EXACT = {"PATH": "PATH, exact", "TWO-STAGE-END": "TWO-STAGE-END from it"}
 
 
@@ -37,6 +40,9 @@ def branches(setting: Setting, name: str) -> dict[str, list[Stage]]:
     for method in auxiliary.FROM_ZERO:
         found[method] = [setting.go_on(path, method, runs=every, rate=AUXILIARY_RATE)]
     if name == MNIST:
+        found[f"weight {SMALL_WEIGHT:g}"] = [
+            setting.go_on(path, runs=few, rate=AUXILIARY_RATE, weights=(SMALL_WEIGHT,) * len(few))
+        ]
         further = setting.path(*path.teachers, runs=every[setting.runs :])
         begun = [path, further] if further.runs else [path]
         found[f"weight {LARGE_WEIGHT:g}"] = [
@@ -47,6 +53,15 @@ def branches(setting: Setting, name: str) -> dict[str, list[Stage]]:
     return found | {EXACT["PATH"]: [solved], EXACT["TWO-STAGE-END"]: [setting.go_on(solved)]}
 
 
+def architectures(setting: Setting) -> tuple[Stage, Stage]:
+    """PATH and TWO-STAGE-END of every architecture's one teacher, in its orders side by side."""
+    widths = list(ARCHITECTURES.values())[: setting.architectures]
+    few = tuple(range(setting.few_runs))
+    teachers = [setting.teacher(FASHION, width) for width in widths for _ in few]
+    path = setting.path(*teachers, runs=few * len(widths))
+    return path, setting.go_on(path, rate=AUXILIARY_RATE)
+
+
 def _exact(path: Stage) -> Protocol:
     assert isinstance(path.rule, Protocol)
     return replace(path.rule, solver="exact", epochs=1)
@@ -54,7 +69,8 @@ def _exact(path: Stage) -> Protocol:
 
 def stages(setting: Setting) -> list[Stage]:
     """All of both datasets."""
-    return [stage for name in BOTH for each in branches(setting, name).values() for stage in each]
+    found = [stage for name in BOTH for each in branches(setting, name).values() for stage in each]
+    return [*found, *architectures(setting)]
 
 
 def measure(context: ExperimentContext) -> Values:
@@ -72,21 +88,66 @@ def measure(context: ExperimentContext) -> Values:
                     **summary(runs, METRICS),
                 }
             )
-            context.on_progress(min(1.0, len(rows) / 15))
+            context.on_progress(min(0.7, len(rows) / 24))
     for row in rows:
         row["below"] = _below([run["top1"] for run in row["runs"]], row["paper"])
-    return {"rows": rows}
+    return {
+        "rows": rows,
+        "trajectories": [row for name in BOTH for row in _trajectories(context, name)],
+        "architectures": _architectures(context),
+    }
+
+
+def _trajectories(context: ExperimentContext, name: str) -> list[Values]:
+    """For each node set: trajectory RMSE of both methods in every order, and at how many of the
+    later times PATH's is larger."""
+    setting = context.setting
+    (end,) = branches(setting, name)["TWO-STAGE-END"]
+    orders = [
+        trajectory.errors(context, name, (setting.main_path(name), end), order)
+        for order in range(len(end.runs))
+    ]
+    rows: list[Values] = []
+    for nodes in trajectory.NODES:
+        row: Values = {"dataset": name, "nodes": nodes}
+        for method in ("path", "two_stage_end"):
+            row[method] = [trajectory_rmse(each[method][nodes]) for each in orders]
+        both = [(each["path"][nodes][1:], each["two_stage_end"][nodes][1:]) for each in orders]
+        row["times_path_is_larger"] = [int((path > end).sum()) for path, end in both]
+        row["times_after_start"] = len(both[0][0])
+        rows.append(row)
+    return rows
+
+
+def _architectures(context: ExperimentContext) -> list[Values]:
+    """Both methods of every architecture over its orders, and the gain with the paper's."""
+    few = context.setting.few_runs
+    path, end = (context.test(FASHION, stage) for stage in architectures(context.setting))
+    printed = {row["identifier"]: row for row in published()["architecture_sweep"]["rows"]}
+    rows: list[Values] = []
+    for place, identifier in enumerate(list(ARCHITECTURES)[: context.setting.architectures]):
+        runs = slice(few * place, few * (place + 1))
+        gains = [b["top1"] - a["top1"] for a, b in zip(path[runs], end[runs], strict=True)]
+        gain = summarise(gains)
+        rows.append(
+            {
+                "identifier": identifier,
+                "path": summary(path[runs]),
+                "two_stage_end": summary(end[runs]),
+                "gain": {"mean": gain.mean, "sd": gain.sd, "least": min(gains), "most": max(gains)},
+                "paper_path": printed[identifier]["path_top1"],
+                "paper_two_stage_end": printed[identifier]["two_stage_end_top1"],
+                "paper_gain": printed[identifier]["delta_top1"],
+            }
+        )
+    return rows
 
 
 def _printed(name: str, what: str) -> float | None:
     """The paper's top-1, where it prints one."""
     if what.startswith("weight"):
-        (found,) = (
-            row["top1"]
-            for row in published()["endpoint_weight"]["rows"]
-            if row["lambda_end"] == LARGE_WEIGHT
-        )
-        return float(found)
+        weights = {row["lambda_end"]: row for row in published()["endpoint_weight"]["rows"]}
+        return float(weights[float(what.removeprefix("weight "))]["top1"])
     for row in published()["protocol_ablation"]["rows"]:
         if (row["dataset"], row["method"]) == (name, what):
             return float(row["top1"])

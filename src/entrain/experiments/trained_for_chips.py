@@ -27,7 +27,12 @@ class Constraint:
     def stage(self, setting: Setting, name: str) -> Stage:
         """Networks trained for it."""
         return on_chips.trained_for(
-            setting, name, self.hardware, hidden=self.hidden, coarse_steps=self.coarse_steps
+            setting,
+            name,
+            self.hardware,
+            hidden=self.hidden,
+            coarse_steps=self.coarse_steps,
+            refined=name in on_chips.REFINED,
         )
 
     def ideal(self, setting: Setting, name: str) -> Stage:

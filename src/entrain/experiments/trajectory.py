@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from entrain.evaluation import trajectory_errors, trajectory_rmse
 from entrain.experiments import auxiliary
 from entrain.experiments.comparison import Cell, Claim, Comparison, Row
@@ -10,17 +12,21 @@ from entrain.experiments.setting import BOTH
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
 from entrain.experiments.teacher_spread import source
 from entrain.experiments.values import rounded
+from entrain.learning import Stage
 
 NODES = ("output", "hidden", "all")
 
 
-def errors(context: ExperimentContext, name: str) -> dict[str, Values]:
-    """Method -> node set -> RMSE of cos(theta) at each of the K + 1 times, as a tensor."""
-    path, end = auxiliary.pair(context.setting, name)
+def errors(
+    context: ExperimentContext, name: str, pair: Sequence[Stage], order: int = 0
+) -> dict[str, Values]:
+    """Method -> node set -> RMSE of cos(theta) at each of the K + 1 times, as a tensor, for one
+    training order of PATH and TWO-STAGE-END."""
+    path, end = pair
     examples = context.test_examples(name, context.teacher(path.teachers[0]))
     return {
         method: trajectory_errors(
-            context.networks(stage)[0], examples.inputs, examples.coefficients
+            context.networks(stage)[order], examples.inputs, examples.coefficients
         )
         for method, stage in (("path", path), ("two_stage_end", end))
     }
@@ -30,7 +36,7 @@ def measure(context: ExperimentContext) -> Values:
     """Trajectory RMSE of each node set."""
     rows = []
     for name in BOTH:
-        found = errors(context, name)
+        found = errors(context, name, auxiliary.pair(context.setting, name))
         for nodes in NODES:
             values = {f"{m}_rmse": trajectory_rmse(each[nodes]) for m, each in found.items()}
             rows.append({"dataset": name, "nodes": nodes, **values})
@@ -41,7 +47,7 @@ def measure_in_time(context: ExperimentContext) -> Values:
     """The time-resolved RMSE, and at how many later times each ordering holds."""
     rows = []
     for name in BOTH:
-        found = errors(context, name)
+        found = errors(context, name, auxiliary.pair(context.setting, name))
         for nodes in ("output", "hidden"):
             path, end = found["path"][nodes], found["two_stage_end"][nodes]
             rows.append(

@@ -13,7 +13,7 @@ from entrain.hardware.effect import Effect
 from entrain.hardware.hardware import Hardware
 from entrain.hardware.levels import Levels
 from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
-from entrain.hardware.oscillators import CouplingFunction, FrequencySpread, PhaseNoise
+from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
 from entrain.hardware.readout import Readout
 from entrain.hardware.wiring import Sparsity
 
@@ -90,6 +90,7 @@ _SHOWN: dict[str, Callable[[Any], str]] = {  # entries of effects as they are sh
     "frequency_spread.sd": lambda sd: f"{sd:.3g} rad/time",
     "lag": lambda lag: f"{lag:.3g} rad",
     "temperature": lambda kt: f"kT {kt:.3g}",
+    "time": lambda time: f"{time:.3g} units of time",
     "jitter": _percent,
     "spread": _percent,
 }
@@ -106,6 +107,9 @@ def _ladder(
 
 
 _SPREADS = (0.05, 0.1, 0.2, 0.3, 0.5)
+_OFFSETS = (0.02, 0.05, 0.1, 0.2, 0.3)
+_HARMONICS = (0.05, 0.1, 0.2, 0.4, 0.8)
+_COMPARATORS = (0.02, 0.05, 0.1, 0.2, 0.4)
 _BROKEN = (0.01, 0.02, 0.05, 0.1, 0.2)
 _WORD_LENGTHS = (8, 6, 5, 4, 3)
 
@@ -116,11 +120,23 @@ LADDERS: dict[str, tuple[Strength, ...]] = {
         lambda b: Levels(bits=int(b), range=4.0, part="input_weights"),
         _WORD_LENGTHS,
     ),
+    "bias_bits": _ladder(
+        "bias_levels",
+        lambda b: Levels(bits=int(b), range=1.0, part="biases", rule="max"),
+        _WORD_LENGTHS,
+    ),
+    "field_bits": _ladder(
+        "field_levels",
+        lambda b: Levels(bits=int(b), range=100.0, part="fields", rule="couplings"),
+        _WORD_LENGTHS,
+    ),
     "coupling_mismatch": _ladder("mismatch", lambda sd: Mismatch(couplings=sd), _SPREADS),
     "weight_mismatch": _ladder("mismatch", lambda sd: Mismatch(input_weights=sd), _SPREADS),
-    "coupling_offset": _ladder(
-        "offset", lambda sd: Offset(couplings=sd), (0.02, 0.05, 0.1, 0.2, 0.3)
-    ),
+    "bias_mismatch": _ladder("mismatch", lambda sd: Mismatch(biases=sd), _SPREADS),
+    "field_mismatch": _ladder("mismatch", lambda sd: Mismatch(fields=sd), _SPREADS),
+    "coupling_offset": _ladder("offset", lambda sd: Offset(couplings=sd), _OFFSETS),
+    "weight_offset": _ladder("offset", lambda sd: Offset(input_weights=sd), _OFFSETS),
+    "field_offset": _ladder("offset", lambda sd: Offset(fields=sd), (0.5, 1.0, 2.0, 3.0, 5.0)),
     "asymmetry": _ladder("asymmetry", lambda sd: Asymmetry(sd), _SPREADS),
     "couplers_kept": _ladder("sparsity", lambda kept: Sparsity(kept), (0.9, 0.75, 0.5, 0.25, 0.1)),
     "dead_couplers": _ladder("dead", lambda share: Dead(couplers=share), _BROKEN),
@@ -132,11 +148,18 @@ LADDERS: dict[str, tuple[Strength, ...]] = {
     "phase_lag": _ladder(
         "coupling_function", lambda lag: CouplingFunction(lag), (0.05, 0.1, 0.2, 0.4, 0.8)
     ),
+    "second_harmonic": _ladder(
+        "coupling_function", lambda second: CouplingFunction(second=second), _HARMONICS
+    ),
+    "even_second_harmonic": _ladder(
+        "coupling_function", lambda second: CouplingFunction(second_even=second), _HARMONICS
+    ),
+    "delay": _ladder("delay", lambda time: Delay(time), (0.002, 0.005, 0.01, 0.02, 0.05)),
     "phase_noise": _ladder("phase_noise", lambda kt: PhaseNoise(kt), (0.05, 0.1, 0.3, 1.0, 3.0)),
     "readout_bits": _ladder("readout", lambda b: Readout(bits=int(b)), (6, 5, 4, 3, 2)),
-    "comparator_noise": _ladder(
-        "readout", lambda sd: Readout(noise=sd), (0.02, 0.05, 0.1, 0.2, 0.4)
-    ),
+    "comparator_noise": _ladder("readout", lambda sd: Readout(noise=sd), _COMPARATORS),
+    "comparator_offset": _ladder("readout", lambda sd: Readout(offset=sd), _COMPARATORS),
+    "time_jitter": _ladder("readout", lambda sd: Readout(jitter=sd), _BROKEN),
     "time_spread": _ladder("readout", lambda sd: Readout(spread=sd), _BROKEN),
 }
 """By what varies; see `ladder`."""
