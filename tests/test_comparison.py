@@ -13,7 +13,7 @@ import pytest
 from entrain.experiments import EXPERIMENTS, PAPER, Measurement
 from entrain.experiments.comparison import Cell, Claim, Comparison, Constant, Row, Scale
 from entrain.experiments.published import CITATIONS, published
-from entrain.experiments.teacher_spread import spread
+from entrain.experiments.teacher_spread import own, spread, width
 from entrain.figures import FIGURES
 from entrain.report import document
 from unmeasured import UNMEASURED
@@ -73,6 +73,34 @@ def test_numbers_of_other_networks_than_the_main_one_are_judged_by_a_borrowed_sc
         ]
         assert cells
         assert all(cell.borrowed for cell in cells), name
+
+
+def test_teachers_of_the_same_network_are_taken_before_a_borrowed_scale() -> None:
+    mine = own(*BY, "S64")
+    cell = Cell(80.0, 81.0, BY, borrowed=True, own=mine)
+    near, far = Scale((79.0, 80.0, 81.0)), Scale((89.0, 90.0, 91.0))
+    assert cell.verdict({BY: near}) == "borrowed scale"
+    assert cell.verdict({BY: far, mine: near}) == "within teachers"
+    assert cell.verdict({BY: near, mine: far}) == "differs"
+
+
+def test_teachers_of_other_networks_are_those_of_the_papers_rule_and_epochs() -> None:
+    def trained(top: float) -> Any:
+        runs = [{"top1": top + 0.1 * teacher} for teacher in range(3)]
+        teachers = [{"test_top1": top + 2.0}] * 3
+        return {"path": {"runs": runs}, "two_stage_end": {"runs": runs}, "teachers": teachers}
+
+    kinds = (("top1", 20, 86.0), ("top1", 40, 87.0), ("cross-entropy", 20, 88.0))
+    widths = [
+        {"dataset": "MNIST", "H": 128, "rule": rule, "epochs": epochs} | trained(top)
+        for rule, epochs, top in kinds
+    ]
+    architectures = [{"dataset": "Fashion-MNIST", "identifier": "S64"} | trained(80.0)]
+    values = {"widths": widths, "architectures": architectures}
+    found = spread({"more-teachers": {"values": values}})
+    assert found[own(*BY, width(128))].draws == pytest.approx((86.0, 86.1, 86.2))
+    assert found[own("Fashion-MNIST", "PATH", "top1", "S64")].draws[0] == 80.0
+    assert BY not in found
 
 
 def test_a_setting_is_equal_or_differs() -> None:

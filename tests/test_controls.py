@@ -9,10 +9,12 @@ import torch
 
 from entrain import kernels
 from entrain.data import load_dataset
+from entrain.evaluation import trajectory_rmse
 from entrain.experiments import (
     EXPERIMENTS,
     TINY,
     ExperimentContext,
+    architecture_orders,
     likelihood,
     recurrence,
     single_runs,
@@ -20,6 +22,7 @@ from entrain.experiments import (
     symmetry,
     teacher_spread,
     teacher_sweep,
+    trajectory,
 )
 from entrain.experiments.comparison import Scale
 from entrain.experiments.published import published
@@ -28,6 +31,7 @@ from entrain.experiments.temperature import noisy_metric
 from entrain.learning import TrainingState, train_stage
 from entrain.report.control_tables import CONTROL_TABLES
 from entrain.report.numerics import numerics
+from entrain.report.order_tables import ORDER_TABLES
 from entrain.reproduction.worker import with_needs
 from entrain.rules import Protocol, TeacherSpec
 from entrain.rules.training_data import TrainingData
@@ -99,11 +103,45 @@ def test_what_rounding_decides_is_trained_in_twenty_orders_and_the_rest_in_five(
     found = single_runs.branches(PAPER, MNIST)
     counts = {what: sum(len(stage.runs) for stage in each) for what, each in found.items()}
     assert counts["ZERO-END-ONLY"] == counts["Z-END"] == counts["weight 10"] == 20
-    assert counts["TWO-STAGE-END"] == counts["PATH, exact"] == 5
+    assert counts["TWO-STAGE-END"] == counts["weight 0.1"] == counts["PATH, exact"] == 5
     (solved,), (end,) = found["PATH, exact"], found["TWO-STAGE-END from it"]
     assert isinstance(solved.rule, Protocol)
     assert solved.rule.solver == "exact"
     assert end.start == solved
+
+
+def test_trajectories_of_every_order_are_those_of_its_own_networks() -> None:
+    (end,) = single_runs.branches(TINY, MNIST)["TWO-STAGE-END"]
+    context = context_of([TINY.main_path(MNIST), end])
+    found = {row["nodes"]: row for row in single_runs._trajectories(context, MNIST)}
+    for order in range(TINY.few_runs):
+        alone = trajectory.errors(context, MNIST, (TINY.main_path(MNIST), end), order)
+        for method in ("path", "two_stage_end"):
+            rmse = trajectory_rmse(alone[method]["output"])
+            assert found["output"][method][order] == pytest.approx(rmse)
+    assert len({*found["hidden"]["two_stage_end"]}) == TINY.few_runs
+
+
+def test_an_architecture_has_one_teacher_in_every_order() -> None:
+    path, end = architecture_orders.students(PAPER)
+    assert path.lanes == end.lanes == 75
+    rules = [teacher.rule for teacher in path.teachers[4:7]]
+    widths = [rule.widths for rule in rules if isinstance(rule, TeacherSpec)]
+    assert widths == [(32, 16, 16), (64,), (64,)]
+    assert path.runs == (0, 1, 2, 3, 4) * 15
+    assert end.start == path
+
+
+def test_the_gain_of_an_architecture_is_paired_by_order() -> None:
+    found = architecture_orders.measure(context_of([*architecture_orders.students(TINY)]))
+    for each in found["rows"]:
+        pairs = zip(each["path"]["runs"], each["two_stage_end"]["runs"], strict=True)
+        gains = [end["top1"] - path["top1"] for path, end in pairs]
+        assert each["gain"]["mean"] == pytest.approx(sum(gains) / len(gains))
+        assert (each["gain"]["least"], each["gain"]["most"]) == (min(gains), max(gains))
+    text = ORDER_TABLES["architecture-orders"](found)
+    assert "T32_16_16" in text
+    assert f"of {len(found['rows'])} architectures in every order" in text
 
 
 def test_the_share_of_orders_below_the_papers_run() -> None:
@@ -205,7 +243,7 @@ def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch
 # In the report
 
 
-@pytest.mark.parametrize("name", [n for n in CONTROL_TABLES if n in results(2)])
+@pytest.mark.parametrize("name", [n for n in (*CONTROL_TABLES, *ORDER_TABLES) if n in results(2)])
 def test_tables_of_made_up_results(name: str) -> None:
     values = results(3)[name]
     for each in values["rows"]:
@@ -215,7 +253,7 @@ def test_tables_of_made_up_results(name: str) -> None:
                 each[method]["top2"] = 99.0
         if "teacher" in each:
             each["teacher"]["epoch"] = 40
-    text = CONTROL_TABLES[name](values)
+    text = (CONTROL_TABLES | ORDER_TABLES)[name](values)
     assert text.count("\n") > len(values["rows"])
     assert EXPERIMENTS[name].title
 
@@ -254,7 +292,14 @@ def test_the_exact_control_is_said_in_words() -> None:
         | {"mean": mean | {"top1": top}, "sd": {"top1": 0.1, "agreement": 0.1}}
         for what, top in tops.items()
     ]
-    text = CONTROL_TABLES["single-runs"]({"rows": rows})
+    text = ORDER_TABLES["single-runs"]({"rows": rows})
     assert "PATH-CONT 87.00 %, PATH at its minimum 87.30 %" in text
     assert "| solved |" in text
     assert "MNIST 20.00 to 20.00 %" in text
+    assert "Trajectories" not in text
+    both = {"path": [0.2, 0.25], "two_stage_end": [0.1, 0.2]}
+    times = {"times_path_is_larger": [200, 199], "times_after_start": 200}
+    moved = [{"dataset": MNIST, "nodes": each} | both | times for each in ("output", "hidden")]
+    text = ORDER_TABLES["single-runs"]({"rows": rows, "trajectories": moved})
+    assert "| -50.0 to -20.0 % | 199 to 200 of 200 |" in text
+    assert "| 0 to 1 of 200 |" in text

@@ -3,6 +3,7 @@
 from entrain.experiments import (
     ablation,
     anytime,
+    architecture_orders,
     architectures,
     bake_off,
     chip_curves,
@@ -71,6 +72,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         teacher_sweep.EXPERIMENT,
         more_teachers.EXPERIMENT,
         single_runs.EXPERIMENT,
+        architecture_orders.EXPERIMENT,
         from_zero.EXPERIMENT,
         symmetry.EXPERIMENT,
         recurrence.EXPERIMENT,

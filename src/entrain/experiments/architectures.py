@@ -8,7 +8,7 @@ from entrain.experiments.comparison import Cell, Claim, Comparison, Constant, Ro
 from entrain.experiments.published import published
 from entrain.experiments.setting import AUXILIARY_RATE, FASHION, Setting
 from entrain.experiments.spec import Experiment, ExperimentContext, Values
-from entrain.experiments.teacher_spread import GAIN, source
+from entrain.experiments.teacher_spread import GAIN, own, source
 from entrain.learning import Stage
 from entrain.rules import TeacherSpec
 from entrain.teacher import teacher_parameter_count
@@ -85,9 +85,13 @@ def compare(values: Values) -> Comparison:
         main = ours["identifier"] == MAIN  # its teacher and its PATH are those of multiseed
         teacher = ours["teacher"]["test_top1"]
         by = source(FASHION, "teacher", "test_top1")
+        identifier = ours["identifier"]
         cells: list[Cell] = [
-            Constant(counts[ours["identifier"]], ours["parameters"], form=",.0f"),
-            Cell(paper["teacher_top1"], teacher, by, form=".2f", again=main, borrowed=not main),
+            Constant(counts[identifier], ours["parameters"], form=",.0f"),
+            replace(
+                Cell(paper["teacher_top1"], teacher, by, form=".2f", again=main, borrowed=not main),
+                own=own(FASHION, "teacher", "test_top1", identifier),
+            ),
         ]
         methods = (("path", "PATH", path), ("two_stage_end", "TWO-STAGE-END", end))
         for metric, gain in (("top1", gains[-1]), ("agreement", agreements[-1])):
@@ -95,15 +99,17 @@ def compare(values: Values) -> Comparison:
                 number, by = paper[f"{key}_{metric}"], source(FASHION, method, metric)
                 counted = main and method == "PATH"
                 cell = Cell(number, found[metric], by, form=".2f", again=counted)
-                cells.append(replace(cell, borrowed=not counted))
-            by = source(FASHION, GAIN, metric)
+                mine = own(FASHION, method, metric, identifier)
+                cells.append(replace(cell, borrowed=not counted, own=mine))
+            by, mine = source(FASHION, GAIN, metric), own(FASHION, GAIN, metric, identifier)
             cell = Cell(paper[f"delta_{metric}"], gain, by, form="+.2f", again=True, borrowed=True)
-            cells.append(cell)
+            cells.append(replace(cell, own=mine))
         for key, method, found in methods:
             number, by = paper[f"{key}_rmse"], source(FASHION, method, "endpoint_rmse")
             counted = main and method == "PATH"
             cell = Cell(number, found["endpoint_rmse"], by, form=".4f", again=counted)
-            cells.append(replace(cell, borrowed=not counted))
+            mine = own(FASHION, method, "endpoint_rmse", identifier)
+            cells.append(replace(cell, borrowed=not counted, own=mine))
         rows.append(Row((ours["identifier"],), tuple(cells)))
     count, text = len(rows), published()["architecture_sweep"]["text"]
     pairs = list(zip(gains, agreements, strict=True))

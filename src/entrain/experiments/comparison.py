@@ -9,9 +9,9 @@ measured number is
 - *within teachers* if the paper's number is a plausible further draw from our own teachers, because
   its teacher is not ours: with the mean m and the sample deviation s of n teachers, if it lies
   within m +- t_{0.975, n-1} s sqrt(1 + 1/n), a 95 % prediction interval;
-- of a *borrowed scale* if we have such teachers only for the main network, and the number is of
-  another width, architecture or learning rate: if it differs from ours by no more than two of
-  the main network's teachers, t_{0.975, n-1} s sqrt(2);
+- of a *borrowed scale* if the number is of another width, architecture or learning rate, for which
+  we have no such teachers: if it differs from ours by no more than two of the main network's
+  teachers, t_{0.975, n-1} s sqrt(2);
 - otherwise it *differs*. If the paper prints no deviation and we have no scale of our own, it has
   *no scale*.
 
@@ -73,7 +73,8 @@ class Cell:
     """One measured number, the paper's and ours, with standard deviations if there are runs.
 
     `source` names the metric whose scale it is judged by, `borrowed` where that is of other
-    networks; `again` marks a number of networks that were counted before.
+    networks; `own` names that of its own networks, which is taken first where it was measured.
+    `again` marks a number of networks that were counted before.
     """
 
     paper: float | None
@@ -84,6 +85,7 @@ class Cell:
     form: str = ".3f"
     again: bool = False
     borrowed: bool = False
+    own: Source | None = None
 
     @property
     def difference(self) -> float | None:
@@ -101,10 +103,11 @@ class Cell:
         off = abs(self.difference) - 1e-9
         if self.paper_sd is not None and off <= 2.0 * self.paper_sd:
             return "within orders"
-        scale = None if self.source is None else spread.get(self.source)
+        own = None if self.own is None else spread.get(self.own)
+        scale = own or (None if self.source is None else spread.get(self.source))
         if scale is None:
             return "no scale" if self.paper_sd is None else "differs"
-        if self.borrowed:
+        if self.borrowed and own is None:
             return "borrowed scale" if off <= scale.apart else "differs"
         if abs(self.paper - scale.mean) - 1e-9 > scale.further:
             return "differs"

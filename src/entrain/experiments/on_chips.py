@@ -19,8 +19,6 @@ from entrain.rules import DirectProtocol
 from entrain.rules.chip_training import ChipTraining
 
 FOR_TYPICAL = "DIRECT for chips"
-REFINED: tuple[str, ...] = ()
-"""Datasets on which networks for chips are better on validation with refined settings."""
 T = TypeVar("T")
 
 
@@ -68,14 +66,11 @@ def trained_for(
     hidden: int | None = None,
     epochs: int | None = None,
     coarse_steps: int | None = None,
-    refined: bool = False,
 ) -> Stage:
     """Networks trained by DIRECT for chips of one kind, one per run."""
     stage = direct.stage(setting, name, hidden, epochs=epochs)
     assert isinstance(stage.rule, DirectProtocol)
     rule = stage.rule.for_chips(ChipTraining(hardware), stage.dataset)
-    if refined:
-        rule = direct.refined(rule, name)
     if coarse_steps is not None:
         rule = replace(rule, coarse_steps=coarse_steps)
     return replace(stage, rule=rule)
@@ -86,7 +81,7 @@ def methods(setting: Setting, name: str) -> dict[str, Stage]:
     return {
         **main_stages.students(setting, name),
         "DIRECT": direct.stage(setting, name),
-        FOR_TYPICAL: trained_for(setting, name, preset("typical"), refined=name in REFINED),
+        FOR_TYPICAL: trained_for(setting, name, preset("typical")),
     }
 
 

@@ -1,20 +1,19 @@
 """What the paper measured in single runs at rate 30, over several training orders.
 
 From exact zero, and with endpoint weight 10, rounding decides a run: these take twenty orders each.
-Continuations of PATH, their trajectories and the teacher architectures take five. In addition there
-is the control for PATH-CONT: Stage I solved exactly (PATH at its minimum, where it cannot improve)
-and TWO-STAGE-END from there.
+Continuations of PATH and their trajectories take five. In addition there is the control for
+PATH-CONT: Stage I solved exactly (PATH at its minimum, where it cannot improve) and TWO-STAGE-END
+from there.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from entrain.evaluation import summarise, trajectory_rmse
+from entrain.evaluation import trajectory_rmse
 from entrain.experiments import auxiliary, trajectory
-from entrain.experiments.architectures import ARCHITECTURES
 from entrain.experiments.published import published
-from entrain.experiments.setting import AUXILIARY_RATE, BOTH, FASHION, MNIST, Setting
+from entrain.experiments.setting import AUXILIARY_RATE, BOTH, MNIST, Setting
 from entrain.experiments.spec import METRICS, Experiment, ExperimentContext, Values, summary
 from entrain.learning import Stage
 from entrain.rules import Protocol
@@ -53,15 +52,6 @@ def branches(setting: Setting, name: str) -> dict[str, list[Stage]]:
     return found | {EXACT["PATH"]: [solved], EXACT["TWO-STAGE-END"]: [setting.go_on(solved)]}
 
 
-def architectures(setting: Setting) -> tuple[Stage, Stage]:
-    """PATH and TWO-STAGE-END of every architecture's one teacher, in its orders side by side."""
-    widths = list(ARCHITECTURES.values())[: setting.architectures]
-    few = tuple(range(setting.few_runs))
-    teachers = [setting.teacher(FASHION, width) for width in widths for _ in few]
-    path = setting.path(*teachers, runs=few * len(widths))
-    return path, setting.go_on(path, rate=AUXILIARY_RATE)
-
-
 def _exact(path: Stage) -> Protocol:
     assert isinstance(path.rule, Protocol)
     return replace(path.rule, solver="exact", epochs=1)
@@ -69,8 +59,7 @@ def _exact(path: Stage) -> Protocol:
 
 def stages(setting: Setting) -> list[Stage]:
     """All of both datasets."""
-    found = [stage for name in BOTH for each in branches(setting, name).values() for stage in each]
-    return [*found, *architectures(setting)]
+    return [stage for name in BOTH for each in branches(setting, name).values() for stage in each]
 
 
 def measure(context: ExperimentContext) -> Values:
@@ -88,14 +77,11 @@ def measure(context: ExperimentContext) -> Values:
                     **summary(runs, METRICS),
                 }
             )
-            context.on_progress(min(0.7, len(rows) / 24))
+            context.on_progress(min(1.0, len(rows) / 16))
     for row in rows:
         row["below"] = _below([run["top1"] for run in row["runs"]], row["paper"])
-    return {
-        "rows": rows,
-        "trajectories": [row for name in BOTH for row in _trajectories(context, name)],
-        "architectures": _architectures(context),
-    }
+    trajectories = [row for name in BOTH for row in _trajectories(context, name)]
+    return {"rows": rows, "trajectories": trajectories}
 
 
 def _trajectories(context: ExperimentContext, name: str) -> list[Values]:
@@ -116,30 +102,6 @@ def _trajectories(context: ExperimentContext, name: str) -> list[Values]:
         row["times_path_is_larger"] = [int((path > end).sum()) for path, end in both]
         row["times_after_start"] = len(both[0][0])
         rows.append(row)
-    return rows
-
-
-def _architectures(context: ExperimentContext) -> list[Values]:
-    """Both methods of every architecture over its orders, and the gain with the paper's."""
-    few = context.setting.few_runs
-    path, end = (context.test(FASHION, stage) for stage in architectures(context.setting))
-    printed = {row["identifier"]: row for row in published()["architecture_sweep"]["rows"]}
-    rows: list[Values] = []
-    for place, identifier in enumerate(list(ARCHITECTURES)[: context.setting.architectures]):
-        runs = slice(few * place, few * (place + 1))
-        gains = [b["top1"] - a["top1"] for a, b in zip(path[runs], end[runs], strict=True)]
-        gain = summarise(gains)
-        rows.append(
-            {
-                "identifier": identifier,
-                "path": summary(path[runs]),
-                "two_stage_end": summary(end[runs]),
-                "gain": {"mean": gain.mean, "sd": gain.sd, "least": min(gains), "most": max(gains)},
-                "paper_path": printed[identifier]["path_top1"],
-                "paper_two_stage_end": printed[identifier]["two_stage_end_top1"],
-                "paper_gain": printed[identifier]["delta_top1"],
-            }
-        )
     return rows
 
 

@@ -18,13 +18,24 @@ def source(dataset: str, method: str, metric: str) -> Source:
     return dataset, _LIKE.get(method, method), metric
 
 
+def own(dataset: str, method: str, metric: str, network: str) -> Source:
+    """The same of networks other than the main one, by width or architecture."""
+    return dataset, f"{method}, {network}", metric
+
+
+def width(hidden: int) -> str:
+    """The name of networks of another width."""
+    return f"H = {hidden}"
+
+
 def spread(results: Mapping[str, Any]) -> dict[Source, Scale]:
     """By dataset, method and metric, over the teachers of the paper's own selection rule.
 
     From the results of teacher-sweep, or of teacher-seeds if there are none, and of from-zero; of
-    what has no teachers but many training orders, from single-runs.
+    other networks from more-teachers; of what has no teachers but many training orders, from
+    single-runs.
     """
-    drawn = _swept(results) or _few(results)
+    drawn = (_swept(results) or _few(results)) | _others(results)
     if rows := _rows(results, "from-zero"):
         short = min(row["epochs"] for row in rows)
         for row in rows:
@@ -58,6 +69,26 @@ def _few(results: Mapping[str, Any]) -> dict[Source, list[float]]:
     for row in _rows(results, "teacher-seeds"):
         _collect(drawn, row["dataset"], "teacher", row["teachers"])
         _pair(drawn, row["dataset"], row["path"]["runs"], row["two_stage_end"]["runs"])
+    return drawn
+
+
+def _others(results: Mapping[str, Any]) -> dict[Source, list[float]]:
+    """Of another width or architecture, trained as long as the paper's."""
+    drawn: dict[Source, list[float]] = {}
+    if "more-teachers" not in results:
+        return drawn
+    values = results["more-teachers"]["values"]
+    short = min((row["epochs"] for row in values["widths"]), default=0)
+    wide = [
+        (width(row["H"]), row)
+        for row in values["widths"]
+        if (row["rule"], row["epochs"]) == (SELECTION[row["dataset"]], short)
+    ]
+    for network, row in [*wide, *((row["identifier"], row) for row in values["architectures"])]:
+        found: dict[Source, list[float]] = {}
+        _collect(found, row["dataset"], "teacher", row["teachers"])
+        _pair(found, row["dataset"], row["path"]["runs"], row["two_stage_end"]["runs"])
+        drawn |= {own(*each, network): values for each, values in found.items()}
     return drawn
 
 

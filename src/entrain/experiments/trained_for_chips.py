@@ -27,12 +27,7 @@ class Constraint:
     def stage(self, setting: Setting, name: str) -> Stage:
         """Networks trained for it."""
         return on_chips.trained_for(
-            setting,
-            name,
-            self.hardware,
-            hidden=self.hidden,
-            coarse_steps=self.coarse_steps,
-            refined=name in on_chips.REFINED,
+            setting, name, self.hardware, hidden=self.hidden, coarse_steps=self.coarse_steps
         )
 
     def ideal(self, setting: Setting, name: str) -> Stage:

@@ -11,7 +11,7 @@ from entrain.experiments.comparison import Cell, Claim, Comparison, Constant, Ro
 from entrain.experiments.published import published
 from entrain.experiments.setting import BOTH, MNIST, PAPER, Setting, matched_widths
 from entrain.experiments.spec import Experiment, ExperimentContext, Values, summary
-from entrain.experiments.teacher_spread import GAIN, source
+from entrain.experiments.teacher_spread import GAIN, own, source, width
 from entrain.learning import Stage
 
 METHODS = ("path", "two_stage_end")
@@ -69,6 +69,7 @@ def compare(values: Values) -> Comparison:
         name = ours["dataset"]
         paper = papers.get((name, ours["H"]), {})
         main = ours["H"] == PAPER.hidden  # the networks of multiseed
+        network = width(ours["H"])
         cells: list[Cell] = [
             Constant(family.get(ours["H"], {}).get("N"), ours["N"], form=".0f"),
             Cell(
@@ -78,18 +79,19 @@ def compare(values: Values) -> Comparison:
                 form=".2f",
                 again=main,
                 borrowed=not main,
+                own=own(name, "teacher", "test_top1", network),
             ),
         ]
         for metric, theirs, form in (("top1", "top1", ".3f"), ("endpoint_rmse", "rmse", ".4f")):
             for key, method in zip(METHODS, ("PATH", "TWO-STAGE-END"), strict=True):
                 mean, sd = ours[key]["mean"][metric], ours[key]["sd"][metric]
                 number, spread = (paper.get(f"{key}_{theirs}_{each}") for each in ("mean", "sd"))
-                by = source(name, method, metric)
-                cells.append(Cell(number, mean, by, spread, sd, form, main, not main))
+                by, ours_by = source(name, method, metric), own(name, method, metric, network)
+                cells.append(Cell(number, mean, by, spread, sd, form, main, not main, ours_by))
         gain, by = ours["paired_top1"], source(name, GAIN, "top1")
         number, spread = paper.get("paired_top1_mean"), paper.get("paired_top1_sd")
         cell = Cell(number, gain["mean"], by, spread, gain["sd"], "+.3f", again=True)
-        cells.append(replace(cell, borrowed=not main))
+        cells.append(replace(cell, borrowed=not main, own=own(name, GAIN, "top1", network)))
         rows.append(Row((name, str(ours["H"])), tuple(cells)))
     for name in BOTH:
         mine = [row for row in values["rows"] if row["dataset"] == name]

@@ -1,5 +1,4 @@
-"""Tables of controls: other teachers and training orders, a part removed, the path as a likelihood,
-another norm."""
+"""Tables of controls: other teachers, a part removed, the path as a likelihood, another norm."""
 
 from __future__ import annotations
 
@@ -12,9 +11,7 @@ from entrain.evaluation import summarise
 from entrain.experiments import teacher_sweep
 from entrain.experiments.recurrence import HIDDEN, TRAINING, TWO_STEPS
 from entrain.experiments.setting import AUXILIARY_RATE
-from entrain.experiments.single_runs import EXACT
 from entrain.report.markdown import Column, percent, plain, table
-from entrain.rules import PAPER_PROTOCOLS
 
 _METRICS = {
     "top1": "top-1 %",
@@ -108,71 +105,6 @@ def _form(row: Mapping[str, Any]) -> str:
     return ".4f" if row["metric"] == "endpoint_rmse" else ".2f"
 
 
-def singles(values: Mapping[str, Any]) -> str:
-    """Top-1 and RMSE of each branch over its orders, beside the paper's one run."""
-
-    def share(row: Mapping[str, Any]) -> str:
-        return "" if row["below"] is None else f"{100 * row['below']:.0f} %"
-
-    columns: list[Column] = [
-        ("dataset", plain("dataset")),
-        ("branch", plain("what")),
-        ("rate", _rate),
-        ("training orders", lambda row: str(len(row["runs"]))),
-        ("top-1 %", lambda row: percent(row["mean"]["top1"], row["sd"]["top1"])),
-        ("range", _range),
-        ("paper, one run", lambda row: percent(row["paper"])),
-        ("ours below the paper", share),
-        ("agreement %", lambda row: percent(row["mean"]["agreement"], row["sd"]["agreement"])),
-        ("endpoint RMSE", lambda row: f"{row['mean']['endpoint_rmse']:.4f}"),
-    ]
-    parts = [table(values["rows"], columns), _from_zero(values["rows"])]
-    return "\n\n".join([*parts, _control(values["rows"])])
-
-
-def _from_zero(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What the orders from exact zero say about path supervision."""
-    found = [f"{row['dataset']} {_range(row)} %" for row in rows if row["what"] == "ZERO-END-ONLY"]
-    return (
-        "From exact zero rounding decides a run, and single runs say little. In all orders the "
-        f"endpoint loss alone stays far below both losses ({'; '.join(found)}): from there, path "
-        "supervision is needed. It is the start that needs it, not the network: from a small "
-        "random start, labels alone suffice (teacher-needed)."
-    )
-
-
-def _control(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What the exact control says about PATH-CONT."""
-    tops = {(row["dataset"], row["what"]): row["mean"]["top1"] for row in rows}
-    found = "; ".join(
-        f"{name}: PATH-CONT {tops[name, 'PATH-CONT']:.2f} %, PATH at its minimum "
-        f"{tops[name, EXACT['PATH']]:.2f} %, TWO-STAGE-END from there "
-        f"{tops[name, EXACT['TWO-STAGE-END']]:.2f} %"
-        for name in dict.fromkeys(row["dataset"] for row in rows)
-        if (name, "PATH-CONT") in tops and (name, EXACT["PATH"]) in tops
-    )
-    if not found:
-        return ""
-    return (
-        "PATH by SGD is selected at its last epochs and has not converged, so that PATH-CONT, "
-        "which goes on with it, is a weak control. PATH solved exactly is a strong one: at the "
-        f"minimum of the path loss nothing more is to be gained from that loss. {found}."
-    )
-
-
-def _rate(row: Mapping[str, Any]) -> str:
-    """The auxiliary one, but for the exact control: solved, and continued at the main rate."""
-    if row["what"] == EXACT["PATH"]:
-        return "solved"
-    main = PAPER_PROTOCOLS["TWO-STAGE-END"].learning_rate
-    return f"{main if row['what'] == EXACT['TWO-STAGE-END'] else AUXILIARY_RATE:g}"
-
-
-def _range(row: Mapping[str, Any]) -> str:
-    tops = [run["top1"] for run in row["runs"]]
-    return f"{min(tops):.2f} to {max(tops):.2f}"
-
-
 def more_teachers(values: Mapping[str, Any]) -> str:
     """Five teachers each, beside the paper's one."""
 
@@ -192,11 +124,29 @@ def more_teachers(values: Mapping[str, Any]) -> str:
         ("epochs of Stage II", plain("epochs")),
         *both,
     ]
-    return (
-        table(values["widths"], wide)
-        + "\n\nThe architectures whose numbers differ most from the paper's:\n\n"
-        + table(values["architectures"], [("teacher", plain("identifier")), *both])
+    return "\n\n".join(
+        [
+            table(values["widths"], wide),
+            _longer(values["widths"]),
+            "The architectures whose numbers differ most from the paper's, at learning rate "
+            f"{AUXILIARY_RATE:g}:",
+            table(values["architectures"], [("teacher", plain("identifier")), *both]),
+        ]
     )
+
+
+def _longer(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What a longer Stage II gains, and how far it is from the paper's step in width."""
+    tops: dict[tuple[str, str], dict[int, float]] = {}
+    for row in rows:
+        by_epochs = tops.setdefault((row["dataset"], row["rule"]), {})
+        by_epochs[row["epochs"]] = row["two_stage_end"]["mean"]["top1"]
+    found = [
+        f"{each[max(each)] - each[min(each)]:+.2f} points on {name} (teachers selected by "
+        f"{rule.replace('top1', 'top-1')})"
+        for (name, rule), each in tops.items()
+    ]
+    return f"Twice as many epochs of Stage II change TWO-STAGE-END by {', '.join(found)}."
 
 
 def recurrence(values: Mapping[str, Any]) -> str:
@@ -319,7 +269,6 @@ def test_norm(values: Mapping[str, Any]) -> str:
 
 CONTROL_TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "teacher-sweep": sweep,
-    "single-runs": singles,
     "more-teachers": more_teachers,
     "recurrence": recurrence,
     "from-zero-symmetry": symmetry,

@@ -11,6 +11,7 @@ from entrain.report.bake_off import bake_off
 from entrain.report.chip_tables import CHIP_TABLES
 from entrain.report.control_tables import CONTROL_TABLES
 from entrain.report.markdown import Column, percent, plain, table
+from entrain.report.order_tables import ORDER_TABLES
 from entrain.report.rule_tables import RULE_TABLES
 
 _LETTERS = (
@@ -247,6 +248,7 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "oscillator-scale": scale,
     "bake-off": bake_off,
     **CONTROL_TABLES,
+    **ORDER_TABLES,
     **CHIP_TABLES,
     **RULE_TABLES,
 }
