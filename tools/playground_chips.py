@@ -64,6 +64,7 @@ COUPLINGS_STRIDE, STRIDE = 83, 5  # of the shipped network's numbers that are ke
 
 ALONE: dict[str, Hardware] = {
     "wiring": Hardware(wiring=Wiring("kings")),
+    "wiring, outputs spread": Hardware(wiring=Wiring("hexagonal", outputs="spread")),
     "wiring, mask": Hardware(wiring=Wiring(mask=((0, 9), (2, 5), (3, 11), (8, 10)))),
     "sparsity": Hardware(sparsity=Sparsity(0.5)),  # 31.5 of 63 couplers, rounded up
     "sparsity, down": Hardware(sparsity=Sparsity(1 / 6)),  # 10.5 of 63, rounded down
@@ -129,6 +130,8 @@ WIRINGS = (
     Wiring("ring", degree=4),
     Wiring("all-to-all"),
     Wiring(mask=((0, 3), (1, 2))),
+    Wiring("kings", outputs="spread"),
+    Wiring("ring", degree=4, outputs="spread"),
 )
 SIZES = (5, 12, 41)
 
@@ -225,9 +228,9 @@ def _waves(count: int, shift: float) -> Tensor:
 
 def _couplers(wiring: Wiring, n: int) -> dict[str, Any]:
     """Pairs (i, j), i < j, one after the other."""
-    pairs = wiring.graph(n).triu(1).nonzero().flatten().tolist()
+    pairs = wiring.graph_of(n - OUTPUTS, OUTPUTS).triu(1).nonzero().flatten().tolist()
     values = Hardware(wiring=wiring).to_json()["wiring"]
-    return {"wiring": values, "oscillators": n, "couplers": pairs}
+    return {"wiring": values, "oscillators": n, "outputs": OUTPUTS, "couplers": pairs}
 
 
 def _case(

@@ -7,10 +7,11 @@ import type { Levels } from "./core/hardware/hardware";
 export function wordsOf(hardware: Hardware): string[] {
   const { wiring, sparsity, mismatch, offset, asymmetry, dead, stuck, readout } = hardware;
   const { lag, second, second_even: even } = hardware.coupling_function ?? {};
-  const { kind = "layered", mask } = wiring ?? {};
+  const { kind = "layered", mask, outputs } = wiring ?? {};
   return [
     (mask !== undefined || !["layered", "all-to-all"].includes(kind)) &&
-      `only the couplers of ${mask === undefined ? `a ${kind} graph` : "a list"}`,
+      `only the couplers of ${mask === undefined ? `a ${kind} graph` : "a list"}` +
+        (outputs === "spread" ? ", outputs spread over it" : ""),
     sparsity?.kept && `${percent(sparsity.kept)} of the couplers used, the strongest`,
     hardware.fan_in?.inputs &&
       `no more than ${hardware.fan_in.inputs} inputs to a hidden oscillator, the strongest`,

@@ -162,7 +162,7 @@ describe("a shipped network", () => {
 
 test.each(known.graphs)("couplers of $wiring among $oscillators", (each) => {
   const n = each.oscillators;
-  const graph = graphOf(each.wiring, n);
+  const graph = graphOf(each.wiring, n - each.outputs, each.outputs);
   const found: number[] = [];
   for (let i = 0; i < n; i++) {
     for (let j = i + 1; j < n; j++) {
@@ -246,6 +246,7 @@ describe("what a kind of chip must be", () => {
     [{ wiring: { kind: "ring", degree: 3 } }, /even/],
     [{ wiring: { kind: "random" } }, /drawn by the package alone: give its couplers/],
     [{ wiring: { mask: [[2, 1]] } }, /i < j/],
+    [{ wiring: { outputs: "first" } }, /one of last, spread/],
     [{ readout: { bits: 0 } }, /whole number/],
     [{ readout: { jitter: 0.6 } }, /0.5 of the time/],
     [{ oscillators: 0 }, /whole number/],
@@ -254,8 +255,8 @@ describe("what a kind of chip must be", () => {
   });
 
   test("places that a network does not have are refused", () => {
-    expect(() => graphOf({ kind: "ring", degree: 12 }, 12)).toThrow(/below the 12/);
-    expect(() => graphOf({ mask: [[0, 12]] }, 12)).toThrow(/\(0, 12\)/);
+    expect(() => graphOf({ kind: "ring", degree: 12 }, 9, 3)).toThrow(/below the 12/);
+    expect(() => graphOf({ mask: [[0, 12]] }, 9, 3)).toThrow(/\(0, 12\)/);
   });
 
   test("a network made for a chip that is unknown here says so", () => {

@@ -108,7 +108,7 @@ export interface ChipCase {
 /** What tests/vectors/hardware.json holds. */
 export interface Chips {
   noise_seed: number;
-  graphs: { wiring: Wiring; oscillators: number; couplers: number[] }[];
+  graphs: { wiring: Wiring; oscillators: number; outputs: number; couplers: number[] }[];
   small: {
     dynamics: Terms["dynamics"];
     inputs: number[][];

@@ -14,6 +14,7 @@ export interface Wiring {
   degree?: number;
   seed?: number;
   mask?: [number, number][];
+  outputs?: "last" | "spread";
 }
 
 /** Bits or levels, one of them; levels in units of the range. */
@@ -114,6 +115,7 @@ const RULES: Record<EffectName, Record<string, Rule>> = {
     degree: whole(1, 2 ** 31),
     seed: whole(0, 2 ** 32 - 1),
     mask: [areCouplers, "couplers [i, j] with 0 <= i < j"],
+    outputs: oneOf("last", "spread"),
   },
   sparsity: { kept: between(Number.MIN_VALUE, 1, "a share above 0, at most 1") },
   fan_in: { inputs: whole(1, 2 ** 31) },

@@ -67,7 +67,7 @@ export function misfitOf(model: Model, hardware: Hardware): string | null {
   if (small !== null || hardware.wiring === undefined || isLayered(hardware.wiring)) return small;
   const n = model.hidden + model.outputs;
   let [used, missing] = [0, 0];
-  const graph = graphOf(hardware.wiring, n);
+  const graph = graphOf(hardware.wiring, model.hidden, model.outputs);
   for (let i = 0; i < n; i++) {
     for (let j = i + 1; j < n; j++) {
       if (model.couplings[i * n + j] === 0) continue;

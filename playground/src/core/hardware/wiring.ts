@@ -6,7 +6,7 @@ import type { Realised } from "./realised";
 /** The network with the couplers of the chip alone. */
 export function wired(network: Realised, wiring: Wiring): Realised {
   if (isLayered(wiring)) return network;
-  const graph = graphOf(wiring, network.hidden + network.outputs);
+  const graph = graphOf(wiring, network.hidden, network.outputs);
   return {
     ...network,
     couplings: Float64Array.from(network.couplings, (value, k) => value * graph[k]!),
@@ -19,8 +19,20 @@ export function isLayered({ kind = "layered", mask }: Wiring): boolean {
   return (kind === "layered" || kind === "all-to-all") && mask === undefined;
 }
 
-/** The couplers (n, n) of a wiring among n oscillators; throws where they have no place on it. */
-export function graphOf(wiring: Wiring, n: number): Uint8Array {
+/** The couplers (n, n) between the oscillators of a network, each at its place on the chip: the
+ * outputs at the last places, or spread evenly over it. */
+export function graphOf(wiring: Wiring, hidden: number, outputs: number): Uint8Array {
+  const n = hidden + outputs;
+  const graph = placesJoined(wiring, n);
+  if (wiring.outputs !== "spread") return graph;
+  const chosen = Array.from({ length: outputs }, (_, k) => Math.floor(((2 * k + 1) * n) / (2 * outputs)));
+  const others = Array.from({ length: n }, (_, place) => place).filter((each) => !chosen.includes(each));
+  const places = [...others, ...chosen];
+  return graph.map((_, k) => graph[places[Math.floor(k / n)]! * n + places[k % n]!]!);
+}
+
+/** The couplers (n, n) between n places of a wiring; throws where a network has no place on it. */
+function placesJoined(wiring: Wiring, n: number): Uint8Array {
   const { kind = "layered", degree = 2, mask } = wiring;
   const graph = new Uint8Array(n * n);
   const join = (i: number, j: number): void => {
