@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import csv
 import io
 import os
 import re
@@ -153,6 +154,18 @@ class Visit:
     def snap(self, name: str) -> None:
         if folder := os.environ.get("ENTRAIN_SCREENSHOTS"):
             self.page.screenshot(path=Path(folder) / f"playground-{name}.png")
+
+
+def saved(page: Visit, name: str) -> bytes:
+    """What a button saves."""
+    with page.page.expect_download() as download:
+        page.get(name).click()
+    return Path(download.value.path()).read_bytes()
+
+
+def rows(page: Visit, name: str) -> list[list[str]]:
+    """The table that a button saves."""
+    return list(csv.reader(io.StringIO(saved(page, name).decode())))
 
 
 @pytest.fixture(scope="module")
