@@ -9,6 +9,7 @@ import base64
 import contextlib
 import csv
 import io
+import math
 import os
 import re
 import shutil
@@ -166,6 +167,17 @@ def saved(page: Visit, name: str) -> bytes:
 def rows(page: Visit, name: str) -> list[list[str]]:
     """The table that a button saves."""
     return list(csv.reader(io.StringIO(saved(page, name).decode())))
+
+
+def shortest(measure: Callable[[], float], *, wanted: float, tries: int) -> float:
+    """The shortest of several times, of which one below `wanted` is enough: other work on the
+    machine only adds."""
+    found = math.inf
+    for _ in range(tries):
+        found = min(found, measure())
+        if found < wanted:
+            break
+    return found
 
 
 @pytest.fixture(scope="module")
