@@ -152,7 +152,7 @@ def killed_after(seconds: float, process: subprocess.Popen[Any]) -> Iterator[Non
 
 
 LONG = (
-    *("reproduction", "tutorials", "play_lab", "ray_engine", "docs", "play_browser"),
+    *("reproduction", "ray_engine", "tutorials", "play_lab", "docs", "play_browser"),
     *("kernels_gpu", "play_controls", "yield_ray", "play_screens", "play_features", "simulators"),
     *("package", "estimator", "play_pictures"),
 )

@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import itertools
-import json
 import os
 import platform
 import random
-import re
 import shlex
 import shutil
 import signal
@@ -34,6 +31,7 @@ from typing import Any
 
 import entrain
 from entrain.files import strict_json, write_atomically
+from run_contents import contents, differences, kind_of, last_write
 
 MOST_KILLS_OF_A_RUN = 6
 SECONDS_OF_A_RUN = 900  # after which an undisturbed one is stuck
@@ -159,6 +157,13 @@ class Run:
         return kept
 
 
+def _has_torch(process: int) -> bool:
+    """Whether a process has loaded PyTorch (where the system tells)."""
+    with contextlib.suppress(OSError):
+        return "libtorch_cpu" in Path(f"/proc/{process}/maps").read_text()
+    return True
+
+
 class Failed(Exception):
     """A command did not end well though it was not killed."""
 
@@ -209,119 +214,6 @@ def write_table(path: Path) -> None:
         centre = ((0, 1, 2, 0), (2, 0, 1, 1), (1, 2, 0, 2))[kind]
         rows.append(",".join([f"k{kind}", *(f"{draw.gauss(each, 0.7):.4f}" for each in centre)]))
     path.write_text("\n".join(rows) + "\n")
-
-
-# Where a kill hit
-
-
-def _has_torch(process: int) -> bool:
-    """Whether a process has loaded PyTorch (where the system tells)."""
-    with contextlib.suppress(OSError):
-        return "libtorch_cpu" in Path(f"/proc/{process}/maps").read_text()
-    return True
-
-
-def last_write(out: Path, began: float) -> str:
-    """What a process that is gone wrote last, after the time `began`."""
-    files = {path: path.stat().st_mtime for path in out.rglob("*") if _is_output(path)}
-    files = {path: when for path, when in files.items() if when >= began}
-    if not files:
-        return "before its first write"
-    path = max(files, key=files.__getitem__)
-    if path.name.startswith("."):
-        return f"writing {_plain_name(path.name[1:].rpartition('.')[0].rpartition('.')[0])}"
-    epoch = _metadata(path).get("epoch") if path.parent.name in ("state", "stages") else None
-    return f"after {_plain_name(path.name)}" + ("" if epoch is None else f", epoch {epoch}")
-
-
-def _plain_name(name: str) -> str:
-    """A file's name without the key of a stage."""
-    return re.sub(r"-[0-9a-f]{16}\b", "", name)
-
-
-def kind_of(place: str) -> str:
-    """A place without its file and epoch, for a count."""
-    if "epoch" in place or place in ("after run.json", "after found.journal"):
-        return "after a checkpoint"
-    kind = place.split()[0]
-    return {"after": "after a result", "writing": "in the middle of a write"}.get(kind, place)
-
-
-# What a run ends with
-
-
-def contents(out: Path) -> dict[str, str]:
-    """A digest of every file, without the times in it."""
-    return {
-        str(path.relative_to(out)): hashlib.sha256(_timeless(path)).hexdigest()
-        for path in sorted(out.rglob("*"))
-        if _is_output(path)
-    }
-
-
-def differences(expected: dict[str, str], found: dict[str, str]) -> list[str]:
-    """What is missing, changed or too much, sorted."""
-    return [
-        f"{name} is {'missing' if name not in found else 'too much'}"
-        if (name in found) != (name in expected)
-        else f"{name} differs"
-        for name in sorted(expected.keys() | found.keys())
-        if expected.get(name) != found.get(name)
-    ]
-
-
-def _is_output(path: Path) -> bool:
-    return path.is_file() and path.suffix != ".lock"
-
-
-def _timeless(path: Path) -> bytes:
-    content = path.read_bytes()
-    if path.suffix == ".json":
-        return json.dumps(without_times(json.loads(content)), sort_keys=True).encode()
-    if path.suffix == ".safetensors":
-        header, tensors = _safetensors(content)
-        metadata = {name: _parsed(text) for name, text in header.pop("__metadata__").items()}
-        parts = without_times(metadata), header
-        return json.dumps(parts, sort_keys=True).encode() + tensors
-    if path.suffix == ".md":
-        return re.sub(rb"[0-9.]+ minutes on", b"", content)
-    return content
-
-
-def without_times(value: dict[str, Any]) -> dict[str, Any]:
-    """JSON values without seconds and dates, and then without digests, which are of them too."""
-    timeless = _without(value, lambda name, each: _is_time(name, each))
-    if timeless != value:
-        timeless = _without(timeless, lambda name, _: name == "digest")
-    return timeless
-
-
-def _is_time(name: str, value: Any) -> bool:
-    return name == "seconds" or (name == "finished" and isinstance(value, str))
-
-
-def _without(value: Any, unwanted: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _without(v, unwanted) for k, v in value.items() if not unwanted(k, v)}
-    return [_without(each, unwanted) for each in value] if isinstance(value, list) else value
-
-
-def _metadata(path: Path) -> dict[str, Any]:
-    header, _ = _safetensors(path.read_bytes())
-    found: dict[str, Any] = json.loads(header["__metadata__"]["entrain"])
-    return found
-
-
-def _safetensors(content: bytes) -> tuple[dict[str, Any], bytes]:
-    """The header of a safetensors file, and the bytes of its tensors."""
-    end = 8 + int.from_bytes(content[:8], "little")
-    return json.loads(content[8:end]), content[end:]
-
-
-def _parsed(text: str) -> Any:
-    with contextlib.suppress(ValueError):
-        return json.loads(text)
-    return text
 
 
 # All of it

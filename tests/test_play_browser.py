@@ -16,7 +16,7 @@ from PIL import Image
 
 import entrain
 from entrain.data import load_test_split
-from visitor import SEVEN, Visit, playwright
+from visitor import SEVEN, Visit, playwright, shortest
 from visitor import browser as browser
 from visitor import url as url
 from visitor import visit as visit
@@ -33,16 +33,14 @@ def test_a_drawn_seven_is_read_as_seven(visit: Callable[..., Visit]) -> None:
 
 
 def test_the_first_paint_comes_within_a_second(visit: Callable[..., Visit]) -> None:
-    paints = []
-    for _ in range(3):  # other work on the machine only adds
+    def paint() -> float:
         page = visit().go()
-        paints.append(
-            page.page.evaluate(
-                "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-            )
+        assert len(page.page.query_selector_all("[data-testid^=dial-]")) == 74
+        return page.page.evaluate(
+            "performance.getEntriesByName('first-contentful-paint')[0].startTime"
         )
-    assert min(paints) < 1000
-    assert len(page.page.query_selector_all("[data-testid^=dial-]")) == 74
+
+    assert shortest(paint, wanted=1000, tries=3) < 1000
 
 
 def test_a_gallery_image_gives_what_python_computes(visit: Callable[..., Visit]) -> None:

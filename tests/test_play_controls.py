@@ -13,7 +13,7 @@ import torch
 import entrain
 from entrain.data import load_test_split
 from entrain.network import KuramotoNetwork
-from visitor import TILE, Visit, playwright
+from visitor import TILE, Visit, playwright, shortest
 from visitor import browser as browser
 from visitor import page as page
 from visitor import url as url
@@ -278,8 +278,7 @@ def test_the_theme_button_turns_the_page_and_is_remembered(page: Visit) -> None:
 
 
 def test_the_verdict_is_there_within_a_second(visit: Callable[..., Visit]) -> None:
-    times = []
-    for _ in range(6):  # other work on the machine only adds
+    def wait() -> float:
         page = visit(reduced_motion="reduce")
         page.page.add_init_script(
             """const look = () => requestAnimationFrame(
@@ -288,9 +287,10 @@ def test_the_verdict_is_there_within_a_second(visit: Callable[..., Visit]) -> No
             look();"""
         )
         page.go()
-        page.eventually(lambda page=page: page.page.evaluate("'useful' in window"))
-        times.append(page.page.evaluate("window.useful"))
-    assert min(times) < 1000
+        page.eventually(lambda: page.page.evaluate("'useful' in window"))
+        return page.page.evaluate("window.useful")
+
+    assert shortest(wait, wanted=1000, tries=6) < 1000
 
 
 def test_an_ensemble_of_ten_takes_less_than_fifty_milliseconds(page: Visit) -> None:

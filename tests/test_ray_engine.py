@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,8 @@ from entrain.learning import DivergedError, Stage, TrainingState
 from entrain.reproduction import Job, Queue, ResultsFolder, ThisProcess
 from entrain.reproduction.ray_engine import OnRay
 from provenances import assert_trained, trained_elsewhere
-
-os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # nodes on 127.0.0.1; read at the import
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-ray = pytest.importorskip("ray", reason="Ray is not installed (the extra `cluster`)")
-import psutil  # noqa: E402  Ray brings it
-from ray.cluster_utils import Cluster  # noqa: E402
+from ray_cluster import Cluster, psutil, ray, wait_for, workers_on
+from ray_cluster import cluster as cluster
 
 # As many threads as a worker of one CPU has, so that sums are equal to the last digit.
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -44,7 +40,7 @@ SETTING = replace(TINY, teacher_epochs=2, path_epochs=1, endpoint_epochs=1)
 # Whose PATH stages take long enough to be killed, much longer than they take to be found.
 LONG = replace(SETTING, path_epochs=40)
 FEW = ("teachers", "training-protocols")
-PATH = re.compile(r"ray::(.*-path-[0-9a-f]{16})$")
+PATH = re.compile(r".*-path-[0-9a-f]{16}$")
 
 
 @dataclass
@@ -99,26 +95,9 @@ def assert_same(path: Path, expected: Path) -> None:
     assert stage_files(path) == stage_files(expected)
 
 
-def wait_for(find: Callable[[], Any], seconds: float = 240.0) -> Any:
-    """What `find` finds, as soon as it finds something."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if found := find():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s in vain")
-
-
 def paths_on(*nodes: Any) -> dict[str, psutil.Process]:
     """The workers of nodes that train a PATH stage, by its key."""
-    found = {}
-    for node in nodes:
-        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
-        for worker in raylet.children():
-            with contextlib.suppress(psutil.Error, IndexError):
-                if named := PATH.match(worker.cmdline()[0]):
-                    found[named[1]] = worker
-    return found
+    return {name: worker for name, worker in workers_on(*nodes) if PATH.match(name)}
 
 
 def teachers_in(path: Path) -> dict[str, int]:
@@ -152,25 +131,6 @@ class InBackground(threading.Thread):
         assert not self.is_alive()
         if self.error is not None:
             raise self.error
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    """A head that does no work and two nodes of one CPU."""
-    head = {
-        "num_cpus": 0,
-        "node_ip_address": "127.0.0.1",
-        "include_dashboard": False,
-        # A dead node is soon known to be dead, and workers do not step back for other processes.
-        "_system_config": {"health_check_period_ms": 500, "worker_niceness": 0},
-    }
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    try:
-        for _ in range(2):
-            cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
-        yield cluster
-    finally:
-        cluster.shutdown()
 
 
 @pytest.fixture(scope="module")

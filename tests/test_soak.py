@@ -11,7 +11,8 @@ import torch
 from safetensors.torch import save_file
 
 from entrain.report import document
-from soak import SCENARIOS, Scenario, contents, differences, last_write, shares, soak
+from run_contents import contents, differences, last_write
+from soak import SCENARIOS, Scenario, shares, soak
 
 ROOT = Path(__file__).parents[1]
 TABLE = Scenario(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import threading
@@ -22,8 +21,8 @@ from entrain.model import Model
 from entrain.physics import Dynamics
 from entrain.reproduction.chips_on_ray import ChipsOnRay
 from entrain.yields import Block, ChipTest, ThisProcess, yields_of
-from test_ray_engine import Cluster, psutil, wait_for
-from test_ray_engine import cluster as cluster
+from ray_cluster import Cluster, psutil, wait_for, workers_on
+from ray_cluster import cluster as cluster
 from test_yield import chip_run as chip_run
 from test_yield import model as model
 from test_yield import test_set as test_set
@@ -44,14 +43,7 @@ BLOCKS = [Block(KIND, (0, 1, 2)), Block(KIND, (3, 4))]
 
 def workers(cluster: Cluster, name: str) -> list[psutil.Process]:
     """Those of the cluster that measure these chips."""
-    found = []
-    for node in cluster.worker_nodes:
-        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
-        for worker in raylet.children():
-            with contextlib.suppress(psutil.Error, IndexError):
-                if worker.cmdline()[0] == f"ray::{name}":
-                    found.append(worker)
-    return found
+    return [worker for doing, worker in workers_on(*cluster.worker_nodes) if doing == name]
 
 
 def test_a_cluster_finds_what_one_process_finds(

@@ -46,8 +46,9 @@ def experiment(
         rows: list[Values] = []
         count = len(datasets) * (len(systems) + len(own))
         for dataset in datasets:
+            data = TrainingData(context.data(dataset), context.device)
             for system in systems:
-                rows.append(_row(context, dataset, stage(context.setting, dataset, system)))
+                rows.append(_row(context, dataset, data, stage(context.setting, dataset, system)))
                 context.on_progress(len(rows) / count)
             for each in own:
                 rows.append(own_row(context, dataset, each))
@@ -58,12 +59,10 @@ def experiment(
     return Experiment(name, title, "", stages, measure)
 
 
-def _row(context: ExperimentContext, dataset: str, of: Stage) -> Values:
+def _row(context: ExperimentContext, dataset: str, data: TrainingData, of: Stage) -> Values:
     peer, state = of.rule, context.state(of)
     assert isinstance(peer, Peer)
-    device = context.device
-    numbers = {n: t.to(device) for n, t in state.best.items() if "." not in n}
-    data = TrainingData(context.data(dataset), device)
+    numbers = {n: t.to(context.device) for n, t in state.best.items() if "." not in n}
     task = PeerTask(peer, Assignment(data, of.network, of.runs, of.seed))
     test = data.images_of(context.data(dataset).test)
     assert test.images is not None
