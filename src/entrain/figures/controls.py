@@ -53,7 +53,7 @@ def _lines(rows: list[Values], label: str, method: str) -> Figure:
             if paper is not None:
                 paper_marks(axis, [paper], [y + 0.28])
                 printed = True
-            shown += [*tops, *([] if paper is None else [paper])]
+            shown += [*tops, *_bar(row), *([] if paper is None else [paper])]
         axis.set_yticks(range(len(names)), names)
         axis.set_ylim(len(names) - 0.5, -0.5)
         axis.grid(False, axis="y")
@@ -68,11 +68,18 @@ def _lines(rows: list[Values], label: str, method: str) -> Figure:
 
 def _line(axis: Axes, y: float, row: Values, tops: list[float], method: str) -> None:
     colour = METHOD_COLOURS[method]
-    mean, sd = number(row["mean"][TOP1]), row["sd"][TOP1]
-    if sd is not None:
-        axis.hlines(y, mean - sd, mean + sd, color=colour, linewidth=4.0, alpha=0.4, zorder=2)
-    axis.plot([mean], [y], color=colour, zorder=4, **_TICK)
+    axis.hlines(y, *_bar(row), color=colour, linewidth=4.0, alpha=0.4, zorder=2)
+    axis.plot([number(row["mean"][TOP1])], [y], color=colour, zorder=4, **_TICK)
     axis.plot(tops, [y - 0.22] * len(tops), ".", color="#222222", markersize=4, alpha=0.7)
+
+
+def _bar(row: Values) -> tuple[float, float]:
+    """From one SD below the mean to one above, below 100 %."""
+    mean, sd = number(row["mean"][TOP1]), row["sd"][TOP1] or 0.0
+    return mean - sd, min(mean + sd, _LAST)
+
+
+_LAST = 99.9
 
 
 def _mean_key() -> Line2D:
