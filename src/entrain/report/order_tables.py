@@ -71,11 +71,11 @@ def _weights(rows: Sequence[Mapping[str, Any]]) -> str:
     one = [r for r in rows if (r["dataset"], r["what"]) == (MNIST, "TWO-STAGE-END")]
     if not one or not tops:
         return ""
-    found = [f"{what} {percent(r['mean']['top1'], r['sd']['top1'])} %" for what, r in tops.items()]
-    shown = percent(one[0]["mean"]["top1"], one[0]["sd"]["top1"])
-    return f"Weights of the endpoint loss on MNIST, over orders: weight 1 {shown} %, " + (
-        f"{', '.join(found)}."
-    )
+    found = [
+        f"{percent(row['mean']['top1'], row['sd']['top1'])} % with {what}"
+        for what, row in (("weight 1", one[0]), *tops.items())
+    ]
+    return f"On MNIST, by the weight of the endpoint loss: {', '.join(found)}."
 
 
 def _paths(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -91,7 +91,8 @@ def _paths(rows: Sequence[Mapping[str, Any]]) -> str:
     def times(row: Mapping[str, Any]) -> str:
         found, last = row["times_path_is_larger"], row["times_after_start"]
         closer = found if row["nodes"] == "output" else [last - each for each in found]
-        return f"{min(closer)} to {max(closer)} of {last}"
+        least, most = min(closer), max(closer)
+        return f"{least} of {last}" if least == most else f"{least} to {most} of {last}"
 
     columns: list[Column] = [
         ("dataset", plain("dataset")),
