@@ -127,6 +127,7 @@ LADDERS: dict[str, tuple[Strength, ...]] = {
     ),
     "field_bits": _ladder(
         "field_levels",
+        # Fields of trained networks are 20 to 75 times as large as couplings, rms.
         lambda b: Levels(bits=int(b), range=100.0, part="fields", rule="couplings"),
         _WORD_LENGTHS,
     ),
