@@ -8,6 +8,7 @@ from entrain.figures.panels import Results, panels
 from entrain.figures.style import CLASS_COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -16,7 +17,6 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-_ZERO = 1e-9  # where rows that do not differ in any bit are drawn, on a logarithmic scale
 _MARKS = {"ZERO-END-ONLY": "o", "Z-END": "s"}
 
 
@@ -25,20 +25,24 @@ def from_zero_symmetry(results: Results) -> Figure:
     figure, axes = panels(1, 2, (10.4, 3.8))
     over_steps, ends = axes[0]
     values = results["from-zero-symmetry"]
-    for row in values["rows"]:
-        share = [
-            s / z if s and z else _ZERO for s, z in zip(row["spread"], row["size"], strict=True)
-        ]
-        look = _LOOKS[row["arithmetic"]]
-        over_steps.plot(row["step"], share, linewidth=1.4, label=row["arithmetic"], **look)
+    shares = [
+        [s / z if z else 0.0 for s, z in zip(row["spread"], row["size"], strict=True)]
+        for row in values["rows"]
+    ]
+    zero = _zero([each for share in shares for each in share])
+    for row, share in zip(values["rows"], shares, strict=True):
+        look, drawn = _LOOKS[row["arithmetic"]], [max(each, zero) for each in share]
+        over_steps.plot(row["step"], drawn, linewidth=1.4, label=row["arithmetic"], **look)
+    _logarithmic(over_steps, zero)
     over_steps.set_xlim(left=0)
     over_steps.set_xlabel("training step of ZERO-END-ONLY, order 0")
     over_steps.set_ylabel("spread of rows of $W$ / largest weight")
+    zero = _zero([run["spread"] for run in values["runs"]])
     for index, (method, mark) in enumerate(_MARKS.items()):
         runs = [run for run in values["runs"] if run["method"] == method]
         ends.plot(
             [run["top1"] for run in runs],
-            [max(run["spread"], _ZERO) for run in runs],
+            [max(run["spread"], zero) for run in runs],
             mark,
             color=CLASS_COLOURS[(3, 0)[index]],
             markerfacecolor="none",
@@ -46,11 +50,20 @@ def from_zero_symmetry(results: Results) -> Figure:
         )
     ends.set_xlabel("test top-1 accuracy (%)")
     ends.set_ylabel("spread of rows of $W$, selected epoch")
-    for axis in (over_steps, ends):
-        axis.set_yscale("log")
-        axis.axhline(_ZERO, color="#555555", linewidth=0.8, linestyle=":")
-        axis.set_ylim(_ZERO / 4, 30.0)
-        axis.text(0.98, _ZERO * 1.6, "equal in every bit", ha="right", fontsize=8,
-                  transform=axis.get_yaxis_transform())  # fmt: skip
-        axis.legend(fontsize=8.5, frameon=False, handlelength=3)
+    _logarithmic(ends, zero)
     return figure
+
+
+def _zero(spreads: list[float]) -> float:
+    """Where rows that do not differ in any bit are drawn on a logarithmic scale: two decades below
+    all others."""
+    return min((each for each in spreads if each > 0.0), default=1.0) / 100.0
+
+
+def _logarithmic(axis: Axes, zero: float) -> None:
+    axis.set_yscale("log")
+    axis.axhline(zero, color="#555555", linewidth=0.8, linestyle=":")
+    axis.set_ylim(zero / 4, 30.0)
+    axis.text(0.98, zero * 1.6, "equal in every bit", ha="right", va="bottom", fontsize=8,
+              transform=axis.get_yaxis_transform())  # fmt: skip
+    axis.legend(fontsize=8.5, frameon=False, handlelength=3)
