@@ -65,7 +65,8 @@ def _machine(results: Mapping[str, Any]) -> str:
         for device in sorted(minutes, key=lambda device: -minutes[device])
     ]
     return (
-        f"{len(stages)} training stages and {len(results)} measurements took {_listed(spent)}. "
+        f"{len(stages)} training stages and {len(results)} measurements took {_listed(spent)}; "
+        "where several shared a device, each counts in full. "
         f"Versions: {_versions(results)}. Epochs and teachers were selected on validation images. "
         "Test images were used only for the numbers below."
     )
