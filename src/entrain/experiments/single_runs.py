@@ -77,10 +77,13 @@ def measure(context: ExperimentContext) -> Values:
                     **summary(runs, METRICS),
                 }
             )
-            context.on_progress(min(1.0, len(rows) / 16))
+            context.on_progress(min(0.6, 0.6 * len(rows) / 16))
     for row in rows:
         row["below"] = _below([run["top1"] for run in row["runs"]], row["paper"])
-    trajectories = [row for name in BOTH for row in _trajectories(context, name)]
+    trajectories: list[Values] = []
+    for done, name in enumerate(BOTH, start=1):
+        trajectories += _trajectories(context, name)
+        context.on_progress(0.6 + 0.4 * done / len(BOTH))
     return {"rows": rows, "trajectories": trajectories}
 
 

@@ -88,7 +88,7 @@ def _others(results: Mapping[str, Any]) -> dict[Source, list[float]]:
         found: dict[Source, list[float]] = {}
         _collect(found, row["dataset"], "teacher", row["teachers"])
         _pair(found, row["dataset"], row["path"]["runs"], row["two_stage_end"]["runs"])
-        drawn |= {own(*each, network): values for each, values in found.items()}
+        drawn |= {own(*each, network): draws for each, draws in found.items()}
     return drawn
 
 
