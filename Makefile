@@ -2,7 +2,7 @@
 # make test   linters, types, import rules and tests
 # make docs   the documentation site, into site/, without any request to another host
 # make fuzz   12,000 damaged and hostile files, which must be read or refused: results/fuzz.json
-# make soak   commands killed 100 times at random moments, resumed, compared: 20 minutes
+# make soak   commands killed 100 times at random moments, resumed, compared: 9 minutes
 # make test-all   all of these but what needs a GPU
 # make gpu-test   kernels, every protocol, resume and evaluation on a GPU: 1.5 minutes
 PYTHON ?= python3

@@ -43,7 +43,7 @@ def card(title: str, dataset: str, model: Model, data: ImageDataset) -> str:
         run=details["run"],
         epoch=details["epoch"],
         table=table,
-        among="five runs" if model.teacher is None else "ten training orders and five teachers",
+        chosen=_CHOSEN[model.protocol],
         counts=(len(data.train), len(data.validation), len(data.test)),
     )
 
@@ -108,6 +108,11 @@ def _distortion(values: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in values.items() if value)
 
 
+_CHOSEN = {
+    "DIRECT": "on validation top-1, of five runs",
+    "TWO-STAGE-END": "on validation top-1, of ten training orders and five teachers",
+    "PATH": "with the TWO-STAGE-END network that was trained from it, not by itself",
+}
 _TEXT = """# {title}
 
 {network.oscillators} Kuramoto oscillators ({network.hidden} hidden, {network.outputs} outputs),
@@ -118,7 +123,8 @@ t_f = {network.dynamics.observation_time:g} after {network.dynamics.steps} Euler
   training set (fixed stratified split), the official {counts[2]:,} test images.
 - **Training**: {protocol}.
 - **Seeds**: seed {seed}, run {run}; selected epoch {epoch}.
-- **Chosen** on validation top-1, of {among}; the test images were evaluated afterwards.
+- **Chosen** {chosen}; the test
+  images were evaluated afterwards.
 
 | | |
 |---|---|
