@@ -83,6 +83,7 @@ export class Lab {
   private shown: Shown | null = null;
   private measured: Measured | null = null;
   private running = false;
+  private turn = 0; // of starting and stopping
   private key = "";
   private readonly subjects = new WeakMap<Model, Map<number, Subject>>();
 
@@ -233,11 +234,12 @@ export class Lab {
 
   private async start(): Promise<void> {
     const of = this.key;
+    const turn = ++this.turn;
     this.running = true;
     this.measured = null;
     this.say();
     const order = await this.order();
-    if (order === null || of !== this.key) return;
+    if (order === null || of !== this.key || turn !== this.turn) return; // stopped meanwhile
     this.pool.stop();
     const { subjects, names, running, first } = order;
     const classNames = subjects[0]!.model.classNames;
@@ -250,6 +252,7 @@ export class Lab {
   }
 
   private stop(): void {
+    this.turn++;
     this.pool.stop();
     this.running = false;
     this.say();
