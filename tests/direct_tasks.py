@@ -103,6 +103,18 @@ def equal_states(ours: TrainingState, theirs: TrainingState) -> bool:
     )
 
 
+def check_runs_side_by_side(
+    begin: Callable[[tuple[int, ...]], Task], *, atol: float, epochs: bool = False
+) -> None:
+    """Runs trained together have the numbers of runs alone and, with `epochs`, select alike."""
+    runs = (0, 1, 5)
+    together = train(begin(runs))
+    for lane, run in enumerate(runs):
+        alone = train(begin((run,)))
+        assert same(lane_of(together.current, lane), alone.current, atol=atol)
+        assert not epochs or together.best_epoch[lane] == alone.best_epoch[0]
+
+
 def check_interruption(begin: Callable[[], Task], after: int = 1) -> None:
     """Saved after an epoch and begun again, a training ends with the same bits."""
     packed: list[bytes] = []

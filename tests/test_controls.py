@@ -39,6 +39,7 @@ from made_up_results import metrics, results
 from networks import random_network
 
 CPU = torch.device("cpu")
+NODES = ("output", "hidden")
 
 
 def context_of(stages) -> ExperimentContext:
@@ -299,7 +300,8 @@ def test_the_exact_control_is_said_in_words() -> None:
     assert "Trajectories" not in text
     both = {"path": [0.2, 0.25], "two_stage_end": [0.1, 0.2]}
     times = {"times_path_is_larger": [200, 199], "times_after_start": 200}
-    moved = [{"dataset": MNIST, "nodes": each} | both | times for each in ("output", "hidden")]
+    moved = [{"dataset": MNIST, "nodes": each} | both | times for each in NODES]
     text = ORDER_TABLES["single-runs"]({"rows": rows, "trajectories": moved})
-    assert "| -50.0 to -20.0 % | 199 to 200 of 200 |" in text
-    assert "| 0 to 1 of 200 |" in text
+    lines = {each: next(s for s in text.splitlines() if f"| {each} |" in s) for each in NODES}
+    assert "| -50.0 to -20.0 % | 199 to 200 of 200 |" in lines["output"]
+    assert "| 0 to 1 of 200 |" in lines["hidden"]

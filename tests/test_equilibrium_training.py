@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from direct_tasks import OUTPUTS, SEED, check_interruption, examples, lane_of, same
+from direct_tasks import (
+    OUTPUTS,
+    SEED,
+    check_interruption,
+    check_runs_side_by_side,
+    examples,
+)
 from entrain.errors import InputError
 from entrain.hardware import Hardware, Mismatch, PhaseNoise
 from entrain.learning import Stage, train
@@ -45,11 +51,7 @@ def test_an_interrupted_training_goes_on_bit_for_bit(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
-    together = train(task((0, 1, 5), **KINDS[kind]))
-    for lane, run in enumerate((0, 1, 5)):
-        alone = train(task((run,), **KINDS[kind]))
-        assert same(lane_of(together.current, lane), alone.current, atol=1e-5)
-        assert together.best_epoch[lane] == alone.best_epoch[0]
+    check_runs_side_by_side(lambda runs: task(runs, **KINDS[kind]), atol=1e-5, epochs=True)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "random"])

@@ -17,9 +17,8 @@ from direct_tasks import (
     SPEC,
     H,
     check_interruption,
+    check_runs_side_by_side,
     examples,
-    lane_of,
-    same,
 )
 from direct_tasks import task as direct_task
 from entrain.errors import InputError
@@ -123,10 +122,7 @@ def test_an_interrupted_training_goes_on_bit_for_bit(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
-    together = train(task((0, 1, 5), **KINDS[kind]))
-    for lane, run in enumerate((0, 1, 5)):
-        alone = train(task((run,), **KINDS[kind]))
-        assert same(lane_of(together.current, lane), alone.current, atol=1e-4)
+    check_runs_side_by_side(lambda runs: task(runs, **KINDS[kind]), atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["fields", "chip"])
