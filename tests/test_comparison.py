@@ -16,10 +16,8 @@ from entrain.experiments.published import CITATIONS, published
 from entrain.experiments.teacher_spread import own, spread, width
 from entrain.figures import FIGURES
 from entrain.report import document
-from unmeasured import UNMEASURED
 
 RESULTS = Path(__file__).parents[1] / "results"
-MEASURED = {name: each for name, each in EXPERIMENTS.items() if name not in UNMEASURED}
 
 
 BY = ("MNIST", "PATH", "top1")
@@ -166,7 +164,7 @@ def test_what_rounding_decides_is_judged_by_orders_where_no_teachers_were_swept(
     assert found["Fashion-MNIST", "Z-END", "top1"].over == "orders"
 
 
-@pytest.mark.parametrize("name", sorted(n for n, e in MEASURED.items() if e.compare))
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPERIMENTS.items() if e.compare))
 def test_our_results_compare(name: str) -> None:
     result = json.loads((RESULTS / f"{name}.json").read_text())
     compare = EXPERIMENTS[name].compare
@@ -212,7 +210,7 @@ def test_the_papers_numbers_as_a_result_are_all_within_its_deviations() -> None:
 
 
 def test_the_results_here_are_of_the_experiments_as_they_are() -> None:
-    for name, experiment in MEASURED.items():
+    for name, experiment in EXPERIMENTS.items():
         result = json.loads((RESULTS / f"{name}.json").read_text())
         assert result["key"] == Measurement(experiment, PAPER).key, name
         assert result["setting"]["name"] == "paper"
@@ -223,7 +221,7 @@ def test_the_results_here_are_of_the_experiments_as_they_are() -> None:
 
 def test_a_training_that_several_results_name_was_made_in_one_place() -> None:
     places: dict[tuple[str, float], set[str]] = {}
-    for name in MEASURED:
+    for name in EXPERIMENTS:
         result = json.loads((RESULTS / f"{name}.json").read_text())
         for stage in result["stages"]:
             by = places.setdefault((stage["key"], stage["seconds"]), set())
@@ -232,7 +230,7 @@ def test_a_training_that_several_results_name_was_made_in_one_place() -> None:
 
 
 def test_the_report_here_is_made_from_the_results_here() -> None:
-    results = {n: json.loads((RESULTS / f"{n}.json").read_text()) for n in MEASURED}
+    results = {n: json.loads((RESULTS / f"{n}.json").read_text()) for n in EXPERIMENTS}
     drawn = [name for name, each in FIGURES.items() if set(each.needs) <= results.keys()]
     text = document(results, drawn)
     assert text == (RESULTS / "REPRODUCTION.md").read_text(), "run `entrain report results`"

@@ -12,17 +12,25 @@ from pathlib import Path
 
 import pytest
 
-from entrain.experiments import EXPERIMENTS, PAPER, QUICK, TINY, Measurement
-from entrain.experiments.setting import FASHION, MNIST
+from entrain.experiments import (
+    EXPERIMENTS,
+    PAPER,
+    QUICK,
+    TINY,
+    Measurement,
+    on_chips,
+    trained_for_chips,
+)
+from entrain.experiments.setting import BOTH, FASHION, MNIST
 from entrain.fields import added_later, as_json
 from entrain.hardware import CouplingFunction, Delay, Hardware, Levels, PhaseNoise
+from entrain.hardware.strengths import LADDERS
 from entrain.learning import Stage, digest
 from entrain.physics import NetworkSpec
 from entrain.reproduction import Queue, ResultsFolder
 from entrain.reproduction.worker import with_needs
 from entrain.rules import DirectProtocol
 from entrain.rules.chip_training import ChipTraining
-from unmeasured import UNMEASURED
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -67,7 +75,7 @@ def test_the_committed_results_have_the_keys_of_the_papers_setting() -> None:
         for file in RESULTS.glob("*.json")
         if file.stem in EXPERIMENTS
     }
-    assert committed.keys() == EXPERIMENTS.keys() - UNMEASURED
+    assert committed.keys() == EXPERIMENTS.keys()
     for name, result in committed.items():
         measurement = Measurement(EXPERIMENTS[name], PAPER)
         measured = {each["key"]: each["title"] for each in result["stages"]}
@@ -77,10 +85,37 @@ def test_the_committed_results_have_the_keys_of_the_papers_setting() -> None:
 
 
 def test_of_the_committed_results_nothing_is_left_to_do() -> None:
-    measured = [each for name, each in EXPERIMENTS.items() if name not in UNMEASURED]
-    queue = Queue(ResultsFolder(RESULTS), measured, PAPER)
+    queue = Queue(ResultsFolder(RESULTS), list(EXPERIMENTS.values()), PAPER)
     assert queue.all == {}
     assert queue.claim(wait=False) is None
+
+
+def test_every_effect_with_a_strength_is_in_the_committed_fragility() -> None:
+    rows = json.loads((RESULTS / "fragility.json").read_text())["values"]["rows"]
+    for name in BOTH:
+        for method in on_chips.methods(PAPER, name):
+            found = {
+                row["effect"]: [each["label"] for each in row["strengths"]]
+                for row in rows
+                if (row["dataset"], row["method"]) == (name, method)
+            }
+            assert found == {
+                effect: [each.label for each in ladder] for effect, ladder in LADDERS.items()
+            }
+
+
+def test_networks_for_chips_have_the_settings_that_were_best_on_validation() -> None:
+    compared = json.loads((RESULTS / "hardware-trials.json").read_text())["compared"]
+    rows = json.loads((RESULTS / "trained-for-chips.json").read_text())["values"]["rows"]
+    constraints = {each.label: each for each in trained_for_chips.CONSTRAINTS}
+    for row in rows:
+        place = (row["dataset"], row["constraint"])
+        tried = [each for each in compared if (each["dataset"], each["constraint"]) == place]
+        best = max(tried, key=lambda each: sum(each["validation"]))
+        assert [each["chosen"] for each in tried] == [each is best for each in tried]
+        assert best["validation"] == pytest.approx(row["validation"], abs=1e-6)
+        settings = constraints[row["constraint"]].found.get(row["dataset"], {})
+        assert best["changed"] == ", ".join(f"{k}: {v:g}" for k, v in settings.items())
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from entrain.evaluation import summarise
 from entrain.evaluation.chips import accuracies_on_chips
 from entrain.experiments import direct, main_stages
-from entrain.experiments.setting import Setting
+from entrain.experiments.setting import MNIST, Setting
 from entrain.experiments.spec import ExperimentContext, Values
 from entrain.hardware import Hardware, preset
 from entrain.learning import Stage
@@ -19,6 +19,8 @@ from entrain.rules import DirectProtocol
 from entrain.rules.chip_training import ChipTraining
 
 FOR_TYPICAL = "DIRECT for chips"
+TYPICAL_FOUND: Mapping[str, dict[str, Any]] = {MNIST: {"coarse_steps": 100}}
+"""By dataset, settings that were better on validation than the usual ones for typical chips."""
 T = TypeVar("T")
 
 
@@ -65,15 +67,14 @@ def trained_for(
     *,
     hidden: int | None = None,
     epochs: int | None = None,
-    coarse_steps: int | None = None,
+    found: Mapping[str, dict[str, Any]] | None = None,
 ) -> Stage:
-    """Networks trained by DIRECT for chips of one kind, one per run."""
+    """Networks trained by DIRECT for chips of one kind, one per run. `found` has, by dataset, the
+    settings that were better on validation than the usual ones."""
     stage = direct.stage(setting, name, hidden, epochs=epochs)
     assert isinstance(stage.rule, DirectProtocol)
     rule = stage.rule.for_chips(ChipTraining(hardware), stage.dataset)
-    if coarse_steps is not None:
-        rule = replace(rule, coarse_steps=coarse_steps)
-    return replace(stage, rule=rule)
+    return replace(stage, rule=replace(rule, **(found or {}).get(name, {})))
 
 
 def methods(setting: Setting, name: str) -> dict[str, Stage]:
@@ -81,7 +82,7 @@ def methods(setting: Setting, name: str) -> dict[str, Stage]:
     return {
         **main_stages.students(setting, name),
         "DIRECT": direct.stage(setting, name),
-        FOR_TYPICAL: trained_for(setting, name, preset("typical")),
+        FOR_TYPICAL: trained_for(setting, name, preset("typical"), found=TYPICAL_FOUND),
     }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from entrain.experiments import direct, on_chips
 from entrain.experiments.setting import BOTH, FASHION, MNIST, Setting
@@ -16,18 +18,19 @@ from entrain.learning import Stage
 class Constraint:
     """What a network is trained for, and with how many hidden oscillators; None is the main size.
 
-    `coarse_steps` are those of training, where its own choice was better on validation.
+    `found` has, by dataset, the settings of training that were better on validation than the usual
+    ones: results/hardware-trials.json.
     """
 
     label: str
     hardware: Hardware
     hidden: int | None = None
-    coarse_steps: int | None = None
+    found: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     def stage(self, setting: Setting, name: str) -> Stage:
         """Networks trained for it."""
         return on_chips.trained_for(
-            setting, name, self.hardware, hidden=self.hidden, coarse_steps=self.coarse_steps
+            setting, name, self.hardware, hidden=self.hidden, found=self.found
         )
 
     def ideal(self, setting: Setting, name: str) -> Stage:
@@ -43,17 +46,34 @@ TOGETHER = Hardware(
     mismatch=Mismatch(couplings=0.1),
     sparsity=Sparsity(0.5),
 )
+ON_MNIST = {MNIST: direct.REFINED[MNIST]}
+FINE_GRID = {"coarse_steps": 200}
 CONSTRAINTS = (
-    Constraint("all of typical at once", preset("typical")),
+    Constraint("all of typical at once", preset("typical"), found=on_chips.TYPICAL_FOUND),
     Constraint("4-bit couplings", Hardware(coupling_levels=Levels(bits=4))),
-    Constraint("3-bit couplings", Hardware(coupling_levels=THREE_BITS)),
+    Constraint("3-bit couplings", Hardware(coupling_levels=THREE_BITS), found=ON_MNIST),
     Constraint("ternary couplings", Hardware(coupling_levels=TERNARY)),
-    Constraint("20 % mismatch of couplings", Hardware(mismatch=Mismatch(couplings=0.2))),
-    Constraint("a tenth of the couplers dead", Hardware(dead=Dead(couplers=0.1))),
-    Constraint("a quarter of the couplers kept", Hardware(sparsity=Sparsity(0.25))),
+    Constraint(
+        "20 % mismatch of couplings", Hardware(mismatch=Mismatch(couplings=0.2)), found=ON_MNIST
+    ),
+    Constraint(
+        "a tenth of the couplers dead",
+        Hardware(dead=Dead(couplers=0.1)),
+        found={MNIST: {"coarse_steps": 100}},
+    ),
+    Constraint("a quarter of the couplers kept", Hardware(sparsity=Sparsity(0.25)), found=ON_MNIST),
     Constraint("a tenth of the couplers kept", Hardware(sparsity=Sparsity(0.1))),
-    Constraint("4 bits, 10 % mismatch, half of the couplers", TOGETHER),
-    Constraint("lo-2023: 48 oscillators, 29 levels, 10 % mismatch", LO, 38, 200),
+    Constraint(
+        "4 bits, 10 % mismatch, half of the couplers",
+        TOGETHER,
+        found={FASHION: direct.REFINED[FASHION]},
+    ),
+    Constraint(
+        "lo-2023: 48 oscillators, 29 levels, 10 % mismatch",
+        LO,
+        38,
+        found={MNIST: FINE_GRID | direct.REFINED[MNIST], FASHION: FINE_GRID},
+    ),
 )
 _ON_FASHION = ("all of typical at once", "4 bits, 10 % mismatch", "lo-2023")
 
