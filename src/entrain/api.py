@@ -152,13 +152,21 @@ def train(
 
 
 def _warn_of_divergence(trained: Trained) -> None:
-    """A run that became non-finite is kept at its best epoch, and said."""
+    """A run that became non-finite or broke down is kept at its best epoch, and said."""
     for protocol, runs in trained.diverged.items():
         network = trained.recipe.network or NetworkSpec()
         advice = time_advice(network.dynamics) or "lower its learning rates"
         warnings.warn(
             f"{protocol}: training diverged in run {', '.join(map(str, runs))}; the best epoch "
             f"before is kept; {advice}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    for protocol, runs in trained.broken_down.items():
+        warnings.warn(
+            f"{protocol}: training broke down in run {', '.join(map(str, runs))}, which ended far "
+            "worse than it had been; the best epoch is kept. Train with more Euler steps "
+            "(coarse_steps), lower rates or fewer epochs",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -1,4 +1,5 @@
-"""What `entrain train` shows at its end: a table, a figure, and runs that diverged."""
+"""What `entrain train` shows at its end: a table, a figure, and runs that diverged or
+broke down."""
 
 from __future__ import annotations
 
@@ -167,6 +168,29 @@ def divergence(recipe: Recipe, trained: Trained) -> list[str]:
             found.append(
                 f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; {kept} "
                 f"is kept. {_advice(recipe, protocols.get(stage), run)}"
+            )
+    return found
+
+
+def breakdowns(recipe: Recipe, trained: Trained) -> list[str]:
+    """A sentence for each run that got far worse, all numbers finite."""
+    protocols = {protocol.name: protocol for protocol in recipe.protocols}
+    found = []
+    for name, runs in trained.broken_down.items():
+        coarse = getattr(protocols[name], "coarse_steps", recipe.spec.dynamics.steps)
+        if coarse < recipe.spec.dynamics.steps:
+            advice = f"Usually its couplings have outgrown the {coarse} Euler steps of training: "
+            advice += f"try --set {name}.coarse_steps={2 * coarse}, lower rates or fewer epochs"
+        else:
+            advice = "Try lower rates, or fewer epochs"
+        state = trained.states[name]
+        for run in runs:
+            losses = [each[run] for each in state.history["loss"]]
+            least = min(losses)
+            found.append(
+                f"{name} run {run} broke down: its loss was {least:.3g} in epoch "
+                f"{1 + losses.index(least)} and is {losses[-1]:.3g} at the end. Its best "
+                f"checkpoint, of epoch {int(state.best_epoch[run])}, is kept. {advice}"
             )
     return found
 

@@ -61,6 +61,12 @@ class Trained:
         }
         return {stage: runs for stage, runs in found.items() if runs}
 
+    @property
+    def broken_down(self) -> dict[str, list[int]]:
+        """Protocol -> runs that got far worse, all numbers finite."""
+        found = {s: state.broken_down for s, state in self.states.items() if s in self.models}
+        return {protocol: runs for protocol, runs in found.items() if runs}
+
 
 def run_pipeline(
     recipe: Recipe,

@@ -38,6 +38,16 @@ class TrainingState:
         epoch = int(self.best_epoch[lane])
         return self.history[metric][epoch - 1][lane] if epoch else float("nan")
 
+    @property
+    def broken_down(self) -> list[int]:
+        """Lanes that got far worse though no number became non-finite: the loss ends above 1.5
+        times its least, and validation top-1 more than five points below its best."""
+        if not self.epoch or "top1" not in self.history:
+            return []
+        loss, top1 = (torch.tensor(self.history[name]) for name in ("loss", "top1"))
+        worse = (loss[-1] > 1.5 * loss.amin(0)) & (top1[-1] < top1.amax(0) - 5.0)
+        return (worse & (self.diverged == 0)).nonzero()[:, 0].tolist()
+
 
 def train(
     task: Task,
