@@ -264,7 +264,8 @@ FIGURES: dict[str, PaperFigure] = {
                 "ideal network (none) to five strengths. Means over trainings and chips (five of "
                 "each in the full setting), bars one sample SD over trainings. No network was "
                 "trained for these chips; the last method was trained for all effects of typical "
-                f"chips. {_ERROR_SCALE}",
+                "chips. Offsets of couplings and fields are in percent of the root mean square of "
+                f"the couplings, those of weights in percent of the weights'. {_ERROR_SCALE}",
                 ("fragility",),
                 fragility(dataset),
             )
