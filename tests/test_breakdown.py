@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 import entrain
 from conftest import Invoke
-from entrain.learning import Trained
-from entrain.learning.trainer import TrainingState
+from entrain.learning import Trained, TrainingState, breakdown_advice, train
+from entrain.rules import PAPER_PROTOCOLS, DirectProtocol
+from entrain.rules.equilibrium import EquilibriumPropagation
 
 RISING = {"DIRECT.coupling_rate": 1.0, "DIRECT.warm_up": 0.95}  # learns, then steps too far
 
@@ -37,11 +41,17 @@ def ended(loss: list[list[float]], top1: list[list[float]], diverged: int = 0) -
 
 
 def test_a_lane_broke_down_if_its_loss_and_its_accuracy_say_so() -> None:
-    loss = [[1.0, 1.0, 1.0, 1.0], [0.1, 0.1, 0.1, 0.1], [0.5, 0.5, 0.14, 0.05]]
-    top1 = [[50.0, 50.0, 50.0, 50.0], [98.0, 98.0, 98.0, 98.0], [60.0, 97.0, 60.0, 98.0]]
-    assert ended(loss, top1).broken_down == [0]
+    loss = [[1.0, 1.0, 1.0, 1.0], [0.1, 0.1, 0.1, 1e-9], [0.5, 0.5, 0.24, 1e-3]]
+    top1 = [[50.0, 50.0, 50.0, 50.0], [98.0, 98.0, 98.0, 98.0], [60.0, 90.0, 60.0, 60.0]]
+    found = ended(loss, top1)
+    assert found.broken_down == [0]
     assert ended(loss, top1, diverged=2).broken_down == []  # said already
     assert ended(loss[:2], top1[:2]).broken_down == []
+    assert ended([], []).broken_down == []
+    found.history["weighted_top1"] = [[50.0] * 4, [98.0] * 4, [98.0] * 4]  # what is selected by
+    assert found.broken_down == []
+    del found.history["weighted_top1"], found.history["top1"]
+    assert found.broken_down == []
 
 
 def test_a_training_that_breaks_down_warns() -> None:
@@ -58,9 +68,35 @@ def test_the_command_names_the_option_to_change(invoke: Invoke, tmp_path: Path) 
     settings = [f"--set={name}={value}" for name, value in RISING.items()]
     with pytest.warns(RuntimeWarning) as caught:
         result = invoke(*line, *settings, "--out", tmp_path / "run")
-    assert result.exit_code == 0  # there is a model, of the best epoch
-    epoch = json.loads(result.stdout)["results"]["DIRECT"]["runs"][0]["epoch"]
+    assert result.exit_code == 0  # there is a model
+    found = json.loads(result.stdout)
+    assert found["broken_down"] == {"DIRECT": [0]}
+    epoch = found["results"]["DIRECT"]["runs"][0]["epoch"]
     (said,) = [str(each.message) for each in caught if "broke down" in str(each.message)]
     assert said.startswith("DIRECT run 0 broke down: its loss was ")
-    assert f"Its best checkpoint, of epoch {epoch}, is kept." in said
-    assert "try --set DIRECT.coarse_steps=100" in said
+    assert f"Kept is epoch {epoch}, with " in said
+    assert "Try lower rates, fewer epochs or, if its couplings have outgrown the 50" in said
+    assert said.endswith("coarse_steps=100 (--set DIRECT.FIELD=VALUE)")
+
+
+def test_the_advice_is_of_the_rule() -> None:
+    dynamics = entrain.Dynamics(steps=120)
+    assert "coarse_steps=120" in breakdown_advice(DirectProtocol(coarse_steps=80), dynamics)
+    for rule in (
+        DirectProtocol(coarse_steps=200),
+        EquilibriumPropagation(),
+        PAPER_PROTOCOLS["PATH"],
+    ):
+        assert breakdown_advice(rule, dynamics) == "try lower rates or fewer epochs"
+
+
+def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    def worse_at_the_end(*arguments: Any, **others: Any) -> TrainingState:
+        state = train(*arguments, **others)
+        state.history["loss"][-1], state.history["top1"][-1] = [9.0], [10.0]
+        return state
+
+    monkeypatch.setattr("entrain.estimator.train", worse_at_the_end)
+    made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"broke down: .* lower input_rate"):
+        made.fit(*load_iris(return_X_y=True))

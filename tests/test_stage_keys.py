@@ -114,7 +114,11 @@ def test_networks_for_chips_have_the_settings_that_were_best_on_validation() -> 
         best = max(tried, key=lambda each: sum(each["validation"]))
         assert [each["chosen"] for each in tried] == [each is best for each in tried]
         assert best["validation"] == pytest.approx(row["validation"], abs=1e-6)
-        settings = constraints[row["constraint"]].found.get(row["dataset"], {})
+        assert best["best_epoch"] == row["epochs"]
+        assert best["test"] == pytest.approx(row["trained"]["mean"], abs=1e-3)
+        constraint = constraints[row["constraint"]]
+        assert best["epochs"] == constraint.stage(PAPER, row["dataset"]).epochs
+        settings = constraint.settings.get(row["dataset"], {})
         assert best["changed"] == ", ".join(f"{k}: {v:g}" for k, v in settings.items())
 
 

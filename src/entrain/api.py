@@ -24,6 +24,7 @@ from entrain.learning import (
     Recipe,
     Trained,
     TrainingState,
+    breakdown_advice,
     run_pipeline,
     time_advice,
 )
@@ -147,11 +148,11 @@ def train(
             with kept.locked():
                 trained = run_pipeline(recipe, found, device=place, store=kept, progress=teller)
                 kept.save_models(trained.models)
-    _warn_of_divergence(trained)
+    _warn_of_trouble(trained)
     return trained
 
 
-def _warn_of_divergence(trained: Trained) -> None:
+def _warn_of_trouble(trained: Trained) -> None:
     """A run that became non-finite or broke down is kept at its best epoch, and said."""
     for protocol, runs in trained.diverged.items():
         network = trained.recipe.network or NetworkSpec()
@@ -162,11 +163,12 @@ def _warn_of_divergence(trained: Trained) -> None:
             RuntimeWarning,
             stacklevel=3,
         )
+    protocols = {each.name: each for each in trained.recipe.protocols}
     for protocol, runs in trained.broken_down.items():
+        advice = breakdown_advice(protocols[protocol], trained.recipe.spec.dynamics)
         warnings.warn(
             f"{protocol}: training broke down in run {', '.join(map(str, runs))}, which ended far "
-            "worse than it had been; the best epoch is kept. Train with more Euler steps "
-            "(coarse_steps), lower rates or fewer epochs",
+            f"worse than it had been; the best epoch that could be chosen is kept; {advice}",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -210,6 +210,13 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        if state.broken_down:
+            warnings.warn(
+                "training broke down: it ended far worse than it had been; epoch "
+                f"{int(state.best_epoch[0])} was kept; lower input_rate, coupling_rate or epochs",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         parameters = network.on(state.best["biases"], 1, len(self.classes_)).parameters(state.best)
         self.network_ = KuramotoNetwork.from_parameters(parameters.run(0), network.dynamics)
         self.n_iter_ = state.epoch

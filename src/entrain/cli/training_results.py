@@ -174,23 +174,21 @@ def divergence(recipe: Recipe, trained: Trained) -> list[str]:
 
 def breakdowns(recipe: Recipe, trained: Trained) -> list[str]:
     """A sentence for each run that got far worse, all numbers finite."""
+    from entrain.learning import breakdown_advice
+
     protocols = {protocol.name: protocol for protocol in recipe.protocols}
     found = []
     for name, runs in trained.broken_down.items():
-        coarse = getattr(protocols[name], "coarse_steps", recipe.spec.dynamics.steps)
-        if coarse < recipe.spec.dynamics.steps:
-            advice = f"Usually its couplings have outgrown the {coarse} Euler steps of training: "
-            advice += f"try --set {name}.coarse_steps={2 * coarse}, lower rates or fewer epochs"
-        else:
-            advice = "Try lower rates, or fewer epochs"
         state = trained.states[name]
+        advice = breakdown_advice(protocols[name], recipe.spec.dynamics)
         for run in runs:
             losses = [each[run] for each in state.history["loss"]]
             least = min(losses)
             found.append(
                 f"{name} run {run} broke down: its loss was {least:.3g} in epoch "
-                f"{1 + losses.index(least)} and is {losses[-1]:.3g} at the end. Its best "
-                f"checkpoint, of epoch {int(state.best_epoch[run])}, is kept. {advice}"
+                f"{1 + losses.index(least)} and is {losses[-1]:.3g} at the end. Kept is epoch "
+                f"{int(state.best_epoch[run])}, with {state.selected('top1', run):.2f} % of the "
+                f"validation examples. {advice[0].upper()}{advice[1:]} (--set {name}.FIELD=VALUE)"
             )
     return found
 

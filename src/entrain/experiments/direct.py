@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from entrain.experiments.setting import FASHION, MNIST, Setting
+from entrain.experiments.setting import MNIST, Setting
 from entrain.learning import Stage
 from entrain.physics import NetworkSpec
 from entrain.rules import DirectProtocol
@@ -33,14 +31,9 @@ def stage(
     )
 
 
-REFINED: Mapping[str, dict[str, Any]] = {
-    MNIST: {"input_rate": 5e-3},
-    FASHION: {"weight_decay": 0.03, "averaging": 0.9995},
-}
-"""By dataset, what the searches in results/searches/records-*.json found on validation at the main
-size, beyond the usual settings."""
-
-
 def refined(rule: DirectProtocol, name: str) -> DirectProtocol:
-    """With what the searches found."""
-    return replace(rule, **REFINED[name])
+    """With what the searches in results/searches/records-*.json found on validation at the main
+    size."""
+    if name == MNIST:
+        return replace(rule, input_rate=5e-3)
+    return replace(rule, weight_decay=0.03, averaging=0.9995)

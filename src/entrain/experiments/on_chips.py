@@ -19,8 +19,8 @@ from entrain.rules import DirectProtocol
 from entrain.rules.chip_training import ChipTraining
 
 FOR_TYPICAL = "DIRECT for chips"
-TYPICAL_FOUND: Mapping[str, dict[str, Any]] = {MNIST: {"coarse_steps": 100}}
-"""By dataset, settings that were better on validation than the usual ones for typical chips."""
+FOR_TYPICAL_SETTINGS: Mapping[str, dict[str, Any]] = {MNIST: {"coarse_steps": 100}}
+"""By dataset, what differs from the usual settings of training for typical chips."""
 T = TypeVar("T")
 
 
@@ -67,14 +67,14 @@ def trained_for(
     *,
     hidden: int | None = None,
     epochs: int | None = None,
-    found: Mapping[str, dict[str, Any]] | None = None,
+    settings: Mapping[str, dict[str, Any]] | None = None,
 ) -> Stage:
-    """Networks trained by DIRECT for chips of one kind, one per run. `found` has, by dataset, the
-    settings that were better on validation than the usual ones."""
+    """Networks trained by DIRECT for chips of one kind, one per run. `settings` has, by dataset,
+    fields of DIRECT that differ from the usual ones."""
     stage = direct.stage(setting, name, hidden, epochs=epochs)
     assert isinstance(stage.rule, DirectProtocol)
     rule = stage.rule.for_chips(ChipTraining(hardware), stage.dataset)
-    return replace(stage, rule=replace(rule, **(found or {}).get(name, {})))
+    return replace(stage, rule=replace(rule, **(settings or {}).get(name, {})))
 
 
 def methods(setting: Setting, name: str) -> dict[str, Stage]:
@@ -82,7 +82,7 @@ def methods(setting: Setting, name: str) -> dict[str, Stage]:
     return {
         **main_stages.students(setting, name),
         "DIRECT": direct.stage(setting, name),
-        FOR_TYPICAL: trained_for(setting, name, preset("typical"), found=TYPICAL_FOUND),
+        FOR_TYPICAL: trained_for(setting, name, preset("typical"), settings=FOR_TYPICAL_SETTINGS),
     }
 
 

@@ -8,6 +8,7 @@ from entrain.learning.recipe import Recipe
 from entrain.learning.stages import (
     DivergedError,
     Stage,
+    breakdown_advice,
     digest,
     teacher_stage,
     time_advice,
@@ -25,6 +26,7 @@ __all__ = [
     "Trained",
     "TrainingState",
     "best_lane",
+    "breakdown_advice",
     "digest",
     "pack_state",
     "read_state",

@@ -15,6 +15,10 @@ from torch import Tensor
 
 from entrain.rules.interface import Task, Tensors
 
+# A training has broken down if it ends worse than this in both, by its own best:
+_WORSE_LOSS = (1.5, 0.1)  # a factor, and what a nearly perfect fit may gain
+_WORSE_ACCURACY = 10.0  # points; a few validation examples are no sign
+
 
 @dataclass
 class TrainingState:
@@ -40,12 +44,14 @@ class TrainingState:
 
     @property
     def broken_down(self) -> list[int]:
-        """Lanes that got far worse though no number became non-finite: the loss ends above 1.5
-        times its least, and validation top-1 more than five points below its best."""
-        if not self.epoch or "top1" not in self.history:
+        """Lanes that got far worse though no number became non-finite: their loss ends far above
+        its least, and their validation accuracy far below its best."""
+        accuracies = self.history.get("weighted_top1", self.history.get("top1"))
+        if not accuracies or "loss" not in self.history:
             return []
-        loss, top1 = (torch.tensor(self.history[name]) for name in ("loss", "top1"))
-        worse = (loss[-1] > 1.5 * loss.amin(0)) & (top1[-1] < top1.amax(0) - 5.0)
+        accuracy, loss = torch.tensor(accuracies), torch.tensor(self.history["loss"])
+        worse = loss[-1] > _WORSE_LOSS[0] * loss.amin(0) + _WORSE_LOSS[1]
+        worse &= accuracy[-1] < accuracy.amax(0) - _WORSE_ACCURACY
         return (worse & (self.diverged == 0)).nonzero()[:, 0].tolist()
 
 
