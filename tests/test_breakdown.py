@@ -47,7 +47,6 @@ def test_a_lane_broke_down_if_its_loss_and_its_accuracy_say_so() -> None:
     assert found.broken_down == [0]
     assert ended(loss, top1, diverged=2).broken_down == []  # said already
     assert ended(loss[:2], top1[:2]).broken_down == []
-    assert ended([], []).broken_down == []
     found.history["weighted_top1"] = [[50.0] * 4, [98.0] * 4, [98.0] * 4]  # what is selected by
     assert found.broken_down == []
     del found.history["weighted_top1"], found.history["top1"]
