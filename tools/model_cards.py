@@ -87,9 +87,13 @@ def card_for_chips(title: str, dataset: str, model: Model, data: ImageDataset, r
 
 def _protocol(model: Model, training: dict[str, Any]) -> str:
     if model.protocol == "DIRECT":
+        steps, fine = training["coarse_steps"], training["fine_epochs"]
+        until = f" but in the last {fine} epochs" if steps < model.network.dynamics.steps else ""
         return (
             f"DIRECT: labels, {training['epochs']} epochs of AdamW from small random couplings;\n"
-            f"  batch size 256, augmentation {_distortion(training['augmentation'])}. No teacher"
+            f"  batch size 256, rates {training['input_rate']:g} and "
+            f"{training['coupling_rate']:g}, {steps} Euler steps{until},\n"
+            f"  augmentation {_distortion(training['augmentation'])}. No teacher"
         )
     spent = f"{training['epochs']} epochs of SGD at rate {training['learning_rate']:g}"
     how = {
