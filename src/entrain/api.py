@@ -163,9 +163,9 @@ def _warn_of_trouble(trained: Trained) -> None:
             RuntimeWarning,
             stacklevel=3,
         )
-    protocols = {each.name: each for each in trained.recipe.protocols}
     for protocol, runs in trained.broken_down.items():
-        advice = breakdown_advice(protocols[protocol], trained.recipe.spec.dynamics)
+        rule = next(each for each in trained.recipe.protocols if each.name == protocol)
+        advice = breakdown_advice(rule, trained.recipe.spec.dynamics)
         warnings.warn(
             f"{protocol}: training broke down in run {', '.join(map(str, runs))}, which ended far "
             f"worse than it had been; the best epoch that could be chosen is kept; {advice}",
