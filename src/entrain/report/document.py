@@ -67,8 +67,8 @@ def _machine(results: Mapping[str, Any]) -> str:
     return (
         f"{len(stages)} training stages and {len(results)} measurements took {_listed(spent)}; "
         "where several shared a device, each counts in full. "
-        f"Versions: {_versions(results)}. Epochs, teachers and settings were selected on validation "
-        "images. The numbers below are of test images unless they say otherwise."
+        f"Versions: {_versions(results)}. Epochs, teachers and settings were selected on "
+        "validation images. The numbers below are of test images unless they say otherwise."
     )
 
 
