@@ -14,7 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import entrain
 from conftest import Invoke
-from entrain.learning import Trained, TrainingState, breakdown_advice, train
+from entrain.cli.reproduction_progress import ReproductionProgress
+from entrain.experiments import TINY
+from entrain.learning import Stage, Trained, TrainingState, breakdown_advice, train
+from entrain.physics import NetworkSpec
+from entrain.reproduction import Queue, ResultsFolder
+from entrain.reproduction.engines import ThisProcess
 from entrain.rules import PAPER_PROTOCOLS, DirectProtocol
 from entrain.rules.equilibrium import EquilibriumPropagation
 
@@ -99,3 +104,15 @@ def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"broke down: .* lower input_rate"):
         made.fit(*load_iris(return_X_y=True))
+
+
+def test_a_reproduction_names_the_stage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fields = {name.removeprefix("DIRECT."): value for name, value in RISING.items()}
+    rule = DirectProtocol(epochs=20, batch_size=32, gain=6.0, **fields)
+    stage = Stage(rule, "digits", NetworkSpec(hidden=16), runs=(4,))
+    queue = Queue(ResultsFolder(tmp_path), [], TINY)
+    queue.all[stage.key] = stage
+    with ReproductionProgress(queue) as progress:
+        ThisProcess(entrain.load_dataset, torch.device("cpu")).run(queue, progress)
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"{stage.title}: run 4 broke down and ends far below its best" in said
