@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from entrain import Split, estimator, load
+from entrain import Split, estimator, estimator_news, load
 from entrain.estimator import KuramotoClassifier
 from entrain.network import KuramotoNetwork
 
@@ -210,7 +210,8 @@ def test_silent_unless_asked(
     assert capfd.readouterr() == ("", "")
     for verbose, told in ((1, [1, 4, 7, 8]), (2, range(1, 9))):
         clock = itertools.count(0.0, 0.4)  # seconds, an epoch after the other
-        monkeypatch.setattr(estimator, "time", SimpleNamespace(monotonic=lambda c=clock: next(c)))
+        told_by = SimpleNamespace(monotonic=lambda c=clock: next(c))
+        monkeypatch.setattr(estimator_news, "time", told_by)
         small(epochs=8, verbose=verbose).fit(*IRIS)
         out, err = capfd.readouterr()
         assert out == ""

@@ -88,7 +88,7 @@ def test_own_data_are_learnt_from_labels_and_datasets_from_a_teacher(
 
     def begin(recipe: Recipe, *_: object, **__: object) -> SimpleNamespace:
         asked.append(recipe)
-        return SimpleNamespace(diverged={}, broken_down={})
+        return SimpleNamespace(diverged={}, collapsed={})
 
     monkeypatch.setattr("entrain.api.run_pipeline", begin)
     rows = np.random.default_rng(0).normal(size=(60, 3))

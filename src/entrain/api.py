@@ -24,7 +24,7 @@ from entrain.learning import (
     Recipe,
     Trained,
     TrainingState,
-    breakdown_advice,
+    collapse_advice,
     run_pipeline,
     time_advice,
 )
@@ -153,7 +153,7 @@ def train(
 
 
 def _warn_of_trouble(trained: Trained) -> None:
-    """A run that became non-finite or broke down is kept at its best epoch, and said."""
+    """A run that became non-finite or collapsed is kept at its best epoch, and said."""
     for protocol, runs in trained.diverged.items():
         network = trained.recipe.network or NetworkSpec()
         advice = time_advice(network.dynamics) or "lower its learning rates"
@@ -163,11 +163,11 @@ def _warn_of_trouble(trained: Trained) -> None:
             RuntimeWarning,
             stacklevel=3,
         )
-    for protocol, runs in trained.broken_down.items():
+    for protocol, runs in trained.collapsed.items():
         rule = next(each for each in trained.recipe.protocols if each.name == protocol)
-        advice = breakdown_advice(rule, trained.recipe.spec.dynamics)
+        advice = collapse_advice(rule, trained.recipe.spec.dynamics)
         warnings.warn(
-            f"{protocol}: training broke down in run {', '.join(map(str, runs))}, which ended far "
+            f"{protocol}: training collapsed in run {', '.join(map(str, runs))}, which ended far "
             f"worse than it had been; the best epoch that could be chosen is kept; {advice}",
             RuntimeWarning,
             stacklevel=3,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import sys
-import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -26,12 +23,13 @@ from entrain import kernels
 from entrain.data import FeatureScaling, Split
 from entrain.device import choose_device
 from entrain.errors import InputError, seed_number
+from entrain.estimator_news import EpochLines, warn_of_trouble
 from entrain.estimator_settings import Settings, class_weights
 from entrain.evaluation import RejectOption
 from entrain.evaluation.chips import Yield, scores_where_used
 from entrain.evaluation.measure import chunks, refuse_without_answer
 from entrain.hardware import Chip, Hardware, find
-from entrain.learning import TrainingState, time_advice, train
+from entrain.learning import train
 from entrain.model import Model
 from entrain.model_on_chip import ModelOnChip, chip_of, trained_for_other
 from entrain.network import KuramotoNetwork
@@ -201,22 +199,8 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             len(self.classes_),
             seed=int(random.randint(2**31 - 1)),
         )
-        state = train(task, on_epoch=_Lines(protocol.epochs, settings.verbose))
-        if int(state.diverged[0]):
-            advice = time_advice(network.dynamics) or "lower input_rate or coupling_rate"
-            warnings.warn(
-                f"training diverged in epoch {int(state.diverged[0])}, epoch "
-                f"{int(state.best_epoch[0])} was kept; {advice}",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        if state.broken_down:
-            warnings.warn(
-                "training broke down: it ended far worse than it had been; epoch "
-                f"{int(state.best_epoch[0])} was kept; lower input_rate, coupling_rate or epochs",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        state = train(task, on_epoch=EpochLines(protocol.epochs, settings.verbose))
+        warn_of_trouble(state, network.dynamics)
         parameters = network.on(state.best["biases"], 1, len(self.classes_)).parameters(state.best)
         self.network_ = KuramotoNetwork.from_parameters(parameters.run(0), network.dynamics)
         self.n_iter_ = state.epoch
@@ -388,18 +372,3 @@ def _split(
         rows, test_size=held_out, stratify=labels, random_state=random
     )
     return learned, validated
-
-
-class _Lines:
-    """Epochs on the standard error: every one, or one a second with the first and the last."""
-
-    def __init__(self, epochs: int, verbose: int) -> None:
-        self._epochs, self._verbose, self._last = epochs, verbose, -math.inf
-
-    def __call__(self, state: TrainingState) -> None:
-        now = time.monotonic()
-        due = self._verbose > 1 or now - self._last >= 1.0 or state.epoch == self._epochs
-        if self._verbose and due:
-            self._last = now
-            loss, accuracy = (state.history[name][-1][0] for name in ("loss", "top1"))
-            sys.stderr.write(f"epoch {state.epoch}: loss {loss:.4f}, validation {accuracy:.2f} %\n")

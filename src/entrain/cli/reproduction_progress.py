@@ -61,15 +61,17 @@ class ReproductionProgress:
         self._update()
 
     def epoch(self, stage: Stage, state: TrainingState) -> None:
-        """Show how far a stage is, and how accurate on validation; say at its end which runs broke
-        down."""
+        """Show how far a stage is, and how accurate on validation; say at its end which runs
+        collapsed."""
+        from entrain.learning import collapsed
+
         top1 = max((v for v in state.history["top1"][-1] if v == v), default=float("nan"))
         news = f"{state.epoch}/{stage.epochs} {top1:5.2f} %"
         self._show(stage, state.epoch / stage.epochs, news)
-        if state.epoch == stage.epochs and (lanes := state.broken_down):
+        if state.epoch == stage.epochs and (lanes := collapsed(state)):
             places = stage.runs if len(stage.runs) == state.lanes else range(state.lanes)
             runs = ", ".join(str(places[lane]) for lane in lanes)
-            said = f"{stage.title}: run {runs} broke down and ends far below its best"
+            said = f"{stage.title}: run {runs} collapsed and ends far below its best"
             err.print(said, soft_wrap=True)
 
     def fraction(self, job: Measurement, fraction: float) -> None:

@@ -14,7 +14,7 @@ from entrain.cli.console import BAD_INPUT, complain, err, print_json, resume_com
 from entrain.cli.options import DataDir, Device, Json, as_typed, typed
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
-from entrain.cli.training_results import breakdowns, divergence, draw, options_of, show
+from entrain.cli.training_results import collapses, divergence, draw, options_of, show
 
 if TYPE_CHECKING:
     import torch
@@ -234,8 +234,8 @@ def command(
         show(results, trained)
     for trouble in troubles:
         complain(trouble)
-    for breakdown in breakdowns(folder.recipe, trained):
-        warnings.warn(breakdown, RuntimeWarning, stacklevel=1)
+    for collapse in collapses(folder.recipe, trained):
+        warnings.warn(collapse, RuntimeWarning, stacklevel=1)
     if troubles:
         raise typer.Exit(BAD_INPUT)
 

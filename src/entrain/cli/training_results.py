@@ -1,5 +1,5 @@
 """What `entrain train` shows at its end: a table, a figure, and runs that diverged or
-broke down."""
+collapsed."""
 
 from __future__ import annotations
 
@@ -172,20 +172,20 @@ def divergence(recipe: Recipe, trained: Trained) -> list[str]:
     return found
 
 
-def breakdowns(recipe: Recipe, trained: Trained) -> list[str]:
+def collapses(recipe: Recipe, trained: Trained) -> list[str]:
     """A sentence for each run that got far worse, all numbers finite."""
-    from entrain.learning import breakdown_advice
+    from entrain.learning import collapse_advice
 
     protocols = {protocol.name: protocol for protocol in recipe.protocols}
     found = []
-    for name, runs in trained.broken_down.items():
+    for name, runs in trained.collapsed.items():
         state = trained.states[name]
-        advice = breakdown_advice(protocols[name], recipe.spec.dynamics)
+        advice = collapse_advice(protocols[name], recipe.spec.dynamics)
         for run in runs:
             losses = [each[run] for each in state.history["loss"]]
             least = min(losses)
             found.append(
-                f"{name} run {run} broke down: its loss was {least:.3g} in epoch "
+                f"{name} run {run} collapsed: its loss was {least:.3g} in epoch "
                 f"{1 + losses.index(least)} and is {losses[-1]:.3g} at the end. Kept is epoch "
                 f"{int(state.best_epoch[run])}, with {state.selected('top1', run):.2f} % of the "
                 f"validation examples. {advice[0].upper()}{advice[1:]} (--set {name}.FIELD=VALUE)"

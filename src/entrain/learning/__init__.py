@@ -1,6 +1,7 @@
 """Training: recipes, stages, and the one loop that runs any rule."""
 
 from entrain.learning.checkpoint import pack_state, read_state, unpack_state
+from entrain.learning.collapse import collapse_advice, collapsed
 from entrain.learning.options import Options
 from entrain.learning.outcome import test_results
 from entrain.learning.pipeline import Progress, Store, Trained, run_pipeline, stages_of
@@ -8,7 +9,6 @@ from entrain.learning.recipe import Recipe
 from entrain.learning.stages import (
     DivergedError,
     Stage,
-    breakdown_advice,
     digest,
     teacher_stage,
     time_advice,
@@ -26,7 +26,8 @@ __all__ = [
     "Trained",
     "TrainingState",
     "best_lane",
-    "breakdown_advice",
+    "collapse_advice",
+    "collapsed",
     "digest",
     "pack_state",
     "read_state",

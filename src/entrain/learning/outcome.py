@@ -21,7 +21,7 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
     """Metrics of the teacher and of every protocol: mean, sample SD and each run. JSON values.
 
     They are the ideal network's; a protocol that was trained for chips has theirs in `on_chips`,
-    and what was trained for one device is beside what it started from there. `broken_down` has the
+    and what was trained for one device is beside what it started from there. `collapsed` has the
     runs of each protocol that got far worse, if any did.
     """
     labels = torch.from_numpy(data.test.labels)
@@ -42,8 +42,8 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
         }
         if (kind := models[0].hardware or device) is not None and not kind.is_nothing:
             rows[name]["on_chips"] = _on_chips(models, kind, data.test)
-    troubled = {"broken_down": trained.broken_down} if trained.broken_down else {}
-    return troubled | {
+    collapsed = {"collapsed": trained.collapsed} if trained.collapsed else {}
+    return collapsed | {
         "dataset": data.name,
         "split": "test",
         "examples": len(data.test),

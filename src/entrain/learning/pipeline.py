@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 
 from entrain.data import Dataset
+from entrain.learning.collapse import collapsed
 from entrain.learning.recipe import Recipe
 from entrain.learning.stages import Stage, teacher_stage, train_stage
 from entrain.learning.trainer import TrainingState
@@ -62,9 +63,9 @@ class Trained:
         return {stage: runs for stage, runs in found.items() if runs}
 
     @property
-    def broken_down(self) -> dict[str, list[int]]:
+    def collapsed(self) -> dict[str, list[int]]:
         """Protocol -> runs that got far worse, all numbers finite."""
-        found = {s: state.broken_down for s, state in self.states.items() if s in self.models}
+        found = {s: collapsed(state) for s, state in self.states.items() if s in self.models}
         return {protocol: runs for protocol, runs in found.items() if runs}
 
 

@@ -51,18 +51,6 @@ def time_advice(dynamics: Dynamics) -> str | None:
     )
 
 
-def breakdown_advice(rule: Rule, dynamics: Dynamics) -> str:
-    """What to change where a training gets far worse, all numbers finite."""
-    coarse = getattr(rule, "coarse_steps", dynamics.steps)
-    if coarse >= dynamics.steps:
-        return "try lower rates or fewer epochs"
-    finer = min(2 * coarse, dynamics.steps)
-    return (
-        f"try lower rates, fewer epochs or, if its couplings have outgrown the {coarse} Euler "
-        f"steps of training, coarse_steps={finer}"
-    )
-
-
 @dataclass(frozen=True)
 class Stage:
     """Networks (or a teacher) trained side by side, by one rule.

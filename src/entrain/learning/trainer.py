@@ -15,10 +15,6 @@ from torch import Tensor
 
 from entrain.rules.interface import Task, Tensors
 
-# A training has broken down if it ends worse than this in both, by its own best:
-_WORSE_LOSS = (1.5, 0.1)  # a factor, and what a nearly perfect fit may gain
-_WORSE_ACCURACY = 10.0  # points; a few validation examples are no sign
-
 
 @dataclass
 class TrainingState:
@@ -41,18 +37,6 @@ class TrainingState:
         """A metric of `lane` at its selected epoch (NaN if no epoch could be selected)."""
         epoch = int(self.best_epoch[lane])
         return self.history[metric][epoch - 1][lane] if epoch else float("nan")
-
-    @property
-    def broken_down(self) -> list[int]:
-        """Lanes that got far worse though no number became non-finite: their loss ends far above
-        its least, and their validation accuracy far below its best."""
-        accuracies = self.history.get("weighted_top1", self.history.get("top1"))
-        if not accuracies or "loss" not in self.history:
-            return []
-        accuracy, loss = torch.tensor(accuracies), torch.tensor(self.history["loss"])
-        worse = loss[-1] > _WORSE_LOSS[0] * loss.amin(0) + _WORSE_LOSS[1]
-        worse &= accuracy[-1] < accuracy.amax(0) - _WORSE_ACCURACY
-        return (worse & (self.diverged == 0)).nonzero()[:, 0].tolist()
 
 
 def train(

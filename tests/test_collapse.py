@@ -16,7 +16,7 @@ import entrain
 from conftest import Invoke
 from entrain.cli.reproduction_progress import ReproductionProgress
 from entrain.experiments import TINY
-from entrain.learning import Stage, Trained, TrainingState, breakdown_advice, train
+from entrain.learning import Stage, Trained, TrainingState, collapse_advice, collapsed, train
 from entrain.physics import NetworkSpec
 from entrain.reproduction import Queue, ResultsFolder
 from entrain.reproduction.engines import ThisProcess
@@ -45,26 +45,26 @@ def ended(loss: list[list[float]], top1: list[list[float]], diverged: int = 0) -
     )
 
 
-def test_a_lane_broke_down_if_its_loss_and_its_accuracy_say_so() -> None:
+def test_a_lane_collapsed_if_its_loss_and_its_accuracy_say_so() -> None:
     loss = [[1.0, 1.0, 1.0, 1.0], [0.1, 0.1, 0.1, 1e-9], [0.5, 0.5, 0.24, 1e-3]]
     top1 = [[50.0, 50.0, 50.0, 50.0], [98.0, 98.0, 98.0, 98.0], [60.0, 90.0, 60.0, 60.0]]
     found = ended(loss, top1)
-    assert found.broken_down == [0]
-    assert ended(loss, top1, diverged=2).broken_down == []  # said already
-    assert ended(loss[:2], top1[:2]).broken_down == []
+    assert collapsed(found) == [0]
+    assert collapsed(ended(loss, top1, diverged=2)) == []  # said already
+    assert collapsed(ended(loss[:2], top1[:2])) == []
     found.history["weighted_top1"] = [[50.0] * 4, [98.0] * 4, [98.0] * 4]  # what is selected by
-    assert found.broken_down == []
+    assert collapsed(found) == []
     del found.history["weighted_top1"], found.history["top1"]
-    assert found.broken_down == []
+    assert collapsed(found) == []
 
 
-def test_a_training_that_breaks_down_warns() -> None:
-    with pytest.warns(RuntimeWarning, match="DIRECT: training broke down in run 0, which ended"):
+def test_a_training_that_collapses_warns() -> None:
+    with pytest.warns(RuntimeWarning, match="DIRECT: training collapsed in run 0, which ended"):
         trained = digits(**RISING)
-    assert trained.broken_down == {"DIRECT": [0]}
+    assert trained.collapsed == {"DIRECT": [0]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert digits().broken_down == {}
+        assert digits().collapsed == {}
 
 
 def test_the_command_names_the_option_to_change(invoke: Invoke, tmp_path: Path) -> None:
@@ -74,10 +74,10 @@ def test_the_command_names_the_option_to_change(invoke: Invoke, tmp_path: Path) 
         result = invoke(*line, *settings, "--out", tmp_path / "run")
     assert result.exit_code == 0  # there is a model
     found = json.loads(result.stdout)
-    assert found["broken_down"] == {"DIRECT": [0]}
+    assert found["collapsed"] == {"DIRECT": [0]}
     epoch = found["results"]["DIRECT"]["runs"][0]["epoch"]
-    (said,) = [str(each.message) for each in caught if "broke down" in str(each.message)]
-    assert said.startswith("DIRECT run 0 broke down: its loss was ")
+    (said,) = [str(each.message) for each in caught if "collapsed" in str(each.message)]
+    assert said.startswith("DIRECT run 0 collapsed: its loss was ")
     assert f"Kept is epoch {epoch}, with " in said
     assert "Try lower rates, fewer epochs or, if its couplings have outgrown the 50" in said
     assert said.endswith("coarse_steps=100 (--set DIRECT.FIELD=VALUE)")
@@ -85,13 +85,13 @@ def test_the_command_names_the_option_to_change(invoke: Invoke, tmp_path: Path) 
 
 def test_the_advice_is_of_the_rule() -> None:
     dynamics = entrain.Dynamics(steps=120)
-    assert "coarse_steps=120" in breakdown_advice(DirectProtocol(coarse_steps=80), dynamics)
+    assert "coarse_steps=120" in collapse_advice(DirectProtocol(coarse_steps=80), dynamics)
     for rule in (
         DirectProtocol(coarse_steps=200),
         EquilibriumPropagation(),
         PAPER_PROTOCOLS["PATH"],
     ):
-        assert breakdown_advice(rule, dynamics) == "try lower rates or fewer epochs"
+        assert collapse_advice(rule, dynamics) == "try lower rates or fewer epochs"
 
 
 def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("entrain.estimator.train", worse_at_the_end)
     made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"broke down: .* lower input_rate"):
+    with pytest.warns(ConvergenceWarning, match=r"collapsed: .* lower input_rate"):
         made.fit(*load_iris(return_X_y=True))
 
 
@@ -115,4 +115,4 @@ def test_a_reproduction_names_the_stage(tmp_path: Path, capsys: pytest.CaptureFi
     with ReproductionProgress(queue) as progress:
         ThisProcess(entrain.load_dataset, torch.device("cpu")).run(queue, progress)
     said = " ".join(capsys.readouterr().err.split())
-    assert f"{stage.title}: run 4 broke down and ends far below its best" in said
+    assert f"{stage.title}: run 4 collapsed and ends far below its best" in said
