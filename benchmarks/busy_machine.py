@@ -24,7 +24,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from entrain.threads import cpu_share
+from entrain.utils.threads import cpu_share
 
 BAR = 1.5
 LOOPS_PER_CORE = 2
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 _FIT = """
 from sklearn.datasets import load_wine
-from entrain.estimator import KuramotoClassifier
+from entrain.sklearn.estimator import KuramotoClassifier
 X, y = load_wine(return_X_y=True)
 KuramotoClassifier(epochs=200, random_state=0).fit(X, y)
 """

@@ -27,10 +27,10 @@ from entrain.calibration.calibrate import Calibration
 from entrain.export import Spice, design_of
 from entrain.export.design import Design
 from entrain.export.ngspice import simulate
-from entrain.files import strict_json, write_atomically
 from entrain.hardware import Components, FrequencySpread, Hardware, Mismatch
 from entrain.hardware.chip import on_chips
-from entrain.model import Model
+from entrain.models.model import Model
+from entrain.utils.files import strict_json, write_atomically
 
 RESULT = Path(__file__).parent.parent / "results" / "calibration.json"
 KIND = Hardware(mismatch=Mismatch(couplings=0.1, fields=0.1), frequency_spread=FrequencySpread(1.0))

@@ -27,9 +27,9 @@ import numpy as np
 
 from entrain.data import load_dataset
 from entrain.export import Design, Spice, WordLengths, design_of, fixed_point, verify, write_export
-from entrain.figures.circuits import draw_circuits
-from entrain.files import write_atomically
-from entrain.models import find, load
+from entrain.models.pretrained import find, load
+from entrain.plots.circuits import draw_circuits
+from entrain.utils.files import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "results" / "circuits.json"

@@ -12,9 +12,9 @@ from typing import Any
 
 import entrain
 from entrain.cost import System, technologies
-from entrain.figures.cost import draw_cost
-from entrain.files import write_atomically
-from entrain.report.cost_tables import cost_table
+from entrain.plots.cost import draw_cost
+from entrain.utils.files import write_atomically
+from entrain_paper.report.cost_tables import cost_table
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "results" / "cost.json"

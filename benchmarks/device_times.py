@@ -18,9 +18,9 @@ from functools import partial
 import torch
 
 from entrain import kernels
-from entrain.bench import Problem
 from entrain.physics import PhaseModel
 from entrain.rules.two_stage_task import endpoint_loss
+from entrain_paper.bench import Problem
 
 REPLAYS = 50
 

@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from entrain.estimator import KuramotoClassifier
+from entrain.sklearn.estimator import KuramotoClassifier
 
 SPLITS = range(5)
 DATASETS = {

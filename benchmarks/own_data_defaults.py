@@ -30,12 +30,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from entrain import kernels
-from entrain.learning import train
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules import DirectProtocol
 from entrain.rules.direct import small_batch
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
+from entrain.training import train
 
 HIDDEN = 64
 COARSE = 50  # Euler steps of all but the last twentieth of the epochs

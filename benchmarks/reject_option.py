@@ -22,9 +22,9 @@ import entrain
 from entrain.data import Split
 from entrain.data.pictures import framed
 from entrain.evaluation import margin
-from entrain.files import strict_json, write_atomically
-from entrain.model import Model
-from entrain.models import shipped
+from entrain.models.model import Model
+from entrain.models.pretrained import shipped
+from entrain.utils.files import strict_json, write_atomically
 
 ROOT = Path(__file__).parents[1]
 RESULT = ROOT / "results" / "reject-option.json"

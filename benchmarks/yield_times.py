@@ -21,7 +21,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from entrain.threads import cpu_share
+from entrain.utils.threads import cpu_share
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("typical", "ark")

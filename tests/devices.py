@@ -15,7 +15,7 @@ from entrain.hardware import (
     Offset,
     on_chips,
 )
-from entrain.model import Model
+from entrain.models.model import Model
 
 KIND = Hardware(
     mismatch=Mismatch(couplings=0.1, fields=0.1),

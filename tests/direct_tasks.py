@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.learning import TrainingState, pack_state, train, unpack_state
-from entrain.network import KuramotoNetwork
+from entrain.models.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import DirectProtocol, Task, Tensors
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
+from entrain.training import TrainingState, pack_state, train, unpack_state
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, COUNT = 6, 5, 3, 48

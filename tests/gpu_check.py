@@ -91,8 +91,8 @@ def cut_batches(device: torch.device) -> str:
 def every_protocol(device: torch.device) -> str:
     """An epoch of every protocol, elastic distortions included, gives finite networks."""
     import entrain
-    from entrain.learning import Recipe, run_pipeline
     from entrain.rules import PROTOCOLS
+    from entrain.training import Recipe, run_pipeline
 
     done = []
     alike: dict[object, list[str]] = {}  # what is read at a finite time, and what at rest
@@ -120,8 +120,8 @@ def every_protocol(device: torch.device) -> str:
 def terms_are_trained(device: torch.device) -> str:
     """DIRECT with class weights on a sparse graph, training every term."""
     import entrain
-    from entrain.learning import Recipe, run_pipeline
     from entrain.physics import NetworkSpec, layered_graph
+    from entrain.training import Recipe, run_pipeline
 
     data, n = entrain.load_dataset("digits"), 26
     graph = layered_graph(16, 10) & (torch.rand(n, n, generator=torch.manual_seed(0)) < 0.5).triu(1)

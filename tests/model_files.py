@@ -10,7 +10,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from entrain.tensorfile import with_digest
+from entrain.utils.tensor_file import with_digest
 
 
 def rewritten(

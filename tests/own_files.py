@@ -12,7 +12,7 @@ from entrain.data import (
     Dataset,
     load_own,
 )
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 RNG = np.random.default_rng(0)
 ROWS = np.arange(120.0).reshape(40, 3) + RNG.normal(size=(40, 3))

@@ -10,8 +10,8 @@ from sklearn.datasets import load_wine
 
 import entrain
 from entrain.data import FeatureScaling
-from entrain.estimator import KuramotoClassifier
-from entrain.network import KuramotoNetwork
+from entrain.models.network import KuramotoNetwork
+from entrain.sklearn.estimator import KuramotoClassifier
 
 
 def wine_rows() -> np.ndarray:

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import entrain
-from entrain.files import strict_json, write_atomically
+from entrain.utils.files import strict_json, write_atomically
 from run_contents import contents, differences, kind_of, last_write
 
 MOST_KILLS_OF_A_RUN = 6

@@ -12,8 +12,8 @@ from sklearn.datasets import load_iris
 import entrain
 from entrain.data import FeatureScaling, Split
 from entrain.data.preprocessing import grey_levels
-from entrain.errors import InputError
-from entrain.model import Model, read_model
+from entrain.models.model import Model, read_model
+from entrain.utils.errors import InputError
 from networks import random_network
 
 
@@ -121,7 +121,7 @@ def test_an_estimator_gives_no_answer_from_a_runaway_phase() -> None:
 
 def test_float64_weights_work_throughout(digits: tuple[Model, Split], tmp_path: Path) -> None:
     model, split = digits
-    double = read_model(Path(entrain.models.find("mnist-74")))
+    double = read_model(Path(entrain.models.pretrained.find("mnist-74")))
     double.network.double()
     some = Split(split.features[:20], split.labels[:20])
     assert np.array_equal(double.predict(some.features), model.predict(some.features))

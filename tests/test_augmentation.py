@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
 from entrain.rules import Augmentation
+from entrain.utils.errors import InputError
 
 EVERYTHING = {"shift": 1.5, "rotation": 8.0, "scale": 0.1, "shear": 3.0, "elastic": 0.5}
 

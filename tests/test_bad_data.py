@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import entrain
-from conftest import Invoke, Refuse, Run, strict
+from commands import Invoke, Refuse, Run, strict
 from entrain.data.pictures import read_picture
 from entrain.data.sources import FILES
-from entrain.errors import InputError
-from entrain.model import read_model
+from entrain.models.model import read_model
+from entrain.utils.errors import InputError
 
 BUNDLED = Path(entrain.__file__).parent / "data" / "bundled"
 

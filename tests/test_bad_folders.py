@@ -16,12 +16,12 @@ import pytest
 import torch
 
 import entrain
-from conftest import QUICK, TINY, Invoke, Refuse, Run, cli, strict
-from entrain.errors import InputError
-from entrain.files import held, write_atomically
-from entrain.model import read_model
+from commands import QUICK, TINY, Invoke, Refuse, Run, cli, strict
+from entrain.models.model import read_model
 from entrain.rules import PROTOCOLS
-from entrain.runfolder import RunFolder, new_folder
+from entrain.training.run_folder import RunFolder, new_folder
+from entrain.utils.errors import InputError
+from entrain.utils.files import held, write_atomically
 from model_files import rewritten
 
 

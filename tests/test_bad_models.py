@@ -15,9 +15,9 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from conftest import Invoke, Refuse, Run
-from entrain.errors import InputError
-from entrain.model import read_model
+from commands import Invoke, Refuse, Run
+from entrain.models.model import read_model
+from entrain.utils.errors import InputError
 from model_files import rewritten
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import QUICK, Refuse, Run
+from commands import QUICK, Refuse, Run
 from entrain.cli.console import guarded
 
 # Names

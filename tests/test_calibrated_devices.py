@@ -15,9 +15,9 @@ import torch
 import entrain
 from devices import CHIP, KIND, coupling_error, measured, small_model, true
 from entrain.calibration import Calibration, Traces, calibrate, plan, read_traces, train_in_the_loop
-from entrain.errors import InputError
 from entrain.hardware import Hardware, Measured, Mismatch, on_chips
-from entrain.model import Model
+from entrain.models.model import Model
+from entrain.utils.errors import InputError
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from entrain.calibration.calibrate import programmed
 from entrain.calibration.likelihood import Trajectories
 from entrain.calibration.traces import weights
 from entrain.calibration.unknowns import Unknowns
-from entrain.errors import InputError
-from entrain.model import Model
+from entrain.models.model import Model
 from entrain.physics import Dynamics
+from entrain.utils.errors import InputError
 
 
 @pytest.fixture(scope="module")

@@ -25,15 +25,15 @@ from entrain.hardware import (
     Sparsity,
     preset,
 )
-from entrain.learning import TrainingState, pack_state, train, unpack_state
-from entrain.model import Model
-from entrain.network import KuramotoNetwork
+from entrain.models.model import Model
+from entrain.models.network import KuramotoNetwork
+from entrain.models.teacher import Teacher
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import PROTOCOLS, Tensors
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.interface import Assignment, Task
 from entrain.rules.training_data import TrainingData
-from entrain.teacher import Teacher
+from entrain.training import TrainingState, pack_state, train, unpack_state
 from networks import random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")

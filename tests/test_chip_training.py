@@ -30,7 +30,6 @@ from direct_tasks import (
     task,
 )
 from entrain.data import load_dataset
-from entrain.errors import InputError
 from entrain.evaluation.chips import accuracies_on_chips
 from entrain.hardware import (
     FreshDraws,
@@ -43,20 +42,21 @@ from entrain.hardware import (
     realise,
 )
 from entrain.kernels import reference
-from entrain.learning import (
-    Recipe,
-    Stage,
-    TrainingState,
-    train,
-    train_stage,
-)
-from entrain.learning.options import Options
 from entrain.physics import Dynamics, NetworkSpec, Noise, drift
 from entrain.rules import DirectProtocol, from_json
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.interface import shuffled
 from entrain.rules.training_data import TrainingData
+from entrain.training import (
+    Recipe,
+    Stage,
+    TrainingState,
+    train,
+    train_stage,
+)
+from entrain.training.options import Options
+from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

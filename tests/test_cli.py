@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 import entrain
-from conftest import METRICS, QUICK, Invoke, Run, cli, in_a_terminal, printed, strict
-from entrain.runfolder import RunFolder
+from commands import METRICS, QUICK, Invoke, Run, cli, in_a_terminal, printed, strict
+from entrain.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.filterwarnings("error")
 

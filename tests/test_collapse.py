@@ -13,15 +13,15 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import entrain
-from conftest import Invoke
-from entrain.cli.reproduction_progress import ReproductionProgress
-from entrain.experiments import TINY
-from entrain.learning import Stage, Trained, TrainingState, collapse_advice, collapsed, train
+from commands import Invoke
 from entrain.physics import NetworkSpec
-from entrain.reproduction import Queue, ResultsFolder
-from entrain.reproduction.engines import ThisProcess
 from entrain.rules import PAPER_PROTOCOLS, DirectProtocol
 from entrain.rules.equilibrium import EquilibriumPropagation
+from entrain.training import Stage, Trained, TrainingState, collapse_advice, collapsed, train
+from entrain_paper.cli.reproduction_progress import ReproductionProgress
+from entrain_paper.experiments import TINY
+from entrain_paper.reproduction import Queue, ResultsFolder
+from entrain_paper.reproduction.engines import ThisProcess
 
 RISING = {"DIRECT.coupling_rate": 1.0, "DIRECT.warm_up": 0.95}  # learns, then steps too far
 
@@ -100,7 +100,7 @@ def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
         state.history["loss"][-1], state.history["top1"][-1] = [9.0], [10.0]
         return state
 
-    monkeypatch.setattr("entrain.estimator.train", worse_at_the_end)
+    monkeypatch.setattr("entrain.sklearn.estimator.train", worse_at_the_end)
     made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"collapsed: .* lower input_rate"):
         made.fit(*load_iris(return_X_y=True))

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import entrain
-from conftest import Invoke, Refuse, printed
+from commands import Invoke, Refuse, printed
 from entrain.cost import (
     Cost,
     Range,
@@ -31,7 +31,7 @@ from entrain.cost.inputs import Inputs
 from entrain.cost.technology import ENTRIES
 from entrain.export.verilog import cycles_per_inference
 from entrain.hardware import Dead, Hardware, Levels, Sparsity
-from entrain.report.cost_tables import cost_table
+from entrain_paper.report.cost_tables import cost_table
 
 ROOT = Path(__file__).parents[1]
 WORK = Workload(784, 64, 10, 1000, 52906, 200)
@@ -268,7 +268,7 @@ def test_damaged_technologies_are_read_or_refused(tmp_path: Path) -> None:
     """Whatever a file says, it is an `InputError` or an estimate that is finite."""
     import random
 
-    from entrain.files import strict_json
+    from entrain.utils.files import strict_json
     from fuzzing.mutations import mutated
 
     seeds = [path.read_bytes() for path in (ROOT / "src/entrain/cost/presets").glob("*.toml")]

@@ -17,7 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 
-from conftest import QUICK, Invoke, cli, environment, recipe
+from commands import QUICK, Invoke, cli, environment, recipe
 
 EPOCHS = {"teacher": 40, "path": 20, "two-stage-end": 12}
 RECIPE = recipe(*EPOCHS.values())
@@ -27,10 +27,10 @@ MODELS = ("path-0.safetensors", "two-stage-end-0.safetensors")
 # just before or just after.
 DRIVER = """
 import os, signal, sys
-from entrain import runfolder
+from entrain.training import run_folder
 from entrain.cli import main
 
-runfolder.SECONDS_BETWEEN_SAVES = 0.0
+run_folder.SECONDS_BETWEEN_SAVES = 0.0
 moment, name, count, *sys.argv[1:] = sys.argv[1:]
 replace, left = os.replace, int(count)
 

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 import torch
 
-from conftest import Refuse, Run
+from commands import Refuse, Run
 from entrain.cli.search import settings_of
 from entrain.data import load_dataset
-from entrain.errors import InputError
-from entrain.files import read_sealed, sealed, strict_json
-from entrain.learning import read_state
-from entrain.model import read_model
-from entrain.reproduction import ResultsFolder
+from entrain.models.model import read_model
 from entrain.rules import DirectProtocol
-from entrain.runfolder import RunFolder
-from entrain.search import SPACE, search
-from entrain.tensorfile import pack_tensors, unpack_tensors
+from entrain.training import read_state
+from entrain.training.run_folder import RunFolder
+from entrain.training.search import SPACE, search
+from entrain.utils.errors import InputError
+from entrain.utils.files import read_sealed, sealed, strict_json
+from entrain.utils.tensor_file import pack_tensors, unpack_tensors
+from entrain_paper.reproduction import ResultsFolder
 from model_files import rewritten
 
 RESULTS = Path(__file__).parents[1] / "results"

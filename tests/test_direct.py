@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from conftest import threads
+from commands import threads
 from direct_tasks import (
     COUNT,
     DIFFERENT,
@@ -26,12 +26,12 @@ from direct_tasks import (
 )
 from entrain import kernels
 from entrain.data import Preprocessing
-from entrain.errors import InputError
-from entrain.learning import TrainingState, pack_state, train, unpack_state
 from entrain.physics import Dynamics, PhaseModel
 from entrain.rules import Augmentation, DirectProtocol, Tensors
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
+from entrain.training import TrainingState, pack_state, train, unpack_state
+from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

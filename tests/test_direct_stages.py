@@ -10,12 +10,12 @@ import torch
 
 from direct_tasks import NAMES, equal_states
 from entrain.data import load_dataset
-from entrain.errors import InputError
-from entrain.learning import Stage, teacher_stage, train, train_stage
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, Augmentation, DirectProtocol, TeacherSpec
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import TrainingData
+from entrain.training import Stage, teacher_stage, train, train_stage
+from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -25,10 +25,10 @@ from direct_tasks import (
     task,
 )
 from entrain import KuramotoNetwork
-from entrain.errors import InputError
-from entrain.learning import train
 from entrain.rules import DirectProtocol
 from entrain.rules.interface import shuffled
+from entrain.training import train
+from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -160,7 +160,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     named = {name for page in pages for name in re.findall(r"^::: (\S+)", page.read_text(), re.M)}
     public = {f"entrain.{name}" for name in entrain.__all__} - {"entrain.InputError"}
     assert public <= named
-    assert "entrain.errors.InputError" in named
+    assert "entrain.utils.errors.InputError" in named
     for name in named:
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute), name

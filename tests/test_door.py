@@ -22,12 +22,12 @@ from sklearn.datasets import load_iris
 from sklearn.utils.class_weight import compute_class_weight
 
 import entrain
-from conftest import Invoke, Refuse, printed
+from commands import Invoke, Refuse, printed
 from entrain.cli import app
-from entrain.errors import InputError
-from entrain.learning import Options, Recipe, Trained
 from entrain.rules import PROTOCOLS
-from entrain.runfolder import RunFolder
+from entrain.training import Options, Recipe, Trained
+from entrain.training.run_folder import RunFolder
+from entrain.utils.errors import InputError
 from own_files import folder_of_pictures, npz
 
 IRIS = load_iris(as_frame=True)
@@ -192,7 +192,7 @@ def test_a_wrong_value_is_refused_before_training_and_named(
     def begin(*_: Any, **__: Any) -> None:
         raise AssertionError(f"training began with {name}={value!r}")
 
-    monkeypatch.setattr("entrain.api.run_pipeline", begin)
+    monkeypatch.setattr("entrain.training.train.run_pipeline", begin)
     parameter = inspect.signature(entrain.train).parameters[name]
     tried = 0
     for value in WRONG:
@@ -236,7 +236,7 @@ def recipe_of(monkeypatch: pytest.MonkeyPatch, *args: Any, **options: Any) -> Re
         asked.append(recipe)
         return SimpleNamespace(diverged={}, collapsed={})
 
-    monkeypatch.setattr("entrain.api.run_pipeline", begin)
+    monkeypatch.setattr("entrain.training.train.run_pipeline", begin)
     entrain.train(*args, **options)
     return asked[0]
 

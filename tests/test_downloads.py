@@ -20,7 +20,7 @@ import pytest
 from entrain.data import downloads, sources
 from entrain.data.idx import parse_idx
 from entrain.data.sources import FILES, locate
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 from sources_world import TRAIN, World
 
 # The mirrors

@@ -15,13 +15,13 @@ from direct_tasks import (
     check_runs_side_by_side,
     examples,
 )
-from entrain.errors import InputError
 from entrain.hardware import Hardware, Mismatch, PhaseNoise
-from entrain.learning import Stage, train
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.equilibrium_task import EquilibriumTask
+from entrain.training import Stage, train
+from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -21,9 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from entrain import Split, estimator, estimator_news, load
-from entrain.estimator import KuramotoClassifier
-from entrain.network import KuramotoNetwork
+from entrain import Split, load
+from entrain.models.network import KuramotoNetwork
+from entrain.sklearn import estimator, reporting
+from entrain.sklearn.estimator import KuramotoClassifier
 
 IRIS = load_iris(return_X_y=True)
 
@@ -211,7 +212,7 @@ def test_silent_unless_asked(
     for verbose, told in ((1, [1, 4, 7, 8]), (2, range(1, 9))):
         clock = itertools.count(0.0, 0.4)  # seconds, an epoch after the other
         told_by = SimpleNamespace(monotonic=lambda c=clock: next(c))
-        monkeypatch.setattr(estimator_news, "time", told_by)
+        monkeypatch.setattr(reporting, "time", told_by)
         small(epochs=8, verbose=verbose).fit(*IRIS)
         out, err = capfd.readouterr()
         assert out == ""

@@ -18,8 +18,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from entrain import InputError, load
-from entrain.estimator import KuramotoClassifier
 from entrain.hardware import Hardware, Mismatch, PhaseNoise, Sparsity, preset
+from entrain.sklearn.estimator import KuramotoClassifier
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
 

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.errors import InputError
 from entrain.physics import Dynamics, Guide, PhaseModel, drift, layered_graph, local_fields
 from entrain.physics.quadrature import time_rule
 from entrain.rules import exact_path
 from entrain.rules.exact_path import solve_path
 from entrain.rules.training_data import TeacherData
+from entrain.utils.errors import InputError
 from networks import random_couplings, random_tensor
 
 DYNAMICS = Dynamics(1.2, 0.4, 12)

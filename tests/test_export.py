@@ -13,8 +13,7 @@ import torch
 
 import entrain
 from circuits import SPREAD, column, small
-from conftest import Run
-from entrain.errors import InputError
+from commands import Run
 from entrain.export import Design, Spice, WordLengths, design_of, fixed_point
 from entrain.export.components import components_of, parts
 from entrain.export.design import read_design, write_design
@@ -24,6 +23,7 @@ from entrain.export.spice import Oscillator
 from entrain.export.verilog import verilog_files
 from entrain.hardware import Components, preset
 from entrain.physics import Dynamics, PhaseModel
+from entrain.utils.errors import InputError
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
 

@@ -13,9 +13,8 @@ import torch
 
 import entrain
 from circuits import SPREAD, every_term, small
-from conftest import Invoke, Refuse, Run, printed
+from commands import Invoke, Refuse, Run, printed
 from entrain.data import FeatureScaling
-from entrain.errors import InputError
 from entrain.export import Design, Onnx, Plain, Spice, WordLengths, design_of, verify, write_export
 from entrain.export import simulators as programs
 from entrain.export.design import FILE, read_design, write_design
@@ -23,6 +22,7 @@ from entrain.export.folder import Target, files_of, read_export, refuse_edited
 from entrain.export.front import front_of
 from entrain.hardware import Chip, Hardware, Mismatch, preset
 from entrain.physics import Dynamics, PhaseModel
+from entrain.utils.errors import InputError
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
 

@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from entrain.data import load_own
-from entrain.errors import InputError
-from entrain.files import sealed
-from entrain.learning import unpack_state
-from entrain.model import read_model
-from entrain.runfolder import RunFolder
+from entrain.models.model import read_model
+from entrain.training import unpack_state
+from entrain.training.run_folder import RunFolder
+from entrain.utils.errors import InputError
+from entrain.utils.files import sealed
 from fuzzing import worker
 from fuzzing.campaign import cases, fuzz
 from fuzzing.seeds import CLASSES, seeds

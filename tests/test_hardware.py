@@ -27,7 +27,6 @@ from chips import (
     scores,
 )
 from entrain import kernels
-from entrain.errors import InputError
 from entrain.hardware import (
     Asymmetry,
     ChipDraws,
@@ -49,6 +48,7 @@ from entrain.hardware import (
 )
 from entrain.kernels import reference
 from entrain.physics import readout
+from entrain.utils.errors import InputError
 from networks import random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")

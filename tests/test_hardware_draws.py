@@ -19,7 +19,7 @@ from chips import (
     parameters,
     scores,
 )
-from conftest import threads
+from commands import threads
 from entrain.evaluation.chips import scores_on_chips
 from entrain.hardware import (
     Asymmetry,

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import entrain.hardware
-from conftest import Invoke, Refuse, printed
-from entrain.errors import InputError
+from commands import Invoke, Refuse, printed
 from entrain.hardware import (
     Delay,
     Hardware,
@@ -25,6 +24,7 @@ from entrain.hardware import (
     read,
 )
 from entrain.hardware.hardware import KINDS
+from entrain.utils.errors import InputError
 
 PRESETS = Path(entrain.hardware.__file__).parent / "presets"
 

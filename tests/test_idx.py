@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from entrain.data import idx
 from entrain.data.idx import parse_idx, read_idx_bytes
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 from sources_world import ZIPPED, encode
 
 

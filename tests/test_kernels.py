@@ -11,11 +11,11 @@ from torch import Tensor
 import entrain
 from entrain import kernels
 from entrain.kernels import reference
-from entrain.learning import Recipe, run_pipeline
 from entrain.physics import Dynamics, Noise, PhaseModel
 from entrain.rules import PAPER_PROTOCOLS, Protocol
 from entrain.rules.exact_path import solve_path
 from entrain.rules.training_data import teacher_targets
+from entrain.training import Recipe, run_pipeline
 from networks import TERMS, random_model, random_tensor
 
 

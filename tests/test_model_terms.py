@@ -11,12 +11,12 @@ import torch
 
 import entrain
 from entrain.data import load_dataset
-from entrain.learning import Recipe, Stage, run_pipeline, teacher_stage, train_stage
-from entrain.model import Model
+from entrain.models.model import Model
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.physics.network_spec import TERMS
 from entrain.rules import PAPER_PROTOCOLS, DirectProtocol, TeacherSpec
 from entrain.rules.training_data import TrainingData
+from entrain.training import Recipe, Stage, run_pipeline, teacher_stage, train_stage
 from model_files import rewritten
 from networks import random_tensor
 

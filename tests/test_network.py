@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entrain import KuramotoNetwork
+from entrain.models.teacher import teacher_parameter_count
 from entrain.physics import INITIAL_PHASE
-from entrain.teacher import teacher_parameter_count
 from networks import random_network, random_tensor
 
 

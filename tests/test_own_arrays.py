@@ -20,7 +20,7 @@ from entrain.data import (
     load_own,
 )
 from entrain.data.own import arrays, examples
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 from own_files import (
     LABELS,
     LEVELS,

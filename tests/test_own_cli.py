@@ -14,10 +14,10 @@ from safetensors.torch import load_file
 from sklearn.datasets import load_iris
 
 import entrain
-from conftest import QUICK, Invoke, Refuse, cli, printed
-from entrain.files import sealed
-from entrain.learning import Recipe, stages_of
+from commands import QUICK, Invoke, Refuse, cli, printed
 from entrain.rules import DirectProtocol
+from entrain.training import Recipe, stages_of
+from entrain.utils.files import sealed
 from own_files import folder_of_pictures
 
 SMALL = ["--hidden=6,3,3", "--steps=40", "--device=cpu"]

@@ -18,7 +18,7 @@ from entrain.data import (
     load_own,
 )
 from entrain.data.own.examples import safe_name
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 from own_files import (
     LABELS,
     PARTS,

@@ -15,7 +15,7 @@ from entrain.data import (
     load_own,
 )
 from entrain.data.own import examples
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 from own_files import (
     LABELS,
     PARTS,

@@ -13,7 +13,7 @@ import pytest
 import entrain
 from entrain.data import load_test_split
 from entrain.hardware import preset
-from entrain.models import card, shipped
+from entrain.models.pretrained import card, shipped
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -187,9 +187,11 @@ def test_every_module_can_be_imported_where_there_is_no_posix() -> None:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert {"entrain.runfolder", "entrain.cli.train", "entrain.reproduction.ray_engine"} <= set(
-        done.stdout.split()
-    )
+    assert {
+        "entrain.training.run_folder",
+        "entrain.cli.train",
+        "entrain_paper.reproduction.ray_engine",
+    } <= set(done.stdout.split())
 
 
 def test_the_public_names_are_all_there() -> None:

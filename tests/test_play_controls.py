@@ -12,7 +12,7 @@ import torch
 
 import entrain
 from entrain.data import load_test_split
-from entrain.network import KuramotoNetwork
+from entrain.models.network import KuramotoNetwork
 from visitor import TILE, Visit, playwright, shortest
 from visitor import browser as browser
 from visitor import page as page

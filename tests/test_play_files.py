@@ -13,7 +13,7 @@ from PIL import Image
 
 import entrain
 from entrain.playground.files import MODELS
-from entrain.tensorfile import read_tensors
+from entrain.utils.tensor_file import read_tensors
 from play_worlds import save_made_up
 from test_play import SOURCE
 from visitor import Visit, playwright, rows, saved

@@ -17,11 +17,11 @@ import pytest
 from PIL import Image
 
 import entrain
-from conftest import environment
+from commands import environment
 from entrain.data import Split
 from entrain.hardware import Hardware, preset
 from entrain.hardware.files import read as read_hardware
-from entrain.tensorfile import read_tensors
+from entrain.utils.tensor_file import read_tensors
 from test_play import SOURCE
 from visitor import Visit, playwright, rows, saved, visiting
 from visitor import browser as browser

@@ -12,7 +12,7 @@ import torch
 
 import entrain
 from entrain.data import load_test_split
-from entrain.model import read_model
+from entrain.models.model import read_model
 from model_files import rewritten
 from visitor import Visit, playwright
 from visitor import browser as browser

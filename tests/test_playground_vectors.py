@@ -14,7 +14,7 @@ import torch
 from entrain.hardware import Hardware, preset, presets
 from entrain.hardware.hardware import KINDS
 from entrain.playground.files import MODELS
-from entrain.tensorfile import read_tensors
+from entrain.utils.tensor_file import read_tensors
 
 ROOT = Path(__file__).parents[1]
 MOST_BYTES, MOST_BYTES_OF_TERMS, MOST_BYTES_OF_PHOTOGRAPHS = 300_000, 10_000, 300_000

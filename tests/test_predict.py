@@ -14,9 +14,9 @@ import pytest
 from PIL import Image
 
 import entrain
-from conftest import Invoke, Refuse, environment, printed, strict
+from commands import Invoke, Refuse, environment, printed, strict
 from entrain.data.pictures import LONGEST_SIDE, MOST_PIXELS, read_picture
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 TEST = entrain.load_test_split("mnist")
 

@@ -11,10 +11,10 @@ import pytest
 
 import entrain
 from entrain.data import load_own
-from entrain.errors import InputError
-from entrain.learning import Recipe
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, PROTOCOLS, DirectProtocol, TeacherSpec, from_json
+from entrain.training import Recipe
+from entrain.utils.errors import InputError
 
 DATASETS = ("digits", "mnist", "fashion-mnist-small", "my-own")
 
@@ -90,7 +90,7 @@ def test_own_data_are_learnt_from_labels_and_datasets_from_a_teacher(
         asked.append(recipe)
         return SimpleNamespace(diverged={}, collapsed={})
 
-    monkeypatch.setattr("entrain.api.run_pipeline", begin)
+    monkeypatch.setattr("entrain.training.train.run_pipeline", begin)
     rows = np.random.default_rng(0).normal(size=(60, 3))
     np.savez(tmp_path / "mine.npz", X=rows, y=np.arange(60) % 2)
     data = load_own(tmp_path / "mine.npz")

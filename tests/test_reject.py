@@ -10,10 +10,10 @@ import pytest
 import torch
 
 import entrain
-from entrain.errors import InputError
 from entrain.evaluation import RejectOption
 from entrain.evaluation.reject import ERRORS_KEPT, SMALL_MARGIN, UNLIKE
-from entrain.models import shipped
+from entrain.models.pretrained import shipped
+from entrain.utils.errors import InputError
 
 
 def made(seed: int = 0, examples: int = 4000) -> tuple[RejectOption, torch.Tensor, torch.Tensor]:

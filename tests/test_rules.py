@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 import entrain
-from conftest import Invoke
+from commands import Invoke
 from entrain import InputError, NetworkSpec, Recipe, rules
 from entrain.evaluation import metrics
-from entrain.learning import Stage, run_pipeline, teacher_stage
 from entrain.rules.interface import Assignment, Rule, Task, Tensors, shuffled
 from entrain.rules.two_stage_task import validation_scores
-from entrain.runfolder import RunFolder
+from entrain.training import Stage, run_pipeline, teacher_stage
+from entrain.training.run_folder import RunFolder
 
 CPU = torch.device("cpu")
 

@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import Invoke, Refuse, environment, printed
+from commands import Invoke, Refuse, environment, printed
 from entrain import load
 from entrain.data import Split, load_dataset
-from entrain.errors import InputError
-from entrain.learning import Stage, train_stage
 from entrain.physics import NetworkSpec
 from entrain.rules import DirectProtocol
 from entrain.rules.training_data import TrainingData
-from entrain.search import SPACE, search
+from entrain.training import Stage, train_stage
+from entrain.training.search import SPACE, search
+from entrain.utils.errors import InputError
 
 pytest.importorskip("optuna", reason="optuna is not installed")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from circuits import column, every_term, small
-from conftest import Invoke, Run, printed
+from commands import Invoke, Run, printed
 from entrain.export import (
     Design,
     Spice,

@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from entrain.report import document
+from entrain_paper.report import document
 from run_contents import contents, differences, last_write
 from soak import SCENARIOS, Scenario, shares, soak
 

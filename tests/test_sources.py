@@ -12,7 +12,7 @@ import pytest
 
 from entrain.data import sources
 from entrain.data.sources import FILES, Part, cache_folder, locate, status
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 from sources_world import T10K, TRAIN, ZIPPED, World, encode
 
 # The bundled test sets

@@ -21,12 +21,12 @@ from direct_tasks import (
     examples,
 )
 from direct_tasks import task as direct_task
-from entrain.errors import InputError
 from entrain.hardware import Hardware, Mismatch, PhaseNoise
-from entrain.learning import Stage, train
 from entrain.rules import SPSA_PROTOCOLS, SimultaneousPerturbation, Tensors
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.spsa_task import PerturbationTask
+from entrain.training import Stage, train
+from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

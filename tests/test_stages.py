@@ -9,10 +9,9 @@ import torch
 
 import entrain
 from entrain.data import load_dataset
-from entrain.errors import InputError
-from entrain.experiments import EXPERIMENTS, PAPER, QUICK, TINY, Measurement
-from entrain.experiments.setting import FASHION, MNIST
-from entrain.learning import (
+from entrain.rules import PAPER_PROTOCOLS, added_later
+from entrain.rules.training_data import TrainingData
+from entrain.training import (
     Stage,
     TrainingState,
     digest,
@@ -22,9 +21,10 @@ from entrain.learning import (
     train_stage,
     unpack_state,
 )
-from entrain.reproduction.worker import with_needs
-from entrain.rules import PAPER_PROTOCOLS, added_later
-from entrain.rules.training_data import TrainingData
+from entrain.utils.errors import InputError
+from entrain_paper.experiments import EXPERIMENTS, PAPER, QUICK, TINY, Measurement
+from entrain_paper.experiments.setting import FASHION, MNIST
+from entrain_paper.reproduction.worker import with_needs
 
 
 def test_a_key_changes_with_everything_that_decides_the_outcome() -> None:

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from chips import EVERYTHING, made, scores
-from entrain.errors import InputError
 from entrain.hardware import (
     Dead,
     Hardware,
@@ -20,6 +19,7 @@ from entrain.hardware import (
     presets,
 )
 from entrain.hardware.strengths import LADDERS, label, ladder, varied
+from entrain.utils.errors import InputError
 
 
 @pytest.mark.parametrize("name", LADDERS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from entrain.threads import cpu_share
+from entrain.utils.threads import cpu_share
 
 # 400 parallel operations with a pause after each; CPU seconds of all threads of the process.
 _PAUSES = """
@@ -71,7 +71,7 @@ def test_what_a_user_has_chosen_stays(name: str) -> None:
 def test_affinity_limits_the_threads() -> None:
     code = (
         "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); import entrain, torch;"
-        "from entrain.threads import cpu_share; print(cpu_share(), torch.get_num_threads())"
+        "from entrain.utils.threads import cpu_share; print(cpu_share(), torch.get_num_threads())"
     )
     assert python(code) == "1 1"
 

@@ -10,13 +10,13 @@ from torch import Tensor
 
 import entrain
 from direct_tasks import network_of
-from entrain.learning import Recipe, best_lane, train
 from entrain.physics import Dynamics, NetworkSpec, path_coefficients
 from entrain.rules import PAPER_PROTOCOLS, TeacherSpec, protocol_named
 from entrain.rules.interface import shuffled
 from entrain.rules.teacher import TeacherTask, teacher_of
 from entrain.rules.training_data import Examples, TeacherData
 from entrain.rules.two_stage_task import TwoStageTask
+from entrain.training import Recipe, best_lane, train
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, DYNAMICS = 5, 4, 3, Dynamics(steps=10)

@@ -13,14 +13,14 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import entrain
-from conftest import Invoke, Refuse, printed
+from commands import Invoke, Refuse, printed
 from entrain.cli import app
 from entrain.data import Split, load_dataset
-from entrain.errors import InputError
+from entrain.evaluation.chip_yield import yield_of
 from entrain.evaluation.chips import Yield, check_chips
 from entrain.hardware import Hardware, Mismatch, Readout, preset
-from entrain.model import Model, read_model
-from entrain.yields import yield_of
+from entrain.models.model import Model, read_model
+from entrain.utils.errors import InputError
 from model_files import rewritten
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]

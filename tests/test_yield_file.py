@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Invoke, Refuse, environment, printed
+from commands import Invoke, Refuse, environment, printed
 from entrain.data import Split
-from entrain.errors import InputError
-from entrain.files import held, sealed, strict_json
+from entrain.evaluation.chip_yield import Block, ChipTest, yield_of, yields_of
 from entrain.hardware import Hardware, Mismatch, preset
-from entrain.model import Model
-from entrain.yields import Block, ChipTest, yield_of, yields_of
+from entrain.models.model import Model
+from entrain.utils.errors import InputError
+from entrain.utils.files import held, sealed, strict_json
 from test_yield import chip_run as chip_run
 from test_yield import model as model
 from test_yield import test_set as test_set
@@ -30,7 +30,7 @@ TYPICAL = preset("typical")
 # COUNTth time, just before or just after.
 DRIVER = """
 import os, signal, sys
-from entrain import yield_file
+from entrain.evaluation import yield_file
 from entrain.cli import main
 from entrain.evaluation import chips
 

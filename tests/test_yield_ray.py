@@ -12,15 +12,15 @@ import pytest
 import torch
 
 from chips import inputs, parameters
-from conftest import Invoke, cli, printed
+from commands import Invoke, cli, printed
+from entrain.cluster import LocalEngine, RayEngine
 from entrain.data import Split
-from entrain.errors import InputError
+from entrain.evaluation.chip_yield import Block, ChipTest, measure_block, title_of, yields_of
 from entrain.evaluation.chips import blocks
 from entrain.hardware import Hardware, Mismatch, preset
-from entrain.model import Model
+from entrain.models.model import Model
 from entrain.physics import Dynamics
-from entrain.reproduction.chips_on_ray import ChipsOnRay
-from entrain.yields import Block, ChipTest, ThisProcess, yields_of
+from entrain.utils.errors import InputError
 from ray_cluster import Cluster, psutil, wait_for, workers_on
 from ray_cluster import cluster as cluster
 from test_yield import chip_run as chip_run
@@ -61,7 +61,7 @@ def test_a_cluster_finds_what_one_process_finds(
         kinds,
         test_set,
         chips=10,
-        engine=ChipsOnRay(cluster.address, "cpu"),
+        engine=RayEngine(cluster.address, "cpu"),
         on_done=done.extend,
     )
     assert there == here
@@ -79,10 +79,10 @@ def test_a_killed_worker_is_replaced(cluster: Cluster) -> None:
     killed: list[int] = []
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    found = dict(ChipsOnRay(cluster.address, "cpu").measure(test, BLOCKS))
+    found = dict(RayEngine(cluster.address, "cpu").map(measure_block, test, BLOCKS, title_of))
     killer.join(60)
     assert killed
-    assert found == dict(ThisProcess().measure(test, BLOCKS))
+    assert found == dict(LocalEngine().map(measure_block, test, BLOCKS, title_of))
 
 
 def test_a_worker_that_always_dies_ends_the_measurement(cluster: Cluster) -> None:
@@ -94,15 +94,19 @@ def test_a_worker_that_always_dies_ends_the_measurement(cluster: Cluster) -> Non
 
     threading.Thread(target=kill, daemon=True).start()
     with pytest.raises(InputError, match="chips 0 to 2: the Ray cluster gave up after 0 retries"):
-        list(ChipsOnRay(cluster.address, "cpu", retries=0).measure(endless, BLOCKS))
+        list(
+            RayEngine(cluster.address, "cpu", retries=0).map(
+                measure_block, endless, BLOCKS, title_of
+            )
+        )
 
 
 def test_an_error_of_a_worker_arrives_as_it_is(cluster: Cluster) -> None:
     small = [Block(Hardware(oscillators=3), (0,))]
     with pytest.raises(InputError, match="the network has 12 oscillators, the chip 3"):
-        list(ChipsOnRay(cluster.address, "cpu").measure(long_test(), small))
+        list(RayEngine(cluster.address, "cpu").measure(long_test(), small))
     with pytest.raises(InputError, match="no GPUs"):
-        list(ChipsOnRay(cluster.address, "cuda").measure(long_test(), small))
+        list(RayEngine(cluster.address, "cuda").measure(long_test(), small))
 
 
 def test_the_command_works_on_a_cluster(

@@ -10,7 +10,7 @@ import torch
 from entrain.data import ImageDataset
 from entrain.evaluation import noisy_scores, stochastic
 from entrain.hardware import describe
-from entrain.model import Model
+from entrain.models.model import Model
 
 
 def card(title: str, dataset: str, model: Model, data: ImageDataset) -> str:

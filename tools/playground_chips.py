@@ -23,9 +23,7 @@ from torch import Tensor
 import entrain
 from entrain import kernels
 from entrain.data import load_test_split
-from entrain.errors import InputError
 from entrain.evaluation.chips import scores_on_chips
-from entrain.files import write_atomically
 from entrain.hardware import (
     Asymmetry,
     CouplingFunction,
@@ -48,6 +46,8 @@ from entrain.hardware import (
 )
 from entrain.physics import Dynamics, Parameters, layered_graph
 from entrain.playground.files import MODELS
+from entrain.utils.errors import InputError
+from entrain.utils.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
 NETWORKS = ROOT / "playground" / "src" / "networks.json"

@@ -30,11 +30,11 @@ from entrain import kernels
 from entrain.data import load_test_split
 from entrain.data.pictures import framed, read_picture
 from entrain.evaluation import margin
-from entrain.files import write_atomically
 from entrain.physics import Noise, layered_graph
 from entrain.physics.noise import philox
 from entrain.playground.files import MODELS
-from entrain.tensorfile import write_tensors
+from entrain.utils.files import write_atomically
+from entrain.utils.tensor_file import write_tensors
 
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "playground" / "public" / "gallery.safetensors"

@@ -16,7 +16,6 @@ import torch
 
 import entrain
 from entrain.data import Split
-from entrain.files import write_atomically
 from entrain.hardware import (
     CouplingFunction,
     Dead,
@@ -30,7 +29,8 @@ from entrain.hardware import (
     Wiring,
     preset,
 )
-from entrain.tensorfile import read_tensors
+from entrain.utils.files import write_atomically
+from entrain.utils.tensor_file import read_tensors
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "playground" / "public" / "test-images.safetensors"

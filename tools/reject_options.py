@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from entrain.data import load_dataset
-from entrain.model import read_model
+from entrain.models.model import read_model
 
 MODELS = Path(__file__).parents[1] / "src" / "entrain" / "models"
 

@@ -13,10 +13,9 @@ The names below are the public interface; each is loaded when it is first used, 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from entrain.threads import settle
+from entrain.utils.threads import settle
 
 if TYPE_CHECKING:
-    from entrain.api import train
     from entrain.calibration.calibrate import calibrate
     from entrain.cost import cost_of
     from entrain.data import (
@@ -30,21 +29,22 @@ if TYPE_CHECKING:
         load_own,
         load_test_split,
     )
-    from entrain.errors import InputError
-    from entrain.estimator import KuramotoClassifier
-    from entrain.learning import Recipe, Stage, Trained
-    from entrain.model import Model
-    from entrain.models import load
-    from entrain.network import KuramotoNetwork
+    from entrain.evaluation.chip_yield import yield_of
+    from entrain.models.model import Model
+    from entrain.models.network import KuramotoNetwork
+    from entrain.models.pretrained import load
+    from entrain.models.teacher import Teacher
     from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel
     from entrain.rules import PROTOCOLS, Augmentation, DirectProtocol, Protocol, TeacherSpec
-    from entrain.teacher import Teacher
-    from entrain.yields import yield_of
+    from entrain.sklearn.estimator import KuramotoClassifier
+    from entrain.training import Recipe, Stage, Trained
+    from entrain.training.train import train
+    from entrain.utils.errors import InputError
 
 __version__ = "0.2.0"
 
 _HOMES = {
-    "entrain.api": ["train"],
+    "entrain.training.train": ["train"],
     "entrain.calibration": ["calibrate"],
     "entrain.cost": ["cost_of"],
     "entrain.data": [
@@ -58,16 +58,16 @@ _HOMES = {
         "load_own",
         "load_test_split",
     ],
-    "entrain.errors": ["InputError"],
-    "entrain.estimator": ["KuramotoClassifier"],
-    "entrain.learning": ["Recipe", "Stage", "Trained"],
-    "entrain.model": ["Model"],
-    "entrain.models": ["load"],
-    "entrain.network": ["KuramotoNetwork"],
+    "entrain.utils.errors": ["InputError"],
+    "entrain.sklearn.estimator": ["KuramotoClassifier"],
+    "entrain.training": ["Recipe", "Stage", "Trained"],
+    "entrain.models.model": ["Model"],
+    "entrain.models.pretrained": ["load"],
+    "entrain.models.network": ["KuramotoNetwork"],
     "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel"],
     "entrain.rules": ["PROTOCOLS", "Augmentation", "DirectProtocol", "Protocol", "TeacherSpec"],
-    "entrain.teacher": ["Teacher"],
-    "entrain.yields": ["yield_of"],
+    "entrain.models.teacher": ["Teacher"],
+    "entrain.evaluation.chip_yield": ["yield_of"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import entrain
-from entrain.files import sealed, strict_json, write_atomically
+from entrain.utils.files import sealed, strict_json, write_atomically
 from fuzzing.campaign import FINE, cases, fuzz
 from fuzzing.targets import TARGETS, Mutants
 from fuzzing.worker import alarm, attempt

@@ -17,14 +17,14 @@ from entrain.data import FeatureScaling, Preprocessing
 from entrain.export import Onnx, Plain, Spice, WordLengths, design_of
 from entrain.export.design import FILE, write_design
 from entrain.export.folder import Target
-from entrain.files import sealed, strict_json
 from entrain.hardware import Components
-from entrain.learning import Recipe, TrainingState, pack_state
-from entrain.model import Model
-from entrain.network import KuramotoNetwork
-from entrain.runfolder import RunFolder
-from entrain.search import SPACE
-from entrain.teacher import Teacher
+from entrain.models.model import Model
+from entrain.models.network import KuramotoNetwork
+from entrain.models.teacher import Teacher
+from entrain.training import Recipe, TrainingState, pack_state
+from entrain.training.run_folder import RunFolder
+from entrain.training.search import SPACE
+from entrain.utils.files import sealed, strict_json
 
 CLASSES = ("zero", "one", "zwölf")
 

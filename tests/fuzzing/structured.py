@@ -19,8 +19,8 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from entrain.files import sealed
-from entrain.tensorfile import with_digest
+from entrain.utils.files import sealed
+from entrain.utils.tensor_file import with_digest
 from fuzzing.mutations import HUGE, mutated, number
 
 NESTED: Any = []

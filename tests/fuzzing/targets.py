@@ -15,10 +15,10 @@ from entrain.data.idx import parse_idx, read_idx_bytes
 from entrain.data.pictures import read_picture
 from entrain.export import read_export
 from entrain.export.folder import files_of
-from entrain.learning import read_state
-from entrain.models import load
-from entrain.reproduction import ResultsFolder
-from entrain.runfolder import RunFolder
+from entrain.models.pretrained import load
+from entrain.training import read_state
+from entrain.training.run_folder import RunFolder
+from entrain_paper.reproduction import ResultsFolder
 from fuzzing import structured
 from fuzzing.mutations import mutated
 from fuzzing.seeds import pictures, seeds

@@ -25,7 +25,7 @@ from typing import Any
 
 import torch
 
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 from fuzzing.targets import TARGETS, Mutants
 
 SECONDS = 5.0

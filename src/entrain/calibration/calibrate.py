@@ -18,12 +18,12 @@ from entrain.calibration.likelihood import Trajectories
 from entrain.calibration.traces import Traces, acting_under, weights
 from entrain.calibration.unknowns import Prior, Unknowns
 from entrain.calibration.weak_form import Posterior, solve
-from entrain.errors import InputError, positive_int
 from entrain.hardware import Hardware
 from entrain.hardware.chip import on_chips
 from entrain.hardware.hardware import DRAWN
-from entrain.model import Model
+from entrain.models.model import Model
 from entrain.physics import Dynamics, PhaseModel
+from entrain.utils.errors import InputError, positive_int
 
 _LEAST_NOISE = 1e-4  # rad: what float32 trajectories can tell apart
 _NOT_SHOWN = 0.7  # of the prior's spread: an unknown that is known no better was not shown

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.errors import InputError, positive_float, positive_int, seed_number
 from entrain.hardware import Hardware, realise
 from entrain.hardware.draws import ChipDraws
-from entrain.model import Model
-from entrain.network import KuramotoNetwork
+from entrain.models.model import Model
+from entrain.models.network import KuramotoNetwork
 from entrain.physics import Parameters
+from entrain.utils.errors import InputError, positive_float, positive_int, seed_number
 
 _NAMES = ("input_weights", "biases", "couplings")
 _GAIN = 6.0  # of the softmax, where the model has none

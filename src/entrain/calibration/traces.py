@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.errors import InputError, positive_float, positive_int, reason, seed_number
-from entrain.files import write_atomically
 from entrain.hardware import Chip
 from entrain.hardware.chip import on_chips
-from entrain.model import Model
+from entrain.models.model import Model
 from entrain.physics import Dynamics, Parameters, PhaseModel
-from entrain.tensorfile import read_tensors, write_tensors
+from entrain.utils.errors import InputError, positive_float, positive_int, reason, seed_number
+from entrain.utils.files import write_atomically
+from entrain.utils.tensor_file import read_tensors, write_tensors
 
 KIND = "traces"
 _ARRAYS = ("times", "fields", "phases")

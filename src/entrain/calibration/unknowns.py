@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import positive_float, store_plain_numbers
 from entrain.hardware import Measured
 from entrain.physics import PhaseModel
+from entrain.utils.errors import positive_float, store_plain_numbers
 
 
 @dataclass(frozen=True)

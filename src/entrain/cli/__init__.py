@@ -6,14 +6,14 @@ import io
 import sys
 import traceback
 import warnings
+from importlib.metadata import entry_points
 from typing import Any
 
 import typer
 
 from entrain.cli import (
-    bakeoff,
-    bench,
     calibrate,
+    chip_yield,
     cost,
     data,
     evaluate,
@@ -21,17 +21,14 @@ from entrain.cli import (
     hardware,
     play,
     predict,
-    report,
-    reproduce,
     search,
     show,
     traces,
     train,
     verify,
-    yields,
 )
 from entrain.cli.commands import Command, Commands
-from entrain.cli.console import err, guarded
+from entrain.cli.console import BAD_INPUT, complain, err, guarded, leave
 
 app = typer.Typer(
     name="entrain",
@@ -66,7 +63,7 @@ for _name, _command in (
     ("train", train.command),
     ("evaluate", evaluate.command),
     ("predict", predict.command),
-    ("yield", yields.command),
+    ("yield", chip_yield.command),
     ("hardware", hardware.command),
     ("export", export.command),
     ("verify", verify.command),
@@ -75,14 +72,46 @@ for _name, _command in (
     ("cost", cost.command),
     ("show", show.command),
     ("data", data.command),
-    ("bench", bench.command),
     ("play", play.command),
     ("search", search.command),
-    ("reproduce", reproduce.command),
-    ("bakeoff", bakeoff.command),
-    ("report", report.command),
 ):
     app.command(_name, cls=Command)(guarded(_command))
+
+_OF_THE_PAPER = ("reproduce", "report", "bakeoff", "bench")
+
+
+def _add_plugins() -> None:
+    """Add the commands of other packages, from their entry points in the group entrain.commands."""
+    for entry in entry_points(group="entrain.commands"):
+        try:
+            command = entry.load()
+        except Exception as error:  # a broken package must not take the other commands with it
+            why = f"{entry.value} cannot be imported: {type(error).__name__}: {error}"
+            _add_unavailable(entry.name, why)
+        else:
+            app.command(entry.name, cls=Command)(guarded(command))
+    names = {command.name for command in app.registered_commands}
+    for name in _OF_THE_PAPER:
+        if name not in names:
+            how = "pip install ./paper in a clone of Entrain"
+            _add_unavailable(name, f"needs the package entrain-paper: {how}")
+
+
+def _add_unavailable(name: str, why: str) -> None:
+    """Add a command that says in one line why it cannot run."""
+
+    def command(context: typer.Context) -> None:
+        message = f"entrain {name}: {why}"
+        complain(message)
+        leave(message, BAD_INPUT, "--json" in context.args)
+
+    any_arguments = {"ignore_unknown_options": True, "allow_extra_args": True}
+    app.command(name, cls=Command, help=f"Not available: {why}.", context_settings=any_arguments)(
+        command
+    )
+
+
+_add_plugins()
 
 
 def main() -> None:

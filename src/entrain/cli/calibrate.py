@@ -68,10 +68,10 @@ def command(
     """
     from entrain.calibration import Prior, calibrate, read_traces
     from entrain.cli.progress import stage_bar
-    from entrain.errors import InputError
-    from entrain.figures.calibration import draw_calibration
-    from entrain.files import strict_json, write_atomically
-    from entrain.models import load
+    from entrain.models.pretrained import load
+    from entrain.plots.calibration import draw_calibration
+    from entrain.utils.errors import InputError
+    from entrain.utils.files import strict_json, write_atomically
 
     report, figure = out_file.with_suffix(".json"), out_file.with_suffix(".png")
     for path in (out_file, report, figure):

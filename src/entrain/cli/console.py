@@ -97,7 +97,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 def explanation(error: Exception) -> str | None:
     """What to tell of an error the user can mend; None for a bug."""
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     if isinstance(error, InputError):
         folder = getattr(error, "folder", None)  # of a run that can be gone on with
@@ -133,7 +133,7 @@ def leave(message: str, code: int, json: bool) -> NoReturn:
 
 def print_json(values: dict[str, Any]) -> None:
     """One JSON object on standard output; what is not a finite number becomes null."""
-    from entrain.files import strict_json
+    from entrain.utils.files import strict_json
 
     sys.stdout.write(strict_json(values) + "\n")
     sys.stdout.flush()

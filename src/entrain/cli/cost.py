@@ -50,11 +50,11 @@ def command(
     and bits buy. Digital parts are those of 45 nm. See docs/cost.md.
     """
     from entrain.cost import cost_of, find_technology
-    from entrain.errors import InputError, unknown_name
-    from entrain.models import find, load
+    from entrain.models.pretrained import find, load
+    from entrain.utils.errors import InputError, unknown_name
 
     if figure is not None:
-        from entrain.figures.yields import check_format
+        from entrain.plots.chip_yield import check_format
 
         check_format(figure)
     if list_them:
@@ -74,7 +74,7 @@ def command(
     cost = cost_of(load(path), found, inputs=cast("Inputs", inputs), seed=seed)
     result = {"model": str(path), **cost.to_json()}
     if figure is not None:
-        from entrain.figures.cost import draw_cost
+        from entrain.plots.cost import draw_cost
 
         draw_cost(figure, list(result["systems"].values()), path.stem)
         result["figure"] = str(figure)

@@ -63,7 +63,7 @@ def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
     from dataclasses import asdict
 
     from entrain.data import DATASETS, load_dataset
-    from entrain.errors import unknown_name
+    from entrain.utils.errors import unknown_name
 
     if dataset not in DATASETS:
         raise unknown_name("dataset", dataset, DATASETS)

@@ -16,8 +16,8 @@ from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 if TYPE_CHECKING:
     from entrain.data import Split
     from entrain.hardware import Chip
-    from entrain.model import Model
-    from entrain.runfolder import RunFolder
+    from entrain.models.model import Model
+    from entrain.training.run_folder import RunFolder
 
 
 def command(
@@ -72,10 +72,10 @@ def command(
     calibrated on is measured beside it.
     """
     from entrain import kernels
-    from entrain.device import choose_device
-    from entrain.errors import positive_float, positive_int, seed_number
-    from entrain.model_on_chip import ModelOnChip
-    from entrain.models import find, load
+    from entrain.models.on_chip import ModelOnChip
+    from entrain.models.pretrained import find, load
+    from entrain.utils.device import choose_device
+    from entrain.utils.errors import positive_float, positive_int, seed_number
 
     require(partial(positive_float, zero=True), temperature=temperature)
     require(positive_int, replicates=replicates, refine=refine)
@@ -124,7 +124,7 @@ def test_examples(
 ) -> tuple[str, Split]:
     """The name and the test examples of `dataset`, or of what the model was trained on."""
     from entrain.data import DATASETS
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     name, split = _test_examples(model, _run_of(path, model), dataset, options, data_dir)
     if split.features.shape[1] != model.network.inputs:
@@ -138,7 +138,7 @@ def test_examples(
 
 def _run_of(path: Path, model: Model) -> RunFolder | None:
     """The run that a model file lies in."""
-    from entrain.runfolder import RunFolder
+    from entrain.training.run_folder import RunFolder
 
     if not (path.parent / "run.json").is_file():
         return None
@@ -155,7 +155,7 @@ def _test_examples(
 ) -> tuple[str, Split]:
     """Test examples of `dataset`, or of the data that the run remembers."""
     from entrain.data import DATASETS, load_test_split
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     name, remembered = dataset or model.dataset, None if run is None else run.own
     given = {option: value for option, value in options.items() if value is not None}
@@ -198,7 +198,7 @@ def _check_chip(
     chip: int | None, hardware: str | None, temperature: float, refine: int | None
 ) -> None:
     """Refuse options that the other ones leave without a meaning."""
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     if chip is None:
         if hardware is not None:
@@ -213,8 +213,8 @@ def _check_chip(
 
 def _chip(path: Path, model: Model, seed: int, hardware: str | None) -> Chip:
     """The chip of this seed, of the kind that is named or that the model was trained for."""
-    from entrain.errors import InputError
     from entrain.hardware import find
+    from entrain.utils.errors import InputError
 
     kind = model.hardware if hardware is None else find(hardware)
     if kind is None:
@@ -228,7 +228,7 @@ def _chip(path: Path, model: Model, seed: int, hardware: str | None) -> Chip:
 
 def _say_what_was_measured(name: str, model: Model, chip: Chip | None) -> None:
     """That the ideal network was measured of a model made for chips, or a foreign chip."""
-    from entrain.model_on_chip import trained_for_other
+    from entrain.models.on_chip import trained_for_other
 
     if chip is not None:
         if (said := trained_for_other(model.hardware, chip.hardware)) is not None:

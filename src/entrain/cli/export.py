@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from entrain.export.folder import Target
     from entrain.export.spice import Level, Oscillator
     from entrain.hardware import Chip
-    from entrain.model import Model
+    from entrain.models.model import Model
 
 _OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "oscillator", "seed")
 
@@ -84,11 +84,11 @@ def command(
     images go with it. entrain verify runs the circuit on them and compares.
     """
     from entrain.cli.evaluate import test_examples
-    from entrain.errors import InputError, positive_int, unknown_name
     from entrain.export import Onnx, Plain, Spice, WordLengths, design_of, write_export
     from entrain.export.components import components_of
     from entrain.export.design import MOST_IMAGES
-    from entrain.models import find, load
+    from entrain.models.pretrained import find, load
+    from entrain.utils.errors import InputError, positive_int, unknown_name
 
     positive_int("--images", images, most=MOST_IMAGES)
     _refuse_of_others(context, to)
@@ -141,7 +141,7 @@ def command(
 
 def _refuse_of_others(context: typer.Context, to: str) -> None:
     """An option of another target would be ignored: it is refused."""
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     for target, names in _ONLY.items():
         for name in names if target != to else ():

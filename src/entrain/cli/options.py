@@ -22,6 +22,13 @@ DataDir = Annotated[
     typer.Option(help="Folder with the idx files (else ENTRAIN_DATA, the cache, a download)."),
 ]
 
+EngineName = Annotated[
+    str, typer.Option(help="process (this one) or ray (needs entrain[cluster]).")
+]
+Address = Annotated[
+    str | None, typer.Option(help="Address of a Ray cluster.", show_default="a local one")
+]
+
 
 def require(check: Callable[[str, object], object], **options: object) -> None:
     """Check the options that were given; an error names them as they are typed."""
@@ -39,7 +46,7 @@ def typed(context: typer.Context, name: str) -> bool:
 @contextlib.contextmanager
 def as_typed(*names: str) -> Iterator[None]:
     """Errors within that name these arguments name them as they are typed: --batch-size."""
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     long = [name for name in names if "_" in name] or ["$^"]
     named = re.compile(rf"^({'|'.join(names)})\b|\b({'|'.join(long)})\b")

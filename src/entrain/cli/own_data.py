@@ -28,7 +28,7 @@ def read(dataset: str, data_dir: Path | None, own: dict[str, Any] | None) -> Dat
     from entrain.cli.progress import fraction_bar
     from entrain.data import LabelColumnError, balance
     from entrain.data.given import read_source
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     if own is None:
         return read_source(dataset, None, data_dir)

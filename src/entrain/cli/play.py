@@ -43,8 +43,8 @@ def command(
     model of features a slider for each. The simulation runs in the browser; the page requests
     nothing from other hosts.
     """
-    from entrain.errors import InputError
     from entrain.playground import page_files
+    from entrain.utils.errors import InputError
 
     if not 0 <= port <= 65535:
         raise InputError(f"--port must be from 0 to 65535, got {port}")
@@ -80,8 +80,8 @@ def _serve(files: Mapping[str, Content], port: int, browser: bool, json: bool) -
     import threading
     import webbrowser
 
-    from entrain.errors import InputError
     from entrain.playground import PageServer
+    from entrain.utils.errors import InputError
 
     try:
         server = PageServer(files, port)

@@ -14,7 +14,7 @@ from entrain.cli.progress import fraction_bar
 
 if TYPE_CHECKING:
     from entrain.cli.predict_inputs import Item
-    from entrain.model import Model
+    from entrain.models.model import Model
 
 SOME_FAILED = 1
 _CHUNK = 64  # examples between two steps of the progress bar
@@ -48,8 +48,8 @@ def command(
     """
     from entrain.cli.predict_inputs import items_of
     from entrain.data.pictures import POLARITIES
-    from entrain.errors import InputError, unknown_name
-    from entrain.models import find, load
+    from entrain.models.pretrained import find, load
+    from entrain.utils.errors import InputError, unknown_name
 
     if polarity not in POLARITIES:
         raise unknown_name("polarity", polarity, POLARITIES)
@@ -92,7 +92,7 @@ def _answer(model: Model, items: list[Item]) -> None:
     """Scores of all, or of one after the other where one of them cannot be computed."""
     import numpy as np
 
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     if not items:
         return

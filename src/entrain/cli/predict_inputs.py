@@ -12,13 +12,13 @@ from entrain.data import Preprocessing
 from entrain.data.own.folders import SUFFIXES
 from entrain.data.own.rows import TABLES, Row, read_rows, table_rows
 from entrain.data.pictures import decode_picture, read_picture
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-    from entrain.model import Model
+    from entrain.models.model import Model
 
 STDIN = "-"
 

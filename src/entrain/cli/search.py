@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entrain.cli.console import err, number, out, print_json, table
-from entrain.cli.options import DataDir, Device, Json, require
+from entrain.cli.options import Address, DataDir, Device, EngineName, Json, require
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 
 if TYPE_CHECKING:
-    from entrain.trials import Trial
+    from entrain.training.trials import Trial
 
 SHOWN = 8
 _WRITTEN = frozenset({"dataset", "epochs", "hidden", "validation_top1", "settings", "trials"})
@@ -39,6 +39,8 @@ def command(
     image_size: Annotated[int, typer.Option(help="Side of your own pictures in pixels.")] = (
         IMAGE_SIZE
     ),
+    engine: EngineName = "process",
+    address: Address = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
@@ -52,22 +54,23 @@ def command(
 
     from entrain import kernels
     from entrain.cli.progress import fraction_bar
-    from entrain.device import choose_device
-    from entrain.errors import positive_int, seed_number
-    from entrain.files import sealed, strict_json, write_atomically
+    from entrain.cluster import LocalEngine, engine_named
     from entrain.rules import DirectProtocol, TeacherSpec
-    from entrain.search import SPACE, search
-    from entrain.trials import plain_trial
+    from entrain.training.search import SPACE, search
+    from entrain.training.trials import plain_trial
+    from entrain.utils.errors import positive_int, seed_number
+    from entrain.utils.files import sealed, strict_json, write_atomically
 
     require(positive_int, trials=trials, side_by_side=side_by_side, epochs=epochs, hidden=hidden)
     require(seed_number, seed=seed)
     own = own_data(dataset, label, image_size)
-    place = choose_device(device)
+    worker = engine_named(engine, address, device)
     data = read(dataset, data_dir, own)
     protocol = DirectProtocol().suited(data.name, len(data.train))
     protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
     path = out_file or Path("runs") / f"search-{data.name}.json"
-    kernels.prepare(place, err.print)
+    if isinstance(worker, LocalEngine):
+        kernels.prepare(worker.device, err.print)
     with fraction_bar(f"{trials} settings, {epochs} epochs each") as on_progress:
 
         def after(found: list[Trial]) -> None:
@@ -80,7 +83,7 @@ def command(
             data,
             protocol,
             trials=trials,
-            device=place,
+            engine=worker,
             side_by_side=side_by_side,
             hidden=hidden,
             seed=seed,
@@ -115,9 +118,9 @@ def command(
 
 def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
     """The best settings in a file that `entrain search` wrote, for protocols from labels."""
-    from entrain.errors import InputError, reason
-    from entrain.files import read_sealed
-    from entrain.search import SPACE
+    from entrain.training.search import SPACE
+    from entrain.utils.errors import InputError, reason
+    from entrain.utils.files import read_sealed
 
     if path is None:
         return {}

@@ -34,12 +34,12 @@ def command(
     """Describe MODEL: sizes, dynamics, preprocessing, training, validation metrics, hardware."""
     from dataclasses import asdict
 
-    from entrain import models
-    from entrain.models import find, load
+    from entrain.models.pretrained import card as model_card
+    from entrain.models.pretrained import find, load
     from entrain.physics import TERMS
 
     if card:
-        text = models.card(model)
+        text = model_card(model)
         if json:
             print_json({"model": model, "card": text})
         else:

@@ -12,7 +12,7 @@ from entrain.cli.options import Json, ModelArgument, as_typed, typed
 
 if TYPE_CHECKING:
     from entrain.hardware import Hardware
-    from entrain.model import Model
+    from entrain.models.model import Model
 
 
 def command(
@@ -44,9 +44,9 @@ def command(
     oscillators), NaN where there is none. With --hardware a simulated chip adds them.
     """
     from entrain.calibration import plan, simulated
-    from entrain.errors import InputError
     from entrain.hardware import find
-    from entrain.models import load
+    from entrain.models.pretrained import load
+    from entrain.utils.errors import InputError
 
     for name in ("seed", "noise"):
         if hardware is None and typed(context, name):

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import torch
 
     from entrain.data import Dataset
-    from entrain.learning import Trained
     from entrain.physics import NetworkSpec
-    from entrain.runfolder import RunFolder
+    from entrain.training import Trained
+    from entrain.training.run_folder import RunFolder
 
 
 def command(
@@ -178,10 +178,10 @@ def command(
     weights.
     """
     from entrain.data import fingerprint
-    from entrain.device import choose_device
-    from entrain.errors import InputError
-    from entrain.learning import DivergedError, Options
-    from entrain.runfolder import RunFolder, new_folder
+    from entrain.training import DivergedError, Options
+    from entrain.training.run_folder import RunFolder, new_folder
+    from entrain.utils.device import choose_device
+    from entrain.utils.errors import InputError
 
     if resume is not None:
         _refuse_with_resume(context)
@@ -243,8 +243,8 @@ def command(
 def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:
     """Train, then write models, figure and results."""
     from entrain import kernels
-    from entrain.learning import run_pipeline, test_results
-    from entrain.progress import TrainingProgress
+    from entrain.training import run_pipeline, test_results
+    from entrain.training.progress import TrainingProgress
 
     began = time.monotonic()
     kernels.prepare(place, err.print)
@@ -271,8 +271,8 @@ def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[
 def _dataset_of(chip: str) -> str:
     """What the model of a calibrated chip was trained on."""
     from entrain.data import DATASETS
-    from entrain.errors import InputError
-    from entrain.models import load
+    from entrain.models.pretrained import load
+    from entrain.utils.errors import InputError
 
     name = load(chip).dataset
     if name not in DATASETS:
@@ -283,7 +283,7 @@ def _dataset_of(chip: str) -> str:
 def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     """What the run in a folder was trained on."""
     from entrain.data import DATASETS
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     name, own = folder.recipe.dataset, folder.own
     if own is None and name not in DATASETS:
@@ -305,8 +305,8 @@ def _network(path: Path | None) -> NetworkSpec | None:
     """The network that a JSON file describes."""
     import json
 
-    from entrain.errors import InputError, reason, unknown_name
     from entrain.physics import NetworkSpec
+    from entrain.utils.errors import InputError, reason, unknown_name
 
     if path is None:
         return None
@@ -335,7 +335,7 @@ def _field(text: str) -> tuple[str, object]:
     """PROTOCOL.FIELD=VALUE: a number, true, false, null, a list of numbers, or else text."""
     import json
 
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     name, equals, value = text.partition("=")
     protocol, dot, field = name.rpartition(".")
@@ -349,7 +349,7 @@ def _field(text: str) -> tuple[str, object]:
 
 def _refuse_with_resume(context: typer.Context) -> None:
     """A resumed run follows its own recipe: an option that would be ignored is refused."""
-    from entrain.errors import InputError
+    from entrain.utils.errors import InputError
 
     free = {"resume", "data_dir", "device", "json"}
     for parameter in context.command.params:

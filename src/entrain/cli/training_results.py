@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from entrain.data import Dataset
-    from entrain.learning import DivergedError, Recipe, Trained
     from entrain.rules import Rule
+    from entrain.training import DivergedError, Recipe, Trained
 
 MOST_PANELS = 25  # of the figure
 
@@ -136,7 +136,7 @@ def draw(file: Path, trained: Trained, data: Dataset) -> None:
     import numpy as np
 
     from entrain.evaluation import representative, scores_of
-    from entrain.figures import save, trajectories
+    from entrain.plots import save, trajectories
 
     model = trained.model
     inputs = model.inputs(data.test.features)
@@ -174,7 +174,7 @@ def divergence(recipe: Recipe, trained: Trained) -> list[str]:
 
 def collapses(recipe: Recipe, trained: Trained) -> list[str]:
     """A sentence for each run that got far worse, all numbers finite."""
-    from entrain.learning import collapse_advice
+    from entrain.training import collapse_advice
 
     protocols = {protocol.name: protocol for protocol in recipe.protocols}
     found = []
@@ -198,7 +198,7 @@ TIME_OPTIONS = " (--observation-time, --steps)"
 
 def options_of(recipe: Recipe, error: DivergedError) -> str:
     """The options that an error of the first stage is about."""
-    from entrain.learning import time_advice
+    from entrain.training import time_advice
 
     advice = time_advice(recipe.spec.dynamics)
     if advice is not None and advice in str(error):
@@ -207,8 +207,8 @@ def options_of(recipe: Recipe, error: DivergedError) -> str:
 
 
 def _advice(recipe: Recipe, protocol: Rule | None, run: int) -> str:
-    from entrain.learning import time_advice
     from entrain.rules import Protocol
+    from entrain.training import time_advice
 
     if protocol is None:
         return "Lower its learning rate"

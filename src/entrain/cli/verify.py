@@ -36,12 +36,12 @@ def command(
     to its integer model. What was found goes to verify.json and verify.png in the folder.
     """
     from entrain.cli.progress import fraction_bar
-    from entrain.errors import InputError, positive_int
     from entrain.export.design import read_design
     from entrain.export.folder import EditedFileError
     from entrain.export.verify import verify
-    from entrain.figures.circuits import draw_verification
-    from entrain.files import strict_json, write_atomically
+    from entrain.plots.circuits import draw_verification
+    from entrain.utils.errors import InputError, positive_int
+    from entrain.utils.files import strict_json, write_atomically
 
     require(positive_int, images=images)
     try:

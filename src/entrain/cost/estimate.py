@@ -13,8 +13,8 @@ from entrain.cost.parts import Part, System
 from entrain.cost.ranges import Range
 from entrain.cost.technology import Technology, find_technology
 from entrain.cost.workload import Workload, workload_of
-from entrain.errors import one_of
-from entrain.model import Model
+from entrain.models.model import Model
+from entrain.utils.errors import one_of
 
 NOT_MODELLED = (
     "where the image comes from, and sending it to the chip",

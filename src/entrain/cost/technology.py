@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from entrain.cost.ranges import Range
-from entrain.errors import InputError, positive_float, shown, unknown_name
+from entrain.utils.errors import InputError, positive_float, shown, unknown_name
 
 _FOLDER = Path(__file__).parent / "presets"
 _COMMON = Path(__file__).parent / "common.toml"

@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from entrain.errors import seed_number
 from entrain.hardware import Hardware, Levels, on_chips
-from entrain.model import Model
+from entrain.models.model import Model
+from entrain.utils.errors import seed_number
 
 BITS = 8  # of weights, couplings and fields of a network that was not made for a chip
 PIXEL_BITS = 8

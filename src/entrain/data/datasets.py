@@ -13,7 +13,7 @@ import numpy as np
 from entrain.data import sources
 from entrain.data.features import checked_rows
 from entrain.data.preprocessing import Preprocessing
-from entrain.errors import InputError, positive_float, unknown_name
+from entrain.utils.errors import InputError, positive_float, unknown_name
 
 # One fixed split for every dataset. This seed's split has the preprocessing constants printed in
 # the paper's table, to every printed digit, on MNIST and on Fashion-MNIST.

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from entrain.data.idx import LIMIT, read_idx_bytes, unpack_idx
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 Attempt = tuple[str, Mapping[str, bytes] | str]
 """Where it was tried, and the idx content of the files by name, or why there is none."""

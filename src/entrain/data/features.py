@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, finite_float, positive_float
+from entrain.utils.errors import InputError, finite_float, positive_float
 
 NORM = 48.9
 """The mean length of the training inputs, that of MNIST's: learning rates are made for it."""

@@ -10,7 +10,7 @@ from typing import Any
 from entrain.data.datasets import DATASETS, SPLIT_SEED, ImageDataset, load_dataset
 from entrain.data.own import Dataset, FeatureDataset, load_own
 from entrain.data.own.memory import from_memory, is_array_like
-from entrain.errors import InputError, positive_int, unknown_name
+from entrain.utils.errors import InputError, positive_int, unknown_name
 
 IMAGE_SIZE = 28
 

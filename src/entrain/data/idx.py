@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 LIMIT = 64 * 2**20
 """The most bytes an idx file may hold; the largest of MNIST has 47,040,016."""

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from entrain.data.content import find_content
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     from PIL import Image

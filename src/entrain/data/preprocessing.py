@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, finite_float, positive_float, positive_int
+from entrain.utils.errors import InputError, finite_float, positive_float, positive_int
 
 _CHUNK = 4096  # images at a time in float64
 _LARGE = 1e9  # no constant of real pictures is as large, or as small as its inverse

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from entrain.data import downloads
 from entrain.data.idx import parse_idx, read_idx_bytes
-from entrain.errors import InputError, unknown_name
-from entrain.files import write_atomically
+from entrain.utils.errors import InputError, unknown_name
+from entrain.utils.files import write_atomically
 
 Part = Literal["train", "t10k"]
 

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.errors import InputError, positive_int, seed_number
 from entrain.evaluation.measure import scores_of
 from entrain.evaluation.metrics import top_k
 from entrain.hardware import ChipDraws, Draws, Hardware, Realised, on_chips, realise
-from entrain.network import KuramotoNetwork
+from entrain.models.network import KuramotoNetwork
 from entrain.physics import Dynamics, Noise, Parameters, drift, readout
+from entrain.utils.errors import InputError, positive_int, seed_number
 
 VALIDATION_CHIPS = range(2**31, 2**31 + 20)  # seeds that nobody counts up to
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_int
 from entrain.evaluation import metrics
-from entrain.network import KuramotoNetwork
+from entrain.models.network import KuramotoNetwork
 from entrain.physics import Guide
+from entrain.utils.errors import InputError, positive_int
 
 CHUNK = 1024  # examples at a time; results do not depend on it beyond rounding
 

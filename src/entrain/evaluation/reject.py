@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float
 from entrain.evaluation.metrics import margin
+from entrain.utils.errors import InputError, positive_float
 
 SMALL_MARGIN, UNLIKE = "small margin", "unlike the training data"
 

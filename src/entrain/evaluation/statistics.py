@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # loads what is used of it at its first use
 
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 BOOTSTRAP_RESAMPLES = 10_000  # the paper does not state its number
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from entrain.errors import InputError
 from entrain.export.spice import Spice
 from entrain.hardware import ChipDraws, Components
 from entrain.hardware.files import describe
+from entrain.utils.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,14 @@ from torch import Tensor
 
 from entrain.data import Preprocessing
 from entrain.data.preprocessing import grey_levels
-from entrain.errors import InputError, reason
 from entrain.export.front import Front, front_of, split_front
 from entrain.hardware import Chip, Realised
 from entrain.hardware.chip import on_chips
 from entrain.kernels import reference
-from entrain.model import Model
+from entrain.models.model import Model
 from entrain.physics import Dynamics, PhaseModel, readout
-from entrain.tensorfile import read_tensors, write_tensors
+from entrain.utils.errors import InputError, reason
+from entrain.utils.tensor_file import read_tensors, write_tensors
 
 KIND = "design"
 FILE = "design.safetensors"

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from entrain.errors import InputError
 from entrain.export.simulators import program, run
 from entrain.export.verilog import CORE, TESTBENCH, TOP
+from entrain.utils.errors import InputError
 
 Simulator = Literal["verilator", "iverilog"]
 RESULTS = "results.txt"

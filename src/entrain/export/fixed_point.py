@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from entrain.errors import InputError, positive_int
 from entrain.export.design import Design
+from entrain.utils.errors import InputError, positive_int
 
 _STEP_BITS = 16
 _AT_ONCE = 256  # images: what a core's cache holds

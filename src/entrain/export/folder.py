@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from entrain.errors import InputError, reason, shown
 from entrain.export.design import FILE, Design, check_design, read_design, write_design
 from entrain.export.fixed_point import WordLengths, word_lengths_from_json
 from entrain.export.netlists import netlists
@@ -18,7 +17,8 @@ from entrain.export.onnx_graph import Onnx, onnx_file
 from entrain.export.plain import Plain, plain_files
 from entrain.export.spice import Spice, spice_from_json
 from entrain.export.verilog import verilog_files
-from entrain.files import write_atomically
+from entrain.utils.errors import InputError, reason, shown
+from entrain.utils.files import write_atomically
 
 Target = Spice | WordLengths | Plain | Onnx
 

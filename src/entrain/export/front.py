@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from entrain.data import FeatureScaling, Preprocessing
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 _PREFIX = "front."
 

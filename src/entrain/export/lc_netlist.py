@@ -26,10 +26,10 @@ import math
 
 import numpy as np
 
-from entrain.errors import InputError
 from entrain.export.components import parts
 from entrain.export.design import Design
 from entrain.export.spice import Spice, number
+from entrain.utils.errors import InputError
 
 REFERENCE = "ref"
 _STEEPNESS = 4.0  # of a limiter, at 1 V

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from entrain.errors import InputError
 from entrain.export.design import Design
 from entrain.export.lc_netlist import REFERENCE
 from entrain.export.netlists import image_file, netlists
 from entrain.export.simulators import program, run
 from entrain.export.spice import Spice
-from entrain.threads import cpu_share
+from entrain.utils.errors import InputError
+from entrain.utils.threads import cpu_share
 
 Progress = Callable[[float], None]
 TIMES = 50  # at which phases are told, after t = 0

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from entrain.errors import InputError
 from entrain.export.design import Design
+from entrain.utils.errors import InputError
 
 FILE = "network.onnx"
 _OPSET, _IR_VERSION = 17, 8  # of 2022, which every runtime of today reads

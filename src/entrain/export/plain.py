@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from entrain.errors import InputError
 from entrain.export.design import Design
-from entrain.files import strict_json
+from entrain.utils.errors import InputError
+from entrain.utils.files import strict_json
 
 _AT_ONCE = 2**22  # differences of phases
 JSON, NUMPY = "network.json", "network.npz"

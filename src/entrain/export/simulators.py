@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 PACKAGES = {  # program -> Debian's package
     "ngspice": "ngspice",

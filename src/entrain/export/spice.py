@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from entrain.errors import InputError, one_of, positive_float, seed_number, shown
 from entrain.export.design import Design
 from entrain.hardware import Components
+from entrain.utils.errors import InputError, one_of, positive_float, seed_number, shown
 
 Level = Literal["phase", "lc"]
 MOST_CYCLES = 10_000.0  # whose voltages fill a gigabyte

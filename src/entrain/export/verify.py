@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from entrain.errors import InputError, reason
 from entrain.export import digital
 from entrain.export.design import Design
 from entrain.export.fixed_point import WordLengths, fixed_point
@@ -21,6 +20,7 @@ from entrain.export.onnx_graph import FILE as ONNX_FILE
 from entrain.export.onnx_graph import Onnx, run_onnx
 from entrain.export.plain import JSON, Plain, recomputed
 from entrain.export.spice import Spice
+from entrain.utils.errors import InputError, reason
 
 _MOST_BYTES = 2**29  # of a file
 _FINE = 10_000  # Euler steps of the trajectory that circuits are compared with

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from entrain.errors import InputError, positive_float
+from entrain.utils.errors import InputError, positive_float
 
 _MOST = 0.3  # relative: beyond, three standard deviations may reach a value below zero
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import torch
 
-from entrain.errors import InputError, finite_float
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.hardware.mismatch import symmetric
 from entrain.physics import INITIAL_PHASE
+from entrain.utils.errors import InputError, finite_float
 
 
 @dataclass(frozen=True)

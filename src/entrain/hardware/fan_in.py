@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from entrain.errors import positive_int
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.hardware.wiring import first_largest
+from entrain.utils.errors import positive_int
 
 
 @dataclass(frozen=True)

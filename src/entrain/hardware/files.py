@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from entrain.errors import InputError, shown, unknown_name
 from entrain.hardware.components import Components, component_entries
 from entrain.hardware.hardware import KINDS, Hardware, entries_of
+from entrain.utils.errors import InputError, shown, unknown_name
 
 _FOLDER = Path(__file__).parent / "presets"
 _LARGEST = 2**20  # bytes of a file

@@ -6,16 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-from entrain.errors import (
-    InputError,
-    positive_float,
-    positive_int,
-    seed_number,
-    shown,
-    store_plain_numbers,
-    unknown_name,
-)
-from entrain.fields import added_later
 from entrain.hardware.chip import Chip
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
@@ -26,6 +16,16 @@ from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
 from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
 from entrain.hardware.readout import Readout
 from entrain.hardware.wiring import Sparsity, Wiring
+from entrain.utils.errors import (
+    InputError,
+    positive_float,
+    positive_int,
+    seed_number,
+    shown,
+    store_plain_numbers,
+    unknown_name,
+)
+from entrain.utils.fields import added_later
 
 DRAWN = ("mismatch", "offset", "asymmetry", "dead", "stuck", "frequency_spread")
 """Effects that differ from chip to chip; so do a readout's offset and spread."""

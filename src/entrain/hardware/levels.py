@@ -10,8 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, finite_numbers, one_of, positive_float, positive_int
 from entrain.hardware.effect import Draws, Effect, Realised, rms
+from entrain.utils.errors import InputError, finite_numbers, one_of, positive_float, positive_int
 
 RangeRule = Literal["rms", "max", "absolute", "couplings"]
 _MOST_BITS = 24  # of a float32

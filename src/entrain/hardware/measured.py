@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, finite_float, finite_numbers
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.physics import Parameters
+from entrain.utils.errors import InputError, finite_float, finite_numbers
 
 _LARGEST = 1e6  # of any number: beyond, a device does not follow its program at all
 

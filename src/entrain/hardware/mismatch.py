@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float
 from entrain.hardware.effect import Draws, Effect, Realised, rms
+from entrain.utils.errors import InputError, positive_float
 
 _MOST = 5.0  # relative: beyond, a percentage was taken for a fraction
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from entrain.errors import finite_float, positive_float
-from entrain.fields import added_later
 from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.utils.errors import finite_float, positive_float
+from entrain.utils.fields import added_later
 
 
 @dataclass(frozen=True)

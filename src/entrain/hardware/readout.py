@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float, positive_int
 from entrain.hardware.effect import Draws, Effect
 from entrain.hardware.levels import coarser, straight_through
+from entrain.utils.errors import InputError, positive_float, positive_int
 
 _LATEST = 0.5  # of t_f
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from entrain.errors import unknown_name
 from entrain.hardware.defects import Dead, Stuck
 from entrain.hardware.effect import Effect
 from entrain.hardware.hardware import Hardware
@@ -16,6 +15,7 @@ from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
 from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
 from entrain.hardware.readout import Readout
 from entrain.hardware.wiring import Sparsity
+from entrain.utils.errors import unknown_name
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 

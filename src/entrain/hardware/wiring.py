@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, one_of, positive_int, seed_number, shown
-from entrain.fields import added_later
 from entrain.hardware.defects import probability
 from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.utils.errors import InputError, one_of, positive_int, seed_number, shown
+from entrain.utils.fields import added_later
 
 _OUTPUT_KEEPS = 8  # couplers, if its share of those that are kept is as large
 

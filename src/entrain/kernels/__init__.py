@@ -17,10 +17,10 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float
 from entrain.kernels import reference
 from entrain.kernels.reference import Pullback
 from entrain.physics import Dynamics, Noise, PhaseModel
+from entrain.utils.errors import InputError, positive_float
 
 __all__ = [
     "Pullback",

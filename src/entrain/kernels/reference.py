@@ -18,7 +18,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
 from entrain.physics import Dynamics, Guide, Noise, PhaseModel, drift, wrap
 from entrain.physics.noise import STEPS_PER_BLOCK
 from entrain.physics.phase_model import (
@@ -30,6 +29,7 @@ from entrain.physics.phase_model import (
     torque,
 )
 from entrain.physics.quadrature import time_rule
+from entrain.utils.errors import InputError
 
 KEPT_BYTES = 2**30  # phases kept for the adjoint; a longer rollout is computed again in segments
 

@@ -6,8 +6,8 @@ import math
 
 from torch import Tensor
 
-from entrain.errors import positive_float
 from entrain.physics.phase_model import Dynamics
+from entrain.utils.errors import positive_float
 
 
 def negative_log_likelihood(path_loss: Tensor, dynamics: Dynamics, temperature: float) -> Tensor:

@@ -10,16 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.errors import (
+from entrain.physics.parameters import Parameters, graph_of, layered_graph
+from entrain.physics.phase_model import Dynamics
+from entrain.utils.errors import (
     InputError,
     finite_numbers,
     positive_int,
     store_plain_numbers,
     unknown_name,
 )
-from entrain.fields import added_later, as_json
-from entrain.physics.parameters import Parameters, graph_of, layered_graph
-from entrain.physics.phase_model import Dynamics
+from entrain.utils.fields import added_later, as_json
 
 TRAINED = ("input_weights", "biases", "couplings")  # by every rule
 TERMS = ("frequencies", "start_phases", "injection", "lag", "harmonic")  # trained on request

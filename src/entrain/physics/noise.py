@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float, seed_number
+from entrain.utils.errors import InputError, positive_float, seed_number
 
 STEPS_PER_BLOCK = 4
 _WORD = 0xFFFFFFFF

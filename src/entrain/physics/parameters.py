@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
 from entrain.physics.phase_model import PhaseModel
+from entrain.utils.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.errors import positive_float, positive_int, store_plain_numbers
+from entrain.utils.errors import positive_float, positive_int, store_plain_numbers
 
 # A further torque: phases (..., B, N) -> what it adds to the bracket of the phase model.
 Term = Callable[[Tensor], Tensor]

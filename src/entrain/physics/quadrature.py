@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from entrain.errors import positive_int
+from entrain.utils.errors import positive_int
 
 
 def time_rule(steps: int, nodes: int | None) -> tuple[Tensor, Tensor]:

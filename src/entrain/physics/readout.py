@@ -8,8 +8,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, finite_numbers
 from entrain.physics.phase_model import Dynamics, wrap
+from entrain.utils.errors import InputError, finite_numbers
 
 
 class ReadoutPullback(Protocol):

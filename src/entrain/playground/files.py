@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from entrain import models
-from entrain.errors import InputError
-from entrain.files import write_atomically
+from entrain.models.pretrained import find
 from entrain.playground import limits
+from entrain.utils.errors import InputError
+from entrain.utils.files import write_atomically
 
 Content = Path | bytes
 """What a name of the page stands for: a file, or bytes of its own."""
@@ -34,17 +34,17 @@ def page_files(model: Path | str | None = None) -> dict[str, Content]:
     files: dict[str, Content] = {
         p.relative_to(PAGE).as_posix(): p for p in sorted(PAGE.rglob("*")) if p.is_file()
     }
-    files |= {f"models/{name}.safetensors": models.find(name) for name in MODELS}
+    files |= {f"models/{name}.safetensors": find(name) for name in MODELS}
     return files if model is None else files | _given(model)
 
 
 def _given(model: Path | str) -> dict[str, Content]:
     """models.json, which tells the page of `model`, and the model unless the page has it."""
-    path = models.find(model)
+    path = find(model)
     for shipped in MODELS:
-        if path.samefile(models.find(shipped)):
+        if path.samefile(find(shipped)):
             return {"models.json": _listed(shipped, f"{shipped}.safetensors")}
-    from entrain.model import read_model  # a shipped model is played without PyTorch
+    from entrain.models.model import read_model  # a shipped model is played without PyTorch
 
     network = read_model(path).network
     try:

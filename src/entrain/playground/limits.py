@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
-    from entrain.network import KuramotoNetwork
+    from entrain.models.network import KuramotoNetwork
 
 MOST_OSCILLATORS = 512
 MOST_INPUTS = 65_536

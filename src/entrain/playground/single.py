@@ -14,9 +14,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from entrain.errors import InputError
-from entrain.files import write_atomically
 from entrain.playground.files import Content, content_of, page_files
+from entrain.utils.errors import InputError
+from entrain.utils.files import write_atomically
 
 SUFFIXES = (".html", ".htm")
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from entrain.errors import InputError, unknown_name
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.direct import DIRECT_PROTOCOLS, DirectProtocol
 from entrain.rules.equilibrium import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
-from entrain.rules.given import GivenNetwork
 from entrain.rules.interface import Assignment, Rule, Task, Tensors, added_later
+from entrain.rules.pretrained import GivenNetwork
 from entrain.rules.spsa import SPSA_PROTOCOLS, SimultaneousPerturbation
 from entrain.rules.teacher import TeacherSpec
 from entrain.rules.two_stage import PAPER_PROTOCOLS, Protocol, Solver
+from entrain.utils.errors import InputError, unknown_name
 
 __all__ = [
     "DIRECT_PROTOCOLS",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from entrain.errors import InputError, positive_float
+from entrain.utils.errors import InputError, positive_float
 
 _CONTROL = 5  # control points a side of an elastic distortion
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from entrain.errors import (
+from entrain.hardware import Hardware
+from entrain.utils.errors import (
     InputError,
     finite_float,
     finite_numbers,
@@ -14,8 +15,7 @@ from entrain.errors import (
     store_plain_numbers,
     unknown_name,
 )
-from entrain.fields import added_later, as_json, counts
-from entrain.hardware import Hardware
+from entrain.utils.fields import added_later, as_json, counts
 
 
 @dataclass(frozen=True)

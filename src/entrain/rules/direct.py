@@ -9,13 +9,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from entrain.data import DATASETS
-from entrain.errors import (
-    InputError,
-    positive_float,
-    positive_int,
-    store_plain_numbers,
-    unknown_name,
-)
 from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 from entrain.physics.network_spec import TRAINED
@@ -30,6 +23,13 @@ from entrain.rules.interface import (
     check_per_run,
     each_value,
     one_of,
+)
+from entrain.utils.errors import (
+    InputError,
+    positive_float,
+    positive_int,
+    store_plain_numbers,
+    unknown_name,
 )
 
 DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END", "GIVEN"]

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.errors import InputError
 from entrain.evaluation import metrics
 from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, readout_with_pullback, small_random
@@ -19,6 +18,7 @@ from entrain.rules.on_chips import Back, OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
 from entrain.rules.two_stage_task import validation_scores
+from entrain.utils.errors import InputError
 
 _MOMENTS = (0.9, 0.999)
 _EPSILON = 1e-8

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from entrain.data import DATASETS
-from entrain.errors import InputError, one_of, positive_float, positive_int
-from entrain.fields import added_later
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules.direct import DirectProtocol, small_batch
 from entrain.rules.interface import Assignment, PerRun, Rule, Task
+from entrain.utils.errors import InputError, one_of, positive_float, positive_int
+from entrain.utils.fields import added_later
 
 Nudging = Literal["cross-entropy", "squared", "clamped"]
 Begin = Literal["given", "random"]

@@ -27,11 +27,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError, positive_float
 from entrain.physics import Dynamics, layered_graph
 from entrain.physics.quadrature import time_rule
 from entrain.rules.interface import Tensors
 from entrain.rules.training_data import TeacherData
+from entrain.utils.errors import InputError, positive_float
 
 Report = Callable[[float], None]
 

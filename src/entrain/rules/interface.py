@@ -11,15 +11,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.errors import InputError
-from entrain.errors import one_of as one_of
-from entrain.fields import added_later as added_later
 from entrain.hardware import Hardware
 from entrain.physics import Dynamics, NetworkSpec
+from entrain.utils.errors import InputError
+from entrain.utils.errors import one_of as one_of
+from entrain.utils.fields import added_later as added_later
 
 if TYPE_CHECKING:
+    from entrain.models.teacher import Teacher
     from entrain.rules.training_data import TrainingData
-    from entrain.teacher import Teacher
 
 Tensors = dict[str, Tensor]  # by name, each with a leading axis of runs
 PerRun = float | tuple[float, ...]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from entrain.errors import InputError, one_of, positive_float, positive_int
 from entrain.rules.direct import DirectProtocol
 from entrain.rules.interface import Assignment, PerRun, Rule, Task
+from entrain.utils.errors import InputError, one_of, positive_float, positive_int
 
 Perturbed = Literal["fields", "weights"]
 

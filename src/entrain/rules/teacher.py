@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from entrain.errors import InputError, positive_float, positive_int, store_plain_numbers
 from entrain.evaluation import metrics
+from entrain.models.teacher import Teacher, layer_sizes
 from entrain.physics import NetworkSpec
 from entrain.rules.interface import Assignment, Rule, Tensors, one_of, shuffled
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
-from entrain.teacher import Teacher, layer_sizes
+from entrain.utils.errors import InputError, positive_float, positive_int, store_plain_numbers
 
 TeacherSelection = Literal["top1", "cross-entropy"]
 

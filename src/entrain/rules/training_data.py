@@ -11,9 +11,9 @@ from torch import Tensor
 
 from entrain.data import Dataset, Preprocessing, Split
 from entrain.data.preprocessing import grey_levels
-from entrain.errors import InputError
+from entrain.models.teacher import Teacher
 from entrain.physics import path_coefficients
-from entrain.teacher import Teacher
+from entrain.utils.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from entrain.errors import InputError, positive_float, positive_int, store_plain_numbers
 from entrain.hardware import Hardware
 from entrain.physics import NetworkSpec
 from entrain.rules.chip_training import ChipTraining, chips_of, settings_with_chips
@@ -20,6 +19,7 @@ from entrain.rules.interface import (
     each_value,
     one_of,
 )
+from entrain.utils.errors import InputError, positive_float, positive_int, store_plain_numbers
 
 Start = Literal["zero", "PATH"]
 Selection = Literal["endpoint-rmse", "joint"]

@@ -14,7 +14,7 @@ from entrain.data.own.arrays import from_npz
 from entrain.data.own.examples import Dataset, FeatureDataset, fingerprint
 from entrain.data.own.folders import from_folder
 from entrain.data.own.tables import LabelColumnError, from_table
-from entrain.errors import InputError, seed_number
+from entrain.utils.errors import InputError, seed_number
 
 __all__ = [
     "Dataset",

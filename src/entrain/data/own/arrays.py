@@ -26,7 +26,7 @@ from entrain.data.own.examples import (
     safe_name,
     shown,
 )
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 _ARRAYS = ("X", "y", "X_validation", "y_validation", "X_test", "y_test")
 

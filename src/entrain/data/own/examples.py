@@ -22,7 +22,7 @@ from entrain.data.datasets import (
     split_rows,
 )
 from entrain.data.features import FeatureScaling
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 LIMIT = 4 * 10**9
 """The most bytes the data may take in memory."""

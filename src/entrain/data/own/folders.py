@@ -10,7 +10,7 @@ import numpy as np
 from entrain.data.datasets import ImageDataset
 from entrain.data.own.examples import classes_of, refuse_size, safe_name, whole_split
 from entrain.data.pictures import read_picture
-from entrain.errors import InputError, positive_int
+from entrain.utils.errors import InputError, positive_int
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 _LITTER = {"thumbs.db", "desktop.ini"}

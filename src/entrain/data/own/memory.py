@@ -12,7 +12,7 @@ from entrain.data.own.arrays import from_arrays
 from entrain.data.own.examples import Dataset, FeatureDataset, shown
 from entrain.data.own.tables import label_column
 from entrain.data.preprocessing import as_array
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 NAME = "data"
 """Of a dataset that has no file to be named after."""

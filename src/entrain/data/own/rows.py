@@ -15,7 +15,7 @@ import numpy as np
 from entrain.data.own import examples
 from entrain.data.own.arrays import read_x
 from entrain.data.own.tables import LABEL_COLUMNS, is_number
-from entrain.errors import InputError
+from entrain.utils.errors import InputError
 
 TABLES = (".csv", ".tsv", ".npz")
 _COUNTED = 10  # columns at least, for a first line 0, 1, 2, ... to be their names

@@ -23,7 +23,7 @@ from entrain.data.own.examples import (
     shown,
     whole_split,
 )
-from entrain.errors import InputError, unknown_name
+from entrain.utils.errors import InputError, unknown_name
 
 LABEL_COLUMNS = ("label", "class", "target", "y")
 SHOWN = 10  # bad cells, columns

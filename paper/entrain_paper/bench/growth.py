@@ -1,0 +1,50 @@
+"""How the cost of a training step grows with batch, oscillators and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from entrain_paper.bench.compare import Progress, interleaved
+from entrain_paper.bench.contestants import IDENTITY, OURS, REFERENCE, Contestant
+from entrain_paper.bench.problem import Problem
+
+SIZES: dict[str, tuple[int, ...]] = {
+    "batch": (32, 64, 128, 256, 512, 1024),
+    "oscillators": (26, 42, 74, 138, 256),
+    "steps": (25, 50, 100, 200, 400),
+}
+
+
+def growth(
+    problem: Problem,
+    *,
+    contestants: Sequence[Contestant] = (OURS, REFERENCE, IDENTITY),
+    rounds: int = 5,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """For each axis its sizes, the medians (ms) of each contestant, and the exponent p of a fit
+    ms ~ size^p over the upper half of the sizes. JSON values."""
+    say = progress or (lambda _: None)
+    axes: dict[str, Any] = {}
+    for axis, sizes in SIZES.items():
+        medians: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
+        for size in sizes:
+            say(f"{axis} = {size}")
+            here = replace(problem, **{axis: size})  # type: ignore[arg-type]
+            calls = {c.name: c.prepare(here)[0] for c in contestants}
+            for name, value in interleaved(calls, here, rounds, lambda _: None).items():
+                medians[name].append(value)
+        half = len(sizes) // 2
+        axes[axis] = {
+            "sizes": list(sizes),
+            "ms": medians,
+            "exponent": {
+                name: float(np.polyfit(np.log(sizes[half:]), np.log(values[half:]), 1)[0])
+                for name, values in medians.items()
+            },
+        }
+    return axes

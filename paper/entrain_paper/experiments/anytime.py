@@ -1,0 +1,121 @@
+"""Accuracy against the reading time, with early stops by margin, and at other observation times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entrain.evaluation import margin, summarise
+from entrain.evaluation.measure import chunks
+from entrain.models.network import KuramotoNetwork
+from entrain.rules import DirectProtocol
+from entrain.training import Stage
+from entrain_paper.experiments import direct, main_stages
+from entrain_paper.experiments.setting import BOTH, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.values import rounded
+
+MARGINS = tuple(round(0.1 * step, 1) for step in range(1, 20))
+TIMES = (0.25, 0.5, 1.0, 2.0)  # of the main observation time
+
+
+def observed(setting: Setting, name: str, factor: float) -> Stage:
+    """Networks trained, for a quarter of the epochs, to be read at another time."""
+    stage = direct.stage(setting, name)
+    epochs = max(2, setting.direct_epochs // 4)
+    assert isinstance(stage.rule, DirectProtocol)
+    shorter = replace(stage.rule, epochs=epochs, fine_epochs=1, unaugmented_epochs=1)
+    dynamics = stage.network.dynamics
+    dynamics = replace(dynamics, observation_time=factor * dynamics.observation_time)
+    return replace(stage, rule=shorter, network=replace(stage.network, dynamics=dynamics))
+
+
+def networks(setting: Setting, name: str) -> dict[str, Stage]:
+    """The protocols whose reading time is varied."""
+    return {**main_stages.students(setting, name), "DIRECT": direct.stage(setting, name)}
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """The main networks, and those trained for other times."""
+    return [
+        stage
+        for name in BOTH
+        for stage in (
+            *networks(setting, name).values(),
+            *(observed(setting, name, factor) for factor in TIMES),
+        )
+    ]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Top-1 at every second grid time, of early stops, and by the observation time in training."""
+    rows, trained = [], []
+    for name in BOTH:
+        inputs, labels = context.examples(name)
+        for method, stage in networks(context.setting, name).items():
+            found = [
+                _anytime(network, inputs, labels)
+                for network in context.networks(stage)[: context.setting.few_runs]
+            ]
+            curves = np.array([each["top1"] for each in found])
+            exits = np.array([each["exits"] for each in found])  # (runs, margins, 2)
+            rows.append(
+                {
+                    "dataset": name,
+                    "method": method,
+                    "time": rounded(np.linspace(0.0, 1.0, curves.shape[1])),
+                    "top1": rounded(curves.mean(0), 3),
+                    "runs": [rounded(curve, 3) for curve in curves],
+                    "margins": list(MARGINS),
+                    "exit_top1": rounded(exits[..., 0].mean(0), 3),
+                    "exit_time": rounded(exits[..., 1].mean(0)),
+                }
+            )
+        for factor in TIMES:
+            stage = observed(context.setting, name, factor)
+            tops = [run["top1"] for run in context.test(name, stage)]
+            each = summarise(tops)
+            trained.append(
+                {
+                    "dataset": name,
+                    "observation_time": stage.network.dynamics.observation_time,
+                    "mean": each.mean,
+                    "sd": each.sd,
+                    "runs": tops,
+                }
+            )
+        context.on_progress(len(rows) / 6)
+    return {"rows": rows, "trained": trained}
+
+
+def first_sure(margins: Tensor, threshold: float) -> Tensor:
+    """The index of the first time at which a margin (times, n) exceeds it, or of the last: (n,)."""
+    sure = margins > threshold
+    return torch.where(sure.any(0), sure.double().argmax(0), len(margins) - 1)
+
+
+def _anytime(network: KuramotoNetwork, inputs: Tensor, labels: Tensor) -> Values:
+    """Top-1 at every second time, and (top-1, mean time) of stopping at each margin."""
+    right, exits = [], []
+    for rows, chunk in chunks(inputs, 256):
+        outputs = network.readout(network.simulate(chunk, record=True)[::2])
+        hit = outputs.argmax(-1) == labels[rows]  # (times, n)
+        right.append(hit.double().mean(1) * len(chunk))
+        margins, last = margin(outputs), len(outputs) - 1
+        found = []
+        for threshold in MARGINS:
+            first = first_sure(margins, threshold)
+            chosen = hit.gather(0, first[None])[0]
+            found.append([float(chosen.double().sum()), float(first.double().sum() / last)])
+        exits.append(found)
+    count = len(labels)
+    top1 = 100.0 * torch.stack(right).sum(0) / count
+    totals = np.array(exits).sum(0) / count
+    totals[:, 0] *= 100.0
+    return {"top1": top1.cpu().numpy(), "exits": totals}
+
+
+EXPERIMENT = Experiment("anytime", "Accuracy against the time of reading", "", stages, measure)

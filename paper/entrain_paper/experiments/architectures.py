@@ -1,0 +1,179 @@
+"""Fifteen Fashion-MNIST teachers with the same 64 hidden activations, and their students."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from entrain.models.teacher import teacher_parameter_count
+from entrain.rules import TeacherSpec
+from entrain.training import Stage
+from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row
+from entrain_paper.experiments.published import published
+from entrain_paper.experiments.setting import AUXILIARY_RATE, FASHION, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.teacher_spread import GAIN, own, source
+
+MAIN = "T32_16_16"
+ARCHITECTURES: dict[str, tuple[int, ...]] = {
+    MAIN: (32, 16, 16),
+    "S64": (64,),
+    "D32_32": (32, 32),
+    "D48_16": (48, 16),
+    "D16_48": (16, 48),
+    "D40_24": (40, 24),
+    "D52_12": (52, 12),
+    "D56_08": (56, 8),
+    "T22_21_21": (22, 21, 21),
+    "T40_16_08": (40, 16, 8),
+    "T40_08_16": (40, 8, 16),
+    "T32_24_08": (32, 24, 8),
+    "T24_24_16": (24, 24, 16),
+    "T16_24_24": (16, 24, 24),
+    "Q16_16_16_16": (16, 16, 16, 16),
+}
+
+
+def students(setting: Setting) -> tuple[Stage, Stage]:
+    """PATH and TWO-STAGE-END, one student per teacher side by side, all in training order 0."""
+    widths = list(ARCHITECTURES.values())[: setting.architectures]
+    teachers = [setting.teacher(FASHION, width) for width in widths]
+    path = setting.path(*teachers, runs=(0,) * len(teachers))
+    return path, setting.go_on(path, rate=AUXILIARY_RATE)
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """The two student stages; the teachers are what they need."""
+    return list(students(setting))
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Teacher, PATH and TWO-STAGE-END of each architecture."""
+    path, end = students(context.setting)
+    before, after = context.test(FASHION, path), context.test(FASHION, end)
+    data = context.data(FASHION)
+    rows = []
+    for identifier, teacher, a, b in zip(ARCHITECTURES, path.teachers, before, after, strict=False):
+        assert isinstance(teacher.rule, TeacherSpec)
+        widths = teacher.rule.widths
+        counted = teacher_parameter_count(data.preprocessing.inputs, widths, len(data.class_names))
+        rows.append(
+            {
+                "identifier": identifier,
+                "widths": list(widths),
+                "parameters": counted,
+                "teacher": context.teacher_test(FASHION, teacher),
+                "path": a,
+                "two_stage_end": b,
+            }
+        )
+    return {"dataset": FASHION, "rows": rows}
+
+
+def compare(values: Values) -> Comparison:
+    """Every architecture, and the gain of Stage II for each."""
+    papers = {row["identifier"]: row for row in published()["architecture_sweep"]["rows"]}
+    counts = {
+        r["identifier"]: r["parameters"] for r in published()["teacher_architectures"]["rows"]
+    }
+    rows, gains, agreements, errors = [], [], [], []
+    for ours in values["rows"]:
+        paper = papers[ours["identifier"]]
+        path, end = ours["path"], ours["two_stage_end"]
+        gains.append(end["top1"] - path["top1"])
+        agreements.append(end["agreement"] - path["agreement"])
+        errors.append(end["endpoint_rmse"] - path["endpoint_rmse"])
+        main = ours["identifier"] == MAIN  # its teacher and its PATH are those of multiseed
+        teacher = ours["teacher"]["test_top1"]
+        by = source(FASHION, "teacher", "test_top1")
+        identifier = ours["identifier"]
+        cells: list[Cell] = [
+            Constant(counts[identifier], ours["parameters"], form=",.0f"),
+            replace(
+                Cell(paper["teacher_top1"], teacher, by, form=".2f", again=main, borrowed=not main),
+                own=own(FASHION, "teacher", "test_top1", identifier),
+            ),
+        ]
+        methods = (("path", "PATH", path), ("two_stage_end", "TWO-STAGE-END", end))
+        for metric, gain in (("top1", gains[-1]), ("agreement", agreements[-1])):
+            for key, method, found in methods:
+                number, by = paper[f"{key}_{metric}"], source(FASHION, method, metric)
+                counted = main and method == "PATH"
+                cell = Cell(number, found[metric], by, form=".2f", again=counted)
+                mine = own(FASHION, method, metric, identifier)
+                cells.append(replace(cell, borrowed=not counted, own=mine))
+            by, mine = source(FASHION, GAIN, metric), own(FASHION, GAIN, metric, identifier)
+            cell = Cell(paper[f"delta_{metric}"], gain, by, form="+.2f", again=True, borrowed=True)
+            cells.append(replace(cell, own=mine))
+        for key, method, found in methods:
+            number, by = paper[f"{key}_rmse"], source(FASHION, method, "endpoint_rmse")
+            counted = main and method == "PATH"
+            cell = Cell(number, found["endpoint_rmse"], by, form=".4f", again=counted)
+            mine = own(FASHION, method, "endpoint_rmse", identifier)
+            cells.append(replace(cell, borrowed=not counted, own=mine))
+        rows.append(Row((ours["identifier"],), tuple(cells)))
+    count, text = len(rows), published()["architecture_sweep"]["text"]
+    pairs = list(zip(gains, agreements, strict=True))
+    claims = (
+        Claim(
+            "TWO-STAGE-END beats PATH for every teacher",
+            min(gains) > 0,
+            f"{sum(gain > 0 for gain in gains)} of {count} (paper {text['improved']} of "
+            f"{text['total']})",
+        ),
+        Claim(
+            "teacher agreement rises for every teacher",
+            min(agreements) > 0,
+            f"{sum(gain > 0 for gain in agreements)} of {count}",
+        ),
+        Claim(
+            "endpoint RMSE falls for every teacher",
+            max(errors) < 0,
+            f"{sum(change < 0 for change in errors)} of {count}",
+        ),
+        _gain("top-1", gains, text, "delta_top1"),
+        _gain("agreement", agreements, text, "delta_agreement"),
+        Claim(
+            "agreement rises by more than top-1 for every teacher",
+            all(agreement > gain for gain, agreement in pairs),
+            f"{sum(agreement > gain for gain, agreement in pairs)} of {count}",
+        ),
+    )
+    return Comparison(
+        ("teacher",),
+        (
+            "parameters",
+            "teacher top-1 %",
+            "PATH top-1 %",
+            "TWO-STAGE-END top-1 %",
+            "gain, points",
+            "PATH agreement %",
+            "TWO-STAGE-END agreement %",
+            "gain, points",
+            "PATH RMSE",
+            "TWO-STAGE-END RMSE",
+        ),
+        tuple(rows),
+        claims,
+        reason="each architecture has one teacher with one initialisation, a single random draw",
+    )
+
+
+def _gain(metric: str, gains: list[float], text: Values, key: str) -> Claim:
+    """The claim that the gains of one metric lie within the paper's range."""
+    low, high = text[f"{key}_min"], text[f"{key}_max"]
+    return Claim(
+        f"{metric} gains lie between {low:.2f} and {high:.2f} points",
+        min(gains) >= low and max(gains) <= high,
+        f"{min(gains):.2f} to {max(gains):.2f}, mean {sum(gains) / len(gains):.2f} (paper's mean "
+        f"{text[f'{key}_mean']:.2f})",
+    )
+
+
+EXPERIMENT = Experiment(
+    "architectures",
+    "Robustness across fifteen teacher architectures",
+    "tab:appendix-c2-teacher-architecture-complete",
+    stages,
+    measure,
+    compare,
+)

@@ -1,0 +1,102 @@
+"""Accuracy against the number of couplers, bits and inputs, and the cost of an even part of the
+coupling function: MNIST networks trained for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from entrain.hardware import CouplingFunction, FanIn, Hardware, Levels, Sparsity
+from entrain.training import Stage
+from entrain_paper.experiments import direct, on_chips
+from entrain_paper.experiments.setting import MNIST, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+
+# The range that rounds a normal distribution best grows with the number of levels, in rms.
+_RANGES = {2: 1.5, 3: 2.5}
+
+
+def _bits(bits: float) -> Hardware:
+    if bits == 1:
+        return Hardware(coupling_levels=Levels(levels=(-1.0, 1.0), range=1.0))
+    return Hardware(coupling_levels=Levels(bits=int(bits), range=_RANGES.get(int(bits), 3.0)))
+
+
+_Kinds = tuple[Callable[[float], Hardware], tuple[float, ...]]
+CURVES: dict[str, _Kinds] = {
+    "couplers": (
+        lambda kept: Hardware(sparsity=Sparsity(kept)),
+        (1.0, 0.5, 0.25, 0.1, 0.05, 0.02),
+    ),
+    "bits": (_bits, (8, 6, 5, 4, 3, 2, 1)),
+    "inputs": (
+        lambda inputs: Hardware(fan_in=FanIn(int(inputs))),
+        (784, 256, 128, 64, 32, 16, 8),
+    ),
+}
+EVEN: dict[str, _Kinds] = {
+    "lag": (lambda lag: Hardware(coupling_function=CouplingFunction(lag)), (0.1, 0.2, 0.4, 0.8)),
+    "second_even": (
+        lambda even: Hardware(coupling_function=CouplingFunction(second_even=even)),
+        (0.1, 0.2, 0.4, 0.8),
+    ),
+}
+
+
+def _experiment(name: str, title: str, curves: dict[str, _Kinds]) -> Experiment:
+    """Networks trained for every point of the curves, and the ideal ones on the same chips."""
+
+    def points(setting: Setting) -> list[tuple[str, float, Hardware]]:
+        return [
+            (curve, value, make(value))
+            for curve, (make, values) in curves.items()
+            for value in on_chips.sizes(setting).some(values)
+        ]
+
+    def ideal(setting: Setting) -> Stage:
+        return direct.stage(setting, MNIST, epochs=on_chips.sizes(setting).epochs)
+
+    def trained(setting: Setting, hardware: Hardware) -> Stage:
+        return on_chips.trained_for(setting, MNIST, hardware, epochs=on_chips.sizes(setting).epochs)
+
+    def stages(setting: Setting) -> list[Stage]:
+        return [
+            ideal(setting),
+            *(trained(setting, hardware) for _, _, hardware in points(setting)),
+        ]
+
+    def measure(context: ExperimentContext) -> Values:
+        setting = context.setting
+
+        def row(hardware: Hardware) -> Values:
+            found = {
+                label: on_chips.over_chips(
+                    on_chips.accuracies(context, MNIST, stage, hardware, 1)  # nothing is by chance
+                )
+                for label, stage in (
+                    ("trained", trained(setting, hardware)),
+                    ("not_trained", ideal(setting)),
+                )
+            }
+            return {"epochs": on_chips.sizes(setting).epochs, **found}
+
+        rows = on_chips.measured(
+            context,
+            [
+                (
+                    {"dataset": MNIST, "curve": curve, "value": value},
+                    partial(row, hardware),
+                )
+                for curve, value, hardware in points(setting)
+            ],
+        )
+        without = [run["top1"] for run in context.test(MNIST, ideal(setting))]
+        return {"rows": rows, "ideal": sum(without) / len(without)}
+
+    return Experiment(name, title, "", stages, measure)
+
+
+RESOURCES = _experiment(
+    "chip-resources", "How many couplers, bits and inputs a network needs", CURVES
+)
+EVEN_PART = _experiment("even-coupling", "What the even part of the coupling function costs", EVEN)

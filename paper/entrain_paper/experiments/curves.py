@@ -1,0 +1,65 @@
+"""Training curves: validation accuracy, and the losses of Stage II."""
+
+from __future__ import annotations
+
+from entrain.training import TrainingState
+from entrain_paper.experiments import main_stages
+from entrain_paper.experiments.setting import BOTH
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+
+
+def series(state: TrainingState, metric: str) -> list[list[float]]:
+    """A metric after each epoch, by run: (R, epochs)."""
+    return [list(values) for values in zip(*state.history[metric], strict=True)]
+
+
+def measure_validation(context: ExperimentContext) -> Values:
+    """Validation top-1 of every run after each epoch; Stage II begins at the selected PATH."""
+    rows = []
+    for name in BOTH:
+        students = main_stages.students(context.setting, name)
+        path, end = context.state(students["PATH"]), context.state(students["TWO-STAGE-END"])
+        before = [path.selected("top1", lane) for lane in range(path.lanes)]
+        rows.append(
+            {
+                "dataset": name,
+                "stage1": series(path, "top1"),
+                "stage2": [
+                    [first, *rest] for first, rest in zip(before, series(end, "top1"), strict=True)
+                ],
+                "stage1_selected": path.best_epoch.tolist(),
+                "stage2_selected": end.best_epoch.tolist(),
+            }
+        )
+    return {"rows": rows}
+
+
+def measure_components(context: ExperimentContext) -> Values:
+    """Mean training losses of every Stage-II epoch."""
+    rows = []
+    for name in BOTH:
+        state = context.state(main_stages.students(context.setting, name)["TWO-STAGE-END"])
+        rows.append(
+            {
+                "dataset": name,
+                "path_loss": series(state, "path_loss"),
+                "endpoint_loss": series(state, "endpoint_loss"),
+            }
+        )
+    return {"rows": rows}
+
+
+VALIDATION = Experiment(
+    "validation-curves",
+    "Validation accuracy across training orders",
+    "fig:appendix_B1_validation_accuracy",
+    main_stages.stages,
+    measure_validation,
+)
+COMPONENTS = Experiment(
+    "stage2-components",
+    "Components of the TWO-STAGE-END objective",
+    "fig:appendix_B1_stage2_components",
+    main_stages.stages,
+    measure_components,
+)

@@ -1,0 +1,108 @@
+"""What each imperfection costs: networks of each protocol under each effect at five strengths, and
+their yield on typical chips."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from entrain.evaluation.chips import Yield
+from entrain.hardware import preset
+from entrain.hardware.strengths import LADDERS
+from entrain.training import Stage
+from entrain_paper.experiments import on_chips
+from entrain_paper.experiments.setting import BOTH, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+
+THRESHOLDS = {"MNIST": (90.0, 95.0, 97.0), "Fashion-MNIST": (80.0, 85.0, 87.0)}
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """The networks of all four protocols."""
+    return [stage for name in BOTH for stage in on_chips.methods(setting, name).values()]
+
+
+def measure_strengths(context: ExperimentContext) -> Values:
+    """Test accuracy under every effect alone."""
+    setting, sizes = context.setting, on_chips.sizes(context.setting)
+
+    def row(name: str, stage: Stage, ladder: str) -> Values:
+        strengths = [
+            {
+                "label": each.label,
+                "value": each.value,
+                **on_chips.over_chips(
+                    on_chips.accuracies(
+                        context, name, stage, each.hardware, on_chips.sizes(setting).few_chips
+                    )
+                ),
+            }
+            for each in sizes.some(LADDERS[ladder])
+        ]
+        return {"strengths": strengths}
+
+    rows = on_chips.measured(
+        context,
+        [
+            (
+                {"dataset": name, "method": method, "effect": ladder},
+                partial(row, name, stage, ladder),
+            )
+            for name in BOTH
+            for method, stage in on_chips.methods(setting, name).items()
+            for ladder in sizes.some(list(LADDERS))
+        ],
+    )
+    ideal = [
+        {
+            "dataset": name,
+            "method": method,
+            "mean": float(np.mean([run["top1"] for run in context.test(name, stage)[:few]])),
+        }
+        for few in (setting.few_runs,)
+        for name in BOTH
+        for method, stage in on_chips.methods(setting, name).items()
+    ]
+    return {"rows": rows, "ideal": ideal}
+
+
+def measure_yield(context: ExperimentContext) -> Values:
+    """Test accuracy of one network of each protocol on many typical chips."""
+    rows: list[Values] = []
+    for name in BOTH:
+        for method, stage in on_chips.methods(context.setting, name).items():
+            state = context.state(stage)
+            best = max(range(stage.lanes), key=lambda lane: state.selected("top1", lane))
+            found = on_chips.accuracies(
+                context,
+                name,
+                stage,
+                preset("typical"),
+                on_chips.sizes(context.setting).many_chips,
+                run=best,
+            )[0]
+            over = Yield(tuple(round(float(each), 2) for each in found))  # of 10,000 images: exact
+            rows.append(
+                {
+                    "dataset": name,
+                    "method": method,
+                    "run": stage.runs[best],
+                    "chips": len(over.accuracies),
+                    **over.summary(),
+                    "above": {f"{level:g}": over.above(level) for level in THRESHOLDS[name]},
+                    "accuracies": list(over.accuracies),
+                }
+            )
+            context.on_progress(len(rows) / 8)
+    return {"rows": rows}
+
+
+STRENGTHS = Experiment(
+    "fragility",
+    "Each imperfection alone, at five strengths",
+    "",
+    stages,
+    measure_strengths,
+)
+YIELD = Experiment("typical-yield", "The yield on typical chips", "", stages, measure_yield)

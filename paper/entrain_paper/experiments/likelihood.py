@@ -1,0 +1,60 @@
+"""How likely the teacher's paths are under the networks' own noisy dynamics."""
+
+from __future__ import annotations
+
+import torch
+
+from entrain import kernels
+from entrain.evaluation import summarise
+from entrain.models.network import KuramotoNetwork
+from entrain.physics.likelihood import negative_log_likelihood
+from entrain_paper.experiments import main_stages
+from entrain_paper.experiments.setting import BOTH
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, TestExamples, Values
+
+_AT_A_TIME = 250  # test images whose whole paths are in memory
+
+
+def measure(context: ExperimentContext) -> Values:
+    """L_path over the test images, and the NLL that it gives at every temperature above zero."""
+    setting, rows = context.setting, list[Values]()
+    warm = [each for each in setting.temperatures if each > 0]
+    for name in BOTH:
+        for method, stage in main_stages.students(setting, name).items():
+            examples = context.test_examples(name, context.teacher(stage.teachers[0]))
+            networks = context.networks(stage)[: setting.few_runs]
+            losses = [_path_loss(network, examples) for network in networks]
+            found = torch.tensor(losses, dtype=torch.float64)
+            dynamics = stage.network.dynamics
+            nll = {f"{kt:g}": negative_log_likelihood(found, dynamics, kt).tolist() for kt in warm}
+            rows.append(
+                {
+                    "dataset": name,
+                    "method": method,
+                    "path_loss": losses,
+                    "mean_path_loss": summarise(losses).mean,
+                    "nll": nll,
+                }
+            )
+            context.on_progress(len(rows) / (2 * len(BOTH)))
+    return {"rows": rows}
+
+
+def _path_loss(network: KuramotoNetwork, examples: TestExamples) -> float:
+    """The mean over all test images."""
+    total = 0.0
+    for rows in torch.split(torch.arange(len(examples.labels)), _AT_A_TIME):
+        model = network.phase_model(examples.inputs[rows]).map(lambda tensor: tensor.detach()[None])
+        path = examples.coefficients[rows][None].to(model.fields)
+        loss, _ = kernels.path_loss(model, path, network.dynamics)
+        total += float(loss) * len(rows)
+    return total / len(examples.labels)
+
+
+EXPERIMENT = Experiment(
+    "likelihood",
+    "The teacher's paths as samples of the noisy dynamics",
+    "",
+    main_stages.stages,
+    measure,
+)

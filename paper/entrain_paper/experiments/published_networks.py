@@ -1,0 +1,160 @@
+"""Our network among published ones: our rows computed, the others cited.
+
+The cited rows are the paper's, with its provenance letters: H hardware, S simulation, D stated in
+the source, A counted from a stated architecture.
+"""
+
+from __future__ import annotations
+
+from entrain.rules import Protocol
+from entrain.training import Stage
+from entrain_paper.experiments import main_stages, widths
+from entrain_paper.experiments.published import CITATIONS, published
+from entrain_paper.experiments.setting import BOTH, MNIST, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
+
+
+def _stages(setting: Setting) -> list[Stage]:
+    return [main_stages.students(setting, name)["TWO-STAGE-END"] for name in BOTH]
+
+
+def _cited(table: str) -> list[Values]:
+    """The rows of a published table that are not the paper's own, with their citations."""
+    rows = published()[table]["rows"]
+    return [row | {"source": CITATIONS[row["citation"]]} for row in rows if row.get("citation")]
+
+
+def _accuracies(context: ExperimentContext) -> Values:
+    found = {}
+    for name, key in zip(BOTH, ("mnist", "fashion"), strict=True):
+        stage = main_stages.students(context.setting, name)["TWO-STAGE-END"]
+        each = summary(context.test(name, stage))
+        found[f"{key}_top1_mean"], found[f"{key}_top1_sd"] = (
+            each["mean"]["top1"],
+            each["sd"]["top1"],
+        )
+    return found
+
+
+def measure_resources(context: ExperimentContext) -> Values:
+    """Oscillators, input coefficients and couplers of the network itself."""
+    network = context.networks(main_stages.students(context.setting, MNIST)["TWO-STAGE-END"])[0]
+    ours = {
+        "system": "Entrain",
+        "platform": "Kuramoto",
+        "task": "MNIST / Fashion-MNIST",
+        "hidden": network.hidden,
+        "output": network.outputs,
+        "total": network.oscillators,
+        "input_coefficients": network.input_weights.numel(),
+        "couplers": network.couplers,
+        "input_encoding": "hidden local fields",
+        "implementation": "simulation",
+        **_accuracies(context),
+    }
+    return {"ours": ours, "others": _cited("cross_platform_resources")}
+
+
+def measure_protocols(context: ExperimentContext) -> Values:
+    """How the two stages use the dynamics, read off their protocols."""
+    students = main_stages.students(context.setting, MNIST)
+    rollouts = {
+        method: int(stage.rule.has_endpoint)
+        for method, stage in students.items()
+        if isinstance(stage.rule, Protocol)
+    }
+    ours = {
+        "system": "Entrain",
+        "training_rule": "path pretraining + endpoint fine-tuning",
+        "training_states": "I: teacher path; II: autonomous rollout",
+        "stage1_rollouts": rollouts["PATH"],
+        "stage2_rollouts": rollouts["TWO-STAGE-END"],
+        "training_hardware": "simulation",
+        "update": "digital",
+        "inference_state": "state at t_f",
+        "inference_evolution": "one rollout",
+    }
+    return {"ours": ours, "others": _cited("cross_platform_training")}
+
+
+def measure_broader(context: ExperimentContext) -> Values:
+    """State variables that evolve during inference, structure, readout and accuracy."""
+    network = context.networks(main_stages.students(context.setting, MNIST)["TWO-STAGE-END"])[0]
+    ours = {
+        "system": "Entrain",
+        "substrate": "Kuramoto",
+        "architecture": f"{network.inputs}->{network.hidden}+{network.outputs}",
+        "n_dyn": network.oscillators,
+        "input": "static, hidden fields",
+        "regime": "finite-time transient",
+        "structure": "gradient flow",
+        "interactions": "symmetric pairwise",
+        "readout": "none",
+        "prediction_state": "output oscillators at t_f",
+        "implementation": "simulation",
+        **_accuracies(context),
+    }
+    return {
+        "ours": ours,
+        "others": _cited("broader_context"),
+        "notes": published()["broader_context"]["footnote_values"],
+    }
+
+
+def measure_scale(context: ExperimentContext) -> Values:
+    """Digit accuracy against oscillators: ours at every width, and those the paper prints."""
+    ours = []
+    for hidden in context.setting.widths:
+        _, end = widths.pair(context.setting, MNIST, hidden)
+        each = summary(context.test(MNIST, end)[: context.setting.few_runs])
+        oscillators = context.networks(end)[0].oscillators
+        ours.append({"oscillators": oscillators, "top1": each["mean"]["top1"]})
+    others = [
+        {
+            "system": row["system"],
+            "source": row["source"],
+            "oscillators": row["total"],
+            "top1": row.get("mnist_top1_mean") or row["other_task_top1_mean"],
+            "task": row["task"],
+            "standard": "mnist_top1_mean" in row,
+        }
+        for row in _cited("cross_platform_resources")
+        if row.get("total") and row["citation"] in _OSCILLATOR_NETWORKS
+    ]
+    return {"ours": ours, "others": others, "without_printed_accuracy": _NOT_PRINTED}
+
+
+_OSCILLATOR_NETWORKS = ("rageau2025training", "gower2025train", "wang2024training")
+_NOT_PRINTED = [
+    CITATIONS[key]
+    for key in ("moayed2026design", "abernot2023training", "gemo2026leveraging", "cai2025oscnet")
+]
+
+RESOURCES = Experiment(
+    "resources",
+    "Resources across platforms",
+    "tab:cross_platform_resources",
+    _stages,
+    measure_resources,
+)
+PROTOCOLS = Experiment(
+    "training-protocols",
+    "Training and inference protocols across platforms",
+    "tab:cross_platform_training",
+    lambda setting: list(main_stages.students(setting, MNIST).values()),
+    measure_protocols,
+)
+BROADER = Experiment(
+    "broader-context",
+    "Broader context among dynamical classifiers",
+    "tab:broader_dynamical_context",
+    _stages,
+    measure_broader,
+)
+SCALE = Experiment(
+    "oscillator-scale",
+    "Digit accuracy against the number of oscillators",
+    "fig:oscillator_digit_scale",
+    lambda setting: [widths.pair(setting, MNIST, hidden)[1] for hidden in setting.widths],
+    measure_scale,
+)

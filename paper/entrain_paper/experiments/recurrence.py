@@ -1,0 +1,67 @@
+"""Do recurrence, trained couplings and time help? The same training with each removed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from entrain.physics import Dynamics, NetworkSpec
+from entrain.rules import DirectProtocol
+from entrain.training import Stage
+from entrain_paper.experiments import direct
+from entrain_paper.experiments.setting import BOTH, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
+
+# From pi/2 an output hears of its neighbours only once they have moved: in the second step.
+HIDDEN = "couplings between hidden oscillators"
+TRAINING = "training of the couplings"
+TWO_STEPS = "time: two Euler steps"
+STEPS = {"time: four Euler steps": 4, TWO_STEPS: 2, "time: one Euler step": 1}
+WITHOUT = ("nothing", HIDDEN, TRAINING, *STEPS)
+
+
+def stage(setting: Setting, name: str, without: str, outputs: int = 10) -> Stage:
+    """DIRECT with its usual settings and a part removed."""
+    full = direct.stage(setting, name)
+    assert isinstance(full.rule, DirectProtocol)
+    network, rule = full.network, full.rule
+    if without == HIDDEN:
+        graph = torch.zeros(network.hidden + outputs, network.hidden + outputs, dtype=torch.bool)
+        graph[: network.hidden, network.hidden :] = True
+        network = NetworkSpec.from_graph(graph | graph.T, hidden=network.hidden)
+    if without == TRAINING:
+        # As strong as trained ones: with couplings of their small start there is no network.
+        rule = replace(rule, frozen=("couplings",), initial_couplings=1.0)
+    if without in STEPS:
+        network = replace(network, dynamics=Dynamics(steps=STEPS[without]))
+    return replace(full, network=network, rule=rule)
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """All of both datasets."""
+    return [stage(setting, name, without) for name in BOTH for without in WITHOUT]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Test accuracy of each."""
+    rows: list[Values] = []
+    for name in BOTH:
+        for without in WITHOUT:
+            each = stage(context.setting, name, without)
+            state = context.state(each)
+            rows.append(
+                {
+                    "dataset": name,
+                    "without": without,
+                    "validation": [state.selected("top1", lane) for lane in range(each.lanes)],
+                    **summary(context.test(name, each), ("top1", "top2")),
+                }
+            )
+            context.on_progress(len(rows) / (len(BOTH) * len(WITHOUT)))
+    return {"rows": rows}
+
+
+EXPERIMENT = Experiment(
+    "recurrence", "Do recurrence, trained couplings and time help?", "", stages, measure
+)

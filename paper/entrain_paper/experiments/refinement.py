@@ -1,0 +1,153 @@
+"""The same frozen networks on a grid twice as fine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+
+from entrain.evaluation import Refinement, refine, summarise
+from entrain_paper.experiments import main_stages
+from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
+from entrain_paper.experiments.published import published
+from entrain_paper.experiments.setting import BOTH, MNIST
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.teacher_spread import source
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Top-1, predictions and outputs at K and 2 K Euler steps of every run."""
+    rows: list[Values] = []
+    for name in BOTH:
+        for method, stage in main_stages.students(context.setting, name).items():
+            inputs, labels = context.examples(name)
+            steps = stage.network.dynamics.steps
+            found = [
+                refine(network, inputs, labels, (steps, 2 * steps))
+                for network in context.networks(stage)[: context.setting.few_runs]
+            ]
+            rows.append({"dataset": name, "method": method, **_summary(found)})
+            context.on_progress(len(rows) / 4)
+    return {"rows": rows}
+
+
+def _summary(found: list[Refinement]) -> Values:
+    columns = {
+        "top1_coarse": [each.top1[0] for each in found],
+        "top1_fine": [each.top1[1] for each in found],
+        "change": [each.top1_change for each in found],
+        "disagreement": [each.disagreement for each in found],
+        "rms_output_change": [each.rms_output_change for each in found],
+    }
+    summaries = {name: summarise(values) for name, values in columns.items()}
+    return {
+        "steps": list(found[0].steps),
+        "mean": {name: each.mean for name, each in summaries.items()},
+        "sd": {name: each.sd for name, each in summaries.items()},
+        "largest_output_change": max(each.largest_output_change for each in found),
+        "largest_phase_increment": [
+            max(each.largest_phase_increment[grid] for each in found) for grid in (0, 1)
+        ],
+        "runs": [asdict(each) for each in found],
+    }
+
+
+def compare(values: Values) -> Comparison:
+    """Top-1 on both grids, and the changes between them."""
+    papers = {(row["dataset"], row["method"]): row for row in published()["refinement"]["rows"]}
+    rows = []
+    for ours in values["rows"]:
+        name, method, mean, sd = ours["dataset"], ours["method"], ours["mean"], ours["sd"]
+        paper = papers[name, method]
+        cells = []
+        for metric, theirs, form, again in (
+            ("top1_coarse", "top1_200", ".3f", True),  # the networks of multiseed
+            ("top1_fine", "top1_400", ".3f", True),  # that and the change
+            ("change", "change", "+.3f", False),
+            ("disagreement", "disagreement", ".3f", False),
+            ("rms_output_change", "rms_output_change", ".6f", False),
+        ):
+            by = source(name, method, "top1" if metric.startswith("top1") else metric)
+            number, spread = paper[f"{theirs}_mean"], paper.get(f"{theirs}_sd")
+            cells.append(Cell(number, mean[metric], by, spread, sd[metric], form, again))
+        rows.append(Row((name, method), tuple(cells)))
+    coarse_steps, fine_steps = values["rows"][0]["steps"]
+    return Comparison(
+        ("dataset", "method"),
+        (
+            f"top-1 % at K={coarse_steps}",
+            f"top-1 % at K={fine_steps}",
+            "change, points",
+            "changed predictions %",
+            "RMS output change",
+        ),
+        tuple(rows),
+        _claims(values["rows"]),
+    )
+
+
+def _claims(rows: list[Values]) -> tuple[Claim, ...]:
+    """The paper's claims about its grids, with its own numbers as bounds."""
+    text = published()["refinement"]
+    largest = max(abs(row["mean"]["change"]) for row in rows)
+    output = max(row["largest_output_change"] for row in rows)
+    steps = {(r["dataset"], r["method"]): r["largest_phase_increment"] for r in rows}
+    ratios = [coarse / fine for coarse, fine in steps.values()]
+    steepest = max(steps, key=lambda group: float(steps[group][0]))
+    group = text["max_phase_increment_group"]
+    tops = {(row["dataset"], row["method"]): row["mean"] for row in rows}
+    gaps = [
+        tops[name, "TWO-STAGE-END"][grid] - tops[name, "PATH"][grid]
+        for name in BOTH
+        for grid in ("top1_coarse", "top1_fine")
+    ]
+    numbers = [largest, output, *ratios, *(n for mean in tops.values() for n in mean.values())]
+    bound, most = text["max_abs_mean_top1_change"], text["max_output_difference"]
+    return (
+        Claim(
+            f"a grid twice as fine changes no mean by more than {bound} points",
+            largest <= bound,
+            f"largest {largest:.3f} points",
+        ),
+        Claim(
+            "MNIST PATH changes most",
+            abs(tops[MNIST, "PATH"]["change"]) == largest,
+            ", ".join(f"{' '.join(group)} {mean['change']:+.3f}" for group, mean in tops.items()),
+        ),
+        Claim(
+            f"no output changes by more than {most:.4f}",
+            output <= most,
+            f"largest {output:.4f}",
+        ),
+        Claim(
+            "the largest phase increment halves in every group, within 1 %",
+            all(abs(ratio / 2.0 - 1.0) <= 0.01 for ratio in ratios),
+            f"factor {min(ratios):.4f} to {max(ratios):.4f}",
+        ),
+        Claim(
+            f"{group['dataset']} {group['method']} has the largest phase increment",
+            steepest == (group["dataset"], group["method"]),
+            f"{steps[steepest][0]:.4f} to {steps[steepest][1]:.4f} rad, {' '.join(steepest)} "
+            f"(paper {text['max_phase_increment_200']:.4f} to "
+            f"{text['max_phase_increment_400']:.4f})",
+        ),
+        Claim(
+            "TWO-STAGE-END stays above PATH on both grids",
+            min(gaps) > 0,
+            f"by {min(gaps):.2f} points or more",
+        ),
+        Claim(
+            "all outputs and increments are finite on both grids",
+            all(math.isfinite(number) for number in numbers),
+            f"{sum(math.isfinite(n) for n in numbers)} of {len(numbers)} summaries",
+        ),
+    )
+
+
+EXPERIMENT = Experiment(
+    "refinement",
+    "Sensitivity to a twofold finer integration grid",
+    "tab:appendix_H_numerical_refinement",
+    main_stages.stages,
+    measure,
+    compare,
+)

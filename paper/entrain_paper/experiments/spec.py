@@ -1,0 +1,183 @@
+"""An experiment: stages to train, and what to measure on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from entrain.data import ImageDataset
+from entrain.evaluation import evaluate, scores_of, summarise
+from entrain.models.network import KuramotoNetwork
+from entrain.models.teacher import Teacher
+from entrain.physics import path_coefficients
+from entrain.rules import Protocol
+from entrain.training import Stage, TrainingState, best_lane, digest
+from entrain_paper.experiments.comparison import Comparison
+from entrain_paper.experiments.setting import FASHION, MNIST, Setting
+
+Values = dict[str, Any]  # JSON values
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of the paper, or an experiment of our own.
+
+    `stages` must be trained for it, `measure` turns them into JSON values, and `compare` compares
+    these with the paper's numbers, if it prints any. `source` is the label of the table or figure
+    in the paper, "" if there is none.
+    """
+
+    name: str
+    title: str
+    source: str
+    stages: Callable[[Setting], list[Stage]]
+    measure: Callable[[ExperimentContext], Values]
+    compare: Callable[[Values], Comparison] | None = None
+
+
+@dataclass(frozen=True)
+class TestExamples:
+    """Test examples: inputs (M, D), labels (M,), and a teacher's targets for them."""
+
+    inputs: Tensor
+    labels: Tensor
+    targets: Tensor  # (M, O)
+    coefficients: Tensor  # (M, N)
+
+
+class ExperimentContext:
+    """What an experiment measures with: trained stages, test examples, a device."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        states: Mapping[str, TrainingState],
+        dataset: Callable[[str], ImageDataset],
+        device: torch.device,
+        on_progress: Callable[[float], None] | None = None,
+        headers: Mapping[str, Values] | None = None,
+    ) -> None:
+        """`headers` of the stages' states, by key, say how long they took and where."""
+        self.setting, self.device = setting, device
+        self._headers = headers or {}
+        self.on_progress = on_progress or (lambda fraction: None)
+        self._states, self._dataset = states, dataset
+
+    def state(self, stage: Stage) -> TrainingState:
+        """The training state of a stage."""
+        return self._states[stage.key]
+
+    def seconds(self, stage: Stage) -> float | None:
+        """How long a stage was trained, if known."""
+        found = self._headers.get(stage.key, {}).get("seconds")
+        return None if found is None else float(found)
+
+    def trained_on(self, stage: Stage) -> str | None:
+        """The device a stage was trained on, if known."""
+        return self._headers.get(stage.key, {}).get("device")
+
+    def data(self, name: str) -> ImageDataset:
+        """The dataset that stands for the paper's `name`."""
+        return self._dataset(self.setting.dataset(name))
+
+    def teacher(self, stage: Stage) -> Teacher:
+        """The teacher a stage selected."""
+        return stage.teacher(self.state(stage))
+
+    def networks(self, stage: Stage) -> list[KuramotoNetwork]:
+        """The selected network of every run."""
+        return stage.networks(self.state(stage), self.device)
+
+    def examples(self, name: str) -> tuple[Tensor, Tensor]:
+        """Inputs (M, D) and labels (M,) of the test examples of the paper's dataset `name`."""
+        data = self.data(name)
+        inputs = data.preprocessing(data.test.features).to(self.device)
+        return inputs, torch.from_numpy(data.test.labels).to(self.device)
+
+    def test_examples(self, name: str, teacher: Teacher) -> TestExamples:
+        """The same with a teacher's targets."""
+        inputs, labels = self.examples(name)
+        activations = teacher.activations(inputs)
+        targets = activations[:, -teacher.outputs :]
+        return TestExamples(inputs, labels, targets, path_coefficients(activations))
+
+    def test(self, name: str, stage: Stage) -> list[Values]:
+        """Metrics of every run of a stage on the test examples, with its selected epoch.
+
+        Those against a teacher belong to the paper's protocols alone, each against its own.
+        """
+        state, found = self.state(stage), []
+        inputs, labels = self.examples(name)
+        targets: list[Tensor | None] = [None]
+        if isinstance(stage.rule, Protocol):
+            targets = [self.teacher(teacher).targets(inputs) for teacher in stage.teachers]
+        for lane, network in enumerate(self.networks(stage)):
+            scores = scores_of(network, inputs)
+            found.append(
+                {
+                    "run": stage.runs[lane],
+                    **evaluate(scores, labels, targets[lane % len(targets)]),
+                    "epoch": int(state.best_epoch[lane]),
+                    "diverged": int(state.diverged[lane]),
+                }
+            )
+        return found
+
+    def teacher_test(self, name: str, stage: Stage) -> Values:
+        """Validation and test accuracy of the selected teacher, percent."""
+        state, teacher = self.state(stage), self.teacher(stage)
+        examples = self.test_examples(name, teacher)
+        lane = best_lane(state)
+        return {
+            "validation_top1": state.selected("top1", lane),
+            "validation_cross_entropy": state.selected("cross_entropy", lane),
+            "test_top1": evaluate(examples.targets, examples.labels)["top1"],
+            "initialisation": lane,
+            "epoch": int(state.best_epoch[lane]),
+            "seed": stage.seed,
+        }
+
+
+METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
+_AS_RELEASED = ((MNIST, 2), (FASHION, 0))  # teachers when the first keys were made
+
+
+def summary(runs: list[Values], metrics: tuple[str, ...] = METRICS) -> Values:
+    """Mean and sample SD of each metric over runs, and the runs themselves."""
+    found = {metric: summarise([run[metric] for run in runs]) for metric in metrics}
+    return {
+        "mean": {metric: each.mean for metric, each in found.items()},
+        "sd": {metric: each.sd for metric, each in found.items()},
+        "runs": runs,
+    }
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """An experiment at a setting: the last stage of it, whose outcome is JSON."""
+
+    experiment: Experiment
+    setting: Setting
+
+    @property
+    def needs(self) -> tuple[Stage, ...]:
+        """The stages it measures."""
+        return tuple(self.experiment.stages(self.setting))
+
+    @property
+    def title(self) -> str:
+        """Its name in a list."""
+        return f"measure {self.experiment.name}"
+
+    @cached_property
+    def key(self) -> str:
+        """What distinguishes this measurement from the same experiment at another setting. The keys
+        of its stages already distinguish its teachers."""
+        needs = sorted(stage.key for stage in self.needs)
+        setting = replace(self.setting, teacher_seeds=_AS_RELEASED)
+        return f"{self.experiment.name}-{digest([setting, needs])}"

@@ -1,0 +1,116 @@
+"""From exact zero all hidden oscillators are equal, and only rounding separates them.
+
+With W = 0 and J = 0 every hidden oscillator gets the same gradient from every image. In exact
+arithmetic their rows of W stay equal. If floating-point sums are taken in another order for another
+row, rows begin to differ, and the difference grows. This is shown twice: step by step in one
+training order, in single and double precision; and at the end of each training order of
+single-runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from entrain.rules.interface import shuffled
+from entrain.rules.two_stage_task import endpoint_loss
+from entrain.training import Stage
+from entrain_paper.experiments import auxiliary, single_runs
+from entrain_paper.experiments.setting import AUXILIARY_RATE, MNIST, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+
+EVERY = 10  # steps between two that are kept, after the first ones
+
+
+def orders(setting: Setting) -> dict[str, Stage]:
+    """The stages from exact zero in many training orders, by protocol."""
+    found = single_runs.branches(setting, MNIST)
+    return {method: found[method][0] for method in auxiliary.FROM_ZERO}
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """The teacher, and these."""
+    return [setting.teacher(MNIST), *orders(setting).values()]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Spread of the rows of W: over the steps of one order, and for the selected network of every
+    order."""
+    runs: list[Values] = []
+    for method, stage in orders(context.setting).items():
+        spreads = _spread(context.state(stage).best["input_weights"]).tolist()
+        for run, spread in zip(context.test(MNIST, stage), spreads, strict=True):
+            found = {"order": run["run"], "top1": run["top1"], "spread": spread}
+            runs.append({"method": method, **found})
+    return {"dataset": MNIST, "rows": _over_steps(context), "runs": runs}
+
+
+def _spread(weights: Tensor) -> Tensor:
+    """The largest difference between two rows of the weights (..., H, D)."""
+    return (weights.amax(-2) - weights.amin(-2)).amax(-1)
+
+
+def _over_steps(context: ExperimentContext) -> list[Values]:
+    """ZERO-END-ONLY in order 0 for as many epochs as it is trained, in both precisions."""
+    setting, data = context.setting, context.data(MNIST)
+    teacher = context.teacher(setting.teacher(MNIST))
+    inputs = data.preprocessing(data.train.features, unseen=False).to(context.device)
+    targets = teacher.targets(inputs)
+    batches: list[Tensor] = []
+    for epoch in range(setting.endpoint_epochs):
+        order = shuffled("student", 0, (0,), epoch, len(inputs))[0]
+        batches += torch.split(order.to(context.device), setting.batch_size)
+    rows: list[Values] = []
+    for dtype in (torch.float32, torch.float64):
+        start, share = len(rows) / 2, 0.5 / len(batches)
+        steps, spreads, sizes = list[int](), list[float](), list[float]()
+        for index, weights in enumerate(_trained(setting, inputs, targets, batches, dtype)):
+            step = index + 1
+            if step <= EVERY or step % EVERY == 0:
+                steps.append(step)
+                spreads.append(float(_spread(weights)))
+                sizes.append(float(weights.abs().max()))
+            context.on_progress(start + share * step)
+        rows.append(
+            {
+                "arithmetic": str(dtype).removeprefix("torch."),
+                "step": steps,
+                "spread": spreads,
+                "size": sizes,
+            }
+        )
+    return rows
+
+
+def _trained(
+    setting: Setting, inputs: Tensor, targets: Tensor, batches: list[Tensor], dtype: torch.dtype
+) -> Iterator[Tensor]:
+    """The input weights (H, D) after each step of ZERO-END-ONLY at the auxiliary rate."""
+    network = setting.main_path(MNIST).network
+    outputs = targets.shape[-1]
+    n = network.hidden + outputs
+    like = torch.zeros((), dtype=dtype, device=inputs.device)
+    tensors = {
+        "input_weights": like.new_zeros(1, network.hidden, inputs.shape[1]),
+        "biases": like.new_zeros(1, n),
+        "couplings": like.new_zeros(1, n, n),
+    }
+    spec = network.on(like, 1, outputs)
+    for rows in batches:
+        parameters, some = spec.parameters(tensors), inputs[rows].to(dtype)[None]
+        model = parameters.phase_model(some)
+        _, by_model = endpoint_loss(model, targets[rows].to(dtype)[None], network.dynamics)
+        for name, gradient in parameters.pullback(by_model, some).items():
+            tensors[name] = tensors[name] - AUXILIARY_RATE * gradient
+        yield tensors["input_weights"][0]
+
+
+EXPERIMENT = Experiment(
+    "from-zero-symmetry",
+    "Rounding decides what training from exact zero becomes",
+    "",
+    stages,
+    measure,
+)

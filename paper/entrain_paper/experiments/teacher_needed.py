@@ -1,0 +1,110 @@
+"""Is the teacher needed? Four starts, two objectives, one optimiser and one budget, on MNIST."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from entrain.physics import NetworkSpec
+from entrain.rules import DirectProtocol, Protocol
+from entrain.training import Stage
+from entrain_paper.experiments.comparison import Claim, Comparison
+from entrain_paper.experiments.setting import MNIST, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
+
+STARTS = ("exact zero", "small random", "path by SGD", "path exact")
+OBJECTIVES = ("labels", "teacher's outputs")
+LEVELS = (95.0, 96.0, 97.0)
+
+
+def _path(setting: Setting, *, exact: bool) -> Stage:
+    path = setting.main_path(MNIST)
+    if not exact:
+        return path
+    assert isinstance(path.rule, Protocol)
+    return replace(path, rule=replace(path.rule, solver="exact", epochs=1))
+
+
+def stage(setting: Setting, start: str, objective: str) -> Stage:
+    """Plain AdamW without augmentation, the same epochs and rates everywhere."""
+    protocol = DirectProtocol(
+        epochs=max(2, setting.direct_epochs // 10),
+        batch_size=setting.batch_size,
+        input_rate=3e-3,
+        coupling_rate=3e-2,
+        fine_epochs=1,
+        averaging=0.99,
+        start="PATH" if start.startswith("path") else ("zero" if "zero" in start else "random"),
+        distillation=0.0 if objective == "labels" else 1.0,
+    )
+    began = _path(setting, exact="exact" in start) if start.startswith("path") else None
+    return Stage(
+        protocol,
+        setting.dataset(MNIST),
+        NetworkSpec(hidden=setting.hidden),
+        runs=tuple(range(setting.few_runs)),
+        start=began,
+        teachers=() if objective == "labels" else (setting.teacher(MNIST),),
+    )
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """All eight."""
+    return [stage(setting, start, objective) for start in STARTS for objective in OBJECTIVES]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Test accuracy, and the epoch in which each run first reached each validation level."""
+    rows = []
+    for start in STARTS:
+        for objective in OBJECTIVES:
+            each = stage(context.setting, start, objective)
+            history = context.state(each).history["top1"]  # (epochs, runs)
+            reached = {
+                f"{level:g}": [
+                    next((e + 1 for e, tops in enumerate(history) if tops[lane] >= level), None)
+                    for lane in range(each.lanes)
+                ]
+                for level in LEVELS
+            }
+            rows.append(
+                {
+                    "start": start,
+                    "objective": objective,
+                    "epochs": each.epochs,
+                    "reached": reached,
+                    **summary(context.test(MNIST, each), ("top1",)),
+                }
+            )
+    return {"dataset": MNIST, "rows": rows}
+
+
+def compare(values: Values) -> Comparison:
+    """What the results show."""
+    rows = {(r["start"], r["objective"]): r for r in values["rows"]}
+    tops = {key: row["mean"]["top1"] for key, row in rows.items()}
+    small = tops["small random", "labels"]
+    zero = max(top for (start, _), top in tops.items() if start == "exact zero")
+    others = min(top for (start, _), top in tops.items() if start != "exact zero")
+    taught = max(top for (_, objective), top in tops.items() if objective != "labels")
+    listed = "; ".join(f"{start}, {goal}: {top:.2f}" for (start, goal), top in tops.items())
+    return Comparison(
+        (),
+        (),
+        (),
+        (
+            Claim(
+                "exact zero is the worst start for both objectives",
+                zero < others,
+                f"at best {zero:.2f}, the others at least {others:.2f} %",
+            ),
+            Claim(
+                "labels with a small random start beat the teacher's outputs with any start",
+                small > taught,
+                f"{small:.2f} against {taught:.2f} %",
+            ),
+        ),
+        notes=(f"Test top-1 %: {listed}.",),
+    )
+
+
+EXPERIMENT = Experiment("teacher-needed", "Is the teacher needed?", "", stages, measure, compare)

@@ -1,0 +1,147 @@
+"""Accuracy of networks trained for the imperfections of a chip, one at a time and together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from entrain.hardware import Dead, Hardware, Levels, Mismatch, Sparsity, preset
+from entrain.training import Stage
+from entrain_paper.experiments import direct, on_chips
+from entrain_paper.experiments.setting import BOTH, FASHION, MNIST, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a network is trained for, and with how many hidden oscillators; None is the main size.
+
+    `settings` has, by dataset, fields of DIRECT that differ from the usual ones: of those that were
+    compared (results/hardware-trials.json) the ones with the best mean on validation images.
+    """
+
+    label: str
+    hardware: Hardware
+    hidden: int | None = None
+    settings: Mapping[str, dict[str, Any]] = field(default_factory=dict, hash=False)
+
+    def stage(self, setting: Setting, name: str) -> Stage:
+        """Networks trained for it."""
+        return on_chips.trained_for(
+            setting, name, self.hardware, hidden=self.hidden, settings=self.settings
+        )
+
+    def ideal(self, setting: Setting, name: str) -> Stage:
+        """Networks of its size trained for none of it."""
+        return direct.stage(setting, name, self.hidden)
+
+
+LO = preset("lo-2023")
+THREE_BITS = Levels(bits=3, range=2.5)
+TERNARY = Levels(bits=2, range=1.5)
+TOGETHER = Hardware(
+    coupling_levels=Levels(bits=4),
+    mismatch=Mismatch(couplings=0.1),
+    sparsity=Sparsity(0.5),
+)
+SLOW_INPUTS = {MNIST: {"input_rate": 5e-3}}
+CONSTRAINTS = (
+    Constraint("all of typical at once", preset("typical"), settings=on_chips.FOR_TYPICAL_SETTINGS),
+    Constraint("4-bit couplings", Hardware(coupling_levels=Levels(bits=4))),
+    Constraint("3-bit couplings", Hardware(coupling_levels=THREE_BITS), settings=SLOW_INPUTS),
+    Constraint("ternary couplings", Hardware(coupling_levels=TERNARY)),
+    Constraint(
+        "20 % mismatch of couplings",
+        Hardware(mismatch=Mismatch(couplings=0.2)),
+        settings=SLOW_INPUTS,
+    ),
+    Constraint(
+        "a tenth of the couplers dead",
+        Hardware(dead=Dead(couplers=0.1)),
+        settings={MNIST: {"coarse_steps": 100}},
+    ),
+    Constraint(
+        "a quarter of the couplers kept",
+        Hardware(sparsity=Sparsity(0.25)),
+        settings=SLOW_INPUTS,
+    ),
+    Constraint("a tenth of the couplers kept", Hardware(sparsity=Sparsity(0.1))),
+    Constraint(
+        "4 bits, 10 % mismatch, half of the couplers",
+        TOGETHER,
+        settings={FASHION: {"weight_decay": 0.03, "averaging": 0.9995}},
+    ),
+    Constraint(
+        "lo-2023: 48 oscillators, 29 levels, 10 % mismatch",
+        LO,
+        38,
+        settings={
+            MNIST: {"coarse_steps": 200, "input_rate": 5e-3},
+            FASHION: {"coarse_steps": 200},
+        },
+    ),
+)
+_ON_FASHION = ("all of typical at once", "4 bits, 10 % mismatch", "lo-2023")
+
+
+def constraints(setting: Setting, name: str) -> list[Constraint]:
+    """The constraints of a dataset: on Fashion-MNIST only those of several effects together."""
+    every = [each for each in CONSTRAINTS if name == MNIST or each.label.startswith(_ON_FASHION)]
+    return on_chips.sizes(setting).some(every)
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """Networks for every constraint, and of every size without any."""
+    return [
+        stage
+        for name in BOTH
+        for each in constraints(setting, name)
+        for stage in (each.stage(setting, name), each.ideal(setting, name))
+    ]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Test accuracy over chips of networks trained for them, and of networks that were not."""
+    setting, sizes = context.setting, on_chips.sizes(context.setting)
+
+    def row(name: str, each: Constraint) -> Values:
+        trained, ideal = each.stage(setting, name), each.ideal(setting, name)
+        state = context.state(trained)
+        return {
+            "trained": on_chips.over_chips(
+                on_chips.accuracies(context, name, trained, each.hardware, sizes.chips)
+            ),
+            "not_trained": on_chips.over_chips(
+                on_chips.accuracies(context, name, ideal, each.hardware, sizes.few_chips)
+            ),
+            "validation": [state.selected("top1", lane) for lane in range(trained.lanes)],
+            "epochs": [int(epoch) for epoch in state.best_epoch],
+        }
+
+    rows = on_chips.measured(
+        context,
+        [
+            (
+                {
+                    "dataset": name,
+                    "constraint": each.label,
+                    "hardware": each.hardware.to_json(),
+                    "N": each.ideal(setting, name).network.hidden
+                    + len(context.data(name).class_names),
+                },
+                partial(row, name, each),
+            )
+            for name in BOTH
+            for each in constraints(setting, name)
+        ],
+    )
+    return {"rows": rows}
+
+
+EXPERIMENT = Experiment(
+    "trained-for-chips", "Networks trained for what chips do to them", "", stages, measure
+)
+ROBUST = ((MNIST, CONSTRAINTS[0]), (FASHION, CONSTRAINTS[0]), (MNIST, CONSTRAINTS[-1]))
+"""What ships: networks for typical chips, and for the published chip of 48 oscillators."""

@@ -1,0 +1,136 @@
+"""Autonomous trajectories against the teacher path: over the whole rollout, and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from entrain.evaluation import trajectory_errors, trajectory_rmse
+from entrain.training import Stage
+from entrain_paper.experiments import auxiliary
+from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
+from entrain_paper.experiments.published import published
+from entrain_paper.experiments.setting import BOTH
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.teacher_spread import source
+from entrain_paper.experiments.values import rounded
+
+NODES = ("output", "hidden", "all")
+
+
+def errors(
+    context: ExperimentContext, name: str, pair: Sequence[Stage], order: int = 0
+) -> dict[str, Values]:
+    """Method -> node set -> RMSE of cos(theta) at each of the K + 1 times, as a tensor, for one
+    training order of PATH and TWO-STAGE-END."""
+    path, end = pair
+    examples = context.test_examples(name, context.teacher(path.teachers[0]))
+    return {
+        method: trajectory_errors(
+            context.networks(stage)[order], examples.inputs, examples.coefficients
+        )
+        for method, stage in (("path", path), ("two_stage_end", end))
+    }
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Trajectory RMSE of each node set."""
+    rows = []
+    for name in BOTH:
+        found = errors(context, name, auxiliary.pair(context.setting, name))
+        for nodes in NODES:
+            values = {f"{m}_rmse": trajectory_rmse(each[nodes]) for m, each in found.items()}
+            rows.append({"dataset": name, "nodes": nodes, **values})
+    return {"rows": rows}
+
+
+def measure_in_time(context: ExperimentContext) -> Values:
+    """The time-resolved RMSE, and at how many later times each ordering holds."""
+    rows = []
+    for name in BOTH:
+        found = errors(context, name, auxiliary.pair(context.setting, name))
+        for nodes in ("output", "hidden"):
+            path, end = found["path"][nodes], found["two_stage_end"][nodes]
+            rows.append(
+                {
+                    "dataset": name,
+                    "nodes": nodes,
+                    "path": rounded(path, 6),
+                    "two_stage_end": rounded(end, 6),
+                    "times_after_start": len(path) - 1,
+                    "times_path_is_larger": int((path[1:] > end[1:]).sum()),
+                }
+            )
+    return {"rows": rows}
+
+
+def compare(values: Values) -> Comparison:
+    """Trajectory RMSE before and after Stage II."""
+    rows = []
+    changes: dict[tuple[str, str], float] = {}
+    papers: dict[tuple[str, str], float] = {}
+    for paper, ours in zip(published()["trajectory"]["rows"], values["rows"], strict=True):
+        before, after = ours["path_rmse"], ours["two_stage_end_rmse"]
+        name, nodes = ours["dataset"], ours["nodes"]
+        changes[name, nodes] = 100 * (after / before - 1)
+        papers[name, nodes] = 100 * (paper["two_stage_end_rmse"] / paper["path_rmse"] - 1)
+        cells = tuple(
+            Cell(
+                number,
+                found,
+                source(name, method, f"trajectory_{nodes}"),
+                form=".4f",
+                borrowed=method != "PATH",  # which alone is of the main rate
+            )
+            for method, number, found in (
+                ("PATH", paper["path_rmse"], before),
+                ("TWO-STAGE-END", paper["two_stage_end_rmse"], after),
+            )
+        )
+        rows.append(Row((name, nodes), cells))
+    claims = [
+        Claim(
+            f"{name}: the RMSE of {nodes} trajectories from the teacher path {word}",
+            (changes[name, nodes] < 0) == (nodes == "output"),
+            f"{changes[name, nodes]:+.1f} % (paper {papers[name, nodes]:+.1f} %)",
+            again=nodes != "all",  # time-resolved has it at every time
+        )
+        for name in BOTH
+        for nodes, word in (("output", "falls"), ("hidden", "rises"), ("all", "rises"))
+    ]
+    return Comparison(
+        ("dataset", "nodes"),
+        ("PATH", "TWO-STAGE-END"),
+        tuple(rows),
+        tuple(claims),
+        reason="the path is that of the teacher, and our teacher is not the paper's",
+    )
+
+
+def compare_in_time(values: Values) -> Comparison:
+    """The order of the two methods at every time after the start."""
+    claims = []
+    for row in values["rows"]:
+        larger, times = row["times_path_is_larger"], row["times_after_start"]
+        count = larger if row["nodes"] == "output" else times - larger
+        method = "TWO-STAGE-END" if row["nodes"] == "output" else "PATH"
+        text = f"{row['dataset']}: {method} is closer to the {row['nodes']} path at every time"
+        claims.append(Claim(text, count == times, f"{count} of {times} times"))
+    return Comparison((), (), (), tuple(claims))
+
+
+EXPERIMENT = Experiment(
+    "trajectory",
+    "Output and hidden trajectory reorganisation",
+    "tab:trajectory_reorganization",
+    auxiliary.pairs,
+    measure,
+    compare,
+)
+IN_TIME = Experiment(
+    "time-resolved",
+    "Time-resolved autonomous trajectory errors",
+    "fig:time_resolved_autonomous_errors",
+    auxiliary.pairs,
+    measure_in_time,
+    compare_in_time,
+)

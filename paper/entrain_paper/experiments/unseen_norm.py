@@ -1,0 +1,43 @@
+"""The paper divides the test images of Fashion-MNIST by their own largest norm, which needs all of
+them at once. This experiment divides them by the norm of the training images instead."""
+
+from __future__ import annotations
+
+import torch
+
+from entrain.evaluation import evaluate, scores_of
+from entrain.training import Stage
+from entrain_paper.experiments import main_stages
+from entrain_paper.experiments.setting import FASHION, Setting
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
+
+METRICS = ("test_norm", "training_norm", "change")
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """Fashion-MNIST's two."""
+    return list(main_stages.students(setting, FASHION).values())
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Test accuracy of every run under both norms."""
+    data, rows = context.data(FASHION), list[Values]()
+    labels = torch.from_numpy(data.test.labels).to(context.device)
+    for method, stage in main_stages.students(context.setting, FASHION).items():
+        networks = context.networks(stage)
+        runs: list[Values] = [{"run": run} for run in stage.runs]
+        for which, unseen in (("test_norm", True), ("training_norm", False)):
+            inputs = data.preprocessing(data.test.features, unseen=unseen).to(context.device)
+            for run, network in zip(runs, networks, strict=True):
+                run[which] = evaluate(scores_of(network, inputs), labels)["top1"]
+        for run in runs:
+            run["change"] = run["training_norm"] - run["test_norm"]
+        rows.append({"dataset": FASHION, "method": method, **summary(runs, METRICS)})
+        context.on_progress(len(rows) / 2)
+    norms = {"training_norm": data.preprocessing.norm, "test_norm": data.preprocessing.test_norm}
+    return {"norms": norms, "rows": rows}
+
+
+EXPERIMENT = Experiment(
+    "test-norm", "Fashion-MNIST without its test images' own norm", "", stages, measure
+)

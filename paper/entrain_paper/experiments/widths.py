@@ -1,0 +1,256 @@
+"""Teacher and network of the same width: H hidden activations for H hidden oscillators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+
+from entrain.evaluation import summarise
+from entrain.training import Stage
+from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row
+from entrain_paper.experiments.published import published
+from entrain_paper.experiments.setting import BOTH, MNIST, PAPER, Setting, matched_widths
+from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
+from entrain_paper.experiments.teacher_spread import GAIN, own, source, width
+
+METHODS = ("path", "two_stage_end")
+
+
+def pair(setting: Setting, name: str, hidden: int) -> tuple[Stage, Stage]:
+    """PATH and TWO-STAGE-END at one width; at the main width, the main ones."""
+    if hidden == setting.hidden:
+        path = setting.main_path(name)
+    else:
+        teacher = setting.teacher(name, matched_widths(hidden))
+        path = setting.path(teacher, runs=tuple(range(setting.few_runs)))
+    return path, setting.go_on(path)
+
+
+def stages(setting: Setting) -> list[Stage]:
+    """Both stages at every width on both datasets."""
+    return [
+        stage for name in BOTH for hidden in setting.widths for stage in pair(setting, name, hidden)
+    ]
+
+
+def measure(context: ExperimentContext) -> Values:
+    """Teacher, PATH, TWO-STAGE-END and their paired difference at every width."""
+    rows: list[Values] = []
+    setting = context.setting
+    for name in BOTH:
+        for hidden in setting.widths:
+            path, end = pair(setting, name, hidden)
+            before = context.test(name, path)[: setting.few_runs]
+            after = context.test(name, end)[: setting.few_runs]
+            gains = [b["top1"] - a["top1"] for a, b in zip(before, after, strict=True)]
+            gain = summarise(gains)
+            rows.append(
+                {
+                    "dataset": name,
+                    "H": hidden,
+                    "N": hidden + len(context.data(name).class_names),
+                    "teacher": context.teacher_test(name, path.teachers[0]),
+                    "path": summary(before),
+                    "two_stage_end": summary(after),
+                    "paired_top1": {"mean": gain.mean, "sd": gain.sd, "runs": gains},
+                }
+            )
+            context.on_progress(len(rows) / (2 * len(setting.widths)))
+    return {"rows": rows}
+
+
+def compare(values: Values) -> Comparison:
+    """Every width, and how accuracy depends on it."""
+    papers = {(row["dataset"], row["H"]): row for row in published()["width_scaling"]["rows"]}
+    family = {row["H"]: row for row in published()["width_family"]["rows"]}
+    rows, claims = [], list[Claim]()
+    for ours in values["rows"]:
+        name = ours["dataset"]
+        paper = papers.get((name, ours["H"]), {})
+        main = ours["H"] == PAPER.hidden  # the networks of multiseed
+        network = width(ours["H"])
+        cells: list[Cell] = [
+            Constant(family.get(ours["H"], {}).get("N"), ours["N"], form=".0f"),
+            Cell(
+                paper.get("teacher_top1"),
+                ours["teacher"]["test_top1"],
+                source(name, "teacher", "test_top1"),
+                form=".2f",
+                again=main,
+                borrowed=not main,
+                own=own(name, "teacher", "test_top1", network),
+            ),
+        ]
+        for metric, theirs, form in (("top1", "top1", ".3f"), ("endpoint_rmse", "rmse", ".4f")):
+            for key, method in zip(METHODS, ("PATH", "TWO-STAGE-END"), strict=True):
+                mean, sd = ours[key]["mean"][metric], ours[key]["sd"][metric]
+                number, spread = (paper.get(f"{key}_{theirs}_{each}") for each in ("mean", "sd"))
+                by, ours_by = source(name, method, metric), own(name, method, metric, network)
+                cells.append(Cell(number, mean, by, spread, sd, form, main, not main, ours_by))
+        gain, by = ours["paired_top1"], source(name, GAIN, "top1")
+        number, spread = paper.get("paired_top1_mean"), paper.get("paired_top1_sd")
+        cell = Cell(number, gain["mean"], by, spread, gain["sd"], "+.3f", again=True)
+        cells.append(replace(cell, borrowed=not main, own=own(name, GAIN, "top1", network)))
+        rows.append(Row((name, str(ours["H"])), tuple(cells)))
+    for name in BOTH:
+        mine = [row for row in values["rows"] if row["dataset"] == name]
+        claims += [_wins(name, mine), *_trends(name, mine), *_gaps(name, mine)]
+    claims.append(_teacher_gap(values["rows"]))
+    return Comparison(
+        ("dataset", "H"),
+        (
+            "oscillators N",
+            "teacher top-1 %",
+            "PATH top-1 %",
+            "TWO-STAGE-END top-1 %",
+            "PATH RMSE",
+            "TWO-STAGE-END RMSE",
+            "paired gain, points",
+        ),
+        tuple(rows),
+        tuple(claims),
+        reason="every width has its own teacher. The best width of PATH and the last tenths "
+        "between H = 64 and 128 are smaller effects than a change of the teacher",
+        notes=(_family(family), *_stragglers(values["rows"])),
+    )
+
+
+def _family(papers: dict[int, Values]) -> str:
+    """The teachers' hidden layers at each width, which a table of the paper lists."""
+    layers = {hidden: list(matched_widths(hidden)) for hidden in papers}
+    alike = all(row["teacher_layers"][1:-1] == layers[hidden] for hidden, row in papers.items())
+    listed = "; ".join("-".join(map(str, each)) for each in layers.values())
+    return f"The teachers' hidden layers are {'' if alike else 'not '}the paper's: {listed}."
+
+
+def _stragglers(rows: list[Values]) -> list[str]:
+    """Runs far from all others, which a mean and its deviation hide."""
+    notes = []
+    for row in rows:
+        for key, method in zip(METHODS, ("PATH", "TWO-STAGE-END"), strict=True):
+            tops = [run["top1"] for run in row[key]["runs"]]
+            middle = median(tops)
+            usual = median(abs(top - middle) for top in tops)
+            for run, top in enumerate(tops):
+                if abs(top - middle) > max(_FAR * usual, _FAR_POINTS):
+                    others = tops[:run] + tops[run + 1 :]
+                    notes.append(
+                        f"{row['dataset']}, H = {row['H']}, {method}: training order {run} has "
+                        f"{top:.2f} %, the others {min(others):.2f} to {max(others):.2f} %; the "
+                        f"median is {middle:.2f} %, the mean {row[key]['mean']['top1']:.2f} %."
+                    )
+    return notes
+
+
+_FAR, _FAR_POINTS = 5.0, 0.5  # median deviations, and points, from the median
+
+
+def _wins(name: str, rows: list[Values]) -> Claim:
+    gains = [gain for row in rows for gain in row["paired_top1"]["runs"]]
+    wins = sum(gain > 0 for gain in gains)
+    text = f"{name}: TWO-STAGE-END beats PATH at every width, in every run"
+    return Claim(text, wins == len(gains), f"{wins} of {len(gains)}")
+
+
+def _trends(name: str, rows: list[Values]) -> list[Claim]:
+    hidden = [row["H"] for row in rows]
+    teacher = [row["teacher"]["test_top1"] for row in rows]
+    path, end = ([row[m]["mean"]["top1"] for row in rows] for m in METHODS)
+    best = hidden[path.index(max(path))]
+    errors, lower = ([row[m]["mean"]["endpoint_rmse"] for row in rows] for m in METHODS)
+    return [
+        Claim(
+            f"{name}: the teacher improves with every width",
+            teacher == sorted(teacher),
+            _listed(teacher),
+        ),
+        Claim(f"{name}: TWO-STAGE-END improves with every width", end == sorted(end), _listed(end)),
+        Claim(f"{name}: PATH is best at H = 32", best == 32, f"best at H = {best}"),
+        Claim(
+            f"{name}: PATH does not improve with every width",
+            path != sorted(path),
+            _listed(path),
+            again=True,  # follows from the one before
+        ),
+        Claim(
+            f"{name}: PATH's endpoint RMSE does not fall with every width",
+            errors != sorted(errors, reverse=True),
+            _listed(errors, ".4f"),
+        ),
+        Claim(
+            f"{name}: TWO-STAGE-END has the lower endpoint RMSE at every width",
+            all(b < a for a, b in zip(errors, lower, strict=True)),
+            _listed(lower, ".4f"),
+        ),
+    ]
+
+
+def _gaps(name: str, rows: list[Values]) -> list[Claim]:
+    """The claims about the gain per doubling of the width, and about the gap to the teacher."""
+    text, key = published()["width_scaling"]["text"], "mnist" if name == MNIST else "fashion"
+    end = [row["two_stage_end"]["mean"]["top1"] for row in rows]
+    steps = [after - before for before, after in pairwise(end)]
+    gaps = [row["teacher"]["test_top1"] - row["path"]["mean"]["top1"] for row in rows]
+    last, widest = text[f"top1_gain_64_to_128_{key}"], text[f"teacher_minus_path_{key}_128"]
+    paired = [row["paired_top1"]["mean"] for row in rows]
+    grows = Claim(
+        f"{name}: TWO-STAGE-END gains more over PATH at the largest width than at the smallest",
+        paired[-1] > paired[0],
+        f"{_listed(paired)} points",
+    )
+    return [
+        grows,
+        Claim(
+            f"{name}: TWO-STAGE-END gains least from the last doubling of the width",
+            steps[-1] == min(steps),
+            f"{_listed(steps, '+.2f')} points",
+        ),
+        Claim(
+            f"{name}: from the last doubling it gains no more than {last:.3f} points",
+            steps[-1] <= last,
+            f"{steps[-1]:+.3f} points, of medians {_last_step(rows):+.3f}",
+        ),
+        Claim(
+            f"{name}: PATH falls behind its teacher as the width grows, in the end by "
+            f"{widest:.2f} points or more",
+            gaps[-1] > gaps[0] and gaps[-1] >= widest,
+            f"by {gaps[0]:.2f} to {gaps[-1]:.2f} points (paper "
+            f"{text[f'teacher_minus_path_{key}_16']:.2f} to {widest:.2f})",
+        ),
+    ]
+
+
+def _last_step(rows: list[Values]) -> float:
+    tops = [[run["top1"] for run in row["two_stage_end"]["runs"]] for row in rows[-2:]]
+    return float(median(tops[1]) - median(tops[0]))
+
+
+def _teacher_gap(rows: list[Values]) -> Claim:
+    bound = published()["width_scaling"]["text"]["max_abs_teacher_gap_two_stage_end"]
+    gaps = {
+        f"{row['dataset']} H = {row['H']}": abs(
+            row["teacher"]["test_top1"] - row["two_stage_end"]["mean"]["top1"]
+        )
+        for row in rows
+    }
+    widest = max(gaps, key=lambda group: gaps[group])
+    return Claim(
+        f"TWO-STAGE-END is never more than {bound} points from its teacher",
+        gaps[widest] <= bound,
+        f"largest {gaps[widest]:.3f} points, {widest}",
+    )
+
+
+def _listed(values: list[float], form: str = ".2f") -> str:
+    return ", ".join(f"{value:{form}}" for value in values)
+
+
+EXPERIMENT = Experiment(
+    "widths",
+    "Hidden-width scaling",
+    "tab:appendix_F2_hidden_width_scaling",
+    stages,
+    measure,
+    compare,
+)

@@ -1,0 +1,108 @@
+"""Accuracy against the reading time, the stopping time, and the observation time in training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from entrain_paper.figures.panels import (
+    Results,
+    Values,
+    by_dataset,
+    heading,
+    legend_below,
+    means,
+    method_key,
+    number,
+    panels,
+    run_key,
+    runs,
+)
+from entrain_paper.figures.style import METHOD_COLOURS, METHOD_LINES, METHOD_MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKED = (0.1, 0.2, 0.4, 1.0)  # margins with a marker and their number
+_BELOW = 20.0  # points of accuracy shown under the least accurate final reading
+
+
+def anytime(results: Results) -> Figure:
+    """Datasets as rows; reading time, stopping time and observation time as columns."""
+    values = results["anytime"]
+    datasets = by_dataset(values["rows"])
+    trained = by_dataset(values["trained"])
+    figure, axes = panels(
+        len(datasets),
+        3,
+        (10.5, 3.1 * len(datasets) + 0.6),
+        gridspec_kw={"width_ratios": (1.0, 1.15, 0.7)},
+    )
+    letters = iter("abcdefghijkl")
+    for (dataset, rows), line in zip(datasets.items(), axes, strict=True):
+        _readings(line[0], rows)
+        _exits(line[1], rows)
+        _trained(line[2], trained.get(dataset, []))
+        for axis in line:
+            heading(axis, dataset, next(letters))
+        line[0].set_ylabel("test top-1 accuracy (%)")
+    methods = list(dict.fromkeys(row["method"] for row in values["rows"]))
+    legend_below(figure, [*(method_key(each, line=True) for each in methods), run_key()])
+    return figure
+
+
+def _readings(axis: Axes, rows: list[Values]) -> None:
+    for place, row in enumerate(rows):
+        method, count = row["method"], len(row["time"])
+        every = max(1, count // 8)
+        axis.plot(
+            row["time"],
+            [number(top) for top in row["top1"]],
+            color=METHOD_COLOURS[method],
+            linestyle=METHOD_LINES[method],
+            marker=METHOD_MARKERS[method],
+            markersize=5.0,
+            markevery=(every * place // max(1, len(rows)), every),
+            linewidth=1.4,
+        )
+    final = [number(row["top1"][-1]) for row in rows if row["top1"][-1] is not None]
+    if final:
+        low, high = max(0.0, min(final) - _BELOW), max(final)
+        axis.set_ylim(low, high + 0.06 * (high - low) + 0.5)
+    axis.set_xlabel("reading time / observation time")
+
+
+def _exits(axis: Axes, rows: list[Values]) -> None:
+    for row in rows:
+        method = row["method"]
+        look: dict[str, Any] = {"color": METHOD_COLOURS[method], "marker": METHOD_MARKERS[method]}
+        times, tops = row["exit_time"], [number(top) for top in row["exit_top1"]]
+        axis.plot(times, tops, color=look["color"], linestyle=METHOD_LINES[method], linewidth=1.4)
+        for margin, time, top in zip(row["margins"], times, tops, strict=True):
+            if margin in _MARKED:
+                axis.plot(time, top, markersize=6.5, **look)
+                axis.annotate(
+                    f"{margin:.1f}",
+                    (time, top),
+                    (-6, -3) if margin == _MARKED[0] else (0, 6),
+                    textcoords="offset points",
+                    ha="right" if margin == _MARKED[0] else "center",
+                    fontsize=7.5,
+                )
+    axis.set_xlim(0.0, 1.03)
+    axis.margins(y=0.12)
+    axis.set_xlabel("mean stopping time / observation time")
+
+
+def _trained(axis: Axes, rows: list[Values]) -> None:
+    from matplotlib.ticker import NullLocator
+
+    times = [row["observation_time"] for row in rows]
+    means(axis, times, [row["mean"] for row in rows], [row["sd"] for row in rows], "DIRECT")
+    for row in rows:
+        runs(axis, row["observation_time"], row["runs"], 0.18 * row["observation_time"])
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(times, [f"{time:g}" for time in times])
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.margins(x=0.14, y=0.12)
+    axis.set_xlabel("observation time in training")

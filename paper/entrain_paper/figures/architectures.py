@@ -1,0 +1,186 @@
+"""PATH and TWO-STAGE-END across teacher architectures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from entrain_paper.experiments.architectures import MAIN
+from entrain_paper.figures.labels import label_points
+from entrain_paper.figures.panels import (
+    AGREEMENT,
+    METRIC_LABELS,
+    PAPER_KEYS,
+    RMSE,
+    TOP1,
+    Results,
+    Values,
+    heading,
+    legend_below,
+    means,
+    method_key,
+    number,
+    panels,
+    paper_key,
+    paper_marks,
+)
+from entrain_paper.figures.reference import paper_row
+from entrain_paper.figures.style import DEPTH_COLOURS, DEPTH_MARKERS, MAIN_METHODS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+Line = tuple[tuple[float, float], tuple[float, float]]
+
+_FAINT = "#AAAAAA"
+_COUNTS = ("no", "one", "two", "three", "four")
+
+
+def architectures_scatter(results: Results) -> Figure:
+    """A point per teacher: PATH across, TWO-STAGE-END up; dashed lines are equal gains. Named are
+    the main teacher and the outermost ones."""
+    rows = results["architectures"]["rows"]
+    figure, axes = panels(1, 2, (7.0, 4.1))
+    todo = []
+    for letter, axis, metric in zip("ab", axes[0], (TOP1, AGREEMENT), strict=True):
+        ours, theirs, lines = [], [], []
+        for row in rows:
+            here, there = _pair(row, metric), _printed(row, metric)
+            axis.plot(*here, **_look(row), zorder=4)
+            ours.append(here)
+            if there:
+                theirs.append(there)
+                lines.append((here, there))
+                axis.plot(*zip(here, there, strict=True), color=_FAINT, linewidth=0.6, zorder=1)
+                paper_marks(axis, there[:1], there[1:], markersize=3.5)
+        every = np.array(ours + theirs)
+        axis.set_xlim(*_limits(every[:, 0]))
+        axis.set_ylim(*_limits(every[:, 1]))
+        lines += _equal_gains(axis)
+        label = METRIC_LABELS[metric]
+        axis.set_xlabel(f"PATH: {label}")
+        axis.set_ylabel(f"TWO-STAGE-END: {label}")
+        heading(axis, "", letter)
+        todo.append((axis, ours, np.concatenate([np.linspace(*line, 40) for line in lines])))
+    legend_below(figure, [*_depth_keys(rows), paper_key(), _gain_key()], columns=3)
+    figure.draw_without_rendering()  # settles the layout, which the labels go by
+    for axis, ours, drawn in todo:
+        before, after = np.transpose(ours)
+        named = _named(rows, before, after, after - before)
+        names = [rows[place]["identifier"] for place in named]
+        at = [ours[place] for place in named]
+        label_points(axis, names, at, np.concatenate([ours, drawn]))
+    return figure
+
+
+def architectures_pairs(results: Results) -> Figure:
+    """A row per teacher, a panel per metric: from PATH to TWO-STAGE-END, ours and the paper's."""
+    rows = results["architectures"]["rows"]
+    figure, axes = panels(1, 3, (7.0, 0.26 * len(rows) + 1.2), sharey=True)
+    for letter, axis, metric in zip("abc", axes[0], (TOP1, AGREEMENT, RMSE), strict=True):
+        for y, row in enumerate(rows):
+            ours, printed = _pair(row, metric), _printed(row, metric)
+            axis.plot(ours, (y - 0.15, y - 0.15), color="#777777", linewidth=1.2)
+            for end, method in zip(ours, MAIN_METHODS.values(), strict=True):
+                means(axis, [end], [y - 0.15], [None], method, markersize=4.5)
+            if printed:
+                axis.plot(printed, (y + 0.2, y + 0.2), ":", color="#777777", linewidth=1.0)
+                for end, method in zip(printed, MAIN_METHODS.values(), strict=True):
+                    paper_marks(axis, [end], [y + 0.2], method, markersize=3.2)
+        axis.set_yticks(range(len(rows)), [row["identifier"] for row in rows])
+        axis.set_ylim(len(rows) - 0.5, -0.5)
+        axis.set_xlabel(METRIC_LABELS[metric])
+        heading(axis, "lower is better" if metric == RMSE else "", letter)
+    legend_below(figure, [*map(method_key, MAIN_METHODS.values()), paper_key()])
+    return figure
+
+
+def _named(rows: list[Values], *values: np.ndarray) -> list[int]:
+    """Places of the main teacher, and of the lowest and the highest of each of `values`."""
+    main = [place for place, row in enumerate(rows) if row["identifier"] == MAIN]
+    ends = [int(find(each)) for each in values for find in (np.nanargmin, np.nanargmax)]
+    return sorted({*main, *ends})
+
+
+def _equal_gains(axis: Axes) -> list[Line]:
+    """Draw lines y = x + gain with the gain where each leaves the panel. Return them."""
+    (left, right), (bottom, top) = axis.get_xlim(), axis.get_ylim()
+    step = 1 if top - left - (bottom - right) < 8 else 2
+    first = step * np.ceil((bottom - right) / step)
+    lines = []
+    for gain in np.arange(first, top - left, step):
+        low, high = max(left, bottom - gain), min(right, top - gain)
+        axis.plot((low, high), (low + gain, high + gain), "--", color=_FAINT, linewidth=0.8)
+        lines.append(((low, low + gain), (high, high + gain)))
+        if high - low > 0.25 * (right - left):
+            axis.annotate(
+                f"{gain:+.0f}",
+                (high, high + gain),
+                xytext=(-5, -6),
+                textcoords="offset points",
+                ha="right",
+                va="top",
+                fontsize=7,
+                color="#777777",
+            )
+    return lines
+
+
+def _pair(row: Values, metric: str) -> tuple[float, float]:
+    before, after = (number(row[method][metric]) for method in MAIN_METHODS)
+    return before, after
+
+
+def _printed(row: Values, metric: str) -> tuple[float, float] | None:
+    """What the paper prints of an architecture of this name and these widths."""
+    identifier = row["identifier"]
+    known = paper_row("teacher_architectures", identifier=identifier, widths=row["widths"])
+    found = paper_row("architecture_sweep", identifier=identifier)
+    if not known or not found:
+        return None
+    before, after = (found[f"{method}_{PAPER_KEYS[metric]}"] for method in MAIN_METHODS)
+    return before, after
+
+
+def _depth(row: Values) -> int:
+    return min(len(row["widths"]), max(DEPTH_MARKERS))
+
+
+def _look(row: Values) -> dict[str, Any]:
+    depth = _depth(row)
+    return {
+        "marker": DEPTH_MARKERS[depth],
+        "color": DEPTH_COLOURS[depth],
+        "linestyle": "none",
+        "markersize": 7.5 if DEPTH_MARKERS[depth] == "*" else 4.5,
+    }
+
+
+def _limits(values: np.ndarray) -> tuple[float, float]:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    room = 0.14 * (high - low or 1.0)
+    return low - room, high + room
+
+
+def _depth_keys(rows: list[Values]) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    known = {_depth(row): row for row in sorted(rows, key=_depth)}
+    return [
+        Line2D(
+            [],
+            [],
+            **_look(row),
+            label=f"{_COUNTS[depth]} hidden layer{'s' if depth > 1 else ''}",
+        )
+        for depth, row in known.items()
+    ]
+
+
+def _gain_key() -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=_FAINT, linestyle="--", linewidth=0.8, label="equal gain (points)")

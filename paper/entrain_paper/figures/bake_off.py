@@ -1,0 +1,214 @@
+"""The compared systems: accuracy against cost, and measured against cited accuracy."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from entrain_paper.experiments.bake_off_own import OWN
+from entrain_paper.figures.error_scale import error_scale
+from entrain_paper.figures.labels import label_points
+from entrain_paper.figures.panels import (
+    Results,
+    Values,
+    by_dataset,
+    heading,
+    legend_below,
+    number,
+    panels,
+)
+from entrain_paper.figures.style import METHOD_COLOURS, PUBLISHED_COLOUR
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+Look = dict[str, Any]
+Point = tuple[float, float]
+
+COSTS = {
+    "variables": "dynamical variables",
+    "parameters": "trained parameters",
+    "seconds": "training time (s), all seeds side by side",
+}
+KINDS: dict[str, Look] = {
+    "published": {"color": PUBLISHED_COLOUR, "marker": "o", "label": "published system"},
+    "ours": {"color": METHOD_COLOURS["DIRECT"], "marker": "s", "label": "our oscillators"},
+    "baseline": {"color": "#555555", "marker": "^", "label": "baseline without dynamics"},
+}
+_FRONT: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "-", "alpha": 0.7, "zorder": 1}
+_EQUAL: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
+_OURS = {each.name for each in OWN}
+_SIZE = 6.0
+_LETTERS = 7.5  # size of a name, in points
+_STEPS = 100  # points along each part of a line
+_ROOM = 0.13  # beside the outermost systems, in parts of the axis
+_FEW = 150.0  # times the smallest cost, within which ticks are at 1, 2 and 5
+
+
+def bake_off(cost: str) -> Callable[[Results], Figure]:
+    """The figure of accuracy against a cost: a panel per dataset, with the Pareto front."""
+
+    def draw(results: Results) -> Figure:
+        found = [row for row in results["bake-off"]["rows"] if _drawn(row, cost)]
+        datasets = by_dataset(_of_one_device(found) if cost == "seconds" else found)
+        figure, axes = panels(1, max(1, len(datasets)), (5.3 * max(1, len(datasets)), 4.9))
+        todo = []
+        for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
+            points = [(number(row[cost]), number(row["measured_mean"])) for row in rows]
+            for row, (x, y) in zip(rows, points, strict=True):
+                _mark(axis, x, y, row)
+            front = pareto_front(points)
+            line = _stairs(front, max(x for x, _ in points))
+            axis.plot(*zip(*line, strict=True), **_FRONT)
+            _log_axis(axis, [x for x, _ in points])
+            error_scale(axis, "y", _spread(rows))
+            axis.set_xlabel(COSTS[cost])
+            heading(axis, dataset, letter)
+            todo.append((axis, rows, points, _along(line)))
+        axes[0, 0].set_ylabel("test top-1 accuracy (%)")
+        shown = [row for rows in datasets.values() for row in rows]
+        legend_below(figure, [*_kind_keys(shown), _line_key("Pareto front", _FRONT)])
+        _name(figure, todo)
+        return figure
+
+    return draw
+
+
+def cited_and_measured(results: Results) -> Figure:
+    """A point per system: cited accuracy on the x axis, measured accuracy on the y axis."""
+    datasets = by_dataset([row for row in results["bake-off"]["rows"] if _drawn(row, "cited")])
+    figure, axes = panels(1, max(1, len(datasets)), (5.3 * max(1, len(datasets)), 4.9))
+    todo = []
+    for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
+        points = [(number(row["cited"]), number(row["measured_mean"])) for row in rows]
+        for row, (x, y) in zip(rows, points, strict=True):
+            _mark(axis, x, y, row)
+        ends = [x for x, _ in points] + _spread(rows)
+        error_scale(axis, "x", ends, apart=0.08)
+        error_scale(axis, "y", ends)
+        low, high = axis.get_xlim()
+        line = [(each, each) for each in np.linspace(low, high, _STEPS)]
+        axis.plot(*zip(*line, strict=True), **_EQUAL)
+        axis.set_xlabel("cited test top-1 accuracy (%)")
+        heading(axis, dataset, letter)
+        todo.append((axis, rows, points, line))
+    axes[0, 0].set_ylabel("measured test top-1 accuracy (%)")
+    shown = [row for rows in datasets.values() for row in rows]
+    legend_below(figure, [*_kind_keys(shown), _line_key("equal", _EQUAL)])
+    _name(figure, todo)
+    return figure
+
+
+def pareto_front(points: list[Point]) -> list[Point]:
+    """The points (cost, accuracy) that no other point beats in both, sorted by cost."""
+    front: list[Point] = []
+    for x, y in sorted(points, key=lambda point: (point[0], -point[1])):
+        if not front or y > front[-1][1]:
+            front.append((x, y))
+    return front
+
+
+def kind(row: Values) -> str:
+    """The kind of a system: ours, published, or a baseline without dynamics."""
+    if row["system"] in _OURS:
+        return "ours"
+    return "published" if row["variables"] else "baseline"
+
+
+def _drawn(row: Values, cost: str) -> bool:
+    """Whether both numbers exist and the cost fits on a logarithmic axis."""
+    return bool(row[cost]) and row["measured_mean"] is not None
+
+
+def _of_one_device(rows: list[Values]) -> list[Values]:
+    """Those trained on the device that most were trained on: times of others do not compare."""
+    devices = Counter(row.get("device") for row in rows)
+    return [row for row in rows if row.get("device") == devices.most_common(1)[0][0]]
+
+
+def _stairs(front: list[Point], end: float) -> list[Point]:
+    """The front as a step line: an accuracy holds until the next better system."""
+    found = [front[0]]
+    for x, y in front[1:]:
+        found += [(x, found[-1][1]), (x, y)]
+    return [*found, (end, found[-1][1])]
+
+
+def _along(line: list[Point]) -> list[Point]:
+    """Closely spaced points along a line, which the names must not cover."""
+    found: list[Point] = []
+    for (x, y), (x_next, y_next) in itertools.pairwise(line):
+        across = np.geomspace(x, x_next, _STEPS)
+        found += list(zip(across, np.linspace(y, y_next, _STEPS), strict=True))
+    return found
+
+
+def _log_axis(axis: Axes, costs: list[float]) -> None:
+    """Costs on a logarithmic axis with room for names; ticks at powers of ten, or more."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = min(costs), max(costs)
+    room = (high / low) ** _ROOM if high > low else 2.0
+    axis.set_xscale("log")
+    axis.set_xlim(low / room, high * room)
+    subs = (1.0, 2.0, 5.0) if high < _FEW * low else (1.0,)
+    axis.xaxis.set_major_locator(LogLocator(subs=subs))
+    axis.xaxis.set_major_formatter(FuncFormatter(_tick))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _tick(value: float, _: object) -> str:
+    return f"{value:,.0f}" if value >= 1.0 else f"{value:g}"
+
+
+def _mark(axis: Axes, x: float, y: float, row: Values) -> None:
+    look = {name: value for name, value in KINDS[kind(row)].items() if name != "label"}
+    if row["measured_sd"]:
+        sd = row["measured_sd"]
+        axis.errorbar(x, y, yerr=sd, fmt="none", ecolor=look["color"], capsize=2, elinewidth=0.9)
+    axis.plot(x, y, linestyle="none", markersize=_SIZE, zorder=4, **look)
+
+
+def _spread(rows: list[Values]) -> list[float]:
+    """Accuracies with their bars; one that would pass 100 % takes half the way to it."""
+    found = []
+    for row in rows:
+        mean, sd = number(row["measured_mean"]), row["measured_sd"] or 0.0
+        found += [mean - sd, mean + min(sd, (100.0 - mean) / 2)]
+    return found
+
+
+def _kind_keys(rows: list[Values]) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    present = {kind(row) for row in rows}
+    return [
+        Line2D([], [], linestyle="none", markersize=_SIZE, **look)
+        for name, look in KINDS.items()
+        if name in present
+    ]
+
+
+def _line_key(label: str, look: Look) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **look)
+
+
+def _name(figure: Figure, todo: list[tuple[Axes, list[Values], list[Point], list[Point]]]) -> None:
+    """Write the name of every system beside its point, clear of points and lines."""
+    figure.draw_without_rendering()  # settles the layout, which the labels go by
+    for axis, rows, points, line in todo:
+        names = [row["system"] for row in rows]
+        bars = [
+            (x, y + side * (row["measured_sd"] or 0.0))
+            for row, (x, y) in zip(rows, points, strict=True)
+            for side in (-1, 0, 1)
+        ]
+        label_points(axis, names, points, np.array([*bars, *line]), size=_LETTERS)

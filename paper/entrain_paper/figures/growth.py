@@ -1,0 +1,42 @@
+"""Cost of a training step against batch, oscillators and steps, log-log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from entrain.plots.style import CLASS_COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LABELS = {"batch": "samples $B$", "oscillators": "oscillators $N$", "steps": "steps $K$"}
+_MARKERS = "osD^v"
+
+
+def growth_figure(axes: dict[str, Any], title: str) -> Figure:
+    """One panel per axis of `bench.growth`, with the fitted exponents in the legends."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter, ScalarFormatter
+
+    figure = Figure(figsize=(10.5, 3.6), layout="constrained")
+    panels = figure.subplots(1, len(axes), sharey=True, squeeze=False)[0]
+    for panel, (name, axis) in zip(panels, axes.items(), strict=True):
+        for index, (contestant, values) in enumerate(axis["ms"].items()):
+            panel.loglog(
+                axis["sizes"],
+                values,
+                marker=_MARKERS[index % len(_MARKERS)],
+                color=CLASS_COLOURS[index],
+                label=f"{contestant}: exponent {axis['exponent'][contestant]:.2f}",
+            )
+        panel.set_xlabel(_LABELS.get(name, name))
+        panel.set_xticks(axis["sizes"])
+        panel.xaxis.set_major_formatter(ScalarFormatter())
+        panel.xaxis.set_minor_formatter(NullFormatter())
+        panel.grid(True, which="major", alpha=0.3)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.legend(fontsize=7, frameon=False, loc="upper left")
+        panel.margins(y=0.25)
+    panels[0].set_ylabel("training step (ms)")
+    figure.suptitle(title, fontsize=11)
+    return figure

@@ -1,0 +1,102 @@
+"""A neural-memory ordinary differential equation.
+
+Z. Yi, nmODE: neural memory ordinary differential equation, Artificial Intelligence Review 56,
+14403 (2023).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from entrain.rules import DirectProtocol, Tensors
+from entrain.rules.direct import tuned
+from entrain_paper.peers.interface import Peer
+from entrain_paper.peers.layers import glorot, linear
+
+
+@dataclass(frozen=True)
+class NeuralMemory(Peer):
+    r"""H units that do not interact, from y = 0 to the time t_f in K steps of Heun's method,
+
+        dy/dt = -y + sin^2(y + W x + b),
+
+    read by a linear layer V (O, H), c (O,); W (H, D), b (H,). Each unit falls in the potential
+
+        E = y^2 / 2 - y / 2 + sin(2 (y + W x + b)) / 4.
+
+    With `distorted` it is trained on images distorted as those of DIRECT are.
+    """
+
+    title: ClassVar[str] = "Yi 2023, neural-memory ODE"
+    cited: ClassVar[dict[str, float]] = {"MNIST": 99.52}
+    why: ClassVar[str] = (
+        "how the author prepared the images and trained is not known to us; undistorted and "
+        "distorted images are measured side by side"
+    )
+
+    name: str = "nmode"
+    epochs: int = 30
+    batch_size: int = 128
+    rate: float = 1e-3
+    hidden: int = 2048
+    time: float = 1.0
+    steps: int = 5
+    averaging: float = 0.999
+    distorted: bool = False
+
+    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        return {
+            "W": glorot(self.hidden, inputs, generator),
+            "b": torch.zeros(self.hidden),
+            "V": glorot(classes, self.hidden, generator),
+            "c": torch.zeros(classes),
+        }
+
+    @property
+    def variables(self) -> int:
+        return self.hidden
+
+    def couplers(self, numbers: Tensors) -> int:
+        return 0
+
+    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
+        drive = linear(inputs, numbers["W"], numbers["b"])
+        return linear(self.memory(drive), numbers["V"], numbers["c"])
+
+    def memory(self, drive: Tensor) -> Tensor:
+        """y(t_f) under W x + b, of any shape."""
+        state, step = torch.zeros_like(drive), self.time / self.steps
+        for _ in range(self.steps):
+            first = (state + drive).sin().square() - state
+            ahead = state + step * first
+            second = (ahead + drive).sin().square() - ahead
+            state = state + (0.5 * step) * (first + second)
+        return state
+
+    def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor:
+        drive = linear(inputs, numbers["W"], numbers["b"])
+        state = self.memory(drive)
+        fall = potential(torch.zeros_like(state), drive) - potential(state, drive)
+        return fall.sum(-1).mean(-1)
+
+    def for_dataset(self, dataset: str) -> NeuralMemory:
+        if not self.distorted:
+            return self
+        return replace(self, augmentation=tuned(DirectProtocol(), dataset.lower()).augmentation)
+
+    def quick(self) -> NeuralMemory:
+        """Fewer units too."""
+        return replace(self, epochs=6, batch_size=64, hidden=min(self.hidden, 256))
+
+
+def potential(state: Tensor, drive: Tensor) -> Tensor:
+    """E of every unit, whose negative slope is dy/dt."""
+    return 0.5 * state.square() - 0.5 * state + 0.25 * (2.0 * (state + drive)).sin()
+
+
+NMODE = NeuralMemory()
+NMODE_AUGMENTED = NeuralMemory(name="nmode-augmented", epochs=60, distorted=True)

@@ -1,0 +1,182 @@
+"""Training a compared system, several machines side by side."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from entrain.evaluation import metrics
+from entrain.rules.interface import Assignment, Tensors, shuffled
+from entrain.rules.repeated_step import RepeatedSteps
+from entrain_paper.peers.interface import Peer
+
+_MOMENTS = (0.9, 0.999)
+_EPSILON = 1e-8
+_AT_A_TIME = 1000  # examples that are scored together
+
+
+class PeerTask:
+    """Adam or SGD on a system's gradients.
+
+    Tensors: the system's own by name, `first.*` and `second.*` their moments, `adam.count` the
+    steps; with averaging `raw.*` are the stepped ones and the system's own their running mean.
+    """
+
+    def __init__(self, peer: Peer, assignment: Assignment) -> None:
+        self.peer, self.epochs, self.runs = peer, peer.epochs, assignment.runs
+        self._seed, data = assignment.seed, assignment.data
+        self._classes, self._device = data.outputs, data.device
+        train, validation = data.images
+        assert train.images is not None
+        assert validation.images is not None
+        self._mean = float(train.images.mean()) if peer.standardised else 0.0
+        self._deviation = float(train.images.std()) if peer.standardised else 1.0
+        every = max(1, len(train.labels) // (peer.examples or len(train.labels)))
+        self._images = train.images[::every][: peer.examples]
+        self._labels = train.labels[::every][: peer.examples]
+        self._checked, self._checked_labels = validation.images, validation.labels
+        self._targets = torch.nn.functional.one_hot(self._labels, self._classes).float()
+        self._total = torch.zeros(len(self.runs), device=self._device)
+        self._schedule = torch.zeros((), device=self._device)
+        self._drawn: Tensor | None = None
+        self._steps = RepeatedSteps()
+
+    def initial(self) -> Tensors:
+        inputs = self._images[0].numel()
+        generators = [torch.Generator().manual_seed(self._seed * 1_000_003 + r) for r in self.runs]
+        drawn = [self.peer.drawn(inputs, self._classes, each) for each in generators]
+        first = {
+            name: torch.stack([each[name] for each in drawn]).to(self._device) for name in drawn[0]
+        }
+        tensors = {name: tensor.clone() for name, tensor in first.items()}
+        for name, tensor in first.items():
+            if name in self.peer.fixed:
+                continue
+            if self.peer.averaging:
+                tensors[f"raw.{name}"] = tensor
+            tensors[f"first.{name}"] = torch.zeros_like(tensor)
+            tensors[f"second.{name}"] = torch.zeros_like(tensor)
+        tensors["adam.count"] = torch.zeros(len(self.runs), 1, device=self._device)
+        torch.manual_seed(self._seed)  # of what a system draws while it runs
+        return tensors
+
+    def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
+        count = len(self._labels)
+        order = shuffled("peer", self._seed, self.runs, epoch, count).to(self._device)
+        self._prepare(epoch, count)
+        step = self._steps.get(tensors, self._step, self._total)
+        self._total.zero_()
+        batches = torch.split(order, self.peer.batch_size, dim=1)
+        for index, rows in enumerate(batches):
+            done = (epoch + index / len(batches)) / self.epochs
+            self._schedule.fill_(0.5 * (1.0 + math.cos(math.pi * done)))
+            step(rows)
+        return {"loss": self._total / count}
+
+    def _prepare(self, epoch: int, count: int) -> None:
+        """New distortions for this epoch, a function of seed, run and epoch."""
+        distort = self.peer.augmentation
+        if distort is None or distort.is_nothing:
+            return
+        drawn = torch.stack(
+            [
+                distort.draw(
+                    (count,),
+                    torch.Generator(self._device).manual_seed(
+                        (self._seed * 1009 + run) * 100_003 + epoch
+                    ),
+                )
+                for run in self.runs
+            ]
+        )
+        self._drawn = drawn if self._drawn is None else self._drawn.copy_(drawn)
+
+    def _step(self, tensors: Tensors, rows: Tensor) -> None:
+        names = [n for n in tensors if "." not in n]
+        numbers = {name: tensors.get(f"raw.{name}", tensors[name]) for name in names}
+        loss, gradients = self.peer.gradients(numbers, self._inputs(rows), self._targets[rows])
+        self._update(tensors, numbers, gradients)
+        self.peer.project(numbers)
+        self._total += loss * rows.shape[1]
+
+    def _inputs(self, rows: Tensor) -> Tensor:
+        """Inputs (R, B, D) of the examples `rows` (R, B), distorted where asked."""
+        images = self._images[rows].flatten(0, 1)
+        if self._drawn is not None:
+            assert self.peer.augmentation is not None
+            lanes = torch.arange(len(rows), device=rows.device)[:, None]
+            full = torch.ones((), device=rows.device)
+            images = self.peer.augmentation(images, self._drawn[lanes, rows].flatten(0, 1), full)
+        return self._scaled(images).reshape(*rows.shape, -1)
+
+    def _scaled(self, images: Tensor) -> Tensor:
+        return (images - self._mean) / self._deviation
+
+    def _update(self, tensors: Tensors, numbers: Tensors, gradients: Tensors) -> None:
+        peer, count = self.peer, tensors["adam.count"]
+        count += 1.0
+        scale: Tensor | None = None
+        if peer.clip is not None:
+            squares = [g.square().reshape(len(g), -1).sum(1) for g in gradients.values()]
+            norm = torch.stack(squares).sum(0).sqrt()
+            scale = (peer.clip / (norm + 1e-12)).clamp(max=1.0)
+        mixing = 1.0 - torch.clamp((1.0 + count) / (10.0 + count), max=peer.averaging)
+        for name, gradient in gradients.items():
+            shape = (-1,) + (1,) * (gradient.dim() - 1)
+            if scale is not None:
+                gradient = gradient * scale.reshape(shape)
+            number, first = numbers[name], tensors[f"first.{name}"]
+            rate = peer.rate * peer.rates.get(name, 1.0) * self._schedule
+            if peer.optimiser == "sgd":
+                first.mul_(peer.momentum).add_(gradient)
+                step = first
+            else:
+                second = tensors[f"second.{name}"]
+                first.lerp_(gradient, 1.0 - _MOMENTS[0])
+                second.lerp_(gradient.square(), 1.0 - _MOMENTS[1])
+                step = (first / (1.0 - _MOMENTS[0] ** count).reshape(shape)) / (
+                    (second / (1.0 - _MOMENTS[1] ** count).reshape(shape)).sqrt() + _EPSILON
+                )
+            if peer.decay:
+                number.mul_(1.0 - rate * peer.decay)
+            number.sub_(rate * step)
+            if peer.averaging:
+                mean = tensors[name]
+                mean.add_((number - mean) * mixing.reshape(shape))
+
+    def validate(self, tensors: Tensors) -> Tensors:
+        numbers = {name: tensor for name, tensor in tensors.items() if "." not in name}
+        scores = self.scores(numbers, self._checked)
+        labels = self._checked_labels.expand(len(self.runs), -1)[..., None]
+        entropy = -scores.log_softmax(-1).gather(-1, labels)[..., 0]
+        return {
+            "top1": metrics.top_k(scores, self._checked_labels),
+            "cross_entropy": entropy.double().mean(1),
+        }
+
+    @torch.no_grad()
+    def scores(self, numbers: Tensors, images: Tensor) -> Tensor:
+        """Scores (R, M, O) of images (M, rows, columns)."""
+        runs = len(self.runs)
+        found = []
+        for some in torch.split(images, _AT_A_TIME):
+            inputs = self._scaled(some).flatten(1)
+            found.append(self.peer.scores(numbers, inputs.expand(runs, *inputs.shape)))
+        return torch.cat(found, dim=1)
+
+    @torch.no_grad()
+    def energy(self, numbers: Tensors, images: Tensor) -> float | None:
+        """What one inference dissipates, mean over images (M, rows, columns) and runs."""
+        total = 0.0
+        for some in torch.split(images, _AT_A_TIME):
+            inputs = self._scaled(some).flatten(1)
+            each = self.peer.dissipated(numbers, inputs.expand(len(self.runs), *inputs.shape))
+            if each is None:
+                return None
+            total += float(each.double().mean()) * len(some)
+        return total / len(images)
+
+    def merit(self, metrics: Tensors) -> Tensor:
+        return metrics["top1"][:, None]

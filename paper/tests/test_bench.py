@@ -1,0 +1,106 @@
+"""The comparison is fair: right results or no speed, and every contestant is named."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from entrain import InputError
+from entrain_paper.bench import Problem, compare, growth
+from entrain_paper.bench.contestants import CONTESTANTS, IDENTITY, OURS, REFERENCE, Contestant
+from entrain_paper.bench.problem import LARGEST_ERROR
+
+SMALL = Problem(batch=4, oscillators=14, steps=15)
+ADJOINT = next(contestant for contestant in CONTESTANTS if "adjoint" in contestant.name)
+
+
+def wrong(problem: Problem):
+    train, infer = IDENTITY.prepare(problem)
+
+    def biased():
+        loss, by_fields, by_couplings = train()
+        return loss, by_fields * 1.01, by_couplings
+
+    return biased, infer
+
+
+def broken(problem: Problem):
+    raise RuntimeError("no such solver")
+
+
+def test_right_results_get_a_speed_and_others_only_a_name() -> None:
+    contestants = (
+        OURS,
+        REFERENCE,
+        IDENTITY,
+        Contestant("wrong", wrong),
+        Contestant("broken", broken),
+        Contestant("absent", wrong, ("no_such_module",)),
+    )
+    result = compare(SMALL, inferences=6, rounds=2, contestants=contestants, memory=False)
+    rows = result["contestants"]
+    assert json.loads(json.dumps(result)) == result
+    for name in (OURS.name, REFERENCE.name, IDENTITY.name):
+        assert rows[name]["status"] == "ok"
+        assert rows[name]["error"] < 1e-4
+        assert rows[name]["step_ms"] > 0
+        assert rows[name]["inference_ms"] > 0
+    assert rows[OURS.name]["step_ratio"] == 1.0
+    assert rows["wrong"] == rows["wrong"] | {"status": "differs from the reference"}
+    assert rows["broken"]["status"].startswith("failed: RuntimeError: no such solver")
+    assert rows["absent"]["status"] == "not installed: no_such_module"
+    for name in ("wrong", "broken", "absent"):
+        assert "step_ms" not in rows[name]
+
+
+@pytest.mark.parametrize("contestant", CONTESTANTS, ids=lambda c: c.name)
+def test_every_installed_contestant_does_the_same_work(contestant: Contestant) -> None:
+    missing = contestant.missing()
+    if missing is not None:
+        pytest.skip(f"{contestant.name} needs {missing}")
+    if contestant.name == "torch.compile":
+        pytest.skip("compiles for a minute; `entrain bench` checks its results")
+    train, infer = contestant.prepare(SMALL)
+    outputs, *_ = SMALL.exact()
+    assert torch.allclose(infer().double(), outputs, atol=1e-5)
+    if contestant is ADJOINT:  # whose gradient has an error of its own, below
+        assert float(train()[0].detach()) == pytest.approx(float(SMALL.exact()[1]), rel=1e-5)
+    else:
+        assert SMALL.error(train()) < 1e-4
+
+
+def test_the_adjoint_has_the_gradient_but_for_an_error_of_first_order_in_its_step() -> None:
+    if (missing := ADJOINT.missing()) is not None:
+        pytest.skip(f"{ADJOINT.name} needs {missing}")
+    few = replace(SMALL, oscillators=3)  # of more, the path it finds backwards is another one
+    problems = [replace(few, steps=steps) for steps in (100, 200, 400)]
+    errors = [problem.error(ADJOINT.prepare(problem)[0]()) for problem in problems]
+    assert LARGEST_ERROR < errors[-1] < 0.02  # so that no speed is reported
+    for coarse, fine in itertools.pairwise(errors):
+        assert coarse / fine == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_contestant_can_be_left_out_by_name() -> None:
+    result = compare(
+        SMALL, inferences=2, rounds=1, contestants=(OURS, IDENTITY), without=[IDENTITY.name]
+    )
+    assert result["contestants"][IDENTITY.name]["status"] == "left out, as asked"
+    assert result["contestants"][OURS.name]["memory_mb"] is not None
+    with pytest.raises(InputError, match="did you mean"):
+        compare(SMALL, contestants=(OURS,), without=["entrain kernel"])
+
+
+def test_growth_fits_the_exponent_of_each_axis(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = __import__("entrain_paper.bench.growth", fromlist=["SIZES"])
+    monkeypatch.setattr(module, "SIZES", {"steps": (10, 20, 40, 80)})
+    monkeypatch.setattr(
+        module,
+        "interleaved",
+        lambda calls, problem, rounds, say: dict.fromkeys(calls, 3.0 * problem.steps**1.5),
+    )
+    found = growth(SMALL, contestants=(REFERENCE,))
+    assert found["steps"]["exponent"][REFERENCE.name] == pytest.approx(1.5)

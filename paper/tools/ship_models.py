@@ -1,0 +1,167 @@
+"""Choose the models that ship, from the trained stages of `entrain reproduce`, and write cards.
+
+    python tools/ship_models.py results            # ideal networks
+    python tools/ship_models.py results --robust   # networks that were trained for chips
+
+Of all TWO-STAGE-END networks trained by the main protocol (ten orders of the main
+teacher, and one of each of five teachers) the one with the best validation top-1 ships, with the
+PATH network it started from; and the best of the five DIRECT networks of `records`. Of the networks
+for chips (`trained-for-chips`) those ship that are best on the validation chips. The test images
+are evaluated afterwards, for the card. A trial with small networks, into another folder:
+
+    entrain reproduce trained-for-chips --quick --out trial
+    python tools/ship_models.py trial --robust --size quick --chips 5 --models trial
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from model_cards import card, card_for_chips
+
+from entrain.data import ImageDataset, load_dataset
+from entrain.evaluation.chip_yield import yield_of
+from entrain.models.model import Model
+from entrain.training import Stage, TrainingState
+from entrain.utils.device import choose_device
+from entrain.utils.files import write_atomically
+from entrain_paper.experiments import direct, main_stages, teacher_seeds
+from entrain_paper.experiments.setting import BOTH, SETTINGS, Setting
+from entrain_paper.experiments.trained_for_chips import ROBUST
+from entrain_paper.reproduction import ResultsFolder
+
+MODELS = Path(__file__).parents[1] / "src" / "entrain" / "models"
+
+
+@dataclass(frozen=True)
+class Shipping:
+    """Where stages come from and models go to, on how many chips they are measured, and where."""
+
+    folder: ResultsFolder
+    setting: Setting
+    models: Path
+    chips: int
+    device: torch.device
+
+    def ideal(self) -> None:
+        """The networks of the main protocol, and those from labels alone."""
+        for name in BOTH:
+            candidates = [main_stages.students(self.setting, name)["TWO-STAGE-END"]]
+            candidates.append(teacher_seeds.students(self.setting, name)[1])
+            lanes = [(stage, lane) for stage in candidates for lane in range(stage.lanes)]
+            end, lane = max(lanes, key=lambda each: self._validation(*each))
+            assert end.start is not None
+            best = direct.stage(self.setting, name)
+            chosen = ((end, lane, ""), (end.start, lane, "-path"), (*self._best(best), "-direct"))
+            data = load_dataset(self.setting.dataset(name))
+            for stage, lane, ending in chosen:
+                model = self._model(stage, lane, data)
+                title = f"{data.name}-{model.network.oscillators}{ending}"
+                self._ship(title, model, card(title, name, model, data))
+
+    def robust(self) -> None:
+        """The networks that were trained for chips: typical ones, and the published one. Those that
+        are not trained yet are named at the end."""
+        missing = []
+        for name, constraint in ROBUST:
+            stage = constraint.stage(self.setting, name)
+            if not self.folder.finished(stage):
+                missing.append(stage.title)
+                continue
+            lane = self._best(stage)[1]
+            data = load_dataset(self.setting.dataset(name))
+            model = self._model(stage, lane, data)
+            placed = model.to(self.device)
+            found = yield_of(placed, constraint.hardware, data.test, chips=self.chips)
+            model.details["on_chips"] = found.summary() | {"chips": self.chips}
+            ending = "-robust" if constraint.hardware.oscillators is None else "-chip"
+            title = f"{data.name}-{model.network.oscillators}{ending}"
+            text = card_for_chips(title, name, model, data, runs=stage.lanes)
+            self._ship(title, model, text)
+        if missing:
+            sys.exit(f"not trained in {self.folder.path}: {'; '.join(missing)}")
+
+    def _ship(self, title: str, model: Model, text: str) -> None:
+        model.save(self.models / f"{title}.safetensors")
+        write_atomically(self.models / f"{title}.md", text.encode())
+        print(title, model.details.get("on_chips", model.details["test"]))  # noqa: T201
+
+    def _best(self, stage: Stage) -> tuple[Stage, int]:
+        """A stage, and its run with the best validation top-1."""
+        return stage, max(range(stage.lanes), key=lambda lane: self._validation(stage, lane))
+
+    def _validation(self, stage: Stage, lane: int) -> float:
+        return self._state(stage).selected("top1", lane)
+
+    def _state(self, stage: Stage) -> TrainingState:
+        kept = self.folder.state(stage)
+        if kept is None or not self.folder.finished(stage):
+            sys.exit(f"not trained in {self.folder.path}: {stage.title}")
+        return kept[0]
+
+    def _model(self, stage: Stage, lane: int, data: ImageDataset) -> Model:
+        """The network of one run as a model, evaluated on the test images."""
+        state = self._state(stage)
+        teacher, training, seed = None, stage.rule.settings(), stage.seed
+        if stage.teachers:
+            teacher_stage = stage.teachers[lane % len(stage.teachers)]
+            teacher = teacher_stage.teacher(self._state(teacher_stage))
+            seed, training["teacher"] = teacher_stage.seed, teacher_stage.rule.settings()
+        metrics = [
+            m for m in ("top1", "agreement", "endpoint_rmse", "cross_entropy") if m in state.history
+        ]
+        model = Model(
+            network=stage.networks(state, torch.device("cpu"))[lane],
+            preprocessing=data.preprocessing,
+            class_names=data.class_names,
+            dataset=data.name,
+            protocol=stage.rule.name,
+            teacher=teacher,
+            details={
+                "run": stage.runs[lane],
+                "seed": seed,
+                "epoch": int(state.best_epoch[lane]),
+                "validation": {metric: state.selected(metric, lane) for metric in metrics},
+                "training": training,
+            },
+            gain=stage.rule.gain_of(lane),
+            hardware=stage.rule.hardware,
+        )
+        model.details["test"] = model.evaluate(data.test)
+        return model.with_reject_option(data.train.features, data.validation)
+
+
+def main() -> None:
+    """Ship what the command line asks for."""
+    parser = argparse.ArgumentParser(description="Choose and write the models that ship.")
+    parser.add_argument("folder", type=Path, help="results of entrain reproduce")
+    parser.add_argument("--robust", action="store_true", help="those trained for chips")
+    parser.add_argument(
+        "--chips",
+        type=int,
+        default=1000,
+        help="1,000 take 10 CPU minutes a model",
+    )
+    parser.add_argument("--size", choices=SETTINGS, default="paper")
+    parser.add_argument("--models", type=Path, default=MODELS, help="folder to write to")
+    parser.add_argument("--device", type=choose_device, default="cpu", help="of the chips")
+    given = parser.parse_args()
+    shipping = Shipping(
+        ResultsFolder(given.folder),
+        SETTINGS[given.size],
+        given.models,
+        given.chips,
+        given.device,
+    )
+    if given.robust:
+        shipping.robust()
+    else:
+        shipping.ideal()
+
+
+if __name__ == "__main__":
+    main()

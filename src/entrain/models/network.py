@@ -1,0 +1,392 @@
+"""A Kuramoto network: its parameters, the constraints they obey, and what it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self, get_args
+
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from entrain import kernels
+from entrain.kernels.autograd import differentiable_rollout
+from entrain.models.network_arrays import (
+    check_couplings,
+    checked_arrays,
+    checked_graph,
+    checked_inputs,
+    checked_term,
+)
+from entrain.physics import (
+    TERMS,
+    Dynamics,
+    Noise,
+    Parameters,
+    PhaseModel,
+    at_times,
+    drift,
+    energy,
+    readout,
+    small_random,
+    trainable_terms,
+)
+from entrain.utils.errors import InputError, positive_float, positive_int, seed_number, unknown_name
+
+Init = Literal["random", "zero"]
+
+
+class KuramotoNetwork(nn.Module):
+    r"""Coupled oscillators that classify in finite time, read out as cos(theta) of the outputs.
+
+    H hidden and O output oscillators, N = H + O, hidden first, under the input u:
+
+        d theta_i / dt = w_i - mu [ b_i(u) sin(theta_i) + sum_j J_ij g(theta_i - theta_j)
+                                    + 2 s_i sin(2 theta_i) ],
+        g(phi) = sin(phi + a) + c2 sin(2 phi) + d2 cos(2 phi),
+        b(u) = [ W u + c_hidden ; c_output ],   theta(0) = start phases, pi/2 by default.
+
+    Without a and d2 this is the gradient flow -mu grad E of `energy`. Trainable: `input_weights`
+    W (H, D), `biases` c (N,) and `coupler_strengths` (E,), the J_ij of the E couplers i < j of the
+    `graph`, row by row. J is symmetric, and zero where there is no coupler. They start small and
+    random (`init`, by `seed`; each of several runs differently), or at exact "zero", which is a
+    saddle: without couplings no gradient reaches W. `graph` is a symmetric (N, N) boolean array; by
+    default any two oscillators are coupled that are not both outputs. `frequencies` w,
+    `start_phases` and `injection` s are N numbers each, `lag` is one and `harmonic` (c2, d2);
+    `trainable` names those of them that are parameters too.
+    The network runs for `observation_time` in `steps` explicit Euler steps; `mobility` mu sets
+    the time scale. With `runs` = R, R independent networks are held side by side: every tensor
+    and every result has a leading axis of runs.
+    """
+
+    frequencies: Tensor | None
+    start_phases: Tensor | None
+    injection: Tensor | None
+    lag: Tensor | None
+    harmonic: Tensor | None
+    graph: Tensor
+    _first: Tensor  # i < j of every coupler
+    _second: Tensor
+
+    def __init__(
+        self,
+        inputs: int,
+        hidden: int,
+        outputs: int,
+        *,
+        graph: ArrayLike | Tensor | None = None,
+        frequencies: ArrayLike | Tensor | None = None,
+        start_phases: ArrayLike | Tensor | None = None,
+        lag: float | Tensor = 0.0,
+        injection: ArrayLike | Tensor | None = None,
+        harmonic: ArrayLike | Tensor | None = None,
+        trainable: Collection[str] = (),
+        init: Init = "random",
+        seed: int = 0,
+        runs: int | None = None,
+        mobility: float = 1.0,
+        observation_time: float = 0.2,
+        steps: int = 200,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.inputs = positive_int("inputs", inputs)
+        self.hidden = positive_int("hidden", hidden)
+        self.outputs = positive_int("outputs", outputs)
+        self.runs = None if runs is None else positive_int("runs", runs)
+        self.dynamics = Dynamics(mobility, observation_time, steps)
+        axes = () if runs is None else (runs,)
+        self.register_buffer("graph", checked_graph(graph, hidden, outputs))
+        first, second = self.graph.triu(1).nonzero().T
+        self.register_buffer("_first", first, persistent=False)
+        self.register_buffer("_second", second, persistent=False)
+        self.input_weights = nn.Parameter(torch.zeros(*axes, hidden, inputs, dtype=dtype))
+        self.biases = nn.Parameter(torch.zeros(*axes, self.oscillators, dtype=dtype))
+        self.coupler_strengths = nn.Parameter(torch.zeros(*axes, len(first), dtype=dtype))
+        self._add_terms(axes, (frequencies, start_phases, injection, lag, harmonic), trainable)
+        self._initialise(init, seed_number("seed", seed))
+
+    @torch.no_grad()
+    def _initialise(self, init: Init, seed: int) -> None:
+        """Small random numbers for W and J, run by run, or none."""
+        if init not in get_args(Init):
+            raise unknown_name("init", str(init), get_args(Init))
+        if init == "zero":
+            return
+        drawn = [
+            small_random(self.inputs, self.hidden, self.graph, seed=seed, run=run)
+            for run in range(self.runs or 1)
+        ]
+        strengths = [each["couplings"][self._first, self._second] for each in drawn]
+        weights = torch.stack([each["input_weights"] for each in drawn])
+        self.input_weights.copy_(weights.reshape(self.input_weights.shape))
+        self.coupler_strengths.copy_(torch.stack(strengths).reshape(self.coupler_strengths.shape))
+
+    def _add_terms(
+        self, axes: tuple[int, ...], values: Sequence[Any], trainable: Collection[str]
+    ) -> None:
+        """Frequencies, start phases, injection, lag, harmonic: parameters, buffers or nothing."""
+        names = trainable_terms(trainable)
+        own: dict[str, tuple[int, ...]] = {"lag": (), "harmonic": (2,)}  # that all couplings share
+        for name, value in zip(TERMS, values, strict=True):
+            shape = (*axes, *own.get(name, (self.oscillators,)))
+            tensor = None if value is None else checked_term(name, value, shape, self.biases.dtype)
+            if name in own and name not in names and tensor is not None and not tensor.any():
+                tensor = None
+            if name in names:
+                if tensor is None:
+                    raise InputError(f"{name} must have initial values to be trained, got none")
+                self.register_parameter(name, nn.Parameter(tensor))
+            else:
+                self.register_buffer(name, tensor)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        input_weights: ArrayLike | Tensor,
+        biases: ArrayLike | Tensor,
+        couplings: ArrayLike | Tensor,
+        *,
+        graph: ArrayLike | Tensor | None = None,
+        frequencies: ArrayLike | Tensor | None = None,
+        start_phases: ArrayLike | Tensor | None = None,
+        lag: float | Tensor = 0.0,
+        injection: ArrayLike | Tensor | None = None,
+        harmonic: ArrayLike | Tensor | None = None,
+        trainable: Collection[str] = (),
+        mobility: float = 1.0,
+        observation_time: float = 0.2,
+        steps: int = 200,
+    ) -> Self:
+        """A network from input weights (H, D), biases (N,) and couplings (N, N).
+
+        With a leading axis on all three, that of runs. Refuses arrays that are wrongly shaped,
+        non-finite, asymmetric, self-coupled or coupled where the graph has no coupler, naming the
+        constraint that is broken. The other arguments are those of the constructor.
+        """
+        weights, bias, matrix = checked_arrays(input_weights, biases, couplings)
+        axes, (hidden, inputs), n = weights.shape[:-2], weights.shape[-2:], bias.shape[-1]
+        network = cls(
+            inputs,
+            hidden,
+            n - hidden,
+            graph=graph,
+            frequencies=frequencies,
+            start_phases=start_phases,
+            lag=lag,
+            injection=injection,
+            harmonic=harmonic,
+            trainable=trainable,
+            init="zero",
+            runs=axes[0] if axes else None,
+            mobility=mobility,
+            observation_time=observation_time,
+            steps=steps,
+            dtype=weights.dtype,
+        )
+        for each in matrix.reshape(-1, n, n):
+            check_couplings(each, network.graph, hidden)
+        with torch.no_grad():
+            network.input_weights.copy_(weights)
+            network.biases.copy_(bias)
+            network.coupler_strengths.copy_(matrix[..., network._first, network._second])
+        return network
+
+    @classmethod
+    def from_parameters(
+        cls, parameters: Parameters, dynamics: Dynamics, trainable: Collection[str] = ()
+    ) -> Self:
+        """A network that holds a copy of `parameters`."""
+        terms = {name: getattr(parameters, name) for name in TERMS}
+        lag = 0.0 if parameters.lag is None else parameters.lag
+        return cls.from_arrays(
+            parameters.input_weights,
+            parameters.biases,
+            parameters.couplings,
+            graph=parameters.graph.cpu(),
+            **terms | {"lag": lag},
+            trainable=trainable,
+            mobility=dynamics.mobility,
+            observation_time=dynamics.observation_time,
+            steps=dynamics.steps,
+        )
+
+    @property
+    def oscillators(self) -> int:
+        """N = H + O."""
+        return self.hidden + self.outputs
+
+    @property
+    def couplers(self) -> int:
+        """E, the independent couplings of one network."""
+        return len(self._first)
+
+    @property
+    def parameter_count(self) -> int:
+        """Trainable numbers of one network: H D + N + couplers, and terms that are trained."""
+        return sum(parameter.numel() for parameter in self.parameters()) // (self.runs or 1)
+
+    @property
+    def couplings(self) -> Tensor:
+        """The symmetric matrix J, (N, N), zero where there is no coupler."""
+        n, strengths = self.oscillators, self.coupler_strengths
+        flat = strengths.new_zeros(*strengths.shape[:-1], n * n)
+        flat = flat.index_copy(-1, self._first * n + self._second, strengths)
+        flat = flat.index_copy(-1, self._second * n + self._first, strengths)
+        return flat.reshape(*strengths.shape[:-1], n, n)
+
+    def as_parameters(self) -> Parameters:
+        """All numbers of the network as one value, differentiable."""
+        return Parameters(
+            self.input_weights,
+            self.biases,
+            self.couplings,
+            self.graph,
+            self.frequencies,
+            self.start_phases,
+            self.injection,
+            self.lag,
+            self.harmonic,
+        )
+
+    def phase_model(self, inputs: Tensor) -> PhaseModel:
+        """What acts on the phases under inputs (B, D); with runs, (B, D) or (R, B, D)."""
+        return self.as_parameters().phase_model(self._checked(inputs))
+
+    def fields(self, inputs: Tensor) -> Tensor:
+        """Local fields b(u): inputs (B, D) -> (B, N)."""
+        return self.phase_model(inputs).fields
+
+    def energy(self, phases: Tensor, inputs: Tensor) -> Tensor:
+        """E(theta; u): phases (..., B, N), inputs (B, D) -> (..., B); with runs (R, ..., B, N)."""
+        return energy(phases, self._model_at(phases, inputs), self.dynamics.mobility)
+
+    def drift(self, phases: Tensor, inputs: Tensor) -> Tensor:
+        """d theta / dt: phases (..., B, N), inputs (B, D) -> (..., B, N); with runs (R, ...)."""
+        return drift(phases, self._model_at(phases, inputs), self.dynamics.mobility)
+
+    def readout(self, phases: Tensor) -> Tensor:
+        """cos(theta) of the output oscillators: (..., N) -> (..., O)."""
+        return readout(phases, self.outputs)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Output activations cos(theta_out(t_f)): inputs (..., D) -> (..., O).
+
+        Differentiable; the backward pass is the exact discrete adjoint of the Euler rollout. With
+        runs, inputs (B, D) are shared and (R, B, D) are each run's own: -> (R, B, O).
+        """
+        if self.runs is not None:
+            return self.readout(differentiable_rollout(self._with_runs(inputs), self.dynamics))
+        flat = self._checked(inputs).reshape(-1, self.inputs)
+        phases = differentiable_rollout(self._with_runs(flat), self.dynamics)[0]
+        return self.readout(phases).reshape(*inputs.shape[:-1], self.outputs)
+
+    def trajectory(
+        self,
+        inputs: Tensor,
+        times: Sequence[float] | Tensor | None = None,
+        *,
+        temperature: float = 0.0,
+        seed: int = 0,
+        first_sample: int = 0,
+    ) -> Tensor:
+        """The phases under inputs (B, D) at `times`, differentiable: (T, B, N).
+
+        By default at every grid time 0, dt, ..., t_f; between two grid times the phase goes in a
+        straight line, as an Euler step does. With a temperature, under the noise of `simulate`
+        (replicate 0), which is held fixed. With runs: (R, T, B, N).
+        """
+        model = self._with_runs(self._checked(inputs))
+        noise = self._noise(inputs, temperature, seed, 1, first_sample)
+        path = differentiable_rollout(model, self.dynamics, noise=noise, record=True)
+        if noise is not None:
+            path = path[:, :, 0]  # drop the axis of replicates
+        if times is not None:
+            path = at_times(path, times, self.dynamics, wrapped=noise is not None)
+        path = path.movedim(1, 0)
+        return path if self.runs is not None else path[0]
+
+    @torch.no_grad()
+    def simulate(
+        self,
+        inputs: Tensor,
+        *,
+        steps: int | None = None,
+        record: bool = False,
+        temperature: float = 0.0,
+        seed: int = 0,
+        replicates: int | None = None,
+        first_sample: int = 0,
+    ) -> Tensor:
+        """Phases of the autonomous rollout for inputs (B, D).
+
+        At t_f: (B, N); at every grid time with `record`: (steps + 1, B, N); with `replicates`
+        = M noisy copies a leading axis (M, ...); with runs another in front of all. At
+        temperature kT > 0 Euler-Maruyama steps are wrapped to (-pi, pi], and the noise depends
+        only on seed, temperature, replicate, sample (row index + `first_sample`), step and
+        oscillator. At temperature 0 the phases are unwrapped and all replicates coincide.
+        """
+        dynamics = self.dynamics if steps is None else replace(self.dynamics, steps=steps)
+        count = positive_int("replicates", 1 if replicates is None else replicates)
+        model = self._with_runs(inputs)
+        noise = self._noise(inputs, temperature, seed, count, first_sample)
+        path = kernels.rollout(model, dynamics, noise=noise, record=record)
+        if noise is None:
+            path = path.unsqueeze(-3).expand(*path.shape[:-2], count, *path.shape[-2:])
+        path = path.movedim((-4, -3), (0, 1))  # runs and replicates first
+        if replicates is None:
+            path = path[:, 0]
+        return path if self.runs is not None else path[0]
+
+    def extra_repr(self) -> str:
+        d = self.dynamics
+        terms = [name for name in TERMS if getattr(self, name) is not None]
+        return (
+            f"{self.inputs} inputs, {self.hidden} hidden, {self.outputs} outputs, "
+            f"{self.couplers} couplers, "
+            + "".join(f"{name}, " for name in terms)
+            + ("" if self.runs is None else f"{self.runs} runs, ")
+            + f"mobility={d.mobility:g}, observation_time={d.observation_time:g}, steps={d.steps}"
+        )
+
+    def _model_at(self, phases: Tensor, inputs: Tensor) -> PhaseModel:
+        """`phase_model` with axes for those that phases have between runs and samples."""
+        model = self.phase_model(inputs)
+        if self.runs is None:
+            return model
+        between = (1,) * (phases.dim() - 3)
+        return model.map(lambda t: t.reshape(t.shape[0], *between, *t.shape[1:]))
+
+    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *others: Any) -> None:
+        """As any module, but coupler strengths belong to the couplers of one graph."""
+        graph = state.get(f"{prefix}graph")
+        if graph is not None and not torch.equal(graph.cpu().bool(), self.graph.cpu()):
+            raise InputError("the state belongs to a network with another graph")
+        super()._load_from_state_dict(state, prefix, *others)
+
+    def _with_runs(self, inputs: Tensor) -> PhaseModel:
+        """`phase_model` of a batch with an axis of runs, whether the network has one or not."""
+        axes = (2, 3) if self.runs is not None else (2,)
+        if inputs.dim() not in axes:
+            expected = "B x D" if self.runs is None else "B x D, or runs x B x D"
+            raise InputError(f"inputs must be {expected}; got shape {tuple(inputs.shape)}")
+        model = self.phase_model(inputs)
+        return model if self.runs is not None else model.map(lambda tensor: tensor[None])
+
+    def _noise(
+        self, inputs: Tensor, temperature: float, seed: int, replicates: int, first_sample: int
+    ) -> Noise | None:
+        if positive_float("temperature", temperature, zero=True) == 0:
+            return None
+        if not isinstance(first_sample, int) or not 0 <= first_sample < 2**32:
+            raise InputError(f"first_sample must be a whole number from 0, got {first_sample!r}")
+        return Noise(
+            seed=seed,
+            temperature=temperature,
+            replicates=torch.arange(replicates, device=inputs.device),
+            samples=torch.arange(inputs.shape[-2], device=inputs.device) + first_sample,
+        )
+
+    def _checked(self, inputs: Tensor) -> Tensor:
+        return checked_inputs(inputs, self.inputs, self.runs, self.biases.dtype)

@@ -1,0 +1,124 @@
+"""Arrays that describe a network or enter it, checked where they come in."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from entrain.physics import graph_of, layered_graph
+from entrain.utils.errors import InputError
+
+
+def checked_graph(graph: ArrayLike | Tensor | None, hidden: int, outputs: int) -> Tensor:
+    """Which couplers exist, (N, N): a symmetric boolean array, or the layered graph."""
+    if graph is None:
+        return layered_graph(hidden, outputs)
+    found, n = graph_of(graph), hidden + outputs
+    if found.shape != (n, n):
+        raise wrong_shape("graph", f"{n} x {n}, as there are {n} oscillators", found)
+    return found
+
+
+def checked_term(
+    name: str, value: ArrayLike | Tensor, shape: tuple[int, ...], dtype: torch.dtype
+) -> Tensor:
+    """A term as a tensor of `shape`; the numbers of one network serve every run."""
+    tensor = finite_array(name, value)
+    if tensor.shape not in (shape, shape[1:] if len(shape) > 1 or name == "lag" else shape):
+        expected = f"{' x '.join(map(str, shape))} numbers" if shape else "one number"
+        raise wrong_shape(name, expected, tensor)
+    return tensor.to(dtype).expand(shape).clone()
+
+
+def finite_array(name: str, array: ArrayLike | Tensor) -> Tensor:
+    """A float32 or float64 tensor on the CPU, not empty and finite."""
+    try:
+        given = array if isinstance(array, Tensor) else torch.tensor(np.array(array))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, got {type(array).__name__} ({error})") from error
+    tensor = given.detach().cpu()
+    if tensor.is_complex():
+        raise InputError(f"{name} must be real numbers, got {tensor.dtype}")
+    if tensor.dtype not in (torch.float32, torch.float64):
+        tensor = tensor.to(torch.float32)
+    if 0 in tensor.shape:
+        raise wrong_shape(name, "a non-empty array", tensor)
+    if not tensor.isfinite().all():
+        raise InputError(f"{name} must be finite, got NaN or infinity")
+    return tensor
+
+
+def wrong_shape(name: str, expected: str, found: Tensor) -> InputError:
+    """The error for an array of another shape than expected."""
+    return InputError(f"{name} must be {expected}; got shape {tuple(found.shape)}")
+
+
+def check_couplings(matrix: Tensor, graph: Tensor, hidden: int) -> None:
+    """Refuse a matrix (N, N) that is asymmetric or not zero where there is no coupler."""
+    if not torch.equal(matrix, matrix.T):
+        i, j = (int(k) for k in (matrix != matrix.T).nonzero()[0])
+        raise InputError(
+            f"couplings must be symmetric: J[{i}, {j}] = {float(matrix[i, j])!r} "
+            f"but J[{j}, {i}] = {float(matrix[j, i])!r}"
+        )
+    if matrix.diagonal().any():
+        i = int(matrix.diagonal().nonzero()[0])
+        raise InputError(f"self-coupling is not allowed: J[{i}, {i}] = {matrix[i, i]:g}, not 0")
+    forbidden = matrix.where(~graph, 0.0)
+    if forbidden.any():
+        i, j = (int(k) for k in forbidden.nonzero()[0])
+        why = "the graph has no coupler there"
+        if i >= hidden and j >= hidden:
+            why = f"both are outputs (from {hidden} on), which the graph does not couple"
+        raise InputError(
+            f"oscillators {i} and {j} must not be coupled: {why}, but J[{i}, {j}] = "
+            f"{matrix[i, j]:g}, not 0"
+        )
+
+
+def checked_arrays(
+    input_weights: ArrayLike | Tensor, biases: ArrayLike | Tensor, couplings: ArrayLike | Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """W (H, D), c (N,) and J (N, N) as tensors whose shapes fit; with a leading axis, of runs."""
+    weights = finite_array("input weights", input_weights)
+    axes = tuple(weights.shape[:-2])
+    if weights.dim() not in (2, 3):
+        raise wrong_shape("input weights", "H x D, or runs x H x D", weights)
+    bias, matrix = finite_array("biases", biases), finite_array("couplings", couplings)
+    hidden = weights.shape[-2]
+    if bias.dim() != weights.dim() - 1 or bias.shape[:-1] != axes:
+        expected = " x ".join([*map(str, axes), "N"])
+        raise wrong_shape("biases", f"{expected} numbers, one for each oscillator", bias)
+    n = bias.shape[-1]
+    if n <= hidden:
+        raise InputError(
+            f"biases must have one entry for each of the {hidden} hidden oscillators (rows of "
+            f"the input weights) and for each output, so at least {hidden + 1}; got {n}"
+        )
+    if matrix.shape != (*axes, n, n):
+        raise InputError(
+            f"couplings must be {' x '.join(map(str, (*axes, n, n)))}, as there are {n} "
+            f"biases; got {' x '.join(map(str, matrix.shape))}"
+        )
+    return weights, bias, matrix
+
+
+def checked_inputs(inputs: Tensor, width: int, runs: int | None, dtype: torch.dtype) -> Tensor:
+    """Inputs (..., D) of a network with D = `width`; with runs, (B, D) or (runs, B, D)."""
+    if not isinstance(inputs, Tensor):
+        raise InputError(f"inputs must be a PyTorch tensor, got {type(inputs).__name__}")
+    if inputs.dtype != dtype:
+        raise InputError(f"inputs are {inputs.dtype} and the network is {dtype}: convert one")
+    if inputs.shape[-1:] != (width,):
+        raise InputError(
+            f"inputs must have {width} components in their last axis, as this network expects; "
+            f"got shape {tuple(inputs.shape)}"
+        )
+    if runs is not None and inputs.dim() == 3 and len(inputs) != runs:
+        raise InputError(
+            f"inputs of shape {tuple(inputs.shape)} are {len(inputs)} batches, the network has "
+            f"{runs} runs"
+        )
+    return inputs

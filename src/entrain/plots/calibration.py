@@ -1,0 +1,59 @@
+"""A calibrated device: its couplings, field gains and frequencies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from entrain.plots.style import CLASS_COLOURS, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from entrain.calibration import Calibration
+
+_GREY = "#888888"
+
+
+def draw_calibration(path: Path, found: Calibration) -> None:
+    """Estimated against programmed couplings with errors, field gains, and frequencies."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.4, 3.7), layout="constrained")
+    couplings, fields, frequencies = figure.subplots(1, 3)
+    _couplings(couplings, found)
+    _by_oscillator(fields, found, "fields", "field gain - 1")
+    _by_oscillator(frequencies, found, "frequencies", "frequency (rad per unit of time)")
+    save(figure, path)
+
+
+def _couplings(axis: Axes, found: Calibration) -> None:
+    unknowns = found.unknowns
+    pairs = unknowns.pairs.T
+    told = unknowns.programmed[pairs[0], pairs[1]]
+    _, errors = found.part("couplings")
+    axis.axline((0, 0), slope=1, color=_GREY, lw=0.8)
+    axis.errorbar(
+        told,
+        found.couplings[pairs[0], pairs[1]],
+        yerr=np.abs(told) * errors,
+        fmt=".",
+        ms=2.5,
+        lw=0.5,
+        color=CLASS_COLOURS[0],
+    )
+    axis.set_xlabel("programmed coupling")
+    axis.set_ylabel("estimated coupling")
+    axis.set_title(f"{len(told):,} couplers, {found.traces:,} traces", fontsize=9.5)
+
+
+def _by_oscillator(axis: Axes, found: Calibration, name: str, label: str) -> None:
+    estimate, errors = found.part(name)
+    axis.axhline(0, color=_GREY, lw=0.8)
+    axis.errorbar(
+        range(len(estimate)), estimate, yerr=errors, fmt=".", ms=4, lw=0.8, color=CLASS_COLOURS[1]
+    )
+    axis.set_xlabel("oscillator")
+    axis.set_ylabel(label)

@@ -1,0 +1,107 @@
+"""The yield of a model: accuracies of chips as a histogram, and what each effect costs."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from entrain.plots.style import CLASS_COLOURS, save
+from entrain.utils.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PANELS = 4  # of strengths in a row
+_FORMATS = (".png", ".pdf", ".svg")
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file whose format cannot be drawn."""
+    if path.suffix.lower() not in _FORMATS:
+        raise InputError(f"{path}: a figure ends in {', '.join(_FORMATS)}")
+
+
+def draw_yield(path: Path, result: dict[str, Any]) -> None:
+    """Draw the result of `entrain yield` into a file: the accuracies of chips and, if measured, the
+    cost of each effect and the accuracy against its strength."""
+    from matplotlib.figure import Figure
+
+    effects, strengths = result.get("effects"), result.get("strengths") or {}
+    rows = -(-len(strengths) // _PANELS)
+    heights = [3.8] + ([2.4 * rows] if rows else [])
+    width = 9.0 if effects or strengths else 4.6
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    parts = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    axes = parts[0].subplots(1, 2 if effects else 1, squeeze=False)[0]
+    _histogram(axes[0], result)
+    if effects:
+        _costs(axes[1], result)
+    if rows:
+        panels = parts[1].subplots(rows, _PANELS, squeeze=False, sharey=True)
+        _strengths(panels, strengths)
+        words = "mean and 5th to 95th percentile of chips, against the strength of one effect"
+        parts[1].suptitle(words, fontsize=9)
+    save(figure, path)
+
+
+def _histogram(axis: Axes, result: dict[str, Any]) -> None:
+    axis.hist(result["accuracies"], bins="auto", color=CLASS_COLOURS[5], edgecolor="white")
+    for value, line, name in (
+        (result["mean"], "-", f"mean {result['mean']:.2f}"),
+        (result["p5"], "--", f"5th percentile {result['p5']:.2f}"),
+        (result["ideal"], ":", f"ideal network {result['ideal']:.2f}"),
+    ):
+        axis.axvline(value, linestyle=line, color="black", linewidth=1.2, label=name)
+    axis.set_xlabel("test top-1 accuracy of a chip (%)")
+    axis.set_ylabel("chips")
+    axis.set_title(
+        f"{result['chips']} chips of {result['hardware'].get('name') or 'one kind'}", fontsize=10
+    )
+    # Below the axes: above them a line at a low accuracy would cross the words.
+    axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+
+
+def _costs(axis: Axes, result: dict[str, Any]) -> None:
+    """A tornado plot: the cost of each effect alone to the left, the gain of its removal to the
+    right."""
+    rows = sorted(
+        (
+            (result["ideal"] - means["alone"], means["without"] - result["mean"], name)
+            for name, means in result["effects"].items()
+        ),
+        key=lambda row: max(row[:2]),
+    )
+    places = range(len(rows))
+    for shift, values, colour, name in (  # side by side: either may be of the other sign
+        (0.2, [-row[0] for row in rows], CLASS_COLOURS[3], "cost alone"),
+        (-0.2, [row[1] for row in rows], CLASS_COLOURS[2], "gain without it"),
+    ):
+        axis.barh([place + shift for place in places], values, 0.4, color=colour, label=name)
+    axis.set_yticks(places, [row[2].replace("_", " ") for row in rows], fontsize=8)
+    axis.axvline(0.0, color="black", linewidth=0.8)
+    axis.set_xlabel("points of mean accuracy")
+    axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+
+
+def _strengths(panels: Any, strengths: dict[str, list[dict[str, Any]]]) -> None:
+    """One panel per effect: mean accuracy and the 5th to 95th percentile against its strength, on
+    a logarithmic axis. The strength of the kind itself is filled."""
+    for index, axis in enumerate(panels.flat):
+        axis.set_axis_off() if index >= len(strengths) else axis.grid(alpha=0.3)
+    for axis, (name, around) in zip(panels.flat, strengths.items(), strict=False):
+        places = [math.log2(each["factor"]) for each in around]
+        means = [each["mean"] for each in around]
+        low, high = ([each[name] for each in around] for name in ("p5", "p95"))
+        colour = CLASS_COLOURS[0]
+        axis.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
+        axis.plot(places, means, color=colour, marker="o", markerfacecolor="white", markersize=4)
+        own = places.index(0.0)
+        axis.plot(places[own], means[own], color=colour, marker="o", markersize=6)
+        axis.axvline(0.0, color="black", linestyle=":", linewidth=0.8)
+        axis.set_xlim(-2.3, 2.3)
+        axis.set_xticks(places, [each["strength"] for each in around], rotation=35, ha="right")
+        axis.tick_params(labelsize=7)
+        axis.set_title(name.replace("_", " "), fontsize=9)
+    for axis in panels[:, 0]:
+        axis.set_ylabel("top-1 (%)", fontsize=8)

@@ -1,0 +1,86 @@
+"""Output activations against time, one panel per example, as in the paper's figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from entrain.plots.style import class_colour
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+Bounds = tuple[float, float, float, float]  # left, bottom, width, height, in parts of a panel
+
+# Where the winner has risen and the others have fallen; lines are drawn over it.
+AMID: Bounds = (0.64, 0.29, 0.35, 0.35)
+
+
+def trajectories(
+    images: np.ndarray,
+    outputs: np.ndarray,
+    labels: np.ndarray,
+    class_names: tuple[str, ...],
+    title: str,
+    columns: int = 5,
+    bounds: Bounds = AMID,
+) -> Figure:
+    """Panels of images (n, rows, columns) and outputs cos theta_o(t), (K + 1, n, O).
+
+    `bounds` is where in its panel an image goes: its left and lower edge, width and height.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    count, rows = len(labels), -(-len(labels) // columns)
+    figure = Figure(figsize=(2.3 * columns, 2.0 * rows + 1.1), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    time = np.linspace(0.0, 1.0, len(outputs))
+    for panel, axis in enumerate(axes):
+        if panel >= count:
+            axis.set_visible(False)
+            continue
+        predicted = int(outputs[-1, panel].argmax())
+        for output in range(outputs.shape[2]):
+            axis.plot(
+                time,
+                outputs[:, panel, output],
+                color=class_colour(output),
+                linewidth=2.0 if output == predicted else 0.9,
+                zorder=3 if output == predicted else 2,
+            )
+        verdict = class_names[predicted]
+        right = predicted == labels[panel]
+        heading = verdict if right else f"{verdict} (is {class_names[labels[panel]]})"
+        axis.set_title(heading, fontsize=9, color="black" if right else "#B00020")
+        picture(axis, images[panel], bounds)
+        axis.set_ylim(-1.05, 1.05)
+        axis.tick_params(labelsize=7)
+        axis.patch.set_visible(False)
+        if panel >= count - columns:
+            axis.set_xlabel("time $t / t_f$", fontsize=9)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.supylabel(r"output activation $\cos\theta_o(t)$", fontsize=9)
+    figure.suptitle(title, fontsize=11)
+    figure.legend(
+        [
+            Line2D([], [], color=class_colour(output), linewidth=1.5)
+            for output in range(len(class_names))
+        ],
+        class_names,
+        loc="outside lower center",
+        ncols=min(10, len(class_names)),
+        fontsize=8,
+        frameon=False,
+    )
+    return figure
+
+
+def picture(axis: Axes, image: ArrayLike, bounds: Bounds) -> None:
+    """An input image in a corner of a panel, under its lines."""
+    inset = axis.inset_axes(bounds, zorder=1)
+    inset.imshow(np.ma.masked_equal(np.asarray(image), 0), cmap="gray_r", vmin=0)
+    inset.set_axis_off()

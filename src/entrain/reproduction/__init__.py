@@ -1,7 +1,0 @@
-"""Carrying out experiments: a folder of results, a queue of jobs, and who does them."""
-
-from entrain.reproduction.engines import Engine, ThisProcess, Watcher
-from entrain.reproduction.folder import Job, ResultsFolder
-from entrain.reproduction.queue import Queue
-
-__all__ = ["Engine", "Job", "Queue", "ResultsFolder", "ThisProcess", "Watcher"]

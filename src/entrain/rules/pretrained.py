@@ -1,0 +1,105 @@
+"""A network that was trained before, as the start of another training."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from entrain.evaluation import metrics
+from entrain.models.model import Model, read_model
+from entrain.physics.network_spec import TRAINED
+from entrain.rules.interface import Assignment, Rule, Task, Tensors
+from entrain.rules.two_stage_task import validation_scores
+from entrain.utils.errors import InputError
+
+
+@dataclass(frozen=True)
+class GivenNetwork(Rule):
+    """The network of a model file, as it is: nothing is trained.
+
+    `digest` is that of the network's numbers: a file that holds others by now is refused. On a
+    device that was measured, what it is told is divided by what the device makes of it
+    (`Measured.compensated`).
+    """
+
+    kind: ClassVar[str] = "given"
+
+    model: str
+    digest: str
+    name: str = "GIVEN"
+    epochs: int = 1
+    start: str = "zero"
+
+    def __post_init__(self) -> None:
+        for name in ("model", "digest"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name} must be text, got {getattr(self, name)!r}")
+        if self.epochs != 1:
+            raise InputError(f"a given network has one epoch, got {self.epochs!r}")
+
+    @classmethod
+    def of(cls, path: Path, model: Model) -> GivenNetwork:
+        """The network of `model`, which was read from `path`."""
+        return cls(str(path.absolute()), digest_of(model))
+
+    @property
+    def cost(self) -> float:
+        """Next to nothing."""
+        return 0.1
+
+    def task(self, assignment: Assignment) -> Task:
+        """One epoch that changes nothing."""
+        model = read_model(self.model)
+        if digest_of(model) != self.digest:
+            raise InputError(f"{self.model}: holds another network than when the training began")
+        return GivenTask(model, assignment)
+
+
+def digest_of(model: Model) -> str:
+    """What tells the numbers of a network from others."""
+    found = hashlib.sha256()
+    for name, tensor in sorted(model.network.as_parameters().tensors().items()):
+        found.update(name.encode())
+        found.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return found.hexdigest()[:16]
+
+
+class GivenTask:
+    """The given network, once for each run."""
+
+    epochs = 1
+
+    def __init__(self, model: Model, assignment: Assignment) -> None:
+        device, runs = assignment.data.device, len(assignment.runs)
+        parameters = model.one_run()
+        if model.hardware is not None and model.hardware.measured is not None:
+            parameters = model.hardware.measured.compensated(parameters)
+        names = (*TRAINED, *assignment.network.trainable)
+        self._tensors = {
+            name: tensor.to(device).repeat(runs, *[1] * (tensor.dim() - 1))
+            for name, tensor in parameters.tensors().items()
+            if name in names
+        }
+        outputs = assignment.data.outputs
+        self._spec = assignment.network.on(self._tensors["biases"], runs, outputs)
+        self._data = assignment.data.validation
+        self._dynamics = assignment.network.dynamics
+
+    def initial(self) -> Tensors:
+        return {name: tensor.clone() for name, tensor in self._tensors.items()}
+
+    def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
+        return {"loss": torch.zeros_like(tensors["biases"][:, 0])}
+
+    def validate(self, tensors: Tensors) -> Tensors:
+        parameters = self._spec.parameters(tensors)
+        scores = validation_scores(parameters, self._data.all_inputs(), self._dynamics)
+        return {"top1": metrics.top_k(scores, self._data.labels)}
+
+    def merit(self, metrics: Tensors) -> Tensor:
+        return metrics["top1"][:, None]

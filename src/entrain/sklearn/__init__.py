@@ -1,0 +1,5 @@
+"""Estimators with the interface of scikit-learn."""
+
+from entrain.sklearn.estimator import KuramotoClassifier
+
+__all__ = ["KuramotoClassifier"]

@@ -1,0 +1,261 @@
+"""The stages of a training as values: a rule, a network, data, and what it starts from.
+
+A stage holds everything that decides its outcome, the stages it starts from included, so that
+equal stages are trained once, however many experiments use them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from entrain.hardware import Hardware
+from entrain.models.network import KuramotoNetwork
+from entrain.models.teacher import Teacher
+from entrain.physics import Dynamics, NetworkSpec, Parameters
+from entrain.rules import Assignment, Rule, TeacherSpec
+from entrain.rules.teacher import teacher_of
+from entrain.rules.training_data import TrainingData
+from entrain.training.loop import TrainingState, best_lane, train
+from entrain.utils.errors import InputError
+from entrain.utils.fields import counts
+
+
+class DivergedError(InputError):
+    """A stage that others start from became non-finite at once; the message begins with its rule's
+    name."""
+
+
+def time_advice(dynamics: Dynamics) -> str | None:
+    """What to change where the time rather than a learning rate makes a training diverge.
+
+    Gradients grow as mu t_f, and the weights that are needed shrink as 1 / (mu t_f): a rate that
+    suits one time is too large for a longer one by the square of their ratio. On digits the usual
+    rate of PATH diverges from mu t_f = 1 on. Euler steps are stable up to mu dt = 2 / |eigenvalue|
+    of the couplings: about 0.1 for the shipped networks of PATH, whose largest are 12 and 18.
+    """
+    mu = dynamics.mobility
+    if mu * dynamics.observation_time < 1.0 and mu * dynamics.time_step <= 0.1:
+        return None
+    usual = Dynamics()
+    return (
+        f"the Euler step is {dynamics.time_step:g} (observation time {dynamics.observation_time:g} "
+        f"in {dynamics.steps} steps), where {usual.time_step:g} ({usual.observation_time:g} in "
+        f"{usual.steps}) is usual: take a shorter observation time or more steps"
+    )
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Networks (or a teacher) trained side by side, by one rule.
+
+    `runs` are training orders; `start` is the stage whose networks the rule goes on from, each run
+    from the one of the same order. `teachers` are the stages of one teacher for all runs, or of
+    one for each.
+    """
+
+    rule: Rule
+    dataset: str
+    network: NetworkSpec = field(default_factory=NetworkSpec)
+    teachers: tuple[Stage, ...] = ()
+    runs: tuple[int, ...] = (0,)
+    start: Stage | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        name = self.rule.name
+        if self.rule.goes_on != (self.start is not None):
+            wanted = "a stage" if self.rule.goes_on else "no stage"
+            raise InputError(f"{name} starts from {self.rule.start}: give {wanted} to start")
+        if self.start is not None:
+            _check_start(self, self.start)
+        for teacher in self.teachers:
+            if teacher.dataset != self.dataset:
+                raise InputError(
+                    f"{name} trains on {self.dataset}, its teacher was trained on {teacher.dataset}"
+                )
+        self.rule.check(self.network, len(self.runs), [each.rule for each in self.teachers])
+
+    @property
+    def needs(self) -> tuple[Stage, ...]:
+        """The stages whose outcome this one uses."""
+        return (*self.teachers, *(() if self.start is None else (self.start,)))
+
+    @property
+    def lanes(self) -> int:
+        """How many are trained side by side."""
+        return self.rule.lanes(len(self.runs))
+
+    @property
+    def epochs(self) -> int:
+        """How long it is trained."""
+        return self.rule.epochs
+
+    @property
+    def title(self) -> str:
+        """What to call it in a list."""
+        if isinstance(self.rule, TeacherSpec):
+            return f"{self.dataset} teacher {'-'.join(map(str, self.rule.widths))}"
+        several = f" x {self.lanes}" if self.lanes > 1 else ""
+        chips = self.rule.hardware
+        made_for = "" if chips is None else f" for {chips.name or 'chips'}"
+        size = f" H={self.network.hidden}" if self.rule.trains_networks else ""
+        return f"{self.dataset} {self.rule.name}{size}{several}{made_for}"
+
+    @cached_property
+    def key(self) -> str:
+        """What tells this stage from every other."""
+        return f"{self.dataset}-{self.rule.name.lower()}-{digest(self)}"
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the outcome of this stage."""
+        additions = self.network.additions()
+        return self.rule.identity(self) | ({"network": additions} if additions else {})
+
+    def parameters(self, state: TrainingState) -> Parameters:
+        """The selected networks of all runs, side by side."""
+        outputs = state.best["biases"].shape[-1] - self.network.hidden
+        spec = self.network.on(state.best["biases"], self.lanes, outputs)
+        return spec.parameters(state.best)
+
+    def networks(self, state: TrainingState, device: torch.device) -> list[KuramotoNetwork]:
+        """The selected network of every run."""
+        parameters = self.parameters(state)
+        return [
+            KuramotoNetwork.from_parameters(
+                parameters.run(lane), self.network.dynamics, self.network.trainable
+            ).to(device)
+            for lane in range(self.lanes)
+        ]
+
+    def teacher(self, state: TrainingState) -> Teacher:
+        """The teacher that a stage of teachers selected, of all its initialisations."""
+        return teacher_of(state.best, best_lane(state))
+
+
+def teacher_stage(dataset: str, spec: TeacherSpec | None = None, seed: int = 0) -> Stage:
+    """The stage that trains a teacher on a dataset."""
+    spec = TeacherSpec() if spec is None else spec
+    return Stage(spec, dataset, NetworkSpec(hidden=spec.hidden), seed=seed)
+
+
+def train_stage(
+    stage: Stage,
+    data: TrainingData,
+    states: Mapping[str, TrainingState],
+    *,
+    saved: TrainingState | None = None,
+    on_epoch: Callable[[TrainingState], None] | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> TrainingState:
+    """Train `stage`, from `saved` where it was interrupted.
+
+    `states` holds the outcome of every stage it needs, by key. `on_progress` is told the fraction
+    done of a stage that is one long epoch.
+    """
+    if saved is not None:
+        _move(saved, data.device)
+    assignment = Assignment(
+        data=data,
+        network=stage.network,
+        runs=stage.runs,
+        seed=stage.seed,
+        teachers=tuple(each.teacher(states[each.key]) for each in stage.teachers),
+        start=_start(stage, data.device, states),
+        on_progress=on_progress,
+    )
+    state = train(stage.rule.task(assignment), saved, on_epoch)
+    if stage.rule.others_need_it:
+        _require_an_epoch(stage, state)
+    return state
+
+
+def digest(value: object) -> str:
+    """What tells one value (of stages, dataclasses, tuples and plain values) from another.
+
+    A field made by `added_later` does not count at its default, so that what was trained before
+    keeps its key.
+    """
+    text = json.dumps(_canonical(value), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _canonical(value: object) -> object:
+    if isinstance(value, Stage):
+        value = value.identity()
+    if isinstance(value, Hardware):  # effects that are not there do not count, nor does its name
+        value = value.to_json() | {"name": ""}
+    if isinstance(value, dict):
+        return {name: _canonical(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(entry) for entry in value]
+    if not is_dataclass(value):
+        return value
+    return {
+        each.name: _canonical(getattr(value, each.name))
+        for each in fields(value)
+        if counts(each, value)
+    }
+
+
+def _check_start(stage: Stage, start: Stage) -> None:
+    for what, wanted, came in (
+        ("protocol", stage.rule.start, start.rule.name),
+        ("dataset", stage.dataset, start.dataset),
+        ("hidden oscillators", stage.network.hidden, start.network.hidden),
+    ):
+        if wanted != came:
+            raise InputError(
+                f"{stage.rule.name} needs a start stage of {what} {wanted}, got {came}"
+            )
+    if stage.runs != start.runs and len(set(start.runs)) != len(start.runs):
+        raise InputError(
+            f"the start stage has runs {start.runs}, where an order stands twice: runs must be "
+            f"the same, got {stage.runs}"
+        )
+    lost = [name for name in start.network.trainable if name not in stage.network.trainable]
+    if lost:
+        raise InputError(
+            f"the start stage trained {', '.join(lost)}, which {stage.rule.name} would not keep; "
+            "make them trainable here too"
+        )
+    if not set(stage.runs) <= set(start.runs):
+        raise InputError(
+            f"runs {stage.runs} are not part of the start stage, which has {start.runs}"
+        )
+
+
+def _start(
+    stage: Stage, device: torch.device, states: Mapping[str, TrainingState]
+) -> dict[str, torch.Tensor] | None:
+    """The selected networks that a stage goes on from, each run from the one of its order."""
+    if stage.start is None:
+        return None
+    lanes = list(range(stage.lanes))
+    if stage.runs != stage.start.runs:
+        lanes = [stage.start.runs.index(run) for run in stage.runs]
+    best = states[stage.start.key].best
+    return {name: tensor[lanes].to(device) for name, tensor in best.items()}
+
+
+def _require_an_epoch(stage: Stage, state: TrainingState) -> None:
+    name = stage.rule.name
+    if bool((state.best_epoch == 0).all()):
+        of_time = None if name == TeacherSpec.name else time_advice(stage.network.dynamics)
+        advice = of_time or f"lower the learning rate of {name}"
+        raise DivergedError(
+            f"{name}: the loss became non-finite in the first epoch, so there is nothing to "
+            f"continue from; {advice}"
+        )
+
+
+def _move(state: TrainingState, device: torch.device) -> None:
+    for tensors in (state.current, state.best):
+        for name, tensor in tensors.items():
+            tensors[name] = tensor.to(device)

@@ -1,0 +1,169 @@
+"""Trials of a search with Optuna: which settings are tried next, and what is kept of those done."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from entrain.utils.errors import InputError, positive_int, reason, seed_number
+from entrain.utils.files import (
+    held,
+    read_sealed,
+    remove_leftovers,
+    sealed,
+    strict_json,
+    write_atomically,
+)
+
+# Name -> least and most, on a logarithmic scale; whole numbers where both are.
+Space = Mapping[str, tuple[float, float]]
+Settings = dict[str, float]
+
+_UNREADABLE = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting and its validation top-1, percent; None where it diverged at once."""
+
+    settings: Settings
+    top1: float | None
+
+
+def run_trials(
+    space: Space,
+    title: str,
+    train: Callable[[list[Settings]], Sequence[float | None]],
+    *,
+    trials: int,
+    side_by_side: int,
+    seed: int,
+    journal: Path | None = None,
+    first: Settings | None = None,
+    go_on: Callable[[], bool] = lambda: True,
+    on_trials: Callable[[list[Trial]], None] | None = None,
+) -> list[Trial]:
+    """`trials` settings, best first, or fewer where `go_on` says to stop.
+
+    `train` scores settings by their validation top-1. The settings `first` are tried before others.
+    What is tried next follows from the seed, `side_by_side` and the scores so far. So a search that
+    goes on with its `journal` file after a kill asks for the same settings, takes the scores that
+    are there under the same `title`, and ends with the same trials.
+    """
+    positive_int("trials", trials)
+    positive_int("side_by_side", side_by_side)
+    seed_number("seed", seed)
+    optuna = _optuna()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    if first is not None:
+        study.enqueue_trial(first)
+    ranges = {name: _range(optuna, *ends) for name, ends in space.items()}
+    found: list[Trial] = []
+    with _journal(journal, title) as kept:
+        while len(found) < trials and go_on():
+            asked = [study.ask(ranges) for _ in range(min(side_by_side, trials - len(found)))]
+            settings = [{name: each.params[name] for name in space} for each in asked]
+            if untried := [each for each in settings if each not in kept]:
+                kept.add([Trial(*each) for each in zip(untried, train(untried), strict=True)])
+            for trial, each in zip(asked, settings, strict=True):
+                found.append(kept[each])
+                if found[-1].top1 is None:
+                    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                else:
+                    study.tell(trial, found[-1].top1)
+            if on_trials is not None:
+                on_trials(list(found))
+    return sorted(found, key=lambda each: -(each.top1 or 0.0))
+
+
+def plain_trial(trial: Trial) -> dict[str, Any]:
+    """A trial as JSON has it."""
+    return {"settings": trial.settings, "top1": trial.top1}
+
+
+def _range(optuna: Any, low: float, high: float) -> Any:
+    if isinstance(low, int) and isinstance(high, int):
+        return optuna.distributions.IntDistribution(low, high, log=True)
+    return optuna.distributions.FloatDistribution(low, high, log=True)
+
+
+class _Journal:
+    """The finished trials of one search, kept in a file that may hold other searches too.
+
+    JSON: {"searches": {title: trials}} and a digest. It is replaced as a whole, so that a kill
+    leaves all trials that were trained side by side, or none of them.
+    """
+
+    def __init__(self, path: Path | None, title: str) -> None:
+        self._path, self._title = path, title
+        self._searches: dict[str, list[dict[str, Any]]] = {}
+        if path is not None and path.exists():
+            try:
+                found = read_sealed(path, {"searches"}, "a journal of a search")["searches"]
+                self._searches = {
+                    name: [plain_trial(_trial(each)) for each in trials]
+                    for name, trials in found.items()
+                }
+            except InputError:
+                raise
+            except _UNREADABLE as error:
+                raise InputError(
+                    f"{path}: not a journal of a search ({reason(error)}); move it away"
+                ) from error
+        self._trials = [_trial(each) for each in self._searches.get(title, [])]
+
+    def __contains__(self, settings: Settings) -> bool:
+        return any(each.settings == settings for each in self._trials)
+
+    def __getitem__(self, settings: Settings) -> Trial:
+        return next(each for each in self._trials if each.settings == settings)
+
+    def add(self, trials: list[Trial]) -> None:
+        self._trials += trials
+        self._searches[self._title] = [plain_trial(each) for each in self._trials]
+        if self._path is not None:
+            text = strict_json(sealed({"searches": self._searches}), 1)
+            write_atomically(self._path, text.encode())
+
+
+@contextlib.contextmanager
+def _journal(path: Path | None, title: str) -> Iterator[_Journal]:
+    """The journal, held against other processes: what one tries next hangs on what it found."""
+    if path is None:
+        yield _Journal(None, title)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with held(path.with_name(path.name + ".lock")) as ours:
+        if not ours:
+            raise InputError(
+                f"{path}: another process is searching with this journal; wait for it, or choose "
+                "another file"
+            )
+        remove_leftovers(path.parent, f"{path.stem}.")  # of the command's result too
+        yield _Journal(path, title)
+
+
+def _trial(entry: Any) -> Trial:
+    top1 = None if entry["top1"] is None else float(entry["top1"])
+    settings = {str(name): _number(value) for name, value in entry["settings"].items()}
+    if not all(map(math.isfinite, [*settings.values(), top1 or 0.0])):
+        raise ValueError(f"{entry} has a number that is not finite")
+    return Trial(settings, top1)
+
+
+def _number(value: Any) -> float:
+    return value if type(value) is int else float(value)
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError as error:
+        raise InputError('Optuna is not installed: pip install "entrain[search]"') from error
+    return optuna

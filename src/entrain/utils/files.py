@@ -1,0 +1,162 @@
+"""Files that a crash leaves old or new, never a mixture; locks between processes; JSON, sealed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from entrain.utils.errors import InputError, reason
+
+_LEFTOVER = ".tmp"
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write `content` to `path`: temporary file beside it, fsync, rename, fsync of the folder.
+
+    An `OSError` names `path`.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    _sync_folder(path.parent)
+
+
+def remove_leftovers(folder: Path, name: str = "") -> None:
+    """Remove the temporary files of killed writes into `folder`, or of its file `name` alone."""
+    for path in leftovers(folder, name):
+        path.unlink(missing_ok=True)
+
+
+def leftovers(folder: Path, name: str = "") -> list[Path]:
+    """The temporary files of writes into `folder`, or of its file `name` alone."""
+    return list(folder.glob(f".{name}*{_LEFTOVER}"))
+
+
+@contextlib.contextmanager
+def held(path: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Hold the lock file `path` against everybody else; whether it could be held: at once, or
+    when whoever has it lets it go (`wait`).
+
+    The end of the process lets it go, a kill too. The file may stay: it means nothing.
+    """
+    lock = FileLock(path, thread_local=False)  # whichever thread lets it go
+    with contextlib.suppress(Timeout):
+        lock.acquire(blocking=wait)
+    try:
+        yield lock.is_locked
+    finally:
+        lock.release()
+
+
+def strict_json(values: dict[str, Any], indent: int | None = None) -> str:
+    """JSON text; a number that is not finite becomes null. Indented, a list of numbers or words
+    still takes one line."""
+    plain = _plain(values)
+    return json.dumps(plain, allow_nan=False) if indent is None else _indented(plain, indent, 0)
+
+
+def sealed(values: dict[str, Any]) -> dict[str, Any]:
+    """`values` as JSON has them, and last a `digest` of all the rest: SHA-256 of its JSON text with
+    sorted keys and no spaces."""
+    plain: dict[str, Any] = json.loads(strict_json(values))
+    plain.pop("digest", None)
+    return plain | {"digest": _digest(plain)}
+
+
+def unsealed(values: dict[str, Any], known: Collection[str], what: str) -> dict[str, Any]:
+    """What was `sealed`, without its digest; a mismatch is refused. `what` it is stands in errors.
+
+    Earlier versions wrote no digest. What has none must have no entry but `known` ones, since
+    damage to the word itself must not switch the check off.
+    """
+    rest = {name: value for name, value in values.items() if name != "digest"}
+    if "digest" in values:
+        if _digest(rest) != values["digest"]:
+            raise InputError(
+                "does not match its digest: it was changed after it was written; move it away and "
+                "measure or train again"
+            )
+    elif strange := sorted(set(rest) - set(known)):
+        raise InputError(
+            f"not {what} (no digest, and an unknown entry {strange[0][:40]!a}); move it away "
+            "and measure again"
+        )
+    return rest
+
+
+def read_sealed(path: Path, known: Collection[str], what: str) -> dict[str, Any]:
+    """What was `sealed` in a JSON file; see `unsealed`."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict):
+            raise TypeError(f"expected a JSON object, got {type(values).__name__}")
+        return unsealed(values, known, what)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not {what} ({reason(error)}); move it away") from error
+
+
+def _digest(values: dict[str, Any]) -> str:
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _indented(value: Any, indent: int, depth: int) -> str:
+    inner, outer = "\n" + " " * indent * (depth + 1), "\n" + " " * indent * depth
+    if isinstance(value, dict) and value:
+        entries = [
+            f"{json.dumps(str(key))}: {_indented(entry, indent, depth + 1)}"
+            for key, entry in value.items()
+        ]
+        return "{" + inner + ("," + inner).join(entries) + outer + "}"
+    if isinstance(value, list) and any(isinstance(entry, dict | list) for entry in value):
+        entries = [_indented(entry, indent, depth + 1) for entry in value]
+        return "[" + inner + ("," + inner).join(entries) + outer + "]"
+    return json.dumps(value, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _replace(path: Path, content: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(_LEFTOVER, f".{path.name}.", path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in `folder` durable (where the system lets a folder be opened)."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,172 @@
+"""Commands of `entrain` as tests run them: in this process, as processes, in a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from click.testing import Result
+
+
+def recipe(teacher: int, path: int, endpoint: int) -> list[str]:
+    """Options of a tiny training with these epochs, at a rate that few Euler steps allow."""
+    options = {
+        "hidden": "4,3,3",
+        "steps": 20,
+        "initialisations": 1,
+        "path-solver": "sgd",
+        "path-learning-rate": 1000,
+        "teacher-epochs": teacher,
+        "path-epochs": path,
+        "endpoint-epochs": endpoint,
+    }
+    return [f"--{name}={value}" for name, value in options.items()]
+
+
+TINY = recipe(100, 5, 5)
+"""About a second, after which the network has learnt something."""
+
+QUICK = recipe(3, 1, 1)
+"""The least that trains."""
+
+METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
+
+Invoke = Callable[..., Result]
+Refuse = Callable[..., str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished training and what its command printed."""
+
+    folder: Path
+    stdout: str
+    stderr: str
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "two-stage-end-0.safetensors"
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment without settings that change what the commands do or print."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ENTRAIN_", "TTY_")) and name not in TERMINAL
+    }
+    return kept | changes
+
+
+TERMINAL = {"FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING"}
+
+
+def cli(
+    *arguments: object,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    limit: Callable[[], None] | None = None,
+    timeout: float = 600,
+    program: Sequence[object] = ("-m", "entrain"),
+) -> subprocess.CompletedProcess[str]:
+    """`entrain ARGUMENTS`, or another Python program, as a process without a terminal; `limit` is
+    called in it first."""
+    return subprocess.run(
+        [sys.executable, *map(str, program), *map(str, arguments)],
+        env=environment(**(env or {})),
+        cwd=cwd,
+        preexec_fn=limit,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+ONE_AFTER_THE_OTHER = """
+import sys
+from entrain.cli import main
+
+for command in {commands!r}:
+    sys.argv[1:] = command
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+"""
+
+
+def in_a_terminal(*arguments: object) -> str:
+    """What `entrain ARGUMENTS` shows a person, who sees it succeed."""
+    return _in_a_terminal("-m", "entrain", *map(str, arguments))
+
+
+def all_in_a_terminal(*commands: Sequence[object]) -> str:
+    """What these commands of `entrain` show, one after the other in one process."""
+    code = ONE_AFTER_THE_OTHER.format(commands=[list(map(str, each)) for each in commands])
+    return _in_a_terminal("-c", code)
+
+
+def _in_a_terminal(*program: str) -> str:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, *program]
+    wide = environment(TERM="xterm-256color", COLUMNS="120")
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=wide)
+    os.close(theirs)
+    shown = b""
+    with killed_after(120, process), contextlib.suppress(OSError):  # the other end is closed
+        while part := os.read(ours, 65536):
+            shown += part
+    os.close(ours)
+    text = shown.decode()
+    assert process.wait(60) == 0, text
+    return text
+
+
+@contextlib.contextmanager
+def killed_after(seconds: float, process: subprocess.Popen[Any]) -> Iterator[None]:
+    """Kill `process` unless what is read from it meanwhile ends before."""
+    late = threading.Timer(seconds, process.kill)
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+
+
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """So many threads for PyTorch and our kernels meanwhile."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def strict(text: str) -> dict[str, Any]:
+    """The one JSON object in `text`, refusing what JSON does not have."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    assert text.count("\n") == 1
+    return json.loads(text, parse_constant=refuse)
+
+
+def printed(invoke: Invoke, *arguments: object) -> dict[str, Any]:
+    result = invoke(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return strict(result.stdout)
