@@ -1,72 +1,32 @@
-"""The keys of every stage and measurement of version 0.1, which name what was trained by them.
-
-tests/vectors/stage_keys.json holds them as the released version computed them. A key that changes
-would have everything trained again that is in a folder of results.
-"""
+"""Keys of stages and measurements: the committed results have those of today's experiments."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from entrain.hardware import CouplingFunction, Delay, Hardware, Levels, PhaseNoise
+from entrain.hardware import Delay, Hardware, Levels
 from entrain.hardware.strengths import LADDERS
 from entrain.physics import NetworkSpec
 from entrain.rules import DirectProtocol
 from entrain.rules.chip_training import ChipTraining
 from entrain.training import Stage, digest
-from entrain.utils.fields import added_later, as_json
 from entrain_paper.experiments import (
     EXPERIMENTS,
     PAPER,
-    QUICK,
-    TINY,
     Measurement,
     on_chips,
     trained_for_chips,
 )
-from entrain_paper.experiments.setting import BOTH, FASHION, MNIST
+from entrain_paper.experiments.setting import BOTH
 from entrain_paper.reproduction import Queue, ResultsFolder
 from entrain_paper.reproduction.worker import with_needs
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-RELEASED = json.loads((ROOT / "tests" / "vectors" / "stage_keys.json").read_text())
-
-
-TEACHERS_THEN = ((MNIST, 2), (FASHION, 0))  # of the release whose keys are pinned here
-TINY_THEN = replace(TINY, endpoint_epochs=2, direct_epochs=2, replicates=3)
-
-
-def measurements() -> dict[str, Measurement]:
-    return {
-        f"{setting.name}/{name}": Measurement(
-            experiment, replace(setting, teacher_seeds=TEACHERS_THEN)
-        )
-        for setting in (PAPER, QUICK, TINY_THEN)
-        for name, experiment in EXPERIMENTS.items()
-    }
-
-
-def test_every_measurement_has_its_released_key() -> None:
-    released = RELEASED["measurements"]
-    found = {name: each.key for name, each in measurements().items() if name in released}
-    assert found == released
-    assert len(released) == 81
-
-
-def test_every_stage_has_its_released_key() -> None:
-    released = RELEASED["measurements"]
-    found = {
-        stage.key
-        for name, each in measurements().items()
-        if name in released
-        for stage in with_needs(each.needs)
-    }
-    assert sorted(found) == RELEASED["stages"]
 
 
 def test_the_committed_results_have_the_keys_of_the_papers_setting() -> None:
@@ -131,56 +91,55 @@ class Inner:
 
 
 @dataclass(frozen=True)
-class Released:
-    """As a first release had it."""
+class Before:
+    """A rule before an option was added."""
 
     a: int = 1
 
 
 @dataclass(frozen=True)
-class Later:
-    """The same with a field that a later release added as it should."""
+class WithOptions:
+    """The same with options that are off by default."""
 
     a: int = 1
-    inner: Inner = added_later(default_factory=Inner)  # noqa: RUF009 (it makes a field)
+    inner: Inner | None = None
+    pair: tuple[float, float] = (0.0, 0.0)
+    flag: bool = False
 
 
 @dataclass(frozen=True)
-class Careless:
-    """The same with a field that was added as any other."""
+class WithSetting:
+    """The same with a setting that is on by default, and may be off."""
 
     a: int = 1
-    inner: Inner = field(default_factory=Inner)
+    b: int = 2
 
 
-@pytest.mark.parametrize("a", [1, 2])
-def test_a_field_added_later_with_a_factory_leaves_keys_as_they_are(a: int) -> None:
-    assert digest(Later(a)) == digest(Released(a))
-    assert digest([Later(a), (1, 2)]) == digest([Released(a), (1, 2)])
-    assert digest(Later(a, Inner(c=4))) != digest(Released(a))
-    assert digest(Later(a, Inner(c=4))) != digest(Later(a, Inner(c=5)))
+@pytest.mark.parametrize("a", [0, 1, 2])
+def test_an_option_that_is_off_leaves_the_key_unchanged(a: int) -> None:
+    assert digest(WithOptions(a)) == digest(Before(a))
+    assert digest([WithOptions(a), (1, 2)]) == digest([Before(a), (1, 2)])
+    keys = [
+        digest(WithOptions(a, **option))
+        for option in (
+            {},
+            {"inner": Inner()},
+            {"inner": Inner(c=4)},
+            {"pair": (0.0, 1.0)},
+            {"flag": True},
+        )
+    ]
+    assert len(set(keys)) == len(keys)
 
 
-def test_a_field_added_as_any_other_changes_them() -> None:
-    assert digest(Careless()) != digest(Released())
+def test_a_setting_that_is_on_by_default_counts_at_every_value() -> None:
+    assert len({digest(WithSetting(b=b)) for b in (0, 1, 2)} | {digest(Before())}) == 4
 
 
-@pytest.mark.parametrize("a", [1, 2])
-def test_such_a_field_is_written_where_it_is_not_at_its_default(a: int) -> None:
-    assert as_json(Later(a)) == {"a": a}
-    inner = {"c": 4, "d": list(Inner().d)}
-    assert as_json((Later(a, Inner(c=4)),)) == [{"a": a, "inner": inner}]
-
-
-def test_what_was_trained_for_chips_before_there_were_more_effects_keeps_its_key() -> None:
-    kind = Hardware(
-        coupling_levels=Levels(bits=4),
-        coupling_function=CouplingFunction(0.3),
-        phase_noise=PhaseNoise(0.1),
-    )
-    stages = {
-        each: Stage(DirectProtocol(chips=ChipTraining(each)), "digits", NetworkSpec(8)).key
-        for each in (kind, replace(kind, delay=Delay(0.1)))
+def test_the_name_of_hardware_does_not_count() -> None:
+    hardware = Hardware(coupling_levels=Levels(bits=4), delay=Delay(0.1))
+    keys = {
+        Stage(DirectProtocol(chips=ChipTraining(each)), "digits", NetworkSpec(8)).key
+        for each in (hardware, replace(hardware, name="mine"))
     }
-    assert stages[kind] == "digits-direct-afda52e42a0391c7"
-    assert len(set(stages.values())) == 2
+    assert len(keys) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from entrain.physics import NetworkSpec
-from entrain.rules import PAPER_PROTOCOLS, Protocol, TeacherSpec, added_later
+from entrain.rules import PAPER_PROTOCOLS, Protocol, TeacherSpec
 from entrain.rules.teacher import TeacherSelection
 from entrain.training import Stage, teacher_stage
 from entrain.utils.errors import positive_int
@@ -51,7 +51,7 @@ class Setting:
     temperatures: tuple[float, ...] = (0.0, 0.1, 0.25, 0.5, 1.0)
     replicates: int = 10
     sweep_seeds: int = 5
-    direct_epochs: int = added_later(default=150)
+    direct_epochs: int = 150
 
     def with_runs(self, runs: int) -> Setting:
         """This setting with `runs` training orders, and no more of them anywhere."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from entrain.physics import path_coefficients
 from entrain.rules import Protocol
 from entrain.training import Stage, TrainingState, best_lane, digest
 from entrain_paper.experiments.comparison import Comparison
-from entrain_paper.experiments.setting import FASHION, MNIST, Setting
+from entrain_paper.experiments.setting import Setting
 
 Values = dict[str, Any]  # JSON values
 
@@ -144,7 +144,6 @@ class ExperimentContext:
 
 
 METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
-_AS_RELEASED = ((MNIST, 2), (FASHION, 0))  # teachers when the first keys were made
 
 
 def summary(runs: list[Values], metrics: tuple[str, ...] = METRICS) -> Values:
@@ -179,5 +178,4 @@ class Measurement:
         """What distinguishes this measurement from the same experiment at another setting. The keys
         of its stages already distinguish its teachers."""
         needs = sorted(stage.key for stage in self.needs)
-        setting = replace(self.setting, teacher_seeds=_AS_RELEASED)
-        return f"{self.experiment.name}-{digest([setting, needs])}"
+        return f"{self.experiment.name}-{digest([self.setting, needs])}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -118,16 +118,6 @@ class Peer(Rule):
         """What a search on validation may change: a field -> least and most, on a logarithmic
         scale, in whole numbers where both are. The system's own values lie between."""
         return {"rate": (self.rate / 5, 5 * self.rate)}
-
-    def identity(self, stage: Any) -> dict[str, Any]:
-        """Its settings and the data: there is no network of ours."""
-        return {
-            "rule": f"peer {type(self).__name__}",
-            "protocol": self,
-            "dataset": stage.dataset,
-            "runs": stage.runs,
-            "seed": stage.seed,
-        }
 
     def task(self, assignment: Assignment) -> Task:
         """Minibatches, an optimiser, validation after every epoch."""

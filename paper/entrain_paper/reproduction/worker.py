@@ -8,7 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy
@@ -76,7 +76,7 @@ class Worker:
                 {"title": stage.title, "seed": stage.seed, "key": stage.key}
                 | {"seconds": float(headers[stage.key]["seconds"])}
                 | trained_on(headers[stage.key], here)
-                | {"spec": spec_of(stage)}
+                | {"spec": stage.identity()}
                 for stage in with_needs(job.needs)
             ],
             "seconds": time.monotonic() - began,
@@ -90,19 +90,6 @@ def trained_on(origin: Mapping[str, Any], measured: Mapping[str, Any]) -> Values
     measurement are others."""
     same = origin["versions"] == measured["versions"]
     return {"device": origin["device"]} | ({} if same else {"versions": origin["versions"]})
-
-
-def spec_of(stage: Stage) -> Values:
-    """What decides a stage; the stages it starts from by their keys."""
-    return {name: _plain(value) for name, value in stage.identity().items()}
-
-
-def _plain(value: object) -> Any:
-    if isinstance(value, Stage):
-        return value.key
-    if isinstance(value, tuple):
-        return [_plain(each) for each in value]
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def with_needs(stages: tuple[Stage, ...]) -> list[Stage]:

@@ -25,7 +25,6 @@ from entrain.utils.errors import (
     store_plain_numbers,
     unknown_name,
 )
-from entrain.utils.fields import added_later
 
 DRAWN = ("mismatch", "offset", "asymmetry", "dead", "stuck", "frequency_spread")
 """Effects that differ from chip to chip; so do a readout's offset and spread."""
@@ -64,8 +63,8 @@ class Hardware:
     stuck: Stuck | None = None
     frequency_spread: FrequencySpread | None = None
     coupling_function: CouplingFunction | None = None
-    measured: Measured | None = added_later(default=None)  # noqa: RUF009
-    delay: Delay | None = added_later(default=None)  # noqa: RUF009
+    measured: Measured | None = None
+    delay: Delay | None = None
     phase_noise: PhaseNoise | None = None
     readout: Readout | None = None
     oscillators: int | None = None

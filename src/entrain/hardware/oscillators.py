@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields, replace
 
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.utils.errors import finite_float, positive_float
-from entrain.utils.fields import added_later
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ class CouplingFunction(Effect):
     """
 
     lag: float = 0.0
-    second: float = added_later(default=0.0)
-    second_even: float = added_later(default=0.0)
+    second: float = 0.0
+    second_even: float = 0.0
 
     def __post_init__(self) -> None:
         for entry in fields(self):

@@ -16,7 +16,6 @@ from torch import Tensor
 from entrain.hardware.defects import probability
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.utils.errors import InputError, one_of, positive_int, seed_number, shown
-from entrain.utils.fields import added_later
 
 _OUTPUT_KEEPS = 8  # couplers, if its share of those that are kept is as large
 
@@ -44,7 +43,7 @@ class Wiring(Effect):
     degree: int = 2
     seed: int = 0
     mask: tuple[tuple[int, int], ...] | None = None
-    outputs: OutputPlaces = added_later(default="last")  # noqa: RUF009
+    outputs: OutputPlaces = "last"
 
     def __post_init__(self) -> None:
         one_of("kind", self.kind, GraphKind)

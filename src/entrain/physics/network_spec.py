@@ -19,7 +19,6 @@ from entrain.utils.errors import (
     store_plain_numbers,
     unknown_name,
 )
-from entrain.utils.fields import added_later, as_json
 
 TRAINED = ("input_weights", "biases", "couplings")  # by every rule
 TERMS = ("frequencies", "start_phases", "injection", "lag", "harmonic")  # trained on request
@@ -44,7 +43,7 @@ class NetworkSpec:
     injection: tuple[float, ...] | None = None
     lag: float = 0.0
     trainable: tuple[str, ...] = ()
-    harmonic: tuple[float, float] = added_later(default=(0.0, 0.0))
+    harmonic: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -87,8 +86,7 @@ class NetworkSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Its fields as JSON values."""
-        found: dict[str, Any] = as_json(self)
-        return found
+        return asdict(self)
 
     @property
     def names(self) -> tuple[str, ...]:

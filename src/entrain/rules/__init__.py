@@ -12,7 +12,7 @@ from typing import Any
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.direct import DIRECT_PROTOCOLS, DirectProtocol
 from entrain.rules.equilibrium import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
-from entrain.rules.interface import Assignment, Rule, Task, Tensors, added_later
+from entrain.rules.interface import Assignment, Rule, Task, Tensors
 from entrain.rules.pretrained import GivenNetwork
 from entrain.rules.spsa import SPSA_PROTOCOLS, SimultaneousPerturbation
 from entrain.rules.teacher import TeacherSpec
@@ -36,7 +36,6 @@ __all__ = [
     "Task",
     "TeacherSpec",
     "Tensors",
-    "added_later",
     "from_json",
     "protocol_named",
 ]

@@ -15,7 +15,6 @@ from entrain.utils.errors import (
     store_plain_numbers,
     unknown_name,
 )
-from entrain.utils.fields import added_later, as_json, counts
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class ChipTraining:
     onset: float = 0.1
     pruning: tuple[float, float] = (0.15, 0.6)
     validation_chips: int = 20
-    chip: int | None = added_later(default=None)
+    chip: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Hardware):
@@ -108,10 +107,8 @@ def chips_of(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def settings_with_chips(rule: Any) -> dict[str, Any]:
-    """The fields of a rule as JSON values, `chips` and what else is new only where they are there:
-    files do not mention what is not."""
-    found = asdict(rule)
-    for each in fields(rule):
-        if each.name != "class_weights" and not counts(each, rule):
-            del found[each.name]
-    return found if rule.chips is None else found | {"chips": as_json(rule.chips)}
+    """The fields of a rule that may have `chips`, as JSON values."""
+    values: dict[str, Any] = asdict(rule)
+    if rule.chips is not None:
+        values["chips"]["hardware"] = rule.chips.hardware.to_json()
+    return values

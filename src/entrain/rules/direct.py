@@ -19,7 +19,6 @@ from entrain.rules.interface import (
     PerRun,
     Rule,
     Task,
-    added_later,
     check_per_run,
     each_value,
     one_of,
@@ -76,9 +75,9 @@ class DirectProtocol(Rule):
     augmentation: Augmentation = field(default_factory=Augmentation)
     unaugmented_epochs: int = 0  # at the end; mirroring goes on
     distillation: float = 0.0
-    class_weights: tuple[float, ...] | None = added_later(default=None)
-    chips: ChipTraining | None = added_later(default=None)  # noqa: RUF009
-    frozen: tuple[str, ...] = added_later(default=())
+    class_weights: tuple[float, ...] | None = None
+    chips: ChipTraining | None = None
+    frozen: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -168,19 +167,6 @@ class DirectProtocol(Rule):
         if len(teachers) > 1:
             raise InputError(f"{self.name} distils one teacher, got {len(teachers)}")
         check_per_run(replace(self, class_weights=None), runs)
-
-    def identity(self, stage: Any) -> dict[str, Any]:
-        """As version 0.1 had it."""
-        return {
-            "dataset": stage.dataset,
-            "protocol": self,
-            "hidden": stage.network.hidden,
-            "runs": stage.runs,
-            "start": stage.start,
-            "teacher": stage.teachers[0] if stage.teachers else None,
-            "dynamics": stage.network.dynamics,
-            "seed": stage.seed,
-        }
 
     def task(self, assignment: Assignment) -> Task:
         """AdamW on the cross-entropy."""

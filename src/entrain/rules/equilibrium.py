@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from entrain.data import DATASETS
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules.direct import DirectProtocol, small_batch
 from entrain.rules.interface import Assignment, PerRun, Rule, Task
 from entrain.utils.errors import InputError, one_of, positive_float, positive_int
-from entrain.utils.fields import added_later
 
 Nudging = Literal["cross-entropy", "squared", "clamped"]
 Begin = Literal["given", "random"]
@@ -60,7 +59,7 @@ class EquilibriumPropagation(DirectProtocol):
     beta: float = 0.3
     nudged_steps: int = 15
     begin: Begin = "given"
-    averaged_steps: int = added_later(default=1)
+    averaged_steps: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -90,10 +89,6 @@ class EquilibriumPropagation(DirectProtocol):
             return self
         batch = small_batch(examples)
         return replace(self, batch_size=batch, epochs=min(200, max(20, 3000 * batch // examples)))
-
-    def identity(self, stage: Any) -> dict[str, Any]:
-        """As any rule's."""
-        return Rule.identity(self, stage)
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
         """What is trained must be part of the energy, or it would never change."""

@@ -15,7 +15,6 @@ from entrain.hardware import Hardware
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.utils.errors import InputError
 from entrain.utils.errors import one_of as one_of
-from entrain.utils.fields import added_later as added_later
 
 if TYPE_CHECKING:
     from entrain.models.teacher import Teacher
@@ -125,20 +124,6 @@ class Rule(ABC):
     def lanes(self, runs: int) -> int:
         """How many networks are trained side by side in so many runs."""
         return runs
-
-    def identity(self, stage: Any) -> dict[str, Any]:
-        """What decides the outcome of a stage of this rule: its key is a hash of it."""
-        return {
-            "rule": self.kind,
-            "protocol": self,
-            "dataset": stage.dataset,
-            "hidden": stage.network.hidden,
-            "dynamics": stage.network.dynamics,
-            "teachers": stage.teachers,
-            "runs": stage.runs,
-            "start": stage.start,
-            "seed": stage.seed,
-        }
 
     @abstractmethod
     def task(self, assignment: Assignment) -> Task:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from entrain.rules.direct import DirectProtocol
-from entrain.rules.interface import Assignment, PerRun, Rule, Task
+from entrain.rules.interface import Assignment, PerRun, Task
 from entrain.utils.errors import InputError, one_of, positive_float, positive_int
 
 Perturbed = Literal["fields", "weights"]
@@ -52,10 +52,6 @@ class SimultaneousPerturbation(DirectProtocol):
     def suited(self, dataset: str, examples: int) -> SimultaneousPerturbation:
         """Smaller batches for the small digits."""
         return replace(self, batch_size=64) if dataset == "digits" else self
-
-    def identity(self, stage: Any) -> dict[str, Any]:
-        """As any rule's."""
-        return Rule.identity(self, stage)
 
     def check(self, network: Any, runs: int, teachers: Any) -> None:
         """Only input weights, biases and couplings are learnt."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -75,10 +75,6 @@ class TeacherSpec(Rule):
     def lanes(self, runs: int) -> int:
         """Its initialisations."""
         return self.initialisations
-
-    def identity(self, stage: Any) -> dict[str, Any]:
-        """As version 0.1 had it."""
-        return {"dataset": stage.dataset, "spec": self, "seed": stage.seed}
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
         """A teacher is trained on labels."""

@@ -14,7 +14,6 @@ from entrain.rules.interface import (
     PerRun,
     Rule,
     Task,
-    added_later,
     check_per_run,
     each_value,
     one_of,
@@ -54,7 +53,7 @@ class Protocol(Rule):
     solver: Solver = "sgd"
     path_nodes: int | None = None
     ridge: float = 0.0
-    chips: ChipTraining | None = added_later(default=None)  # noqa: RUF009
+    chips: ChipTraining | None = None
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -167,17 +166,6 @@ class Protocol(Rule):
                     f"{self.name}: the exact solver supports only fields and couplings; use "
                     "path_solver='sgd' for networks with frequencies, injection, lag or harmonic"
                 )
-
-    def identity(self, stage: Any) -> dict[str, Any]:
-        """As version 0.1 had it: the teachers tell dataset and size."""
-        return {
-            "protocol": self,
-            "teachers": stage.teachers,
-            "runs": stage.runs,
-            "start": stage.start,
-            "dynamics": stage.network.dynamics,
-            "seed": stage.seed,
-        }
 
     def task(self, assignment: Assignment) -> Task:
         """SGD, or the exact solver in its place."""

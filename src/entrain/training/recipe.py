@@ -174,7 +174,7 @@ class Recipe:
             raise unknown_name("protocol of this recipe", protocol, chosen)
         rule = chosen[protocol.upper()]
         assert is_dataclass(rule)
-        hidden = {"name"} if "chips" in rule.settings() else {"name", "chips"}
+        hidden = {"name"} if getattr(rule, "chips", None) is not None else {"name", "chips"}
         known = [each.name for each in fields(rule) if each.name not in hidden]
         if field not in known:
             raise unknown_name(f"field of {rule.name}", field, known)

@@ -24,7 +24,6 @@ from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
 from entrain.training.loop import TrainingState, best_lane, train
 from entrain.utils.errors import InputError
-from entrain.utils.fields import counts
 
 
 class DivergedError(InputError):
@@ -111,12 +110,11 @@ class Stage:
     @cached_property
     def key(self) -> str:
         """What tells this stage from every other."""
-        return f"{self.dataset}-{self.rule.name.lower()}-{digest(self)}"
+        return f"{self.dataset}-{self.rule.name.lower()}-{digest(self.identity())}"
 
     def identity(self) -> dict[str, Any]:
-        """What decides the outcome of this stage."""
-        additions = self.network.additions()
-        return self.rule.identity(self) | ({"network": additions} if additions else {})
+        """JSON values that decide the outcome: the key is a digest of them."""
+        return {each.name: _canonical(getattr(self, each.name)) for each in fields(self)}
 
     def parameters(self, state: TrainingState) -> Parameters:
         """The selected networks of all runs, side by side."""
@@ -177,10 +175,15 @@ def train_stage(
 
 
 def digest(value: object) -> str:
-    """What tells one value (of stages, dataclasses, tuples and plain values) from another.
+    """16 hexadecimal digits that differ between different values.
 
-    A field made by `added_later` does not count at its default, so that what was trained before
-    keeps its key.
+    A field that is off (None, zero, empty) by default and off now does not count, so that a new
+    option leaves the keys of earlier trainings unchanged.
+
+    Parameters
+    ----------
+    value : object
+        A stage, a dataclass, a tuple or a plain value.
     """
     text = json.dumps(_canonical(value), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -188,8 +191,8 @@ def digest(value: object) -> str:
 
 def _canonical(value: object) -> object:
     if isinstance(value, Stage):
-        value = value.identity()
-    if isinstance(value, Hardware):  # effects that are not there do not count, nor does its name
+        return value.key
+    if isinstance(value, Hardware):  # its name decides nothing
         value = value.to_json() | {"name": ""}
     if isinstance(value, dict):
         return {name: _canonical(entry) for name, entry in value.items()}
@@ -197,11 +200,19 @@ def _canonical(value: object) -> object:
         return [_canonical(entry) for entry in value]
     if not is_dataclass(value):
         return value
-    return {
+    kind: dict[str, object] = {"rule": value.kind} if isinstance(value, Rule) else {}
+    return kind | {
         each.name: _canonical(getattr(value, each.name))
         for each in fields(value)
-        if counts(each, value)
+        if not (_is_off(each.default) and _is_off(getattr(value, each.name)))
     }
+
+
+def _is_off(value: object) -> bool:
+    """True for None, zero, False, the empty text, and tuples of these."""
+    return (
+        all(map(_is_off, value)) if isinstance(value, tuple) else value is None or value in (0, "")
+    )
 
 
 def _check_start(stage: Stage, start: Stage) -> None:
