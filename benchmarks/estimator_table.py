@@ -39,7 +39,7 @@ DATASETS = {
 }
 
 
-def contestants(seed: int) -> dict[str, Any]:
+def backends(seed: int) -> dict[str, Any]:
     """All of them, unfitted."""
     return {
         "KuramotoClassifier": KuramotoClassifier(random_state=seed),
@@ -55,13 +55,13 @@ def contestants(seed: int) -> dict[str, Any]:
 def measure(X: Any, y: Any) -> dict[str, dict[str, list[float]]]:
     """Test accuracies in percent and fit times in seconds, split by split."""
     found: dict[str, dict[str, list[float]]] = {
-        name: {"accuracy": [], "seconds": []} for name in contestants(0)
+        name: {"accuracy": [], "seconds": []} for name in backends(0)
     }
     for split in SPLITS:
         train, test, labels, truth = train_test_split(
             X, y, test_size=0.25, stratify=y, random_state=split
         )
-        for name, classifier in contestants(split).items():
+        for name, classifier in backends(split).items():
             began = time.perf_counter()
             classifier.fit(train, labels)
             found[name]["seconds"].append(time.perf_counter() - began)
@@ -71,7 +71,7 @@ def measure(X: Any, y: Any) -> dict[str, dict[str, list[float]]]:
 
 def table(results: dict[str, Any]) -> str:
     """Mean ± SD of the accuracy, and the mean fit time, as Markdown."""
-    names = list(contestants(0))
+    names = list(backends(0))
     lines = ["| test accuracy %, fit time | " + " | ".join(names) + " |", "|---" * 5 + "|"]
     for dataset, found in results.items():
         cells = []

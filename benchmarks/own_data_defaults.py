@@ -35,7 +35,7 @@ from entrain.rules import DirectProtocol
 from entrain.rules.direct import small_batch
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
-from entrain.training import train
+from entrain.training import train_task
 
 HIDDEN = 64
 COARSE = 50  # Euler steps of all but the last twentieth of the epochs
@@ -140,7 +140,7 @@ def measure(setting: Setting, learning: Rows, selection: Rows, seed: int) -> dic
     task = DirectTask(
         protocol, examples(x, y), examples(x_held_out, y_held_out), network, classes, seed=seed
     )
-    state = train(task)
+    state = train_task(task)
     seconds = time.perf_counter() - began
     parameters = network.on(state.best["biases"], 1, classes).parameters(state.best)
     unseen = examples(*selection)

@@ -74,7 +74,7 @@ def _curve(model: Model, split: Split) -> list[dict[str, float]]:
 
 
 def _chosen(model: Model, split: Split) -> dict[str, float]:
-    sure = ~model.unsure(split.features)
+    sure = ~model.rejected(split.features)
     correct = model.predict(split.features) == split.labels
     return {
         "top1": 100 * float(correct.mean()),
@@ -84,7 +84,7 @@ def _chosen(model: Model, split: Split) -> dict[str, float]:
 
 
 def _unsure(model: Model, pixels: np.ndarray) -> float:
-    return 100 * float(model.unsure(pixels).mean())
+    return 100 * float(model.rejected(pixels).mean())
 
 
 def _photographs(model: Model) -> dict[str, dict[str, float]]:
@@ -95,7 +95,7 @@ def _photographs(model: Model) -> dict[str, dict[str, float]]:
     made = list(photographs(SEED))
     pixels = np.stack([framed(_small(each.levels), (28, 28)) for each in made])
     right = model.predict(pixels) == [each.digit for each in made]
-    unsure = model.unsure(pixels)
+    unsure = model.rejected(pixels)
     groups = {each.kind: [one.kind == each.kind for one in made] for each in made}
     groups |= {f"by {each.hand}": [one.hand == each.hand for one in made] for each in made}
     groups["all"] = [True] * len(made)

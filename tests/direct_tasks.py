@@ -14,7 +14,7 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import DirectProtocol, Task, Tensors
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
-from entrain.training import TrainingState, pack_state, train, unpack_state
+from entrain.training import TrainingState, pack_state, train_task, unpack_state
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, COUNT = 6, 5, 3, 48
@@ -108,9 +108,9 @@ def check_runs_side_by_side(
 ) -> None:
     """Runs trained together have the numbers of runs alone and, with `epochs`, select alike."""
     runs = (0, 1, 5)
-    together = train(begin(runs))
+    together = train_task(begin(runs))
     for lane, run in enumerate(runs):
-        alone = train(begin((run,)))
+        alone = train_task(begin((run,)))
         assert same(lane_of(together.current, lane), alone.current, atol=atol)
         assert not epochs or together.best_epoch[lane] == alone.best_epoch[0]
 
@@ -123,6 +123,6 @@ def check_interruption(begin: Callable[[], Task], after: int = 1) -> None:
         if state.epoch == after:
             packed.append(pack_state(state, {}))
 
-    whole = train(begin(), on_epoch=keep)
+    whole = train_task(begin(), on_epoch=keep)
     saved, _ = unpack_state(packed[0], "memory")
-    assert equal_states(train(begin(), saved), whole)
+    assert equal_states(train_task(begin(), saved), whole)

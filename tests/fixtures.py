@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from commands import TERMINAL, TINY, Invoke, Refuse, Run, cli, strict, threads
+from command_line import TERMINAL, TINY, Invoke, Refuse, Run, cli, strict, threads
 from entrain.cli import app
 from sources_world import world as world
 

@@ -93,8 +93,8 @@ def test_a_training_that_diverges_says_so() -> None:
 def test_a_classifier_and_its_model_know_what_is_unlike_the_data() -> None:
     rows, labels = load_iris(return_X_y=True)
     model = entrain.KuramotoClassifier(8, epochs=10, random_state=0).fit(rows, labels).to_model()
-    assert model.unsure(np.full((1, 4), 1e4)).tolist() == [True]
-    assert model.unsure(rows).mean() < 0.5
+    assert model.rejected(np.full((1, 4), 1e4)).tolist() == [True]
+    assert model.rejected(rows).mean() < 0.5
 
 
 @pytest.mark.parametrize("size", [1e20, 1e30, 1e40])

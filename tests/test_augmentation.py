@@ -46,9 +46,9 @@ def draws(**values: float) -> Tensor:
 
 def test_nothing_asked_is_nothing_done() -> None:
     nothing, images = Augmentation(), noise(20)
-    assert nothing.is_nothing
-    assert not Augmentation(flip=True).is_nothing
-    assert not Augmentation(elastic=0.1).is_nothing
+    assert nothing.is_identity
+    assert not Augmentation(flip=True).is_identity
+    assert not Augmentation(elastic=0.1).is_identity
     assert torch.equal(nothing(images, nothing.draw((20,), generator())), images)
 
 

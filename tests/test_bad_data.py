@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import entrain
-from commands import Invoke, Refuse, Run, strict
+from command_line import Invoke, Refuse, Run, strict
 from entrain.data.pictures import read_picture
 from entrain.data.sources import FILES
 from entrain.models.model import read_model

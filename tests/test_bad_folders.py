@@ -16,12 +16,12 @@ import pytest
 import torch
 
 import entrain
-from commands import QUICK, TINY, Invoke, Refuse, Run, cli, strict
+from command_line import QUICK, TINY, Invoke, Refuse, Run, cli, strict
 from entrain.models.model import read_model
 from entrain.rules import PROTOCOLS
 from entrain.training.run_folder import RunFolder, new_folder
 from entrain.utils.errors import InputError
-from entrain.utils.files import held, write_atomically
+from entrain.utils.files import file_lock, write_atomically
 from model_files import rewritten
 
 
@@ -272,7 +272,7 @@ def test_resuming_with_a_checkpoint_that_is_none(refuse: Refuse, run: Path) -> N
 
 def test_a_folder_that_is_being_trained(refuse: Refuse, run: Path) -> None:
     before = contents(run)
-    with held(run / "run.lock") as ours:
+    with file_lock(run / "run.lock") as ours:
         assert ours
         message = refuse("train", "--resume", run, "--json")
     assert f"{run}: another process is training this run" in message

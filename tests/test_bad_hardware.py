@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import entrain
-from commands import Invoke, Refuse, printed
+from command_line import Invoke, Refuse, printed
 from entrain import DirectProtocol, InputError
 from entrain.hardware import (
     Dead,

@@ -15,7 +15,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from commands import Invoke, Refuse, Run
+from command_line import Invoke, Refuse, Run
 from entrain.models.model import read_model
 from entrain.utils.errors import InputError
 from model_files import rewritten

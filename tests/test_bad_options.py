@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import QUICK, Refuse, Run
+from command_line import QUICK, Refuse, Run
 from entrain.cli.console import guarded
 
 # Names

@@ -254,7 +254,7 @@ def test_what_a_simulated_chip_leaves_out_of_its_traces_is_said(
 
 def test_one_device_is_a_kind_whose_chips_are_all_alike() -> None:
     device = Hardware(measured=Measured(fields=(1.0, 1.1)))
-    assert device.is_one_device
-    assert not Hardware(mismatch=Mismatch(0.1)).is_one_device
-    assert not replace(device, mismatch=Mismatch(0.1)).is_one_device
-    assert not Hardware(measured=Measured()).is_one_device
+    assert device.is_one_chip
+    assert not Hardware(mismatch=Mismatch(0.1)).is_one_chip
+    assert not replace(device, mismatch=Mismatch(0.1)).is_one_chip
+    assert not Hardware(measured=Measured()).is_one_chip

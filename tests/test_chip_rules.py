@@ -33,7 +33,7 @@ from entrain.rules import PROTOCOLS, Tensors
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.interface import Assignment, Task
 from entrain.rules.training_data import TrainingData
-from entrain.training import TrainingState, pack_state, train, unpack_state
+from entrain.training import TrainingState, pack_state, train_task, unpack_state
 from networks import random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -78,7 +78,7 @@ def task(name: str, chips: ChipTraining | None, **changes: Any) -> Task:
         (torch.zeros(HIDDEN).double(), torch.zeros(OUTPUTS).double()),
     )
     start: Tensors | None = None
-    if rule.goes_on:
+    if rule.is_continuation:
         network = KuramotoNetwork(INPUTS, HIDDEN, OUTPUTS, runs=2)
         start = {
             each: getattr(network, each).detach()
@@ -101,10 +101,10 @@ def task(name: str, chips: ChipTraining | None, **changes: Any) -> Task:
 
 @pytest.mark.parametrize("name", RULES)
 def test_ideal_hardware_changes_no_bit_of_training(name: str) -> None:
-    plain = train(task(name, None))
+    plain = train_task(task(name, None))
     for nothing in (Hardware(), ABSENT):
-        assert equal_states(train(task(name, ChipTraining(nothing))), plain)
-    assert not equal_states(train(task(name, ChipTraining(NOISY))), plain)
+        assert equal_states(train_task(task(name, ChipTraining(nothing))), plain)
+    assert not equal_states(train_task(task(name, ChipTraining(NOISY))), plain)
 
 
 # Rounding
@@ -131,7 +131,7 @@ def test_couplings_that_round_to_nothing_still_learn(name: str) -> None:
 def test_validation_is_the_accuracy_of_the_fixed_chips(name: str) -> None:
     """Each of five chips is given its part of the images, as `model.on(chip)` answers them."""
     training = ChipTraining(NOISY, onset=0.0, validation_chips=5)
-    state = train(task(name, training, epochs=3))
+    state = train_task(task(name, training, epochs=3))
     images = data().validation
     each = -(-len(images) // 5)
     for lane in range(2):
@@ -172,11 +172,11 @@ def test_interrupted_while_couplers_go_it_ends_with_the_same_bits(name: str) -> 
         packed.append(pack_state(state, {}))
         left.append(int((state.current["couplings"][0].triu(1) != 0).sum()))
 
-    whole = train(task(name, training, epochs=6), on_epoch=keep)
+    whole = train_task(task(name, training, epochs=6), on_epoch=keep)
     assert COUPLERS > left[2] > left[3] > left[5] == round(0.5 * COUPLERS)
     for epoch in (3, 4):  # couplers are still to go after both
         saved, _ = unpack_state(packed[epoch - 1], "memory")
-        assert equal_states(train(task(name, training, epochs=6), saved), whole)
+        assert equal_states(train_task(task(name, training, epochs=6), saved), whole)
     assert ((whole.best["input_weights"] != 0).sum(-1) <= 20).all()
 
 
@@ -185,7 +185,7 @@ def test_interrupted_while_couplers_go_it_ends_with_the_same_bits(name: str) -> 
 def test_the_selected_epoch_has_the_couplers_of_the_chip(name: str, epochs: int) -> None:
     """However short the training: the last epoch at least trains what will be built."""
     training = ChipTraining(Hardware(sparsity=Sparsity(0.25)), chips=4, validation_chips=3)
-    state = train(task(name, training, epochs=epochs))
+    state = train_task(task(name, training, epochs=epochs))
     couplers = (state.best["couplings"].triu(1) != 0).sum((1, 2)).tolist()
     assert couplers == [round(0.25 * COUPLERS)] * 2
     first = next(each for each in range(epochs) if each / epochs >= 0.6 or each == epochs - 1)
@@ -198,7 +198,7 @@ def test_the_selected_epoch_has_the_couplers_of_the_chip(name: str, epochs: int)
 
 def test_a_models_file_keeps_its_hardware_and_another_is_told(tmp_path: Path) -> None:
     typical = preset("typical")
-    state = train(task("DIRECT", ChipTraining(typical)))
+    state = train_task(task("DIRECT", ChipTraining(typical)))
     model_of(state, 0, typical).save(tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
     assert again.hardware == typical

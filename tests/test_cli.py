@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import entrain
-from commands import METRICS, QUICK, Invoke, Run, cli, in_a_terminal, printed, strict
+from command_line import METRICS, QUICK, Invoke, Run, cli, in_a_terminal, printed, strict
 from entrain.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 import entrain
-from commands import METRICS, Invoke, Run, cli, environment, printed
+from command_line import METRICS, Invoke, Run, cli, environment, printed
 from entrain.data import Split
 from entrain.data.pictures import read_picture
 

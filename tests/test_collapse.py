@@ -13,11 +13,11 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import entrain
-from commands import Invoke
+from command_line import Invoke
 from entrain.physics import NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, DirectProtocol
 from entrain.rules.equilibrium import EquilibriumPropagation
-from entrain.training import Stage, Trained, TrainingState, collapse_advice, collapsed, train
+from entrain.training import Stage, Trained, TrainingState, collapse_advice, collapsed, train_task
 from entrain_paper.cli.reproduction_progress import ReproductionProgress
 from entrain_paper.experiments import TINY
 from entrain_paper.reproduction import Queue, ResultsFolder
@@ -96,7 +96,7 @@ def test_the_advice_is_of_the_rule() -> None:
 
 def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     def worse_at_the_end(*arguments: Any, **others: Any) -> TrainingState:
-        state = train(*arguments, **others)
+        state = train_task(*arguments, **others)
         state.history["loss"][-1], state.history["top1"][-1] = [9.0], [10.0]
         return state
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import entrain
-from commands import Invoke, Refuse, printed
+from command_line import Invoke, Refuse, printed
 from entrain.cost import (
     Cost,
     Range,

@@ -17,7 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 
-from commands import QUICK, Invoke, cli, environment, recipe
+from command_line import QUICK, Invoke, cli, environment, recipe
 
 EPOCHS = {"teacher": 40, "path": 20, "two-stage-end": 12}
 RECIPE = recipe(*EPOCHS.values())
@@ -120,7 +120,7 @@ def same_models(one: Path, other: Path) -> None:
         assert ours["couplings"].any()
 
 
-def leftovers(folder: Path) -> list[Path]:
+def temporary_files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob(".*") if path.is_file()]
 
 
@@ -138,7 +138,7 @@ def test_killed_again_and_again_it_ends_with_the_same_weights(
         at_a_write = Training(folder, moment, f"{stage}.safetensors", count)
         assert at_a_write.ended()[0] == -signal.SIGKILL
         assert unfinished_stage(folder) == stage
-        half_written = leftovers(folder)
+        half_written = temporary_files(folder)
         assert len(half_written) == (moment == "before")
         landed.append(stage)
 
@@ -157,7 +157,7 @@ def test_killed_again_and_again_it_ends_with_the_same_weights(
     last = cli("train", "--resume", folder)
     assert last.returncode == 0, last.stderr
     same_models(folder, undisturbed)
-    assert leftovers(folder) == []
+    assert temporary_files(folder) == []
     assert len(landed) == 6
     assert set(EPOCHS) <= set(landed)
 
@@ -168,9 +168,9 @@ def test_a_run_killed_before_its_recipe_is_written_can_be_begun_again(
     folder = tmp_path / "run"
     assert Training(folder, "before", "run.json", 1).ended()[0] == -signal.SIGKILL
     assert not (folder / "run.json").exists()
-    assert len(leftovers(folder)) == 1
+    assert len(temporary_files(folder)) == 1
     assert invoke("train", "digits", "--out", folder, *QUICK).exit_code == 0
-    assert leftovers(folder) == []
+    assert temporary_files(folder) == []
 
 
 def test_of_two_that_begin_one_run_at_once_one_trains_and_one_is_refused(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_ctrl_c_says_how_to_go_on_and_nobody_else_may_meanwhile(
     assert f"continue with: entrain train --resume {folder}" in error
     assert "Traceback" not in error
     assert not (folder / MODELS[1]).exists()
-    assert leftovers(folder) == []
+    assert temporary_files(folder) == []
 
     assert invoke("train", "--resume", folder).exit_code == 0
     same_models(folder, undisturbed)

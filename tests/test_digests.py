@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from commands import Refuse, Run
+from command_line import Refuse, Run
 from entrain.cli.search import settings_of
 from entrain.data import load_dataset
 from entrain.models.model import read_model
@@ -20,7 +20,7 @@ from entrain.training import read_state
 from entrain.training.run_folder import RunFolder
 from entrain.training.search import SPACE, search
 from entrain.utils.errors import InputError
-from entrain.utils.files import read_sealed, sealed, strict_json
+from entrain.utils.files import read_json_with_digest, strict_json, with_digest
 from entrain.utils.tensor_file import pack_tensors, unpack_tensors
 from entrain_paper.reproduction import ResultsFolder
 from model_files import rewritten
@@ -130,7 +130,7 @@ def test_flipped_bits_in_a_result_are_refused_or_change_nothing(
         file = tmp_path / "widths.json"
         read = lambda: ResultsFolder(tmp_path).result("widths")  # noqa: E731
     else:
-        source = strict_json(sealed(a_search_result()), 1).encode()
+        source = strict_json(with_digest(a_search_result()), 1).encode()
         file = tmp_path / "found.json"
         read = lambda: settings_of(file, ["DIRECT"])  # noqa: E731
     file.write_bytes(source)
@@ -154,21 +154,21 @@ def test_a_result_without_a_digest_is_read_if_it_holds_what_an_earlier_version_w
 ) -> None:
     file, known = tmp_path / "x.json", {"a", "b"}
     values = {"a": [1, 0.1, None, "é"], "b": {"2": True}}
-    for written in (values, sealed(values)):
+    for written in (values, with_digest(values)):
         file.write_text(json.dumps(written))
-        assert read_sealed(file, known, "a result") == values
-    assert sealed(sealed(values)) == sealed(values)
-    assert sealed({"b": {2: True}, "a": (1, 0.1, float("nan"), "é")}) == sealed(values)
-    file.write_text(json.dumps(sealed(values)).replace("digest", "diges4"))
+        assert read_json_with_digest(file, known, "a result") == values
+    assert with_digest(with_digest(values)) == with_digest(values)
+    assert with_digest({"b": {2: True}, "a": (1, 0.1, float("nan"), "é")}) == with_digest(values)
+    file.write_text(json.dumps(with_digest(values)).replace("digest", "diges4"))
     with pytest.raises(InputError, match="no digest, and an unknown entry 'diges4'"):
-        read_sealed(file, known, "a result")
-    file.write_text(json.dumps(sealed(values) | {"b": {}}))
+        read_json_with_digest(file, known, "a result")
+    file.write_text(json.dumps(with_digest(values) | {"b": {}}))
     with pytest.raises(InputError, match=r"x\.json: does not match .* move it away and measure"):
-        read_sealed(file, known, "a result")
+        read_json_with_digest(file, known, "a result")
     for text in ("[]", "5", "{", "[" * 100_000, '{"a": ' + "9" * 5000 + "}"):
         file.write_text(text)
         with pytest.raises(InputError, match=r"not a result .* move it away"):
-            read_sealed(file, known, "a result")
+            read_json_with_digest(file, known, "a result")
 
 
 def test_the_committed_files_have_their_digests() -> None:
@@ -188,17 +188,17 @@ def test_flipped_bits_in_the_journal_of_a_search_are_refused_or_change_nothing(
     digits, journal = load_dataset("digits"), tmp_path / "s.journal"
     protocol = DirectProtocol(epochs=1, batch_size=128, coarse_steps=10, fine_epochs=0)
 
-    def goes_on() -> Any:
+    def is_continuation() -> Any:
         return search(
             digits, protocol, trials=2, hidden=8, device=torch.device("cpu"), journal=journal
         )
 
-    first, source = goes_on(), journal.read_bytes()
+    first, source = is_continuation(), journal.read_bytes()
     dice, refused = random.Random(3), 0
     for _ in range(40):
         journal.write_bytes(flipped(source, 1, dice))
         try:
-            assert goes_on() == first
+            assert is_continuation() == first
         except InputError as error:
             assert str(error).startswith(f"{journal}: ")  # noqa: PT017 (either way is right)
             refused += 1
@@ -206,4 +206,4 @@ def test_flipped_bits_in_the_journal_of_a_search_are_refused_or_change_nothing(
     earlier = json.loads(source)
     del earlier["digest"]
     journal.write_text(json.dumps(earlier))
-    assert goes_on() == first
+    assert is_continuation() == first

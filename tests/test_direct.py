@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from commands import threads
+from command_line import threads
 from direct_tasks import (
     COUNT,
     DIFFERENT,
@@ -30,7 +30,7 @@ from entrain.physics import Dynamics, PhaseModel
 from entrain.rules import Augmentation, DirectProtocol, Tensors
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
-from entrain.training import TrainingState, pack_state, train, unpack_state
+from entrain.training import TrainingState, pack_state, train_task, unpack_state
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -38,9 +38,9 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 def test_runs_trained_together_equal_runs_trained_alone() -> None:
     runs = (0, 1, 5)
-    together = train(task(runs, averaging=0.9, gain=(8.0, 4.0, 6.0)))
+    together = train_task(task(runs, averaging=0.9, gain=(8.0, 4.0, 6.0)))
     for lane, (run, gain) in enumerate(zip(runs, (8.0, 4.0, 6.0), strict=True)):
-        alone = train(task((run,), averaging=0.9, gain=gain))
+        alone = train_task(task((run,), averaging=0.9, gain=gain))
         assert same(lane_of(together.current, lane), alone.current)
         assert same(lane_of(together.best, lane), alone.best)
         assert together.best_epoch[lane] == alone.best_epoch[0]
@@ -115,19 +115,21 @@ def test_interrupted_training_goes_on_bit_for_bit(
             packed.append(pack_state(state, {}))
 
     with threads(2):
-        whole = train(make(), on_epoch=keep)
+        whole = train_task(make(), on_epoch=keep)
         saved, _ = unpack_state(packed[0], "memory")
         assert saved.epoch == interruption
-        assert equal_states(train(make(), saved), whole)
-        assert equal_states(train(make()), whole)
+        assert equal_states(train_task(make(), saved), whole)
+        assert equal_states(train_task(make()), whole)
 
 
 def test_a_diverging_run_keeps_its_best_and_the_others_do_not_notice() -> None:
     changes = {"warm_up": 0.9, "batch_size": COUNT, "epochs": 5}
-    calm = train(task(**changes))
+    calm = train_task(task(**changes))
     wild = task((0, 1), input_rate=(3e-3, 1e30), coupling_rate=(2e-2, 1e30), **changes)
     bests: list[Tensors] = []
-    state = train(wild, on_epoch=lambda s: bests.append({k: v.clone() for k, v in s.best.items()}))
+    state = train_task(
+        wild, on_epoch=lambda s: bests.append({k: v.clone() for k, v in s.best.items()})
+    )
     assert state.epoch == 5
     assert state.diverged.tolist() == [0, 2]
     assert state.best_epoch[1] == 1
@@ -158,13 +160,13 @@ def test_only_the_last_epochs_are_fine_and_every_validation_is(
             return plain(model, dynamics)
 
         monkeypatch.setattr(kernels, name, recorded)
-    train(task(epochs=5, fine_epochs=2, coarse_steps=coarse))
+    train_task(task(epochs=5, fine_epochs=2, coarse_steps=coarse))
     assert trained == [seen] * 3 * 3 + [10] * 2 * 3  # three batches an epoch
     assert validated == [10] * 5
 
 
 def test_selection_takes_the_best_accuracy_and_then_the_smallest_entropy() -> None:
-    state = train(task((0, 1), epochs=15, coupling_rate=0.2))
+    state = train_task(task((0, 1), epochs=15, coupling_rate=0.2))
     for lane in range(2):
         pairs = [
             (top1[lane], -entropy[lane])
@@ -181,14 +183,14 @@ def test_undistorted_images_train_like_their_inputs() -> None:
     inputs = Examples(pictures.labels, pictures.all_inputs())
     unseen = Examples(ours._validation.labels, ours._validation.all_inputs())
     theirs = DirectTask(ours.protocol, inputs, unseen, SPEC, OUTPUTS, seed=SEED, runs=(0, 1))
-    assert equal_states(train(ours), train(theirs))
+    assert equal_states(train_task(ours), train_task(theirs))
 
 
 def test_the_last_epochs_see_the_images_themselves() -> None:
     shifted = Augmentation(shift=0.5)
-    plain = train(picture_task()).current
+    plain = train_task(picture_task()).current
     never, always = (
-        train(picture_task(augmentation=shifted, unaugmented_epochs=k)).current for k in (4, 0)
+        train_task(picture_task(augmentation=shifted, unaugmented_epochs=k)).current for k in (4, 0)
     )
     assert same(never, plain, atol=1e-4)
     assert not torch.allclose(always["raw.couplings"], plain["raw.couplings"], atol=1e-3)

@@ -14,7 +14,7 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, Augmentation, DirectProtocol, TeacherSpec
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import TrainingData
-from entrain.training import Stage, teacher_stage, train, train_stage
+from entrain.training import Stage, teacher_stage, train_stage, train_task
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -84,7 +84,7 @@ def test_a_stage_distils_its_teacher(digits: TrainingData) -> None:
     taught = TEACHER.teacher(states[TEACHER.key]).targets(digits.train.inputs).float()
     data = (digits.train, digits.validation)
     task = DirectTask(protocol, *data, stage.network, 10, seed=0, teacher_outputs=taught)
-    assert equal_states(state, train(task))
+    assert equal_states(state, train_task(task))
     losses = [loss[0] for loss in state.history["loss"]]
     assert losses[-1] < 0.7 * losses[0]
 

@@ -27,7 +27,7 @@ from direct_tasks import (
 from entrain import KuramotoNetwork
 from entrain.rules import DirectProtocol
 from entrain.rules.interface import shuffled
-from entrain.training import train
+from entrain.training import train_task
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -204,7 +204,7 @@ def test_the_loss_and_validation_are_those_of_the_network() -> None:
 
 @pytest.mark.parametrize("start", ["random", "zero"])
 def test_training_keeps_the_constraints_exactly(start: str) -> None:
-    state = train(task((0, 1), start=start, averaging=0.9))
+    state = train_task(task((0, 1), start=start, averaging=0.9))
     for parameters in (state.current, state.best):
         for name in ("couplings", "raw.couplings"):
             couplings = parameters[name]
@@ -227,7 +227,10 @@ def test_from_exact_zero_only_the_output_biases_move_at_first() -> None:
 
 
 def test_equal_class_weights_are_none() -> None:
-    plain, weighted = train(task((0, 3))), train(task((0, 3), class_weights=(3.0, 3.0, 3.0)))
+    plain, weighted = (
+        train_task(task((0, 3))),
+        train_task(task((0, 3), class_weights=(3.0, 3.0, 3.0))),
+    )
     assert all(torch.equal(plain.best[name], weighted.best[name]) for name in plain.best)
     assert plain.history["loss"] == weighted.history["loss"]
     assert weighted.history["weighted_top1"] == plain.history["top1"]
@@ -237,7 +240,7 @@ def test_class_weights_turn_the_network_to_a_class() -> None:
     """A class of weight 0 is as good as absent; one of great weight is never missed."""
     data = examples(40, 2)
     for weights, wanted in (((1.0, 1e4, 1.0), 1.0), ((1.0, 0.0, 1.0), 0.0)):
-        best = train(task(epochs=20, coupling_rate=0.1, class_weights=weights)).best
+        best = train_task(task(epochs=20, coupling_rate=0.1, class_weights=weights)).best
         found = network_of(best, 0)(data.inputs).argmax(-1)
         assert float((found[data.labels == 1] == 1).double().mean()) == wanted
 

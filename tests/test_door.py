@@ -22,7 +22,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.class_weight import compute_class_weight
 
 import entrain
-from commands import Invoke, Refuse, printed
+from command_line import Invoke, Refuse, printed
 from entrain.cli import app
 from entrain.rules import PROTOCOLS
 from entrain.training import Options, Recipe, Trained

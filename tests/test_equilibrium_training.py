@@ -20,7 +20,7 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.equilibrium_task import EquilibriumTask
-from entrain.training import Stage, train
+from entrain.training import Stage, train_task
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -56,7 +56,7 @@ def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "random"])
 def test_it_learns(kind: str) -> None:
-    losses = train(task((0, 1), **(KINDS[kind] | {"epochs": 12}))).history["loss"]
+    losses = train_task(task((0, 1), **(KINDS[kind] | {"epochs": 12}))).history["loss"]
     for lane in range(2):
         assert losses[-1][lane] < 0.9 * losses[0][lane]
 
@@ -110,7 +110,7 @@ def test_frequencies_learn_while_the_couplings_stay_as_they_began() -> None:
     )
     ours = EquilibriumTask(rule, examples(), examples(40, 2), spec, OUTPUTS, seed=SEED)
     begun = ours.initial()["couplings"].clone()
-    state = train(ours)
+    state = train_task(ours)
     assert torch.equal(state.current["couplings"], begun)
     assert float(state.current["frequencies"].abs().max()) > 0.01
     assert state.history["loss"][-1][0] < 0.9 * state.history["loss"][0][0]

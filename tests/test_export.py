@@ -13,7 +13,7 @@ import torch
 
 import entrain
 from circuits import SPREAD, column, small
-from commands import Run
+from command_line import Run
 from entrain.export import Design, Spice, WordLengths, design_of, fixed_point
 from entrain.export.components import components_of, parts
 from entrain.export.design import read_design, write_design

@@ -13,13 +13,13 @@ import torch
 
 import entrain
 from circuits import SPREAD, every_term, small
-from commands import Invoke, Refuse, Run, printed
+from command_line import Invoke, Refuse, Run, printed
 from entrain.data import FeatureScaling
 from entrain.export import Design, Onnx, Plain, Spice, WordLengths, design_of, verify, write_export
 from entrain.export import simulators as programs
 from entrain.export.design import FILE, read_design, write_design
 from entrain.export.folder import Target, files_of, read_export, refuse_edited
-from entrain.export.front import front_of
+from entrain.export.input_stage import input_stage_of
 from entrain.hardware import Chip, Hardware, Mismatch, preset
 from entrain.physics import Dynamics, PhaseModel
 from entrain.utils.errors import InputError
@@ -165,7 +165,7 @@ def test_an_onnx_graph_has_every_term_of_the_equations(tmp_path: Path) -> None:
     scaling = FeatureScaling((0.5, -1.0, 40.0), (1.0, 2.0, 10.0), 3.5)
     rows = np.random.RandomState(0).normal(size=(3, 3)) * (1.0, 2.0, 10.0)
     weights = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    front = front_of(rows, scaling, weights, torch.linspace(-1, 1, 6, dtype=torch.float64))
+    front = input_stage_of(rows, scaling, weights, torch.linspace(-1, 1, 6, dtype=torch.float64))
     fields = np.zeros((3, 6))
     fields[:, :4] = scaling(rows).double().numpy() @ weights.numpy().T
     fields += np.linspace(-1, 1, 6)

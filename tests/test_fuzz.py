@@ -21,7 +21,7 @@ from entrain.models.model import read_model
 from entrain.training import unpack_state
 from entrain.training.run_folder import RunFolder
 from entrain.utils.errors import InputError
-from entrain.utils.files import sealed
+from entrain.utils.files import with_digest
 from fuzzing import worker
 from fuzzing.campaign import cases, fuzz
 from fuzzing.seeds import CLASSES, seeds
@@ -170,7 +170,7 @@ def test_a_run_file_with_anything_in_it(tmp_path: Path, place: str, name: str, v
     content = json.loads(SEEDS["run"][0])
     keys = sorted(content[place])
     content[place][keys[len(name) % len(keys)]] = value
-    (tmp_path / "run.json").write_text(json.dumps(sealed(content)))
+    (tmp_path / "run.json").write_text(json.dumps(with_digest(content)))
     try:
         assert RunFolder.open(tmp_path).recipe.protocols
     except InputError as error:

@@ -61,7 +61,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("name", OFF)
 def test_an_effect_that_is_off_changes_no_bit(name: str, dtype: torch.dtype) -> None:
     hardware, of = OFF[name], parameters(dtype)
-    assert hardware.is_nothing
+    assert hardware.is_identity
     found = on_chips(of, hardware, [3])
     assert not found.field_changes
     assert found.parameters.tensors().keys() == of.tensors().keys()
@@ -74,7 +74,7 @@ def test_an_effect_that_is_off_changes_no_bit(name: str, dtype: torch.dtype) -> 
 def test_an_effect_that_is_on_changes_the_answer(name: str) -> None:
     hardware = (SMOOTH | OTHERS)[name]
     assert [each for each, _ in hardware.effects] == [name]
-    assert not hardware.is_nothing
+    assert not hardware.is_identity
     assert not torch.allclose(scores(hardware), scores(Hardware()), atol=1e-3)
     assert torch.equal(scores(hardware.without(name)), scores(Hardware()))
     assert torch.equal(scores(EVERYTHING.only(name)), scores(hardware))

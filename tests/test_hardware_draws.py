@@ -19,7 +19,7 @@ from chips import (
     parameters,
     scores,
 )
-from commands import threads
+from command_line import threads
 from entrain.evaluation.chips import scores_on_chips
 from entrain.hardware import (
     Asymmetry,

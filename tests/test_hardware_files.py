@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import entrain.hardware
-from commands import Invoke, Refuse, printed
+from command_line import Invoke, Refuse, printed
 from entrain.hardware import (
     Delay,
     Hardware,
@@ -60,7 +60,7 @@ def test_every_number_of_a_preset_has_a_unit_and_a_source(name: str) -> None:
 def test_a_preset_survives_json(name: str) -> None:
     hardware = preset(name)
     assert hardware.name == name
-    assert not hardware.is_nothing
+    assert not hardware.is_identity
     text = json.dumps(hardware.to_json())
     again = Hardware.from_json(json.loads(text))
     assert again == hardware

@@ -107,7 +107,7 @@ def test_spread_outputs_have_places_all_over_the_chip() -> None:
 
 def test_outputs_spread_over_a_chip_with_every_coupler_change_nothing() -> None:
     for kind in ("layered", "all-to-all"):
-        assert Hardware(wiring=Wiring(kind, outputs="spread")).is_nothing
+        assert Hardware(wiring=Wiring(kind, outputs="spread")).is_identity
 
 
 @pytest.mark.parametrize("kept", [0.01, 0.25, 0.5, 0.9])

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from commands import cli, threads
+from command_line import cli, threads
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel
 from networks import TERMS, random_couplings, random_model, random_tensor

@@ -81,7 +81,7 @@ def test_direct_keeps_the_zeros_of_a_graph(digits: TrainingData) -> None:
 @pytest.mark.parametrize("solver", ["sgd", "exact"])
 def test_two_stages_keep_the_zeros_of_a_graph(digits: TrainingData, solver: Any) -> None:
     network = NetworkSpec(H, SHORT, graph=GRAPH)
-    first = replace(PAPER_PROTOCOLS["PATH"], epochs=1, learning_rate=1000.0).solved(solver)
+    first = replace(PAPER_PROTOCOLS["PATH"], epochs=1, learning_rate=1000.0).with_solver(solver)
     path = Stage(first, "digits", network, (TEACHER,), runs=(0, 1))
     second = replace(PAPER_PROTOCOLS["TWO-STAGE-END"], epochs=1, batch_size=64)
     end = Stage(second, "digits", network, (TEACHER,), runs=(0, 1), start=path)

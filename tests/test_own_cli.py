@@ -14,10 +14,10 @@ from safetensors.torch import load_file
 from sklearn.datasets import load_iris
 
 import entrain
-from commands import QUICK, Invoke, Refuse, cli, printed
+from command_line import QUICK, Invoke, Refuse, cli, printed
 from entrain.rules import DirectProtocol
 from entrain.training import Recipe, stages_of
-from entrain.utils.files import sealed
+from entrain.utils.files import with_digest
 from own_files import folder_of_pictures
 
 SMALL = ["--hidden=6,3,3", "--steps=40", "--device=cpu"]
@@ -118,7 +118,7 @@ def test_a_run_whose_own_data_are_none_is_refused(
     kept = json.loads((folder / "run.json").read_text())
     for own in ("x.csv", {"path": "x.csv"}, {"path": 3, "label": None, "image_size": 28}):
         kept["settings"]["own"] = own
-        (folder / "run.json").write_text(json.dumps(sealed(kept)))
+        (folder / "run.json").write_text(json.dumps(with_digest(kept)))
         for command in (["evaluate", folder], ["train", "--resume", folder]):
             assert "own must have path, label and image_size" in refuse(*command)
 

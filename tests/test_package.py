@@ -190,7 +190,7 @@ def test_every_module_can_be_imported_where_there_is_no_posix() -> None:
     assert {
         "entrain.training.run_folder",
         "entrain.cli.train",
-        "entrain_paper.reproduction.ray_engine",
+        "entrain.cluster.ray_engine",
     } <= set(done.stdout.split())
 
 

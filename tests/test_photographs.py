@@ -33,7 +33,7 @@ def test_photographs_are_read_or_marked_as_unsure(pictures: list[Photograph]) ->
     assert len(pictures) >= 300
     pixels = np.stack([framed(small(each.levels), (28, 28)) for each in pictures])
     right = model.predict(pixels) == [each.digit for each in pictures]
-    unsure = model.unsure(pixels)
+    unsure = model.rejected(pixels)
     shares = {"right or unsure": right | unsure, "right and sure": right & ~unsure}
     of_kind = {
         kind: {

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Refuse, environment, killed_after, printed
+from command_line import Refuse, environment, killed_after, printed
 from entrain.playground import PageServer, export, page_files
 from entrain.playground.files import MODELS, PAGE
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import entrain
-from commands import Refuse
+from command_line import Refuse
 from entrain.playground import export
 from play_worlds import save_made_up, save_wine, wine_rows
 from test_play import start

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from commands import killed_after
+from command_line import killed_after
 from entrain.playground import export_file
 from test_play import SOURCE, start
 

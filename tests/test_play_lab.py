@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 import entrain
-from commands import environment
+from command_line import environment
 from entrain.data import Split
 from entrain.hardware import Hardware, preset
 from entrain.hardware.files import read as read_hardware

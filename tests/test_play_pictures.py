@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 import entrain
-from commands import Run
+from command_line import Run
 from entrain.data import load_test_split
 from entrain.data.pictures import read_picture
 from entrain.playground import page_files

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import entrain
-from commands import Invoke, Refuse, environment, printed, strict
+from command_line import Invoke, Refuse, environment, printed, strict
 from entrain.data.pictures import LONGEST_SIDE, MOST_PIXELS, read_picture
 from entrain.utils.errors import InputError
 

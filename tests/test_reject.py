@@ -86,14 +86,14 @@ def test_shipped_models_keep_their_reject_option(name: str, tmp_path: Path) -> N
     assert model.reject is not None
     test = entrain.load_test_split(model.dataset)
     pixels, labels = test.features[::5], test.labels[::5]
-    sure, right = ~model.unsure(pixels), model.predict(pixels) == labels
+    sure, right = ~model.rejected(pixels), model.predict(pixels) == labels
     assert abs(100 * sure.mean() - model.reject.measured["coverage"]) < 5
     assert (~right[sure]).mean() < 0.7 * (~right).mean()  # a third, but of few errors
     noise = np.random.default_rng(0).integers(0, 256, (20, 784))
-    assert model.unsure(noise).all()
+    assert model.rejected(noise).all()
     model.save(tmp_path / "m.safetensors")
     again = entrain.load(tmp_path / "m.safetensors")
-    np.testing.assert_array_equal(again.unsure(pixels[:100]), model.unsure(pixels[:100]))
+    np.testing.assert_array_equal(again.rejected(pixels[:100]), model.rejected(pixels[:100]))
     assert again.reject is not None
     assert again.reject.measured == model.reject.measured
 
@@ -103,7 +103,7 @@ def test_a_model_without_one_is_never_unsure(tmp_path: Path) -> None:
     model.save(tmp_path / "m.safetensors")
     again = entrain.load(tmp_path / "m.safetensors")
     assert again.reject is None
-    assert not again.unsure(np.eye(28)[None] * 255).any()
+    assert not again.rejected(np.eye(28)[None] * 255).any()
 
 
 @pytest.mark.parametrize(

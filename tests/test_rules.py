@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 import entrain
-from commands import Invoke
+from command_line import Invoke
 from entrain import InputError, NetworkSpec, Recipe, rules
 from entrain.evaluation import metrics
 from entrain.rules.interface import Assignment, Rule, Task, Tensors, shuffled
@@ -60,7 +60,7 @@ class HebbianTask:
             "biases": torch.zeros(runs, n),
             "couplings": ((couplings + couplings.T) * self.spec.graph).repeat(runs, 1, 1),
         }
-        return self.spec.begun(zero, self.given.start)
+        return self.spec.initial_tensors(zero, self.given.start)
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         hidden, count = self.given.network.hidden, len(self.labels)

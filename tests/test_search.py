@@ -15,9 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from commands import Invoke, Refuse, environment, printed
+from command_line import Invoke, Refuse, environment, printed
 from entrain import load
 from entrain.data import Split, load_dataset
 from entrain.physics import NetworkSpec
@@ -30,7 +29,6 @@ from entrain.utils.errors import InputError
 pytest.importorskip("optuna", reason="optuna is not installed")
 
 PROTOCOL = DirectProtocol(epochs=2, batch_size=128, coarse_steps=10, fine_epochs=0)
-CPU = torch.device("cpu")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +44,6 @@ def test_trials_are_inside_the_space_and_sorted(digits) -> None:
         trials=5,
         side_by_side=2,
         hidden=8,
-        device=CPU,
         on_trials=lambda trials: told.append(len(trials)),
     )
     assert told == [2, 4, 5]
@@ -60,7 +57,7 @@ def test_trials_are_inside_the_space_and_sorted(digits) -> None:
 
 
 def test_a_trial_beside_others_is_the_trial_alone(digits) -> None:
-    found = search(digits, PROTOCOL, trials=3, side_by_side=3, hidden=8, device=CPU)
+    found = search(digits, PROTOCOL, trials=3, side_by_side=3, hidden=8)
     data = TrainingData(digits, CPU)
     for trial in found:
         values = {**PROTOCOL.__dict__, **trial.settings}
@@ -71,10 +68,10 @@ def test_a_trial_beside_others_is_the_trial_alone(digits) -> None:
 
 def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
     journal = tmp_path / "s.journal"
-    first = search(digits, PROTOCOL, trials=2, hidden=8, device=CPU, journal=journal)
-    again = search(digits, PROTOCOL, trials=2, hidden=8, device=CPU, journal=journal)
+    first = search(digits, PROTOCOL, trials=2, hidden=8, journal=journal)
+    again = search(digits, PROTOCOL, trials=2, hidden=8, journal=journal)
     assert again == first
-    more = search(digits, PROTOCOL, trials=4, hidden=8, device=CPU, journal=journal)
+    more = search(digits, PROTOCOL, trials=4, hidden=8, journal=journal)
     assert len(more) == 4
     assert all(trial in more for trial in first)
     assert len({tuple(trial.settings.values()) for trial in more}) == 4
@@ -82,7 +79,7 @@ def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
 
 def test_a_search_that_was_stopped_ends_with_the_same_trials(digits, tmp_path: Path) -> None:
     # Beyond the sampler's ten random trials, where it asks for what the scores suggest.
-    options = {"trials": 15, "side_by_side": 3, "hidden": 4, "device": CPU}
+    options = {"trials": 15, "side_by_side": 3, "hidden": 4}
     protocol = replace(PROTOCOL, epochs=1)
     undisturbed = search(digits, protocol, **options)
 
@@ -116,7 +113,7 @@ def test_what_is_no_journal_is_refused_and_kept(digits, tmp_path: Path, content:
     journal = tmp_path / "s.journal"
     journal.write_text(content)
     with pytest.raises(InputError, match="not a journal of a search"):
-        search(digits, PROTOCOL, trials=1, hidden=8, device=CPU, journal=journal)
+        search(digits, PROTOCOL, trials=1, hidden=8, journal=journal)
     assert journal.read_text() == content
 
 
@@ -147,17 +144,17 @@ def test_two_searches_with_one_journal(tmp_path: Path, invoke: Invoke) -> None:
 
 def test_other_examples_of_the_same_name_are_another_search(digits, tmp_path: Path) -> None:
     journal = tmp_path / "s.journal"
-    first = search(digits, PROTOCOL, trials=1, hidden=8, device=CPU, journal=journal)
+    first = search(digits, PROTOCOL, trials=1, hidden=8, journal=journal)
     fewer = Split(digits.train.features[:600], digits.train.labels[:600])
     for data, seed in ((replace(digits, train=fewer), 0), (digits, 1)):
-        other = search(data, PROTOCOL, trials=1, hidden=8, seed=seed, device=CPU, journal=journal)
+        other = search(data, PROTOCOL, trials=1, hidden=8, seed=seed, journal=journal)
         assert other != first
-    assert search(digits, PROTOCOL, trials=1, hidden=8, device=CPU, journal=journal) == first
+    assert search(digits, PROTOCOL, trials=1, hidden=8, journal=journal) == first
 
 
 def test_test_examples_are_not_looked_at(digits) -> None:
     found, blind = (
-        search(data, PROTOCOL, trials=2, hidden=8, device=CPU)
+        search(data, PROTOCOL, trials=2, hidden=8)
         for data in (digits, replace(digits, test=Split(digits.test.features[:1], np.array([0]))))
     )
     assert found == blind

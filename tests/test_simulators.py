@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from circuits import column, every_term, small
-from commands import Invoke, Run, printed
+from command_line import Invoke, Run, printed
 from entrain.export import (
     Design,
     Spice,

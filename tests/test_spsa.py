@@ -25,7 +25,7 @@ from entrain.hardware import Hardware, Mismatch, PhaseNoise
 from entrain.rules import SPSA_PROTOCOLS, SimultaneousPerturbation, Tensors
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.spsa_task import PerturbationTask
-from entrain.training import Stage, train
+from entrain.training import Stage, train_task
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -46,13 +46,14 @@ def estimates(lanes: int, **changes: Any) -> Tensors:
     rows = torch.arange(BATCH).expand(lanes, BATCH)
     ours._numbers(BATCH).renew(ours._generators(0))
     raw = {
-        name: tensor.expand(lanes, *tensor.shape[1:]).clone() for name, tensor in begun().items()
+        name: tensor.expand(lanes, *tensor.shape[1:]).clone()
+        for name, tensor in initial_tensors().items()
     }
     _, found = ours._slope(raw, DYNAMICS, rows)
     return found
 
 
-def begun() -> Tensors:
+def initial_tensors() -> Tensors:
     """A network that is not at rest in any way, one lane."""
     tensors = direct_task(initial_weights=1.0, initial_couplings=0.6).initial()
     return {name: tensors[name] for name in NAMES}
@@ -60,7 +61,7 @@ def begun() -> Tensors:
 
 def adjoint() -> Tensors:
     """The exact gradient of the same loss."""
-    _, found = direct_task(gain=4.0)._slope(begun(), DYNAMICS, torch.arange(BATCH)[None])
+    _, found = direct_task(gain=4.0)._slope(initial_tensors(), DYNAMICS, torch.arange(BATCH)[None])
     return {name: found[name][0] for name in NAMES}
 
 
@@ -128,7 +129,7 @@ def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["fields", "chip"])
 def test_it_learns(kind: str) -> None:
     faster = {"epochs": 12, "input_rate": 2e-2, "coupling_rate": 3e-2}
-    losses = train(task((0, 1), **(KINDS[kind] | faster))).history["loss"]
+    losses = train_task(task((0, 1), **(KINDS[kind] | faster))).history["loss"]
     for lane in range(2):
         assert losses[-1][lane] < 0.95 * losses[0][lane]
 

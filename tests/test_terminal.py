@@ -15,7 +15,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands import Invoke, Run, all_in_a_terminal, cli, strict
+from command_line import Invoke, Run, all_in_a_terminal, cli, strict
 from entrain.cli import app
 from entrain.cli.console import err, guarded, out, visible
 from model_files import rewritten

@@ -16,7 +16,7 @@ from entrain.rules.interface import shuffled
 from entrain.rules.teacher import TeacherTask, teacher_of
 from entrain.rules.training_data import Examples, TeacherData
 from entrain.rules.two_stage_task import TwoStageTask
-from entrain.training import Recipe, best_lane, train
+from entrain.training import Recipe, best_lane, train_task
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, DYNAMICS = 5, 4, 3, Dynamics(steps=10)
@@ -54,17 +54,17 @@ def test_runs_trained_together_equal_runs_trained_alone(name: str) -> None:
     def start(lanes: int):
         if PAPER_PROTOCOLS[name].start == "zero":
             return None
-        one = train(task("PATH", learning_rate=3000.0)).best
+        one = train_task(task("PATH", learning_rate=3000.0)).best
         return {key: tensor.repeat(lanes, *[1] * (tensor.dim() - 1)) for key, tensor in one.items()}
 
     rates, weight = (30.0, 10.0, 20.0), PAPER_PROTOCOLS[name].endpoint_weight
     weights = tuple(weight * factor for factor in (1.0, 0.5, 2.0))
     runs = (0, 1, 5)
-    together = train(
+    together = train_task(
         task(name, runs, start(3), learning_rate=rates, endpoint_weight=weights or weight)
     )
     for lane, run in enumerate(runs):
-        alone = train(
+        alone = train_task(
             task(
                 name,
                 (run,),
@@ -81,7 +81,7 @@ def test_runs_trained_together_equal_runs_trained_alone(name: str) -> None:
 
 def test_one_step_is_minus_rate_times_the_autograd_gradient() -> None:
     """One full-batch step of TWO-STAGE-END against autograd through the network itself."""
-    start = train(task("PATH", learning_rate=3000.0)).best
+    start = train_task(task("PATH", learning_rate=3000.0)).best
     one = task("TWO-STAGE-END", start=start, epochs=1, batch_size=50, learning_rate=0.1)
     parameters = one.initial()
     network = network_of(parameters, 0, SPEC)
@@ -99,7 +99,7 @@ def test_one_step_is_minus_rate_times_the_autograd_gradient() -> None:
 
 
 def test_training_keeps_the_constraints_exactly() -> None:
-    state = train(task("Z-END", (0, 1)))
+    state = train_task(task("Z-END", (0, 1)))
     couplings = state.current["couplings"]
     assert torch.equal(couplings, couplings.transpose(1, 2))
     assert not couplings.diagonal(dim1=1, dim2=2).any()
@@ -107,9 +107,9 @@ def test_training_keeps_the_constraints_exactly() -> None:
 
 
 def test_path_training_lowers_the_path_loss_and_endpoint_training_the_endpoint_error() -> None:
-    path = train(task("PATH", learning_rate=3000.0, epochs=30))
+    path = train_task(task("PATH", learning_rate=3000.0, epochs=30))
     assert path.history["path_loss"][-1][0] < 0.5 * path.history["path_loss"][0][0]
-    both = train(task("TWO-STAGE-END", start=path.best, epochs=30, learning_rate=10.0))
+    both = train_task(task("TWO-STAGE-END", start=path.best, epochs=30, learning_rate=10.0))
     assert both.selected("endpoint_rmse", 0) < 0.7 * path.selected("endpoint_rmse", 0)
 
 
@@ -122,10 +122,10 @@ def test_exact_zero_blocks_every_endpoint_gradient_to_the_inputs() -> None:
 
 
 def test_selection_takes_the_best_epoch_of_each_lane() -> None:
-    state = train(task("PATH", (0, 1), learning_rate=3000.0, epochs=12))
+    state = train_task(task("PATH", (0, 1), learning_rate=3000.0, epochs=12))
     errors = torch.tensor(state.history["endpoint_rmse"])
     assert torch.equal(state.best_epoch, errors.argmin(0) + 1)
-    joint = train(task("Z-END", (0, 1), epochs=12))
+    joint = train_task(task("Z-END", (0, 1), epochs=12))
     scores = (torch.tensor(joint.history["top1"]) + torch.tensor(joint.history["agreement"])) / 2
     chosen = joint.best_epoch - 1
     for lane in range(2):
@@ -133,14 +133,14 @@ def test_selection_takes_the_best_epoch_of_each_lane() -> None:
 
 
 def test_a_diverging_run_keeps_its_best_and_the_others_do_not_notice() -> None:
-    calm = train(task("PATH", (0,), learning_rate=3000.0, epochs=5))
-    state = train(task("PATH", (0, 1), learning_rate=(3000.0, 1e30), epochs=5))
+    calm = train_task(task("PATH", (0,), learning_rate=3000.0, epochs=5))
+    state = train_task(task("PATH", (0, 1), learning_rate=(3000.0, 1e30), epochs=5))
     assert state.diverged.tolist()[0] == 0
     assert state.diverged.tolist()[1] > 0
     assert same(state.best, 0, calm.best)
     assert all(bool(tensor.isfinite().all()) for tensor in state.current.values())
     assert state.epoch == 5
-    alone = train(task("PATH", (1,), learning_rate=1e30, epochs=50))
+    alone = train_task(task("PATH", (1,), learning_rate=1e30, epochs=50))
     assert alone.epoch < 50  # nothing left to train
 
 
@@ -164,12 +164,12 @@ def teacher_task(**changes) -> TeacherTask:
 
 
 def test_teachers_learn_and_both_selection_rules_hold() -> None:
-    by_accuracy = train(teacher_task(batch_size=16))
+    by_accuracy = train_task(teacher_task(batch_size=16))
     top1 = torch.tensor(by_accuracy.history["top1"])
     assert float(top1.max()) > 80
     best = best_lane(by_accuracy)
     assert by_accuracy.selected("top1", best) == float(top1.max())
-    by_entropy = train(teacher_task(batch_size=16, selection="cross-entropy"))
+    by_entropy = train_task(teacher_task(batch_size=16, selection="cross-entropy"))
     entropy = torch.tensor(by_entropy.history["cross_entropy"])
     assert torch.equal(by_entropy.best_epoch, entropy.argmin(0) + 1)
     assert by_entropy.selected("cross_entropy", best_lane(by_entropy)) == float(entropy.min())
@@ -192,7 +192,7 @@ def test_a_teacher_step_is_sgd_with_weight_decay() -> None:
 
 
 def test_transferred_activations_are_the_layers_in_order_and_keep_the_prediction() -> None:
-    teacher = teacher_of(train(teacher_task()).best, 0)
+    teacher = teacher_of(train_task(teacher_task()).best, 0)
     inputs = examples(20, 5).inputs
     first = torch.tanh(inputs @ teacher.weights[0].double().T + teacher.biases[0].double())
     second = torch.tanh(first @ teacher.weights[1].double().T + teacher.biases[1].double())

@@ -13,7 +13,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import entrain
-from commands import Invoke, Refuse, printed
+from command_line import Invoke, Refuse, printed
 from entrain.cli import app
 from entrain.data import Split, load_dataset
 from entrain.evaluation.chip_yield import yield_of
@@ -104,9 +104,9 @@ def test_the_answers_of_a_chip_are_those_of_its_scores(model: Model, test_set: S
     likely = on.probabilities(pixels)
     assert torch.equal(likely, model.probabilities_of(scores))
     assert torch.allclose(likely.sum(-1), torch.ones(50))
-    doubts = on.doubts(pixels)
-    assert doubts == model.doubts(pixels, scores) != model.doubts(pixels)
-    assert on.unsure(pixels).tolist() == [doubt is not None for doubt in doubts]
+    doubts = on.reject_reasons(pixels)
+    assert doubts == model.reject_reasons(pixels, scores) != model.reject_reasons(pixels)
+    assert on.rejected(pixels).tolist() == [doubt is not None for doubt in doubts]
 
 
 def test_a_seed_is_a_chip_of_the_kind_that_it_was_trained_for(model: Model) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from commands import Invoke, Refuse, environment, printed
+from command_line import Invoke, Refuse, environment, printed
 from entrain.data import Split
 from entrain.evaluation.chip_yield import Block, ChipTest, yield_of, yields_of
 from entrain.hardware import Hardware, Mismatch, preset
 from entrain.models.model import Model
 from entrain.utils.errors import InputError
-from entrain.utils.files import held, sealed, strict_json
+from entrain.utils.files import file_lock, strict_json, with_digest
 from test_yield import chip_run as chip_run
 from test_yield import model as model
 from test_yield import test_set as test_set
@@ -190,8 +190,8 @@ def test_a_file_belongs_to_its_number_of_examples(
     [
         ("nonsense", "not a file of entrain yield"),
         ("[1]", "not a file of entrain yield"),
-        (strict_json(sealed({"measured": 3})), "not a file of entrain yield"),
-        (strict_json(sealed({"mean": 3})), "not a file of entrain yield"),
+        (strict_json(with_digest({"measured": 3})), "not a file of entrain yield"),
+        (strict_json(with_digest({"mean": 3})), "not a file of entrain yield"),
         ('{"mean": 98.5}', "an unknown entry 'mean'"),
     ],
 )
@@ -215,7 +215,7 @@ def test_two_processes_do_not_measure_into_one_file(
     refuse: Refuse, chip_run: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "yield.json"
-    with held(tmp_path / "yield.json.lock") as ours:
+    with file_lock(tmp_path / "yield.json.lock") as ours:
         assert ours
         assert "another process is measuring into it" in refuse(
             "yield", chip_run, "--chips", 2, "--out", file

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from chips import inputs, parameters
-from commands import Invoke, cli, printed
+from command_line import Invoke, cli, printed
 from entrain.cluster import LocalEngine, RayEngine
 from entrain.data import Split
 from entrain.evaluation.chip_yield import Block, ChipTest, measure_block, title_of, yields_of

@@ -313,9 +313,9 @@ def photographs() -> dict[str, Any]:
                 "columns": levels.shape[1],
                 "grey": levels.astype(np.uint8).tobytes().hex(),
                 "levels": content.round(9).ravel().tolist(),
-                "distance": float(model.reject.distances(model.appearance(pixels))),
+                "distance": float(model.reject.distances(model.normalised_inputs(pixels))),
                 "margin": float(margin(model.scores(pixels))),
-                "doubt": model.doubts(pixels)[0],
+                "doubt": model.reject_reasons(pixels)[0],
             }
         )
     return {"model": JUDGE, "photographs": found}

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from torch import Tensor
 
-from commands import Invoke, Refuse, printed
+from command_line import Invoke, Refuse, printed
 from entrain.data import load_dataset
 from entrain.rules import Tensors
 from entrain_paper import peers

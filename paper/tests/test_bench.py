@@ -11,11 +11,11 @@ import torch
 
 from entrain import InputError
 from entrain_paper.bench import Problem, compare, growth
-from entrain_paper.bench.contestants import CONTESTANTS, IDENTITY, OURS, REFERENCE, Contestant
+from entrain_paper.bench.backends import BACKENDS, IDENTITY, OURS, REFERENCE, Backend
 from entrain_paper.bench.problem import LARGEST_ERROR
 
 SMALL = Problem(batch=4, oscillators=14, steps=15)
-ADJOINT = next(contestant for contestant in CONTESTANTS if "adjoint" in contestant.name)
+ADJOINT = next(contestant for contestant in BACKENDS if "adjoint" in contestant.name)
 
 
 def wrong(problem: Problem):
@@ -33,16 +33,16 @@ def broken(problem: Problem):
 
 
 def test_right_results_get_a_speed_and_others_only_a_name() -> None:
-    contestants = (
+    backends = (
         OURS,
         REFERENCE,
         IDENTITY,
-        Contestant("wrong", wrong),
-        Contestant("broken", broken),
-        Contestant("absent", wrong, ("no_such_module",)),
+        Backend("wrong", wrong),
+        Backend("broken", broken),
+        Backend("absent", wrong, ("no_such_module",)),
     )
-    result = compare(SMALL, inferences=6, rounds=2, contestants=contestants, memory=False)
-    rows = result["contestants"]
+    result = compare(SMALL, inferences=6, rounds=2, backends=backends, memory=False)
+    rows = result["backends"]
     assert json.loads(json.dumps(result)) == result
     for name in (OURS.name, REFERENCE.name, IDENTITY.name):
         assert rows[name]["status"] == "ok"
@@ -57,8 +57,8 @@ def test_right_results_get_a_speed_and_others_only_a_name() -> None:
         assert "step_ms" not in rows[name]
 
 
-@pytest.mark.parametrize("contestant", CONTESTANTS, ids=lambda c: c.name)
-def test_every_installed_contestant_does_the_same_work(contestant: Contestant) -> None:
+@pytest.mark.parametrize("contestant", BACKENDS, ids=lambda c: c.name)
+def test_every_installed_contestant_does_the_same_work(contestant: Backend) -> None:
     missing = contestant.missing()
     if missing is not None:
         pytest.skip(f"{contestant.name} needs {missing}")
@@ -86,12 +86,12 @@ def test_the_adjoint_has_the_gradient_but_for_an_error_of_first_order_in_its_ste
 
 def test_a_contestant_can_be_left_out_by_name() -> None:
     result = compare(
-        SMALL, inferences=2, rounds=1, contestants=(OURS, IDENTITY), without=[IDENTITY.name]
+        SMALL, inferences=2, rounds=1, backends=(OURS, IDENTITY), without=[IDENTITY.name]
     )
-    assert result["contestants"][IDENTITY.name]["status"] == "left out, as asked"
-    assert result["contestants"][OURS.name]["memory_mb"] is not None
+    assert result["backends"][IDENTITY.name]["status"] == "left out, as asked"
+    assert result["backends"][OURS.name]["memory_mb"] is not None
     with pytest.raises(InputError, match="did you mean"):
-        compare(SMALL, contestants=(OURS,), without=["entrain kernel"])
+        compare(SMALL, backends=(OURS,), without=["entrain kernel"])
 
 
 def test_growth_fits_the_exponent_of_each_axis(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,5 +102,5 @@ def test_growth_fits_the_exponent_of_each_axis(monkeypatch: pytest.MonkeyPatch) 
         "interleaved",
         lambda calls, problem, rounds, say: dict.fromkeys(calls, 3.0 * problem.steps**1.5),
     )
-    found = growth(SMALL, contestants=(REFERENCE,))
+    found = growth(SMALL, backends=(REFERENCE,))
     assert found["steps"]["exponent"][REFERENCE.name] == pytest.approx(1.5)

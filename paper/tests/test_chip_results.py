@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import entrain
-from commands import Invoke, Refuse, printed
+from command_line import Invoke, Refuse, printed
 from entrain.cli import app
 from entrain.data import Split, load_dataset
 from entrain.evaluation.chip_yield import yield_of

@@ -114,7 +114,7 @@ def test_augmentation_is_the_only_difference() -> None:
     plain, distorted = (each.for_dataset("MNIST") for each in (NMODE, NMODE_AUGMENTED))
     assert plain.augmentation is None
     assert distorted.augmentation is not None
-    assert not distorted.augmentation.is_nothing
+    assert not distorted.augmentation.is_identity
     same = {"augmentation": None, "distorted": False, "name": plain.name, "epochs": plain.epochs}
     assert replace(distorted, **same) == plain
 

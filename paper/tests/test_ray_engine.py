@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 import torch
 
-from commands import cli, environment
+from command_line import cli, environment
 from entrain.data import ImageDataset, load_dataset
 from entrain.training import DivergedError, Stage, TrainingState
 from entrain.utils.errors import InputError

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from commands import Invoke, Refuse, cli, environment, in_a_terminal, printed
+from command_line import Invoke, Refuse, cli, environment, in_a_terminal, printed
 from entrain_paper.experiments import EXPERIMENTS, TINY, Measurement, on_chips
 from entrain_paper.figures import FIGURES
 from entrain_paper.reproduction import Queue, ResultsFolder

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from safetensors import safe_open
 
-from entrain.utils.files import sealed, strict_json, write_atomically
+from entrain.utils.files import strict_json, with_digest, write_atomically
 from entrain.utils.tensor_file import pack_tensors, unpack_tensors
 from entrain_paper.experiments import EXPERIMENTS
 
@@ -56,7 +56,7 @@ def seal_result(path: Path) -> bytes:
     """The content of `path` with its digest, line by line as it was."""
     text = path.read_text()
     values = json.loads(text)
-    new = sealed(values)
+    new = with_digest(values)
     assert new == values | {"digest": new["digest"]}, path
     indent = len(text.splitlines()[1]) - len(text.splitlines()[1].lstrip())
     return (strict_json(new, indent) + text[len(text.rstrip()) :]).encode()

@@ -13,7 +13,7 @@ The names below are the public interface; each is loaded when it is first used, 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from entrain.utils.threads import settle
+from entrain.utils.threads import configure_threads
 
 if TYPE_CHECKING:
     from entrain.calibration.calibrate import calibrate
@@ -106,7 +106,7 @@ __all__ = [
 ]
 
 
-settle()  # before PyTorch is loaded
+configure_threads()  # before PyTorch is loaded
 
 
 def __getattr__(name: str) -> Any:

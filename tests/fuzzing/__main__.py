@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import entrain
-from entrain.utils.files import sealed, strict_json, write_atomically
+from entrain.utils.files import strict_json, with_digest, write_atomically
 from fuzzing.campaign import FINE, cases, fuzz
 from fuzzing.targets import TARGETS, Mutants
 from fuzzing.worker import alarm, attempt
@@ -34,7 +34,7 @@ def main() -> int:
     campaign = fuzz(todo, options.seed, options.keep, options.processes)
     summary = campaign.summary() | {"versions": versions()}
     if options.out:
-        write_atomically(options.out, (strict_json(sealed(summary), 1) + "\n").encode())
+        write_atomically(options.out, (strict_json(with_digest(summary), 1) + "\n").encode())
     for finding in campaign.findings:
         last = finding["detail"].strip().splitlines()[-1:] or [""]
         print(f"{finding['outcome']} {finding['target']}:{finding['case']}  {last[0][:150]}")  # noqa: T201

@@ -24,7 +24,7 @@ from entrain.models.teacher import Teacher
 from entrain.training import Recipe, TrainingState, pack_state
 from entrain.training.run_folder import RunFolder
 from entrain.training.search import SPACE
-from entrain.utils.files import sealed, strict_json
+from entrain.utils.files import strict_json, with_digest
 
 CLASSES = ("zero", "one", "zwölf")
 
@@ -37,9 +37,9 @@ def seeds() -> dict[str, list[bytes]]:
         "checkpoint": [_checkpoint(1), _checkpoint(3)],
         "design": _designs(),
         "run": [_run(["PATH", "TWO-STAGE-END"]), _run(["DIRECT"])],
-        "results": [strict_json(sealed(_results()), 2).encode()],
-        "experiment": [strict_json(sealed(_experiment()), 1).encode()],
-        "settings": [strict_json(sealed(_settings()), 1).encode()],
+        "results": [strict_json(with_digest(_results()), 2).encode()],
+        "experiment": [strict_json(with_digest(_experiment()), 1).encode()],
+        "settings": [strict_json(with_digest(_settings()), 1).encode()],
         "idx": _idx(),
         "npz": _npz(),
         "csv": _tables(","),

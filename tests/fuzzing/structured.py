@@ -19,8 +19,8 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from entrain.utils.files import sealed
-from entrain.utils.tensor_file import with_digest
+from entrain.utils.files import with_digest
+from entrain.utils.tensor_file import header_with_digest
 from fuzzing.mutations import HUGE, mutated, number
 
 NESTED: Any = []
@@ -79,7 +79,7 @@ def json_file(content: bytes, others: list[bytes], dice: random.Random) -> bytes
     if isinstance(values, dict):
         values.pop("digest", None)
         if dice.random() < 0.8:
-            values = sealed(values)
+            values = with_digest(values)
     return json.dumps(values).encode()
 
 
@@ -104,7 +104,7 @@ def tensor_file(content: bytes, others: list[bytes], dice: random.Random) -> byt
     if what >= 2:
         tensors = _tensors_changed(tensors, dice)
     seal = new.endswith("}") and dice.random() < 0.95
-    return save(tensors, metadata={"entrain": with_digest(new, tensors) if seal else new})
+    return save(tensors, metadata={"entrain": header_with_digest(new, tensors) if seal else new})
 
 
 def _tensors_changed(tensors: dict[str, Tensor], dice: random.Random) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""All contestants in one interleaved run: medians, ratios, errors, memory, compile time."""
+"""All backends in one interleaved run: medians, ratios, errors, memory, compile time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from entrain.utils.errors import unknown_name
-from entrain_paper.bench.contestants import CONTESTANTS, OURS, Contestant
+from entrain_paper.bench.backends import BACKENDS, OURS, Backend
 from entrain_paper.bench.memory import step_memory
 from entrain_paper.bench.problem import LARGEST_ERROR, Problem
 
@@ -27,7 +27,7 @@ def compare(
     *,
     inferences: int = 10_000,
     rounds: int = 7,
-    contestants: Sequence[Contestant] = CONTESTANTS,
+    backends: Sequence[Backend] = BACKENDS,
     without: Sequence[str] = (),
     memory: bool = True,
     progress: Progress | None = None,
@@ -38,7 +38,7 @@ def compare(
     Each round runs every contestant once, so that all see the same state of the machine. A
     contestant that is not installed, fails or gives other results is named, without a speed.
     """
-    names = [contestant.name for contestant in contestants]
+    names = [contestant.name for contestant in backends]
     for name in without:
         if name not in names:
             raise unknown_name("contestant", name, names)
@@ -46,7 +46,7 @@ def compare(
     rows: dict[str, dict[str, Any]] = {}
     steps: dict[str, Callable[[], Any]] = {}
     rollouts: dict[str, Callable[[], Any]] = {}
-    for contestant in contestants:
+    for contestant in backends:
         say(f"preparing {contestant.name}")
         row = rows[contestant.name] = {}
         if contestant.name in without:
@@ -89,7 +89,7 @@ def compare(
         "problem": asdict(problem),
         "inferences": inferences,
         "rounds": rounds,
-        "contestants": rows,
+        "backends": rows,
         "environment": environment(problem),
     }
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from entrain_paper.bench.backends import IDENTITY, OURS, REFERENCE, Backend
 from entrain_paper.bench.compare import Progress, interleaved
-from entrain_paper.bench.contestants import IDENTITY, OURS, REFERENCE, Contestant
 from entrain_paper.bench.problem import Problem
 
 SIZES: dict[str, tuple[int, ...]] = {
@@ -22,7 +22,7 @@ SIZES: dict[str, tuple[int, ...]] = {
 def growth(
     problem: Problem,
     *,
-    contestants: Sequence[Contestant] = (OURS, REFERENCE, IDENTITY),
+    backends: Sequence[Backend] = (OURS, REFERENCE, IDENTITY),
     rounds: int = 5,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -31,11 +31,11 @@ def growth(
     say = progress or (lambda _: None)
     axes: dict[str, Any] = {}
     for axis, sizes in SIZES.items():
-        medians: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
+        medians: dict[str, list[float]] = {contestant.name: [] for contestant in backends}
         for size in sizes:
             say(f"{axis} = {size}")
             here = replace(problem, **{axis: size})  # type: ignore[arg-type]
-            calls = {c.name: c.prepare(here)[0] for c in contestants}
+            calls = {c.name: c.prepare(here)[0] for c in backends}
             for name, value in interleaved(calls, here, rounds, lambda _: None).items():
                 medians[name].append(value)
         half = len(sizes) // 2

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from entrain_paper.bench.contestants import CONTESTANTS
+from entrain_paper.bench.backends import BACKENDS
 from entrain_paper.bench.problem import Problem
 
 
@@ -22,7 +22,7 @@ def step_memory(name: str, problem: Problem) -> float | None:
 
 
 def _measure(name: str, problem: Problem) -> float:
-    contestant = next(c for c in CONTESTANTS if c.name == name)
+    contestant = next(c for c in BACKENDS if c.name == name)
     contestant.prepare(replace(problem, batch=8, steps=2))[0]()  # loads what is loaded once
     train, _ = contestant.prepare(problem)
     if problem.device != "cpu":

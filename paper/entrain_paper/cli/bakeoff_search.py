@@ -101,7 +101,7 @@ def _search(
 ) -> dict[str, Any]:
     from entrain.cli.progress import fraction_bar
     from entrain.training.trials import plain_trial
-    from entrain.utils.files import sealed, strict_json, write_atomically
+    from entrain.utils.files import strict_json, with_digest, write_atomically
     from entrain_paper.experiments.bake_off import stage
     from entrain_paper.peers.search import own_settings, search_system
     from entrain_paper.reproduction.worker import provenance
@@ -141,7 +141,7 @@ def _search(
         "trials": [plain_trial(each) for each in found],
         **provenance(device),
     }
-    write_atomically(path, (strict_json(sealed(result), 1) + "\n").encode())
+    write_atomically(path, (strict_json(with_digest(result), 1) + "\n").encode())
     return result | {"file": str(path)}
 
 

@@ -31,7 +31,7 @@ def command(
 ) -> None:
     """Time a training step and an inference of Entrain, PyTorch, torchdiffeq and diffrax.
 
-    All contestants run interleaved. One that is not installed, or whose gradients differ from the
+    All backends run interleaved. One that is not installed, or whose gradients differ from the
     float64 reference, is named and gets no speed. Install them: pip install 'entrain[bench]'.
     """
     import json as text
@@ -89,7 +89,7 @@ def _show(result: dict[str, Any]) -> None:
         "first s",
     )
     shown.columns[0].no_wrap = True
-    for name, row in result["contestants"].items():
+    for name, row in result["backends"].items():
         shown.add_row(
             name if row["status"] == "ok" else f"{name} *",
             number(row.get("step_ms"), _form(row.get("step_ms"))),
@@ -101,7 +101,7 @@ def _show(result: dict[str, Any]) -> None:
             number(row.get("first_call_s"), ".1f"),
         )
     out.print(shown)
-    for name, row in result["contestants"].items():
+    for name, row in result["backends"].items():
         if row["status"] != "ok":
             out.print(f"* {name}: {row['status']}", markup=False, soft_wrap=True)
     for axis, found in result.get("growth", {}).items():

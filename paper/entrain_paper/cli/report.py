@@ -41,14 +41,14 @@ def command(
 
 def write(folder: ResultsFolder, *, stale_only: bool = False) -> Path:
     """Draw the figures (or those that are out of date) and write the document; its path."""
-    from entrain.utils.files import held, remove_leftovers, write_atomically
+    from entrain.utils.files import file_lock, remove_temporary_files, write_atomically
     from entrain_paper.report import document, draw_figures
 
     path = folder.path / "REPRODUCTION.md"
     # One process at a time, so that what killed writes left is nobody's and can be removed.
-    with err.status("drawing"), held(folder.path / "REPRODUCTION.lock", wait=True):
-        remove_leftovers(folder.path, path.name)
-        remove_leftovers(folder.path / "figures")
+    with err.status("drawing"), file_lock(folder.path / "REPRODUCTION.lock", wait=True):
+        remove_temporary_files(folder.path, path.name)
+        remove_temporary_files(folder.path / "figures")
         figures = draw_figures(folder, stale_only=stale_only)
         write_atomically(path, document(folder.results(), figures).encode())
     return path

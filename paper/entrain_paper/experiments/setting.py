@@ -116,7 +116,7 @@ class Setting:
             path,
             rule=sized,
             runs=path.runs if runs is None else runs,
-            start=path if sized.goes_on else None,
+            start=path if sized.is_continuation else None,
         )
 
     def _sized(self, protocol: Protocol, epochs: int) -> Protocol:

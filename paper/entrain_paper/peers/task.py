@@ -78,7 +78,7 @@ class PeerTask:
     def _prepare(self, epoch: int, count: int) -> None:
         """New distortions for this epoch, a function of seed, run and epoch."""
         distort = self.peer.augmentation
-        if distort is None or distort.is_nothing:
+        if distort is None or distort.is_identity:
             return
         drawn = torch.stack(
             [

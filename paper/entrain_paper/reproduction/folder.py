@@ -17,11 +17,11 @@ from typing import Any
 from entrain.training import Stage, TrainingState, pack_state, read_state
 from entrain.utils.errors import InputError
 from entrain.utils.files import (
-    held,
-    read_sealed,
-    remove_leftovers,
-    sealed,
+    file_lock,
+    read_json_with_digest,
+    remove_temporary_files,
     strict_json,
+    with_digest,
     write_atomically,
 )
 from entrain_paper.experiments import Measurement, Values
@@ -54,10 +54,12 @@ class ResultsFolder:
     @contextlib.contextmanager
     def claim(self, job: Job) -> Iterator[bool]:
         """Hold `job` against other processes; whether it could be held. A kill lets it go."""
-        with held(self.stages / f"{job.key}.lock") as ours:
+        with file_lock(self.stages / f"{job.key}.lock") as ours:
             if ours:
                 path = self._path(job)
-                remove_leftovers(path.parent, path.name)  # of a kill: only its holder writes it
+                remove_temporary_files(
+                    path.parent, path.name
+                )  # of a kill: only its holder writes it
             yield ours
 
     def _path(self, job: Job) -> Path:
@@ -100,7 +102,7 @@ class ResultsFolder:
         path = self.result_path(experiment)
         if not path.exists():
             return None
-        found = read_sealed(path, _RESULT, "a result of entrain reproduce")
+        found = read_json_with_digest(path, _RESULT, "a result of entrain reproduce")
         missing = sorted({"key", "setting", "values"} - set(found))
         if missing:
             raise InputError(
@@ -117,7 +119,7 @@ class ResultsFolder:
 
     def keep_result(self, job: Measurement, result: dict[str, Any]) -> None:
         """Keep a result."""
-        text = strict_json(sealed(result), 1)
+        text = strict_json(with_digest(result), 1)
         write_atomically(self.result_path(job.experiment.name), (text + "\n").encode())
 
     def finished(self, job: Job) -> bool:

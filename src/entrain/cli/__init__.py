@@ -28,7 +28,7 @@ from entrain.cli import (
     verify,
 )
 from entrain.cli.commands import Command, Commands
-from entrain.cli.console import BAD_INPUT, complain, err, guarded, leave
+from entrain.cli.console import BAD_INPUT, err, exit_with, guarded, print_error
 
 app = typer.Typer(
     name="entrain",
@@ -102,8 +102,8 @@ def _add_unavailable(name: str, why: str) -> None:
 
     def command(context: typer.Context) -> None:
         message = f"entrain {name}: {why}"
-        complain(message)
-        leave(message, BAD_INPUT, "--json" in context.args)
+        print_error(message)
+        exit_with(message, BAD_INPUT, "--json" in context.args)
 
     any_arguments = {"ignore_unknown_options": True, "allow_extra_args": True}
     app.command(name, cls=Command, help=f"Not available: {why}.", context_settings=any_arguments)(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entrain.cli.console import out, print_json, table
-from entrain.cli.options import Json, as_typed
+from entrain.cli.options import Json, with_option_names
 
 if TYPE_CHECKING:
     from entrain.calibration import Calibration
@@ -79,10 +79,10 @@ def command(
             raise InputError(f"{path}: is there already; give another --out")
     if out_file.suffix != ".safetensors":
         raise InputError(f"--out must be a .safetensors file, got {out_file}")
-    with as_typed("couplings", "asymmetry", "fields", "offsets", "frequencies", "lag"):
+    with with_option_names("couplings", "asymmetry", "fields", "offsets", "frequencies", "lag"):
         prior = Prior(couplings, asymmetry, fields, offsets, frequencies, lag)
     loaded, read = load(model), read_traces(traces)
-    with stage_bar() as tell, as_typed("steps"):
+    with stage_bar() as tell, with_option_names("steps"):
         found = calibrate(
             loaded, read, prior=prior, steps=steps, iterations=iterations, on_progress=tell
         )

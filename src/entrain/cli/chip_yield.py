@@ -86,7 +86,7 @@ def command(
     """
     from entrain.cli.evaluate import test_examples
     from entrain.evaluation.yield_file import keep_result
-    from entrain.models.on_chip import trained_for_other
+    from entrain.models.on_chip import hardware_mismatch_message
 
     _check(chips, seed, threshold, examples, out_file, figure)
     path, loaded, kind = _model_and_kind(model, hardware)
@@ -136,7 +136,7 @@ def command(
         print_json(result)
     else:
         _show(result)
-    if (said := trained_for_other(loaded.hardware, kind)) is not None:
+    if (said := hardware_mismatch_message(loaded.hardware, kind)) is not None:
         err.print(said, soft_wrap=True)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from entrain.cli.console import BAD_INPUT, INTERRUPTED, complain, err, print_json
+from entrain.cli.console import BAD_INPUT, INTERRUPTED, err, print_error, print_json
 
 _ONCE = ("--hardware",)  # of two, Click would take the last without a word
 
@@ -68,7 +68,7 @@ def _refuse(error: Any, json: bool) -> int:
         err.print(error.format_message(), soft_wrap=True)
         return BAD_INPUT
     message = error.format_message()
-    complain(message)
+    print_error(message)
     if (context := getattr(error, "ctx", None)) is not None:
         err.print(f"see {context.command_path} --help")
     if json:

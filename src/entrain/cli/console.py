@@ -81,16 +81,16 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise  # whoever read the output has left: no error to tell
         except KeyboardInterrupt:
             err.print("interrupted", style="yellow")
-            leave("interrupted", INTERRUPTED, json)
+            exit_with("interrupted", INTERRUPTED, json)
         except Exception as error:
             message = explanation(error)
             if message is not None:
-                complain(message)
-                leave(message, BAD_INPUT, json)
+                print_error(message)
+                exit_with(message, BAD_INPUT, json)
             if not json:
                 raise
             err.print(traceback.format_exc(), soft_wrap=True)
-            leave(f"a bug: {type(error).__name__}: {error}", BUG, json)
+            exit_with(f"a bug: {type(error).__name__}: {error}", BUG, json)
 
     return run
 
@@ -118,13 +118,13 @@ def resume_command(folder: Path) -> str:
     return f"entrain train --resume {shlex.quote(str(folder))}"
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Print an error."""
     err.print("error:", style="bold red", end=" ")
     err.print(message, soft_wrap=True)
 
 
-def leave(message: str, code: int, json: bool) -> NoReturn:
+def exit_with(message: str, code: int, json: bool) -> NoReturn:
     """End the command; under --json its one object says why."""
     if json:
         print_json({"error": message, "code": code})

@@ -99,7 +99,7 @@ def command(
     }
     if made is None:
         result |= _measure(loaded, split, temperature, replicates, seed)
-        if (one := loaded.hardware) is not None and one.is_one_device:
+        if (one := loaded.hardware) is not None and one.is_one_chip:
             result["on_device"] = ModelOnChip(loaded, one.sample(0), seed).evaluate(split)
     else:
         result |= {"chip": chip, "hardware": made.hardware.to_json(), "noise_seed": seed}
@@ -228,13 +228,13 @@ def _chip(path: Path, model: Model, seed: int, hardware: str | None) -> Chip:
 
 def _say_what_was_measured(name: str, model: Model, chip: Chip | None) -> None:
     """That the ideal network was measured of a model made for chips, or a foreign chip."""
-    from entrain.models.on_chip import trained_for_other
+    from entrain.models.on_chip import hardware_mismatch_message
 
     if chip is not None:
-        if (said := trained_for_other(model.hardware, chip.hardware)) is not None:
+        if (said := hardware_mismatch_message(model.hardware, chip.hardware)) is not None:
             err.print(said)
     elif model.hardware is not None and not (
-        model.hardware.is_nothing or model.hardware.is_one_device
+        model.hardware.is_identity or model.hardware.is_one_chip
     ):
         err.print(
             f"measured on the ideal network; the model was trained for "

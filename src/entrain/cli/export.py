@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from entrain.cli.console import out, print_json
-from entrain.cli.options import DataDir, Json, ModelArgument, as_typed, typed
+from entrain.cli.options import DataDir, Json, ModelArgument, is_given, with_option_names
 
 if TYPE_CHECKING:
     from entrain.export.folder import Target
@@ -93,7 +93,7 @@ def command(
     positive_int("--images", images, most=MOST_IMAGES)
     _refuse_of_others(context, to)
     target: Target
-    with as_typed(*_OPTIONS):
+    with with_option_names(*_OPTIONS):
         if to == "spice":
             chosen = cast("Level", level)  # which is checked there
             kind = cast("Oscillator", oscillator)
@@ -145,7 +145,7 @@ def _refuse_of_others(context: typer.Context, to: str) -> None:
 
     for target, names in _ONLY.items():
         for name in names if target != to else ():
-            if typed(context, name):
+            if is_given(context, name):
                 option = "--" + name.replace("_", "-")
                 raise InputError(f"{option} is for --to {target}, got --to {to}")
 

@@ -37,14 +37,14 @@ def require(check: Callable[[str, object], object], **options: object) -> None:
             check("--" + name.replace("_", "-"), value)
 
 
-def typed(context: typer.Context, name: str) -> bool:
+def is_given(context: typer.Context, name: str) -> bool:
     """Whether an argument was given on the command line, rather than left at its default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
 @contextlib.contextmanager
-def as_typed(*names: str) -> Iterator[None]:
+def with_option_names(*names: str) -> Iterator[None]:
     """Errors within that name these arguments name them as they are typed: --batch-size."""
     from entrain.utils.errors import InputError
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entrain.cli.console import err
-from entrain.cli.options import as_typed
+from entrain.cli.options import with_option_names
 
 if TYPE_CHECKING:
     from entrain.data import Dataset
@@ -20,7 +20,7 @@ def own_data(dataset: str, label: str | None, image_size: int) -> dict[str, Any]
     """What the user's own data are, or None for a dataset by name."""
     from entrain.data.given import own_source
 
-    with as_typed("label", "image_size"):
+    with with_option_names("label", "image_size"):
         return own_source(dataset, label, image_size)
 
 

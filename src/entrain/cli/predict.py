@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import complain, err, number, out, print_json, table, visible
+from entrain.cli.console import err, number, out, print_error, print_json, table, visible
 from entrain.cli.options import Json, ModelArgument
 from entrain.cli.progress import fraction_bar
 
@@ -72,10 +72,10 @@ def command(
         _print_csv(loaded, results)
     else:
         _print_table(loaded, results)
-    if loaded.hardware is not None and not loaded.hardware.is_nothing:
+    if loaded.hardware is not None and not loaded.hardware.is_identity:
         err.print("Answers of the ideal network; the model was trained for chips.")
     for message in failed:
-        complain(message)
+        print_error(message)
     if failed:
         raise typer.Exit(SOME_FAILED)
 
@@ -99,7 +99,7 @@ def _answer(model: Model, items: list[Item]) -> None:
     rows = np.stack([item.values for item in items if item.values is not None])
     try:
         scores = model.scores(rows)
-        doubts = model.doubts(rows, scores)
+        doubts = model.reject_reasons(rows, scores)
         likely = model.probabilities_of(scores)
     except InputError as error:
         if len(items) == 1:

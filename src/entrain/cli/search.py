@@ -59,14 +59,14 @@ def command(
     from entrain.training.search import SPACE, search
     from entrain.training.trials import plain_trial
     from entrain.utils.errors import positive_int, seed_number
-    from entrain.utils.files import sealed, strict_json, write_atomically
+    from entrain.utils.files import strict_json, with_digest, write_atomically
 
     require(positive_int, trials=trials, side_by_side=side_by_side, epochs=epochs, hidden=hidden)
     require(seed_number, seed=seed)
     own = own_data(dataset, label, image_size)
     worker = engine_named(engine, address, device)
     data = read(dataset, data_dir, own)
-    protocol = DirectProtocol().suited(data.name, len(data.train))
+    protocol = DirectProtocol().tuned_for(data.name, len(data.train))
     protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
     path = out_file or Path("runs") / f"search-{data.name}.json"
     if isinstance(worker, LocalEngine):
@@ -98,7 +98,7 @@ def command(
         "settings": found[0].settings,
         "trials": [plain_trial(each) for each in found],
     }
-    write_atomically(path, strict_json(sealed(result), 1).encode())
+    write_atomically(path, strict_json(with_digest(result), 1).encode())
     if json:
         print_json(result | {"file": str(path)})
         return
@@ -120,7 +120,7 @@ def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
     """The best settings in a file that `entrain search` wrote, for protocols from labels."""
     from entrain.training.search import SPACE
     from entrain.utils.errors import InputError, reason
-    from entrain.utils.files import read_sealed
+    from entrain.utils.files import read_json_with_digest
 
     if path is None:
         return {}
@@ -130,7 +130,7 @@ def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
             "them; add --protocol DIRECT"
         )
     try:
-        found = read_sealed(path, _WRITTEN, "a file of entrain search")["settings"]
+        found = read_json_with_digest(path, _WRITTEN, "a file of entrain search")["settings"]
         values = {name: float(found[name]) for name in SPACE}
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error

@@ -106,7 +106,7 @@ def command(
         ),
     }
     if loaded.hardware is not None:
-        if not loaded.hardware.is_nothing:
+        if not loaded.hardware.is_identity:
             rows["validation"] += " (on chips)"
         rows["made for"] = _hardware(loaded.hardware)
     shown = Table(show_header=False, box=None)

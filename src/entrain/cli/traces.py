@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entrain.cli.console import err, out, print_json
-from entrain.cli.options import Json, ModelArgument, as_typed, typed
+from entrain.cli.options import Json, ModelArgument, is_given, with_option_names
 
 if TYPE_CHECKING:
     from entrain.hardware import Hardware
@@ -49,12 +49,12 @@ def command(
     from entrain.utils.errors import InputError
 
     for name in ("seed", "noise"):
-        if hardware is None and typed(context, name):
+        if hardware is None and is_given(context, name):
             raise InputError(f"--{name} is of a simulated chip: choose its kind with --hardware")
     if out_file.exists():
         raise InputError(f"{out_file}: is there already; give another --out")
     loaded = load(model)
-    with as_typed("runs", "times", "noise"):
+    with with_option_names("runs", "times", "noise"):
         found = plan(loaded, runs=runs, times=times, seed=field_seed)
         if hardware is not None:
             chip = find(hardware).sample(seed)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import BAD_INPUT, complain, err, print_json, resume_command
-from entrain.cli.options import DataDir, Device, Json, as_typed, typed
+from entrain.cli.console import BAD_INPUT, err, print_error, print_json, resume_command
+from entrain.cli.options import DataDir, Device, Json, is_given, with_option_names
 from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 from entrain.cli.search import settings_of
 from entrain.cli.training_results import collapses, divergence, draw, options_of, show
@@ -193,13 +193,13 @@ def command(
         data = _data_of(folder, data_dir)
         folder.require(data)
     else:
-        if chip is not None and not typed(context, "dataset"):
+        if chip is not None and not is_given(context, "dataset"):
             dataset = _dataset_of(chip)
         own = own_data(dataset, label, image_size)
         names = [each.name for each in dataclasses.fields(Options)]
         taught = own is None and hardware is None
         protocols = protocol or ([] if chip else ["TWO-STAGE-END" if taught else "DIRECT"])
-        with as_typed(*names):
+        with with_option_names(*names):
             options = Options(
                 protocols=protocols or None,
                 settings=_settings(settings_file, protocols) | dict(map(_field, fields or ())),
@@ -208,7 +208,7 @@ def command(
             )
         place = choose_device(device)
         data = read(dataset, data_dir, own)
-        with as_typed("class_weight"):
+        with with_option_names("class_weight"):
             recipe = options.recipe(data)
         settings = {
             "device": device,
@@ -233,7 +233,7 @@ def command(
     else:
         show(results, trained)
     for trouble in troubles:
-        complain(trouble)
+        print_error(trouble)
     for collapse in collapses(folder.recipe, trained):
         warnings.warn(collapse, RuntimeWarning, stacklevel=1)
     if troubles:
@@ -354,7 +354,7 @@ def _refuse_with_resume(context: typer.Context) -> None:
     free = {"resume", "data_dir", "device", "json"}
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name not in free and typed(context, name):
+        if name not in free and is_given(context, name):
             option = "DATASET" if name == "dataset" else parameter.opts[0]
             raise InputError(
                 f"{option} cannot be combined with --resume: the run follows the recipe in its "

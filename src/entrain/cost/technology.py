@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from entrain.cost.ranges import Range
-from entrain.utils.errors import InputError, positive_float, shown, unknown_name
+from entrain.utils.errors import InputError, positive_float, short_repr, unknown_name
 
 _FOLDER = Path(__file__).parent / "presets"
 _COMMON = Path(__file__).parent / "common.toml"
@@ -173,7 +173,7 @@ def _parsed(content: dict[str, Any]) -> dict[str, Quantity]:
         if section not in ENTRIES:
             raise unknown_name("section", section, [*ENTRIES, "title"])
         if not isinstance(entries, dict):
-            raise InputError(f"{section} must be a section [{section}], got {shown(entries)}")
+            raise InputError(f"{section} must be a section [{section}], got {short_repr(entries)}")
         for key, entry in entries.items():
             if key not in ENTRIES[section]:
                 raise unknown_name(f"entry of {section}", key, ENTRIES[section])
@@ -198,15 +198,17 @@ def _quantity(section: str, key: str, entry: object) -> Quantity:
     if not isinstance(entry, dict):
         raise InputError(
             f"{place} must hold value (or low, typical and high), unit and source, "
-            f"got {shown(entry)}"
+            f"got {short_repr(entry)}"
         )
     unit, source = entry.get("unit"), entry.get("source")
     units = ENTRIES[section][key]
     if not isinstance(unit, str) or unit not in units:
-        raise InputError(f"{place} must be in {' or '.join(map(repr, units))}, got {shown(unit)}")
+        raise InputError(
+            f"{place} must be in {' or '.join(map(repr, units))}, got {short_repr(unit)}"
+        )
     if not isinstance(source, str) or not source.strip():
         raise InputError(
-            f'{place} must have a source, or the source "assumed"; got {shown(source)}'
+            f'{place} must have a source, or the source "assumed"; got {short_repr(source)}'
         )
     numbers = _numbers(place, key, entry)
     return Quantity(Range(*(each * units[unit] for each in numbers)), unit, source)
@@ -227,7 +229,7 @@ def _numbers(place: str, key: str, entry: dict[str, Any]) -> tuple[float, float,
     if keys != set(_KEYS):
         raise InputError(
             f"{place} must hold value, or low, typical and high, beside unit and source; got "
-            f"{shown(', '.join(sorted(map(str, entry))))}"
+            f"{short_repr(', '.join(sorted(map(str, entry))))}"
         )
     low, typical, high = (number(f"{place}, {each}", entry[each]) for each in _KEYS)
     if not low <= typical <= high:

@@ -2,10 +2,10 @@
 
 from entrain.evaluation.measure import (
     Refinement,
+    check_finite,
     evaluate,
     noisy_scores,
     refine,
-    refuse_without_answer,
     scores_of,
     stochastic,
     trajectory_errors,
@@ -35,7 +35,7 @@ __all__ = [
     "noisy_scores",
     "paired_effect",
     "refine",
-    "refuse_without_answer",
+    "check_finite",
     "representative",
     "rmse",
     "scores_of",

@@ -108,7 +108,7 @@ def scores_on_chips(
     return torch.cat(list(parts), dim=1)
 
 
-def scores_dealt_to_chips(
+def scores_across_chips(
     parameters: Parameters,
     hardware: Hardware,
     seeds: Sequence[int],
@@ -132,15 +132,13 @@ def scores_dealt_to_chips(
     return scores.reshape(runs, chips * each, -1)[:, :many]
 
 
-def scores_where_used(
-    network: KuramotoNetwork, hardware: Hardware | None, inputs: Tensor
-) -> Tensor:
+def scores_on_target(network: KuramotoNetwork, hardware: Hardware | None, inputs: Tensor) -> Tensor:
     """Activations (M, O) of inputs (M, D): of the ideal network, or, where it was trained for
     `hardware`, of chips that the inputs are dealt to."""
-    if hardware is None or hardware.is_nothing:
+    if hardware is None or hardware.is_identity:
         return scores_of(network, inputs)
     one = network.as_parameters().map(lambda tensor: tensor.detach()[None])
-    return scores_dealt_to_chips(one, hardware, VALIDATION_CHIPS, inputs, network.dynamics)[0]
+    return scores_across_chips(one, hardware, VALIDATION_CHIPS, inputs, network.dynamics)[0]
 
 
 def blocks(parameters: Parameters, seeds: Sequence[int], samples: int) -> list[Sequence[int]]:
@@ -197,7 +195,7 @@ def one_run(
     sample of each has this number."""
     model = realised.phase_model(inputs)
     thermal = hardware.phase_noise
-    if thermal is None or thermal.is_nothing:
+    if thermal is None or thermal.is_identity:
         phases = kernels.rollout(model, dynamics)
     else:
         samples = first_sample + torch.arange(inputs.shape[-2], device=inputs.device)
@@ -205,7 +203,7 @@ def one_run(
         phases = kernels.rollout(model, dynamics, noise=noise)[:, 0]
     outputs = realised.parameters.outputs
     reading = hardware.readout
-    if reading is None or reading.is_nothing:
+    if reading is None or reading.is_identity:
         return readout(phases, outputs)
     velocity = None
     if reading.timing:

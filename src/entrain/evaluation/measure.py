@@ -24,7 +24,7 @@ def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = N
     )
 
 
-def refuse_without_answer(scores: Tensor, inputs: Tensor) -> None:
+def check_finite(scores: Tensor, inputs: Tensor) -> None:
     """An `InputError` that names the first example whose scores (M, O) are not all finite."""
     finite = scores.isfinite().all(-1)
     if bool(finite.all()):

@@ -21,11 +21,11 @@ from torch import Tensor
 from entrain.hardware import Hardware
 from entrain.utils.errors import InputError, reason
 from entrain.utils.files import (
-    held,
-    read_sealed,
-    remove_leftovers,
-    sealed,
+    file_lock,
+    read_json_with_digest,
+    remove_temporary_files,
     strict_json,
+    with_digest,
     write_atomically,
 )
 
@@ -95,7 +95,7 @@ def open_yield_file(path: Path | None, test: ChipTest, kind: Hardware) -> Iterat
 def keep_result(path: Path, result: dict[str, Any]) -> None:
     """Add the result to a file in which everything is measured."""
     with _held(path):
-        measured = read_sealed(path, {"measured"}, _WHAT)["measured"]
+        measured = read_json_with_digest(path, {"measured"}, _WHAT)["measured"]
         _write(path, result | {"measured": measured})
 
 
@@ -106,27 +106,27 @@ def check_path(path: Path) -> None:
     if path.suffix.lower() != ".json":
         raise InputError(f"{path}: the file of a yield ends in .json")
     if path.exists():
-        read_sealed(path, {"measured"}, _WHAT)
+        read_json_with_digest(path, {"measured"}, _WHAT)
 
 
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with held(path.with_name(path.name + ".lock")) as ours:
+    with file_lock(path.with_name(path.name + ".lock")) as ours:
         if not ours:
             raise InputError(
                 f"{path}: another process is measuring into it; wait for it, or choose another file"
             )
-        remove_leftovers(path.parent, path.name)
+        remove_temporary_files(path.parent, path.name)
         yield
 
 
 def _write(path: Path, values: dict[str, Any]) -> None:
-    write_atomically(path, (strict_json(sealed(values), 1) + "\n").encode())
+    write_atomically(path, (strict_json(with_digest(values), 1) + "\n").encode())
 
 
 def _read(path: Path, belongs_to: dict[str, Any]) -> dict[Hardware, _Accuracies]:
-    content = read_sealed(path, {"measured"}, _WHAT)
+    content = read_json_with_digest(path, {"measured"}, _WHAT)
     try:
         found = content["measured"]
         theirs = {name: found[name] for name in belongs_to}
@@ -179,5 +179,5 @@ def _digest(tensors: dict[str, Tensor], *others: str) -> str:
 
 def _plain(kind: Hardware) -> dict[str, Any]:
     """A kind without its name, as JSON has it: the file of a preset may be called otherwise."""
-    plain: dict[str, Any] = sealed(kind.to_json())
+    plain: dict[str, Any] = with_digest(kind.to_json())
     return {name: value for name, value in plain.items() if name not in ("name", "digest")}

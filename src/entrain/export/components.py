@@ -45,7 +45,7 @@ def parts(spice: Spice, omegas: np.ndarray) -> Parts:
     n = count - 1
     capacitors = np.full(count, spice.capacitance)
     ones = np.ones(count)
-    if spice.spread is None or spice.spread.is_nothing:
+    if spice.spread is None or spice.spread.is_identity:
         inductors = 1.0 / (omegas * omegas * capacitors)
         return Parts(capacitors, inductors, ones, ones, ones[:n], np.ones((n, n)))
     draws = ChipDraws([spice.seed], torch.zeros((), dtype=torch.float64))

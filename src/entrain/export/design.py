@@ -2,7 +2,7 @@
 
 A design is all that is exported, and all that is needed to check the circuit afterwards: the
 effective numbers (those of a chip, where one was named). Fields are what the input weights make of
-an image; a circuit gets them from outside, other formats hold the weights too (`front.py`).
+an image; a circuit gets them from outside, other formats hold the weights too (`input_stage.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from entrain.data import Preprocessing
 from entrain.data.preprocessing import grey_levels
-from entrain.export.front import Front, front_of, split_front
+from entrain.export.input_stage import InputStage, input_stage_of, split_input_stage
 from entrain.hardware import Chip, Realised
 from entrain.hardware.chip import on_chips
 from entrain.kernels import reference
@@ -55,7 +55,7 @@ class Design:
     class_names: tuple[str, ...]
     model: str = ""
     target: dict[str, Any] = field(default_factory=dict)
-    front: Front | None = None
+    front: InputStage | None = None
 
     @property
     def images(self) -> int:
@@ -158,7 +158,7 @@ def design_of(
             raise InputError("this chip changes fields by more than input weights: not in onnx")
         p = realised.parameters.map(lambda tensor: tensor.detach().cpu())
         levels = _levels(model, pixels)
-        front = front_of(levels, model.preprocessing, p.input_weights[0], p.biases[0])
+        front = input_stage_of(levels, model.preprocessing, p.input_weights[0], p.biases[0])
     return Design(
         found.map(lambda tensor: tensor.detach().cpu()),
         model.network.dynamics,
@@ -207,7 +207,7 @@ def read_design(folder: Path) -> Design:
         if any(tensor.dtype not in (torch.float32, torch.float64) for tensor in tensors.values()):
             raise InputError("numbers must be float32 or float64")
         doubles = {name: tensor.double() for name, tensor in tensors.items()}
-        numbers, front = split_front(doubles)
+        numbers, front = split_input_stage(doubles)
         design = Design(
             PhaseModel(**numbers),
             Dynamics(*(header[n] for n in ("mobility", "observation_time", "steps"))),

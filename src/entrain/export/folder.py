@@ -17,7 +17,7 @@ from entrain.export.onnx_graph import Onnx, onnx_file
 from entrain.export.plain import Plain, plain_files
 from entrain.export.spice import Spice, spice_from_json
 from entrain.export.verilog import verilog_files
-from entrain.utils.errors import InputError, reason, shown
+from entrain.utils.errors import InputError, reason, short_repr
 from entrain.utils.files import write_atomically
 
 Target = Spice | WordLengths | Plain | Onnx
@@ -75,7 +75,9 @@ def read_export(folder: Path) -> tuple[Design, Target]:
     }
     kind = design.target.get("to")
     if not isinstance(kind, str) or kind not in makers:
-        raise InputError(f"{folder / FILE}: exported to {shown(kind)}, which this release cannot")
+        raise InputError(
+            f"{folder / FILE}: exported to {short_repr(kind)}, which this release cannot"
+        )
     try:
         return design, makers[kind](design.target)
     except (TypeError, ValueError) as error:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from entrain.export.design import Design
 from entrain.hardware import Components
-from entrain.utils.errors import InputError, one_of, positive_float, seed_number, shown
+from entrain.utils.errors import InputError, one_of, positive_float, seed_number, short_repr
 
 Level = Literal["phase", "lc"]
 MOST_CYCLES = 10_000.0  # whose voltages fill a gigabyte
@@ -38,7 +38,7 @@ class Spice:
         one_of("oscillator", self.oscillator, Oscillator)
         seed_number("seed", self.seed)
         if self.spread is not None and not isinstance(self.spread, Components):
-            raise InputError(f"spread must be Components, got {shown(self.spread)}")
+            raise InputError(f"spread must be Components, got {short_repr(self.spread)}")
         if self.spread is not None and self.level != "lc":
             raise InputError("the level phase has no components that could differ; export at lc")
         for name in ("frequency", "capacitance"):

@@ -44,7 +44,7 @@ class Components:
                 )
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         """Whether every component is as designed."""
         return not any(getattr(self, each.name) for each in fields(self))
 

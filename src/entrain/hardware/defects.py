@@ -29,7 +29,7 @@ class Dead(Effect):
             _some_left(f"dead {name}", getattr(self, name))
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.couplers == self.oscillators == 0.0
 
     def change(self, network: Realised, draws: Draws) -> Realised:
@@ -64,7 +64,7 @@ class Stuck(Effect):
         _some_left("stuck oscillators", self.oscillators)
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.oscillators == 0.0
 
     def change(self, network: Realised, draws: Draws) -> Realised:

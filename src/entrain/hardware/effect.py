@@ -68,7 +68,7 @@ class Effect(ABC):
 
     @property
     @abstractmethod
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         """Whether it is off, which is exactly as if it were not there."""
 
     def change(self, network: Realised, draws: Draws) -> Realised:

@@ -26,7 +26,7 @@ class FanIn(Effect):
             positive_int("inputs of an oscillator", self.inputs)
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.inputs is None
 
     def times(self, factor: float) -> FanIn:

@@ -26,7 +26,7 @@ from typing import Any
 
 from entrain.hardware.components import Components, component_entries
 from entrain.hardware.hardware import KINDS, Hardware, entries_of
-from entrain.utils.errors import InputError, shown, unknown_name
+from entrain.utils.errors import InputError, short_repr, unknown_name
 
 _FOLDER = Path(__file__).parent / "presets"
 _LARGEST = 2**20  # bytes of a file
@@ -238,7 +238,7 @@ def _fact(key: str, entry: object) -> str:
     ):
         raise InputError(
             f"{key!r} in [chip] is no number that chips know; to show it as a fact, write a text "
-            f'or {{ value = ..., unit = "...", source = "..." }}, got {shown(entry)}'
+            f'or {{ value = ..., unit = "...", source = "..." }}, got {short_repr(entry)}'
         )
     text = " ".join(str(entry[name]) for name in ("value", "unit") if name in entry)
     return f"{text} ({entry['source']})" if "source" in entry else text

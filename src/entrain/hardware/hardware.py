@@ -21,7 +21,7 @@ from entrain.utils.errors import (
     positive_float,
     positive_int,
     seed_number,
-    shown,
+    short_repr,
     store_plain_numbers,
     unknown_name,
 )
@@ -83,7 +83,7 @@ class Hardware:
             if value is None:
                 continue
             if not isinstance(value, kind):
-                raise InputError(f"{name} must be a {kind.__name__}, got {shown(value)}")
+                raise InputError(f"{name} must be a {kind.__name__}, got {short_repr(value)}")
             store_plain_numbers(value)  # or the files of what is trained could not be written
         if self.oscillators is not None:
             positive_int("oscillators", self.oscillators)
@@ -116,16 +116,16 @@ class Hardware:
         """The effects that are on, by name, in their order."""
         for name in KINDS:
             effect = getattr(self, name)
-            if effect is not None and not effect.is_nothing:
+            if effect is not None and not effect.is_identity:
                 yield name, effect
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         """Whether it is the ideal network."""
         return not list(self.effects)
 
     @property
-    def is_one_device(self) -> bool:
+    def is_one_chip(self) -> bool:
         """Whether it is a device that was measured, so that all of its chips are that one."""
         on = dict(self.effects)
         reading = self.readout

@@ -69,7 +69,7 @@ class Levels(Effect):
             )
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         """Never: levels that are given round."""
         return False
 

@@ -54,7 +54,7 @@ class Measured(Effect):
         finite_float("lag", self.lag)
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         arrays = (self.couplings, self.fields, self.offsets, self.frequencies)
         return all(values is None for values in arrays) and self.lag == 0.0
 

@@ -26,7 +26,7 @@ class _Spread(Effect):
                 )
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return not any(getattr(self, each.name) for each in fields(self))
 
 

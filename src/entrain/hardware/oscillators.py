@@ -21,7 +21,7 @@ class FrequencySpread(Effect):
         positive_float("sd of the frequencies", self.sd, zero=True)
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.sd == 0.0
 
     def change(self, network: Realised, draws: Draws) -> Realised:
@@ -54,7 +54,7 @@ class CouplingFunction(Effect):
             finite_float(entry.name, getattr(self, entry.name))
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.lag == self.second == self.second_even == 0.0
 
     def change(self, network: Realised, draws: Draws) -> Realised:
@@ -87,7 +87,7 @@ class Delay(Effect):
         positive_float("time of the delay", self.time, zero=True)
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.time == 0.0
 
     def change(self, network: Realised, draws: Draws) -> Realised:
@@ -104,5 +104,5 @@ class PhaseNoise(Effect):
         positive_float("temperature", self.temperature, zero=True)
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.temperature == 0.0

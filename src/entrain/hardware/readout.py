@@ -44,7 +44,7 @@ class Readout(Effect):
             )
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.bits is None and not (self.noise or self.offset or self.timing)
 
     @property

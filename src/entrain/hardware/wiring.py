@@ -15,7 +15,7 @@ from torch import Tensor
 
 from entrain.hardware.defects import probability
 from entrain.hardware.effect import Draws, Effect, Realised
-from entrain.utils.errors import InputError, one_of, positive_int, seed_number, shown
+from entrain.utils.errors import InputError, one_of, positive_int, seed_number, short_repr
 
 _OUTPUT_KEEPS = 8  # couplers, if its share of those that are kept is as large
 
@@ -60,7 +60,7 @@ class Wiring(Effect):
             object.__setattr__(self, "mask", _couplers(self.mask))
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.kind in ("layered", "all-to-all") and self.mask is None
 
     def graph(self, oscillators: int, device: torch.device | None = None) -> Tensor:
@@ -128,7 +128,7 @@ class Sparsity(Effect):
             raise InputError("kept must be above 0: without couplers the outputs feel nothing")
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         return self.kept == 1.0
 
     def change(self, network: Realised, draws: Draws) -> Realised:
@@ -188,7 +188,7 @@ def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
         if [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1]:
             raise InputError(
                 f"mask must list couplers (i, j) with 0 <= i < j, or be an N x N matrix of "
-                f"booleans, got {shown(pair)}"
+                f"booleans, got {short_repr(pair)}"
             )
     return tuple(sorted(rows))
 

@@ -15,12 +15,12 @@ from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.data.preprocessing import as_array
-from entrain.evaluation import RejectOption, evaluate, refuse_without_answer, scores_of
-from entrain.evaluation.chips import scores_where_used
+from entrain.evaluation import RejectOption, check_finite, evaluate, scores_of
+from entrain.evaluation.chips import scores_on_target
 from entrain.evaluation.reject import MOST_ROWS
 from entrain.hardware import Chip, Hardware
 from entrain.models.network import KuramotoNetwork
-from entrain.models.on_chip import ModelOnChip, chip_of, trained_for_other
+from entrain.models.on_chip import ModelOnChip, chip_of, hardware_mismatch_message
 from entrain.models.teacher import Teacher, layer_sizes
 from entrain.physics import TERMS, TRAINED, Parameters, layered_graph
 from entrain.utils.errors import InputError, positive_float, reason, seed_number
@@ -114,7 +114,7 @@ class Model:
         """
         inputs = self.inputs(pixels)
         scores = scores_of(self.network, inputs)
-        refuse_without_answer(scores, inputs)
+        check_finite(scores, inputs)
         return scores
 
     def predict(self, pixels: np.ndarray) -> np.ndarray:
@@ -136,12 +136,12 @@ class Model:
         positive = 1.0 + scores
         return positive / positive.sum(-1, keepdim=True)
 
-    def unsure(self, pixels: np.ndarray) -> np.ndarray:
+    def rejected(self, pixels: np.ndarray) -> np.ndarray:
         """Which answers should not be believed (n,): those with a small margin, and those to inputs
         unlike the training data. Without a reject option, those that are not finite."""
-        return np.array([reason is not None for reason in self.doubts(pixels)], dtype=bool)
+        return np.array([reason is not None for reason in self.reject_reasons(pixels)], dtype=bool)
 
-    def doubts(self, pixels: np.ndarray, scores: Tensor | None = None) -> list[str | None]:
+    def reject_reasons(self, pixels: np.ndarray, scores: Tensor | None = None) -> list[str | None]:
         """Why each answer is unsure, None where it is sure; `scores` spares computing them."""
         if scores is None:
             scores = self.scores(pixels)
@@ -149,10 +149,10 @@ class Model:
         if self.reject is None:
             found: list[str | None] = [None] * len(finite)
         else:
-            found = self.reject.reasons(self.appearance(pixels), scores)
+            found = self.reject.reasons(self.normalised_inputs(pixels), scores)
         return [why if ok else "not finite" for ok, why in zip(finite, found, strict=True)]
 
-    def appearance(self, pixels: np.ndarray) -> Tensor:
+    def normalised_inputs(self, pixels: np.ndarray) -> Tensor:
         """Inputs (n, D) in float64 without their common scale: images have length 1, features
         standard deviation 1. What the reject option takes distances of."""
         inputs = self.preprocessing(self._array(pixels)).double()
@@ -166,10 +166,10 @@ class Model:
         examples, which are taken as unseen ones are. One that was trained for chips is asked on
         chips: its margins are smaller there."""
         inputs = self.inputs(validation.features)
-        scores = scores_where_used(self.network, self.hardware, inputs).cpu()
+        scores = scores_on_target(self.network, self.hardware, inputs).cpu()
         option = RejectOption.fit(
-            self.appearance(train[:MOST_ROWS]),
-            self.appearance(validation.features),
+            self.normalised_inputs(train[:MOST_ROWS]),
+            self.normalised_inputs(validation.features),
             scores,
             torch.from_numpy(validation.labels),
         )
@@ -214,7 +214,9 @@ class Model:
         """
         chip = chip_of(chip, self.hardware)
         chip.hardware.check(self.network.hidden, self.network.outputs)
-        if self.hardware is not None and (said := trained_for_other(self.hardware, chip.hardware)):
+        if self.hardware is not None and (
+            said := hardware_mismatch_message(self.hardware, chip.hardware)
+        ):
             warnings.warn(said, stacklevel=2)
         return ModelOnChip(self, chip, seed_number("noise_seed", noise_seed))
 

@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from entrain.data import Split
-from entrain.evaluation import evaluate, refuse_without_answer
+from entrain.evaluation import check_finite, evaluate
 from entrain.evaluation.chips import scores_on_chips
 from entrain.hardware import Chip, Hardware
 from entrain.utils.errors import InputError
@@ -34,7 +34,7 @@ class ModelOnChip:
         """Output activations (n, O) as the chip reads them."""
         inputs = self.model.inputs(pixels, unseen=unseen)
         scores = self._scores(inputs)
-        refuse_without_answer(scores, inputs)
+        check_finite(scores, inputs)
         return scores
 
     def predict(self, pixels: np.ndarray) -> np.ndarray:
@@ -45,13 +45,13 @@ class ModelOnChip:
         """Class probabilities (n, O) that belong to the chip's scores, by the model's gain."""
         return self.model.probabilities_of(self.scores(pixels))
 
-    def unsure(self, pixels: np.ndarray) -> np.ndarray:
+    def rejected(self, pixels: np.ndarray) -> np.ndarray:
         """Which of the chip's answers should not be believed (n,), by the model's reject option."""
-        return np.array([reason is not None for reason in self.doubts(pixels)], dtype=bool)
+        return np.array([reason is not None for reason in self.reject_reasons(pixels)], dtype=bool)
 
-    def doubts(self, pixels: np.ndarray) -> list[str | None]:
+    def reject_reasons(self, pixels: np.ndarray) -> list[str | None]:
         """Why each of the chip's answers is unsure, None where it is sure."""
-        return self.model.doubts(pixels, self.scores(pixels))
+        return self.model.reject_reasons(pixels, self.scores(pixels))
 
     def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
         """Metrics on labelled images, as `Model.evaluate`, on this chip."""
@@ -88,14 +88,14 @@ def chip_of(chip: Chip | int, own: Hardware | None) -> Chip:
     return own.sample(int(chip))
 
 
-def trained_for_other(own: Hardware | None, kind: Hardware) -> str | None:
+def hardware_mismatch_message(own: Hardware | None, kind: Hardware) -> str | None:
     """What to say of a model trained for `own` on chips of `kind`; None where there is nothing.
 
     An ideal chip is no other kind: it does what the network's equations say.
     """
-    if kind.is_nothing or (own is not None and list(own.effects) == list(kind.effects)):
+    if kind.is_identity or (own is not None and list(own.effects) == list(kind.effects)):
         return None
-    if own is None or own.is_nothing:
+    if own is None or own.is_identity:
         return "the model was trained for the ideal network, not for chips"
     other = kind.name if kind.name != own.name else ""
     return (

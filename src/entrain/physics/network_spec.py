@@ -125,7 +125,7 @@ class NetworkSpec:
             graph[i, j] = graph[j, i] = True
         return graph.to(device)
 
-    def on(self, like: Tensor, runs: int, outputs: int) -> SpecOnDevice:
+    def on(self, like: Tensor, runs: int, outputs: int) -> NetworkOnDevice:
         """This specification for so many runs and outputs, as tensors like `like`."""
         terms: dict[str, Tensor] = {}
         for name in ("frequencies", "start_phases", "injection"):
@@ -141,18 +141,18 @@ class NetworkSpec:
         if self._has_harmonic:
             both = torch.tensor(self.harmonic, dtype=like.dtype)
             terms["harmonic"] = both.repeat(runs, 1).to(like.device)
-        return SpecOnDevice(self, self.graph_of(outputs, like.device), terms)
+        return NetworkOnDevice(self, self.graph_of(outputs, like.device), terms)
 
 
 @dataclass(frozen=True)
-class SpecOnDevice:
+class NetworkOnDevice:
     """A specification on a device: its graph (N, N), and its terms (R, N), (R,), (R, 2)."""
 
     spec: NetworkSpec
     graph: Tensor
     terms: dict[str, Tensor]
 
-    def begun(
+    def initial_tensors(
         self, tensors: dict[str, Tensor], start: dict[str, Tensor] | None
     ) -> dict[str, Tensor]:
         """What training begins with: `tensors` and the terms that are trained, or those of the

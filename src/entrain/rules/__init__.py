@@ -13,7 +13,7 @@ from entrain.rules.augmentation import Augmentation
 from entrain.rules.direct import DIRECT_PROTOCOLS, DirectProtocol
 from entrain.rules.equilibrium import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
 from entrain.rules.interface import Assignment, Rule, Task, Tensors
-from entrain.rules.pretrained import GivenNetwork
+from entrain.rules.pretrained import Pretrained
 from entrain.rules.spsa import SPSA_PROTOCOLS, SimultaneousPerturbation
 from entrain.rules.teacher import TeacherSpec
 from entrain.rules.two_stage import PAPER_PROTOCOLS, Protocol, Solver
@@ -28,7 +28,7 @@ __all__ = [
     "Augmentation",
     "DirectProtocol",
     "EquilibriumPropagation",
-    "GivenNetwork",
+    "Pretrained",
     "Protocol",
     "Rule",
     "SimultaneousPerturbation",
@@ -48,7 +48,7 @@ RULES: dict[str, type[Rule]] = {
         DirectProtocol,
         EquilibriumPropagation,
         SimultaneousPerturbation,
-        GivenNetwork,
+        Pretrained,
     )
 }
 PROTOCOLS: dict[str, Rule] = {

@@ -39,7 +39,7 @@ class Augmentation:
                 )
 
     @property
-    def is_nothing(self) -> bool:
+    def is_identity(self) -> bool:
         """Whether images stay as they are."""
         return self == Augmentation()
 

@@ -20,8 +20,8 @@ from entrain.rules.interface import (
     Rule,
     Task,
     check_per_run,
-    each_value,
     one_of,
+    values_per_run,
 )
 from entrain.utils.errors import (
     InputError,
@@ -85,24 +85,24 @@ class DirectProtocol(Rule):
         for name in ("epochs", "batch_size", "coarse_steps"):
             positive_int(name, getattr(self, name))
         for name in ("input_rate", "coupling_rate", "gain"):
-            for value in each_value(getattr(self, name)):
+            for value in values_per_run(getattr(self, name)):
                 positive_float(name, value)
         for name in ("weight_decay", "smoothing", "initial_couplings", "initial_weights"):
-            for value in each_value(getattr(self, name)):
+            for value in values_per_run(getattr(self, name)):
                 positive_float(name, value, zero=True)
         positive_float("clip", self.clip)
         for name in ("fine_epochs", "unaugmented_epochs"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"{name} must be a whole number from 0 on, got {value!r}")
-        for value in each_value(self.smoothing):
+        for value in values_per_run(self.smoothing):
             if value > 1:
                 raise InputError(f"smoothing must be from 0 to 1, got {value!r}")
         if not 0 <= positive_float("distillation", self.distillation, zero=True) <= 1:
             raise InputError(f"distillation must be from 0 to 1, got {self.distillation!r}")
         if not isinstance(self.augmentation, Augmentation):
             raise InputError(f"augmentation must be an Augmentation, got {self.augmentation!r}")
-        if self.distillation and not self.augmentation.is_nothing:
+        if self.distillation and not self.augmentation.is_identity:
             raise InputError(
                 "a teacher's targets belong to undistorted images: choose distillation or "
                 "augmentation"
@@ -142,10 +142,10 @@ class DirectProtocol(Rule):
 
     def gain_of(self, run: int) -> float:
         """The gain of a run."""
-        values = each_value(self.gain)
+        values = values_per_run(self.gain)
         return values[run if len(values) > 1 else 0]
 
-    def suited(self, dataset: str, examples: int) -> DirectProtocol:
+    def tuned_for(self, dataset: str, examples: int) -> DirectProtocol:
         """With the settings found for the datasets of the package, or for `examples` of others."""
         found = tuned(self, dataset)
         if dataset == "digits":  # 1,197 images: small batches, or there are few steps
@@ -178,7 +178,7 @@ class DirectProtocol(Rule):
         """What a task of this rule learns from: itself, examples, a network, its outputs."""
         data = assignment.data
         train, validation = data.train, data.validation
-        if not self.augmentation.is_nothing:
+        if not self.augmentation.is_identity:
             train, validation = data.images
         return self, train, validation, assignment.network, data.outputs
 

@@ -91,7 +91,7 @@ class DirectTask:
             name: torch.stack([each[name] for each in drawn]).to(self._total.device)
             for name in drawn[0]
         }
-        raw = self._spec.begun(first, self._start)
+        raw = self._spec.initial_tensors(first, self._start)
         tensors = {name: tensor.clone() for name, tensor in raw.items()}
         for name, tensor in raw.items():
             tensors[f"raw.{name}"] = tensor
@@ -151,7 +151,7 @@ class DirectTask:
     def _prepare(self, epoch: int, count: int) -> None:
         """New random numbers for the images of this epoch, a function of seed, runs and epoch."""
         protocol = self.protocol
-        if self.train.images is None or protocol.augmentation.is_nothing:
+        if self.train.images is None or protocol.augmentation.is_identity:
             return
         last = epoch >= protocol.epochs - protocol.unaugmented_epochs
         self._strength.fill_(0.0 if last else 1.0)

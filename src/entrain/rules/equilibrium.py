@@ -81,7 +81,7 @@ class EquilibriumPropagation(DirectProtocol):
         """Long enough to come to rest: 60 steps of 1/4."""
         return Dynamics(mobility=1.0, observation_time=15.0, steps=60)
 
-    def suited(self, dataset: str, examples: int) -> EquilibriumPropagation:
+    def tuned_for(self, dataset: str, examples: int) -> EquilibriumPropagation:
         """As it is for MNIST and Fashion-MNIST; smaller batches, more epochs for fewer examples."""
         if dataset == "digits":
             return replace(self, batch_size=32, epochs=40)

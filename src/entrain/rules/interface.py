@@ -79,12 +79,12 @@ class Rule(ABC):
         return True
 
     @property
-    def goes_on(self) -> bool:
+    def is_continuation(self) -> bool:
         """Whether it starts from the networks of another protocol."""
         return self.start not in ("zero", "random")
 
     @property
-    def others_need_it(self) -> bool:
+    def is_prerequisite(self) -> bool:
         """Whether nothing can go on where it diverges at once."""
         return False
 
@@ -107,11 +107,11 @@ class Rule(ABC):
         """The gain of the softmax of a run's outputs, where it is trained with one."""
         return None
 
-    def solved(self, solver: str) -> Self:
+    def with_solver(self, solver: str) -> Self:
         """This rule with Stage I solved exactly or by SGD, where it has one."""
         return self
 
-    def suited(self, dataset: str, examples: int) -> Self:
+    def tuned_for(self, dataset: str, examples: int) -> Self:
         """This rule with the settings found for a dataset; itself where none were."""
         return self
 
@@ -144,14 +144,14 @@ class Rule(ABC):
         return {"rule": self.kind, **self.settings()}
 
 
-def each_value(value: PerRun) -> list[float]:
+def values_per_run(value: PerRun) -> list[float]:
     """One number for all runs, or one for each."""
     return list(value) if isinstance(value, tuple) else [value]
 
 
 def per_run(name: str, value: PerRun, runs: int) -> list[float]:
     """`value` for each of `runs` runs; a tuple must have exactly that many."""
-    values = each_value(value)
+    values = values_per_run(value)
     if isinstance(value, tuple) and len(values) != runs:
         raise InputError(f"{name} must be one number or {runs}, one per run; got {len(values)}")
     return values * runs if len(values) == 1 else values

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.evaluation.chips import VALIDATION_CHIPS, scores_dealt_to_chips
+from entrain.evaluation.chips import VALIDATION_CHIPS, scores_across_chips
 from entrain.hardware import (
     ChipDraws,
     Draws,
@@ -25,7 +25,7 @@ from entrain.hardware import (
     realise,
 )
 from entrain.physics import Dynamics, Noise, Parameters, PhaseModel, drift
-from entrain.physics.network_spec import SpecOnDevice
+from entrain.physics.network_spec import NetworkOnDevice
 from entrain.rules.chip_training import ChipTraining, done_before
 from entrain.rules.interface import Tensors
 
@@ -40,7 +40,7 @@ class OnChips:
     """Forward passes on chips, and gradients back to the network, of one training."""
 
     def __init__(
-        self, training: ChipTraining, spec: SpecOnDevice, runs: tuple[int, ...], seed: int
+        self, training: ChipTraining, spec: NetworkOnDevice, runs: tuple[int, ...], seed: int
     ) -> None:
         self.training, self._spec, self._runs, self._seed = training, spec, runs, seed
         self._hardware = replace(training.hardware, sparsity=None, fan_in=None)  # by masks instead
@@ -56,14 +56,14 @@ class OnChips:
 
     @classmethod
     def of(
-        cls, training: ChipTraining | None, spec: SpecOnDevice, runs: tuple[int, ...], seed: int
+        cls, training: ChipTraining | None, spec: NetworkOnDevice, runs: tuple[int, ...], seed: int
     ) -> OnChips | None:
         """None for the ideal network, which chips without any effect are too, bit for bit."""
         if training is None:
             return None
         hidden = spec.spec.hidden
         training.hardware.check_training(hidden, len(spec.graph) - hidden)
-        return None if training.hardware.is_nothing else cls(training, spec, runs, seed)
+        return None if training.hardware.is_identity else cls(training, spec, runs, seed)
 
     def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
         """New generators, the strength of this epoch, and fewer parts where some go."""
@@ -104,7 +104,7 @@ class OnChips:
         """Thermal noise of this step for so many samples of a chip, other numbers with each
         `later`; None where there is none."""
         thermal = self._hardware.phase_noise
-        if thermal is None or thermal.is_nothing:
+        if thermal is None or thermal.is_identity:
             return None
         samples = self._samples + later * _SAMPLES + torch.arange(rows, device=self._samples.device)
         return Noise(self._seed, thermal.temperature, samples.new_zeros(1), samples % 2**31)
@@ -126,7 +126,7 @@ class OnChips:
         read = ends[..., -outputs:].requires_grad_()
         with torch.enable_grad():
             scores = read.cos()
-            if reading is not None and not reading.is_nothing:
+            if reading is not None and not reading.is_identity:
                 time = dynamics.observation_time
                 scores = reading.scores(read, velocity, time, *self._draws[runs, batch])
 
@@ -168,7 +168,7 @@ class OnChips:
         if self._validation is None:
             draws = ChipDraws(seeds, parameters.biases, len(parameters.biases))
             self._validation = KeptDraws(draws)
-        return scores_dealt_to_chips(
+        return scores_across_chips(
             parameters, self.training.hardware, seeds, inputs, dynamics, draws=self._validation
         )
 

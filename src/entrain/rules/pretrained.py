@@ -19,7 +19,7 @@ from entrain.utils.errors import InputError
 
 
 @dataclass(frozen=True)
-class GivenNetwork(Rule):
+class Pretrained(Rule):
     """The network of a model file, as it is: nothing is trained.
 
     `digest` is that of the network's numbers: a file that holds others by now is refused. On a
@@ -43,7 +43,7 @@ class GivenNetwork(Rule):
             raise InputError(f"a given network has one epoch, got {self.epochs!r}")
 
     @classmethod
-    def of(cls, path: Path, model: Model) -> GivenNetwork:
+    def of(cls, path: Path, model: Model) -> Pretrained:
         """The network of `model`, which was read from `path`."""
         return cls(str(path.absolute()), digest_of(model))
 
@@ -57,7 +57,7 @@ class GivenNetwork(Rule):
         model = read_model(self.model)
         if digest_of(model) != self.digest:
             raise InputError(f"{self.model}: holds another network than when the training began")
-        return GivenTask(model, assignment)
+        return PretrainedTask(model, assignment)
 
 
 def digest_of(model: Model) -> str:
@@ -69,7 +69,7 @@ def digest_of(model: Model) -> str:
     return found.hexdigest()[:16]
 
 
-class GivenTask:
+class PretrainedTask:
     """The given network, once for each run."""
 
     epochs = 1

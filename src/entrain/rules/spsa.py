@@ -49,7 +49,7 @@ class SimultaneousPerturbation(DirectProtocol):
         if self.distillation:
             raise InputError(f"{self.name} learns from labels, not from a teacher")
 
-    def suited(self, dataset: str, examples: int) -> SimultaneousPerturbation:
+    def tuned_for(self, dataset: str, examples: int) -> SimultaneousPerturbation:
         """Smaller batches for the small digits."""
         return replace(self, batch_size=64) if dataset == "digits" else self
 

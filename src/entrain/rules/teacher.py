@@ -63,7 +63,7 @@ class TeacherSpec(Rule):
         return sum(self.widths)
 
     @property
-    def others_need_it(self) -> bool:
+    def is_prerequisite(self) -> bool:
         """Students do."""
         return True
 

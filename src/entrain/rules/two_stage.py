@@ -15,8 +15,8 @@ from entrain.rules.interface import (
     Rule,
     Task,
     check_per_run,
-    each_value,
     one_of,
+    values_per_run,
 )
 from entrain.utils.errors import InputError, positive_float, positive_int, store_plain_numbers
 
@@ -60,13 +60,13 @@ class Protocol(Rule):
         one_of("start", self.start, Start)
         one_of("selection", self.selection, Selection)
         positive_float("path_weight", self.path_weight, zero=True)
-        for value in each_value(self.endpoint_weight):
+        for value in values_per_run(self.endpoint_weight):
             positive_float("endpoint_weight", value, zero=True)
-        for value in each_value(self.learning_rate):
+        for value in values_per_run(self.learning_rate):
             positive_float("learning_rate", value)
         positive_int("epochs", self.epochs)
         positive_int("batch_size", self.batch_size)
-        if self.path_weight == 0 and not any(each_value(self.endpoint_weight)):
+        if self.path_weight == 0 and not any(values_per_run(self.endpoint_weight)):
             raise InputError(f"protocol {self.name} has no loss: both weights are 0")
         one_of("solver", self.solver, Solver)
         if positive_float("ridge", self.ridge, zero=True) and self.solver != "exact":
@@ -106,10 +106,10 @@ class Protocol(Rule):
     @property
     def has_endpoint(self) -> bool:
         """Whether any run has an endpoint loss."""
-        return any(each_value(self.endpoint_weight))
+        return any(values_per_run(self.endpoint_weight))
 
     @property
-    def others_need_it(self) -> bool:
+    def is_prerequisite(self) -> bool:
         """Continuations start from PATH."""
         return self.name == "PATH"
 
@@ -118,7 +118,7 @@ class Protocol(Rule):
         """An epoch through time takes about four times as long as one along the path."""
         return 4.0 if self.has_endpoint else 1.0
 
-    def suited(self, dataset: str, examples: int) -> Protocol:
+    def tuned_for(self, dataset: str, examples: int) -> Protocol:
         """The paper's settings, and what suits the small digits: small batches.
 
         Inputs of a fifth of MNIST's norm make the path loss flatter in the input weights, so that
@@ -130,7 +130,7 @@ class Protocol(Rule):
             return replace(self, batch_size=32, learning_rate=60_000.0, epochs=40)
         return replace(self, batch_size=32)
 
-    def solved(self, solver: str) -> Protocol:
+    def with_solver(self, solver: str) -> Protocol:
         """With the exact Stage I and its few weighted times, or as the paper has it."""
         if solver == "sgd":
             return self

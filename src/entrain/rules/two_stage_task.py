@@ -70,7 +70,7 @@ class TwoStageTask:
             "biases": inputs.new_zeros(runs, n),
             "couplings": inputs.new_zeros(runs, n, n),
         }
-        return self._spec.begun(zero, self._start)
+        return self._spec.initial_tensors(zero, self._start)
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         count = len(self.train.labels)

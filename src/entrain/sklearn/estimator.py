@@ -23,18 +23,18 @@ from entrain import kernels
 from entrain.data import FeatureScaling, Split
 from entrain.evaluation import RejectOption
 from entrain.evaluation.chip_yield import yield_of
-from entrain.evaluation.chips import Yield, scores_where_used
-from entrain.evaluation.measure import chunks, refuse_without_answer
+from entrain.evaluation.chips import Yield, scores_on_target
+from entrain.evaluation.measure import check_finite, chunks
 from entrain.hardware import Chip, Hardware, find
 from entrain.models.model import Model
 from entrain.models.network import KuramotoNetwork
-from entrain.models.on_chip import ModelOnChip, chip_of, trained_for_other
+from entrain.models.on_chip import ModelOnChip, chip_of, hardware_mismatch_message
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
-from entrain.sklearn.reporting import EpochLines, warn_of_trouble
+from entrain.sklearn.reporting import EpochLogger, warn_not_converged
 from entrain.sklearn.settings import Settings, class_weights
-from entrain.training import train
+from entrain.training import train_task
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError, seed_number
 
@@ -199,8 +199,8 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             len(self.classes_),
             seed=int(random.randint(2**31 - 1)),
         )
-        state = train(task, on_epoch=EpochLines(protocol.epochs, settings.verbose))
-        warn_of_trouble(state, network.dynamics)
+        state = train_task(task, on_epoch=EpochLogger(protocol.epochs, settings.verbose))
+        warn_not_converged(state, network.dynamics)
         parameters = network.on(state.best["biases"], 1, len(self.classes_)).parameters(state.best)
         self.network_ = KuramotoNetwork.from_parameters(parameters.run(0), network.dynamics)
         self.n_iter_ = state.epoch
@@ -218,7 +218,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         held_out: NDArray[np.int64],
     ) -> RejectOption | None:
         """When its model is unsure; a single class, and scores that are not finite, leave none."""
-        scores = scores_where_used(self.network_, self.hardware_, inputs[held_out])
+        scores = scores_on_target(self.network_, self.hardware_, inputs[held_out])
         if scores.shape[1] < 2 or not bool(scores.isfinite().all()):
             return None
         rows = inputs / self.factor_
@@ -251,7 +251,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         chip = chip_of(chip, self.hardware_)
         chip.hardware.check(self.network_.hidden, self.network_.outputs)
         if self.hardware_ is not None and (
-            said := trained_for_other(self.hardware_, chip.hardware)
+            said := hardware_mismatch_message(self.hardware_, chip.hardware)
         ):
             warnings.warn(said, stacklevel=2)
         found = copy.copy(self)
@@ -335,7 +335,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         data = validate_data(self, X, reset=False, dtype=np.float64)
-        if self.chip_ is not None and not self.chip_.hardware.is_nothing:
+        if self.chip_ is not None and not self.chip_.hardware.is_identity:
             read = ModelOnChip(self._model(), self.chip_, self._noise_seed).scores(data)
             return np.asarray(read.cpu(), dtype=np.float64)
         device, network = choose_device(self.device), self.network_
@@ -347,7 +347,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             phases = kernels.rollout(fields.map(lambda t: t.float()[None]), network.dynamics)[0]
             scores.append(readout(phases.double(), network.outputs))
         together = torch.cat(scores)
-        refuse_without_answer(together, scaled)
+        check_finite(together, scaled)
         found: NDArray[np.float64] = together.cpu().numpy()
         return found
 

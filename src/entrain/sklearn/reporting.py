@@ -13,7 +13,7 @@ from entrain.physics import Dynamics
 from entrain.training import TrainingState, collapsed, time_advice
 
 
-class EpochLines:
+class EpochLogger:
     """Epochs on the standard error: every one, or one a second with the first and the last."""
 
     def __init__(self, epochs: int, verbose: int) -> None:
@@ -28,7 +28,7 @@ class EpochLines:
             sys.stderr.write(f"epoch {state.epoch}: loss {loss:.4f}, validation {accuracy:.2f} %\n")
 
 
-def warn_of_trouble(state: TrainingState, dynamics: Dynamics) -> None:
+def warn_not_converged(state: TrainingState, dynamics: Dynamics) -> None:
     """Say of the one run of a fit that it diverged or collapsed, and which epoch was kept."""
     kept = f"epoch {int(state.best_epoch[0])} was kept"
     if int(state.diverged[0]):

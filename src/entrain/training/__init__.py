@@ -2,7 +2,7 @@
 
 from entrain.training.checkpoint import pack_state, read_state, unpack_state
 from entrain.training.collapse import collapse_advice, collapsed
-from entrain.training.loop import TrainingState, best_lane, train
+from entrain.training.loop import TrainingState, best_lane, train_task
 from entrain.training.options import Options
 from entrain.training.outcome import test_results
 from entrain.training.pipeline import Progress, Store, Trained, run_pipeline, stages_of
@@ -36,7 +36,7 @@ __all__ = [
     "teacher_stage",
     "test_results",
     "time_advice",
-    "train",
+    "train_task",
     "train_stage",
     "unpack_state",
 ]

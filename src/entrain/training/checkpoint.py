@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from entrain.training.loop import TrainingState
-from entrain.utils.errors import InputError, reason, shown
+from entrain.utils.errors import InputError, reason, short_repr
 from entrain.utils.tensor_file import pack_tensors, read_tensors, unpack_tensors
 
 _KIND = "checkpoint"
@@ -61,7 +61,7 @@ def _state(tensors: dict[str, Tensor], header: dict[str, Any], origin: str) -> T
 def _check(tensors: dict[str, Tensor], epoch: object) -> None:
     """Refuse tensors that are not those of as many lanes R as `selected` has, in `epoch` epochs."""
     if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-        raise InputError(f"epoch must be a whole number of at least 0, got {shown(epoch)}")
+        raise InputError(f"epoch must be a whole number of at least 0, got {short_repr(epoch)}")
     selected, lanes = tensors["selected"], tensors["selected"].numel()
     for name in ("selected", "diverged"):
         tensor = tensors[name]

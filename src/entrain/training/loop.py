@@ -39,7 +39,7 @@ class TrainingState:
         return self.history[metric][epoch - 1][lane] if epoch else float("nan")
 
 
-def train(
+def train_task(
     task: Task,
     state: TrainingState | None = None,
     on_epoch: Callable[[TrainingState], None] | None = None,

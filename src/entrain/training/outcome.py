@@ -30,7 +30,7 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
         targets = trained.teacher.targets(data.preprocessing(data.test.features))
         teacher = evaluate(targets, labels)
     kinds = [models[0].hardware for models in trained.models.values()]
-    device = next((kind for kind in kinds if kind is not None and kind.is_one_device), None)
+    device = next((kind for kind in kinds if kind is not None and kind.is_one_chip), None)
     rows: dict[str, Any] = {}
     for name, models in trained.models.items():
         runs = [model.evaluate(data.test) | {"epoch": model.details["epoch"]} for model in models]
@@ -40,7 +40,7 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
             "sd": {metric: summary.sd for metric, summary in summaries.items()},
             "runs": runs,
         }
-        if (kind := models[0].hardware or device) is not None and not kind.is_nothing:
+        if (kind := models[0].hardware or device) is not None and not kind.is_identity:
             rows[name]["on_chips"] = _on_chips(models, kind, data.test)
     collapsed = {"collapsed": trained.collapsed} if trained.collapsed else {}
     return collapsed | {
@@ -56,7 +56,7 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
 def _on_chips(models: tuple[Model, ...], kind: Hardware, test: Split) -> dict[str, Any]:
     """Accuracies over chips beside the `ideal` network's, named as by `entrain yield --json`: the
     means over runs, and each run; `sd` is from chip to chip."""
-    chips = 1 if kind.is_one_device else CHIPS
+    chips = 1 if kind.is_one_chip else CHIPS
     runs = [
         {
             "ideal": model.evaluate(test)["top1"],

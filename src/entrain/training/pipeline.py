@@ -106,7 +106,7 @@ def stages_of(recipe: Recipe) -> dict[str, Stage]:
             recipe.spec,
             teachers=(teacher,) if protocol.uses_teacher else (),
             runs=tuple(range(recipe.runs)),
-            start=stages[protocol.start] if protocol.goes_on else None,
+            start=stages[protocol.start] if protocol.is_continuation else None,
             seed=recipe.seed,
         )
     return stages

@@ -179,7 +179,7 @@ class Recipe:
         if field not in known:
             raise unknown_name(f"field of {rule.name}", field, known)
         changed = chosen[rule.name] = from_json(rule.to_json() | {field: value})
-        if changed.goes_on and changed.start not in chosen:
+        if changed.is_continuation and changed.start not in chosen:
             raise InputError(
                 f"{rule.name} would start from {changed.start}, which is not trained: name both as "
                 "protocols"
@@ -246,7 +246,7 @@ def _suited(
     """The protocols by name, with the settings that suit a dataset."""
 
     def named(name: str) -> Rule:
-        return protocol_named(name).solved(path_solver).suited(dataset, examples)
+        return protocol_named(name).with_solver(path_solver).tuned_for(dataset, examples)
 
     return named
 
@@ -262,13 +262,13 @@ def _refuse_repeated(names: list[str]) -> None:
 def _with_starts(protocols: Sequence[Rule], named: Callable[[str], Rule]) -> tuple[Rule, ...]:
     """The protocols, and those that they start from by name, these first."""
     found = {protocol.name: protocol for protocol in protocols}
-    missing = [p.start for p in protocols if p.goes_on and p.start not in found]
+    missing = [p.start for p in protocols if p.is_continuation and p.start not in found]
     while missing:
         first = named(missing.pop())
         found.setdefault(first.name, first)
-        if first.goes_on and first.start not in found:
+        if first.is_continuation and first.start not in found:
             missing.append(first.start)
-    needed = {rule.start for rule in (*PROTOCOLS.values(), *found.values()) if rule.goes_on}
+    needed = {rule.start for rule in (*PROTOCOLS.values(), *found.values()) if rule.is_continuation}
     starts = [rule for rule in found.values() if rule.name in needed]
     starts.sort(key=lambda rule: _depth(rule, found))
     return (*starts, *(rule for rule in found.values() if rule.name not in needed))
@@ -277,7 +277,7 @@ def _with_starts(protocols: Sequence[Rule], named: Callable[[str], Rule]) -> tup
 def _depth(rule: Rule, among: dict[str, Rule]) -> int:
     """How many others must be trained before it."""
     depth = 0
-    while rule.goes_on:
+    while rule.is_continuation:
         rule, depth = among[rule.start], depth + 1
         if depth > len(among):
             raise InputError(f"{rule.name} starts from itself, by way of others")

@@ -23,13 +23,13 @@ from entrain.models.model import Model
 from entrain.training import Recipe, TrainingState, pack_state, read_state
 from entrain.utils.errors import InputError, reason
 from entrain.utils.files import (
-    held,
-    leftovers,
-    read_sealed,
-    remove_leftovers,
-    sealed,
+    check_digest,
+    file_lock,
+    read_json_with_digest,
+    remove_temporary_files,
     strict_json,
-    unsealed,
+    temporary_files,
+    with_digest,
     write_atomically,
 )
 
@@ -70,8 +70,8 @@ class RunFolder:
         if path.is_dir() and _holds_something(path):
             raise _taken(path)
         path.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(sealed({"recipe": recipe.to_json(), "settings": settings}), indent=2)
-        with held(path / _LOCK) as ours:
+        text = json.dumps(with_digest({"recipe": recipe.to_json(), "settings": settings}), indent=2)
+        with file_lock(path / _LOCK) as ours:
             if not ours:
                 raise _busy(path)
             if _holds_something(path):
@@ -86,7 +86,7 @@ class RunFolder:
         if not file.is_file():
             raise InputError(f"{path}: not a run folder (it has no run.json)")
         try:
-            content = unsealed(json.loads(file.read_text()), {"recipe", "settings"}, "a run")
+            content = check_digest(json.loads(file.read_text()), {"recipe", "settings"}, "a run")
             settings = content["settings"]
             folder = cls(path, Recipe.from_json(content["recipe"]), dict(settings))
             folder._mark = _mark(content["recipe"])
@@ -116,11 +116,11 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder, so that two processes never train into it at once."""
-        with held(self.path / _LOCK) as ours:
+        with file_lock(self.path / _LOCK) as ours:
             if not ours:
                 raise _busy(self.path)
             for folder in (self.path, self.path / "state"):
-                remove_leftovers(folder)
+                remove_temporary_files(folder)
             yield
 
     def require(self, data: Dataset) -> None:
@@ -170,13 +170,15 @@ class RunFolder:
 
     def save_results(self, results: dict[str, Any]) -> None:
         """Write results.json, with a digest of its content."""
-        text = strict_json(sealed(results), 2)
+        text = strict_json(with_digest(results), 2)
         write_atomically(self.path / "results.json", text.encode())
 
     def results(self) -> dict[str, Any] | None:
         """What `save_results` wrote, if the run is finished; a file changed since is refused."""
         path = self.path / "results.json"
-        return read_sealed(path, _RESULTS, "the results of a run") if path.exists() else None
+        return (
+            read_json_with_digest(path, _RESULTS, "the results of a run") if path.exists() else None
+        )
 
     def _state_path(self, stage: str) -> Path:
         return self.path / "state" / f"{stage.lower()}.safetensors"
@@ -196,7 +198,7 @@ def new_folder(parent: Path, name: str) -> Path:
 
 def _holds_something(path: Path) -> bool:
     """Whether there is more than a process leaves that was killed before it wrote run.json."""
-    left = {path / _LOCK, *leftovers(path, "run.json")}
+    left = {path / _LOCK, *temporary_files(path, "run.json")}
     return any(each not in left for each in path.iterdir())
 
 

@@ -22,7 +22,7 @@ from entrain.physics import Dynamics, NetworkSpec, Parameters
 from entrain.rules import Assignment, Rule, TeacherSpec
 from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
-from entrain.training.loop import TrainingState, best_lane, train
+from entrain.training.loop import TrainingState, best_lane, train_task
 from entrain.utils.errors import InputError
 
 
@@ -69,8 +69,8 @@ class Stage:
 
     def __post_init__(self) -> None:
         name = self.rule.name
-        if self.rule.goes_on != (self.start is not None):
-            wanted = "a stage" if self.rule.goes_on else "no stage"
+        if self.rule.is_continuation != (self.start is not None):
+            wanted = "a stage" if self.rule.is_continuation else "no stage"
             raise InputError(f"{name} starts from {self.rule.start}: give {wanted} to start")
         if self.start is not None:
             _check_start(self, self.start)
@@ -168,8 +168,8 @@ def train_stage(
         start=_start(stage, data.device, states),
         on_progress=on_progress,
     )
-    state = train(stage.rule.task(assignment), saved, on_epoch)
-    if stage.rule.others_need_it:
+    state = train_task(stage.rule.task(assignment), saved, on_epoch)
+    if stage.rule.is_prerequisite:
         _require_an_epoch(stage, state)
     return state
 

@@ -148,11 +148,11 @@ def train(
             with kept.locked():
                 trained = run_pipeline(recipe, found, device=place, store=kept, progress=teller)
                 kept.save_models(trained.models)
-    _warn_of_trouble(trained)
+    _warn_not_converged(trained)
     return trained
 
 
-def _warn_of_trouble(trained: Trained) -> None:
+def _warn_not_converged(trained: Trained) -> None:
     """A run that became non-finite or collapsed is kept at its best epoch, and said."""
     for protocol, runs in trained.diverged.items():
         network = trained.recipe.network or NetworkSpec()

@@ -11,11 +11,11 @@ from typing import Any
 
 from entrain.utils.errors import InputError, positive_int, reason, seed_number
 from entrain.utils.files import (
-    held,
-    read_sealed,
-    remove_leftovers,
-    sealed,
+    file_lock,
+    read_json_with_digest,
+    remove_temporary_files,
     strict_json,
+    with_digest,
     write_atomically,
 )
 
@@ -105,7 +105,9 @@ class _Journal:
         self._searches: dict[str, list[dict[str, Any]]] = {}
         if path is not None and path.exists():
             try:
-                found = read_sealed(path, {"searches"}, "a journal of a search")["searches"]
+                found = read_json_with_digest(path, {"searches"}, "a journal of a search")[
+                    "searches"
+                ]
                 self._searches = {
                     name: [plain_trial(_trial(each)) for each in trials]
                     for name, trials in found.items()
@@ -128,7 +130,7 @@ class _Journal:
         self._trials += trials
         self._searches[self._title] = [plain_trial(each) for each in self._trials]
         if self._path is not None:
-            text = strict_json(sealed({"searches": self._searches}), 1)
+            text = strict_json(with_digest({"searches": self._searches}), 1)
             write_atomically(self._path, text.encode())
 
 
@@ -139,13 +141,13 @@ def _journal(path: Path | None, title: str) -> Iterator[_Journal]:
         yield _Journal(None, title)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with held(path.with_name(path.name + ".lock")) as ours:
+    with file_lock(path.with_name(path.name + ".lock")) as ours:
         if not ours:
             raise InputError(
                 f"{path}: another process is searching with this journal; wait for it, or choose "
                 "another file"
             )
-        remove_leftovers(path.parent, f"{path.stem}.")  # of the command's result too
+        remove_temporary_files(path.parent, f"{path.stem}.")  # of the command's result too
         yield _Journal(path, title)
 
 

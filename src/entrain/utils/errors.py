@@ -40,16 +40,18 @@ def one_of(name: str, value: object, allowed: object) -> None:
 def positive_int(name: str, value: object, *, most: int | None = None) -> int:
     """`value` as a whole number from one on, or an `InputError` that names it."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {shown(value)}")
+        raise InputError(f"{name} must be a whole number of at least 1, got {short_repr(value)}")
     if most is not None and int(value) > most:
-        raise InputError(f"{name} must be a whole number up to {most:,}, got {shown(value)}")
+        raise InputError(f"{name} must be a whole number up to {most:,}, got {short_repr(value)}")
     return int(value)
 
 
 def seed_number(name: str, value: object) -> int:
     """`value` as a whole number of 32 bits, or an `InputError` that names it."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) < 2**32:
-        raise InputError(f"{name} must be a whole number from 0 to {2**32 - 1}, got {shown(value)}")
+        raise InputError(
+            f"{name} must be a whole number from 0 to {2**32 - 1}, got {short_repr(value)}"
+        )
     return int(value)
 
 
@@ -60,7 +62,7 @@ def positive_float(
     number = _real(name, value)
     if not (0.0 <= number < math.inf) or (number == 0.0 and not zero):
         bound = "at least 0" if zero else "above 0"
-        raise InputError(f"{name} must be finite and {bound}, got {shown(value)}")
+        raise InputError(f"{name} must be finite and {bound}, got {short_repr(value)}")
     return finite_float(name, number, least=least, most=most)
 
 
@@ -70,22 +72,22 @@ def finite_float(
     """`value` as a finite number within these bounds, or an `InputError` that names it."""
     number = _real(name, value)
     if not math.isfinite(number):
-        raise InputError(f"{name} must be finite, got {shown(value)}")
+        raise InputError(f"{name} must be finite, got {short_repr(value)}")
     if not least <= number <= most:
-        raise InputError(f"{name} must be from {least:g} to {most:g}, got {shown(value)}")
+        raise InputError(f"{name} must be from {least:g} to {most:g}, got {short_repr(value)}")
     return number
 
 
 def _real(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"{name} must be a number, got {shown(value)}")
+        raise InputError(f"{name} must be a number, got {short_repr(value)}")
     try:
         return float(value)
     except OverflowError:  # a whole number of several hundred digits
         return math.inf
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """`value` as an error shows it: a long one is cut."""
     try:
         text = repr(value)
@@ -97,11 +99,11 @@ def shown(value: object) -> str:
 def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
     """`values` as finite numbers, or an `InputError` that names them."""
     if isinstance(values, str | bytes):
-        raise InputError(f"{name} must be numbers, got {shown(values)}")
+        raise InputError(f"{name} must be numbers, got {short_repr(values)}")
     try:
         numbers = tuple(float(value) for value in values)  # type: ignore[arg-type]
     except (OverflowError, TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, got {shown(values)}") from error
+        raise InputError(f"{name} must be numbers, got {short_repr(values)}") from error
     for number in numbers:
         if not math.isfinite(number):
             raise InputError(f"{name} must be finite, got {number!r}")

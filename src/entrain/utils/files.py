@@ -33,19 +33,19 @@ def write_atomically(path: Path, content: bytes) -> None:
     _sync_folder(path.parent)
 
 
-def remove_leftovers(folder: Path, name: str = "") -> None:
+def remove_temporary_files(folder: Path, name: str = "") -> None:
     """Remove the temporary files of killed writes into `folder`, or of its file `name` alone."""
-    for path in leftovers(folder, name):
+    for path in temporary_files(folder, name):
         path.unlink(missing_ok=True)
 
 
-def leftovers(folder: Path, name: str = "") -> list[Path]:
+def temporary_files(folder: Path, name: str = "") -> list[Path]:
     """The temporary files of writes into `folder`, or of its file `name` alone."""
     return list(folder.glob(f".{name}*{_LEFTOVER}"))
 
 
 @contextlib.contextmanager
-def held(path: Path, *, wait: bool = False) -> Iterator[bool]:
+def file_lock(path: Path, *, wait: bool = False) -> Iterator[bool]:
     """Hold the lock file `path` against everybody else; whether it could be held: at once, or
     when whoever has it lets it go (`wait`).
 
@@ -67,7 +67,7 @@ def strict_json(values: dict[str, Any], indent: int | None = None) -> str:
     return json.dumps(plain, allow_nan=False) if indent is None else _indented(plain, indent, 0)
 
 
-def sealed(values: dict[str, Any]) -> dict[str, Any]:
+def with_digest(values: dict[str, Any]) -> dict[str, Any]:
     """`values` as JSON has them, and last a `digest` of all the rest: SHA-256 of its JSON text with
     sorted keys and no spaces."""
     plain: dict[str, Any] = json.loads(strict_json(values))
@@ -75,7 +75,7 @@ def sealed(values: dict[str, Any]) -> dict[str, Any]:
     return plain | {"digest": _digest(plain)}
 
 
-def unsealed(values: dict[str, Any], known: Collection[str], what: str) -> dict[str, Any]:
+def check_digest(values: dict[str, Any], known: Collection[str], what: str) -> dict[str, Any]:
     """What was `sealed`, without its digest; a mismatch is refused. `what` it is stands in errors.
 
     Earlier versions wrote no digest. What has none must have no entry but `known` ones, since
@@ -96,13 +96,13 @@ def unsealed(values: dict[str, Any], known: Collection[str], what: str) -> dict[
     return rest
 
 
-def read_sealed(path: Path, known: Collection[str], what: str) -> dict[str, Any]:
+def read_json_with_digest(path: Path, known: Collection[str], what: str) -> dict[str, Any]:
     """What was `sealed` in a JSON file; see `unsealed`."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise TypeError(f"expected a JSON object, got {type(values).__name__}")
-        return unsealed(values, known, what)
+        return check_digest(values, known, what)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except (TypeError, ValueError, RecursionError) as error:

@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 from torch import Tensor
 
-from entrain.utils.errors import InputError, shown
+from entrain.utils.errors import InputError, short_repr
 from entrain.utils.files import strict_json, write_atomically
 
 FORMAT_VERSION = 2
@@ -35,10 +35,10 @@ def pack_tensors(kind: str, tensors: dict[str, Tensor], header: dict[str, Any]) 
     """A file's content: `tensors`, and `header` (JSON values) with its kind and format version."""
     text = strict_json({"kind": kind, "version": FORMAT_VERSION, **header})
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    return save(plain, metadata={_KEY: with_digest(text, plain)})
+    return save(plain, metadata={_KEY: header_with_digest(text, plain)})
 
 
-def with_digest(text: str, tensors: dict[str, Tensor]) -> str:
+def header_with_digest(text: str, tensors: dict[str, Tensor]) -> str:
     """The text of a header, a JSON object, with the digest of itself and of `tensors` at its end.
 
     The digest stands inside the one entry of the metadata: several have no fixed order in the file,
@@ -97,7 +97,7 @@ def _check_digest(
     found = header.pop("digest", None)
     if found is None and header["version"] == _WITHOUT_DIGEST:
         return
-    if with_digest(text[:-_SEAL_LENGTH] + "}", tensors) != text:
+    if header_with_digest(text[:-_SEAL_LENGTH] + "}", tensors) != text:
         raise InputError(
             f"{origin}: does not match its digest: the file was damaged after it was written; "
             "copy or train it again"
@@ -120,20 +120,20 @@ def _header(origin: str, kind: str, metadata: dict[str, str]) -> dict[str, Any]:
             f"{origin}: a safetensors file without Entrain's header; expected an Entrain {kind}"
         ) from error
     if found != kind:
-        known = found if found in ("model", "checkpoint", "gallery") else shown(found)
+        known = found if found in ("model", "checkpoint", "gallery") else short_repr(found)
         raise InputError(f"{origin}: holds a {known}, expected a {kind}")
     if version not in (_WITHOUT_DIGEST, FORMAT_VERSION):
         raise InputError(
-            f"{origin}: format version {shown(version)}; this release of Entrain reads versions "
+            f"{origin}: format version {short_repr(version)}; this Entrain reads versions "
             f"{_WITHOUT_DIGEST} and {FORMAT_VERSION}. Upgrade entrain to read newer files"
         )
     assert isinstance(header, dict)
-    if place := _huge(header):
+    if place := _find_oversized_int(header):
         raise InputError(f"{origin}: {place} has more digits than any number of a {kind} needs")
     return header
 
 
-def _huge(value: object, place: str = "") -> str | None:
+def _find_oversized_int(value: object, place: str = "") -> str | None:
     """Where a whole number beyond 64 bits stands, as a.b.c."""
     if isinstance(value, dict):
         entries = ((f"{place}.{key}" if place else str(key), each) for key, each in value.items())
@@ -141,4 +141,6 @@ def _huge(value: object, place: str = "") -> str | None:
         entries = ((f"{place}[{i}]", each) for i, each in enumerate(value))
     else:
         return place if isinstance(value, int) and abs(value) >= 2**63 else None
-    return next((found for name, each in entries if (found := _huge(each, name))), None)
+    return next(
+        (found for name, each in entries if (found := _find_oversized_int(each, name))), None
+    )

@@ -19,13 +19,13 @@ _COUNTS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _PARALLEL = 2**18  # numbers that PyTorch does not leave to one thread
 
 
-def settle() -> None:
+def configure_threads() -> None:
     """Say how threads wait and how many there are, before PyTorch's first parallel operation."""
     loaded = "torch" in sys.modules
     if not any(name in os.environ for name in _CHOICES):
         os.environ["OMP_WAIT_POLICY"] = "passive"  # read when PyTorch is loaded
         if loaded:
-            _outnumber_the_cores()
+            _disable_spinning()
     share = cpu_share()
     if share < _allowed() and not any(name in os.environ for name in _COUNTS):
         os.environ["OMP_NUM_THREADS"] = str(share)
@@ -80,7 +80,7 @@ def _quota(folder: Path) -> float:
     return quota if quota > 0 else math.inf
 
 
-def _outnumber_the_cores() -> None:
+def _disable_spinning() -> None:
     """Make the threads of a PyTorch that was loaded before us sleep while they wait.
 
     GNU's OpenMP has read its settings by then, but it stops spinning where it has more threads

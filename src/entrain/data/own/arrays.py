@@ -22,9 +22,9 @@ from entrain.data.own.examples import (
     codes_of,
     feature_dataset,
     own_split,
+    quoted,
     refuse_size,
     safe_name,
-    shown,
 )
 from entrain.utils.errors import InputError
 
@@ -55,8 +55,8 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
         strange = sorted(set(found) - set(names))
         if strange:
             raise InputError(
-                f"y_{part} holds the label {shown(strange[0])}, which y does not; expected the "
-                f"classes of y: {', '.join(map(shown, names[:10]))}{', ...' * (len(names) > 10)}"
+                f"y_{part} holds the label {quoted(strange[0])}, which y does not; expected the "
+                f"classes of y: {', '.join(map(quoted, names[:10]))}{', ...' * (len(names) > 10)}"
             )
         splits[part] = Split(_usable(rows, f"X_{part}"), codes_of(found, names))
     x = _usable(x, "X")
@@ -79,7 +79,7 @@ def read_x(path: Path) -> tuple[np.ndarray, list[str] | None]:
     with _zip_errors("not a complete .npz file"), zipfile.ZipFile(path) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if "X" not in members:
-            listed = ", ".join(shown(name) for name in sorted(members)[:10]) or "nothing"
+            listed = ", ".join(quoted(name) for name in sorted(members)[:10]) or "nothing"
             raise InputError(f"no array X: it holds {listed}; expected X, the rows to classify")
         arrays = {
             name: _read(archive, name, members[name]) for name in ("X", "y") if name in members
@@ -194,14 +194,14 @@ def _zip_errors(what: str) -> Iterator[None]:
 
 def _wanted(found: list[str]) -> list[str]:
     """Those of the arrays to read that are there, X and y among them."""
-    listed = ", ".join(shown(name) for name in sorted(found)[:10]) or "nothing"
+    listed = ", ".join(quoted(name) for name in sorted(found)[:10]) or "nothing"
     for name in ("X", "y"):
         if name not in found:
             raise InputError(f"no array {name}: it holds {listed}; expected X and y")
     for name in found:
         if name not in _ARRAYS and name.lower().startswith(("x_", "y_")):
             raise InputError(
-                f"the array {shown(name)} has no meaning here; expected {', '.join(_ARRAYS)}: "
+                f"the array {quoted(name)} has no meaning here; expected {', '.join(_ARRAYS)}: "
                 "rename it or leave it out"
             )
     for part in ("validation", "test"):

@@ -91,7 +91,7 @@ def classes_of(labels: Sequence[str], what: str, needed: int) -> tuple[tuple[str
     counts = Counter(labels)
     if len(counts) < 2:
         only = next(iter(counts))
-        raise InputError(f"{what}: every label is {shown(only)}; expected at least 2 classes")
+        raise InputError(f"{what}: every label is {quoted(only)}; expected at least 2 classes")
     if len(counts) > MOST_CLASSES:
         raise InputError(
             f"{what}: {len(counts):,} different labels among {len(labels):,} examples; expected at "
@@ -128,12 +128,12 @@ def _check_name(name: str, what: str) -> None:
         raise InputError(f"{what}: a label is empty; expected a name or a number")
     if len(name) > _LONGEST_LABEL or not name.isprintable():
         raise InputError(
-            f"{what}: the label {shown(name)} cannot be a class name; expected at most "
+            f"{what}: the label {quoted(name)} cannot be a class name; expected at most "
             f"{_LONGEST_LABEL} printable characters"
         )
 
 
-def shown(text: str) -> str:
+def quoted(text: str) -> str:
     return ascii(text if len(text) <= 40 else f"{text[:40]}...")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from entrain.data.own.arrays import from_arrays
-from entrain.data.own.examples import Dataset, FeatureDataset, shown
+from entrain.data.own.examples import Dataset, FeatureDataset, quoted
 from entrain.data.own.tables import label_column
 from entrain.data.preprocessing import as_array
 from entrain.utils.errors import InputError
@@ -33,7 +33,7 @@ def from_memory(x: Any, y: Any, label: str | None, seed: int) -> Dataset:
     if hasattr(x, "columns") and hasattr(x, "to_numpy"):
         return _from_frame(x, y, label, seed)
     if label is not None or isinstance(y, str):
-        column = shown(y if label is None else label)
+        column = quoted(y if label is None else label)
         raise InputError(f"the label column {column} is named, and X has no names; give y")
     if y is None:
         raise InputError("the labels are missing: give one for each row of X, as in train(X, y)")
@@ -48,18 +48,18 @@ def _from_frame(frame: Any, y: Any, label: str | None, seed: int) -> FeatureData
     notes = []
     if y is None or isinstance(y, str):
         if y is not None and label is not None:
-            raise InputError(f"y and label both name a column, {shown(y)} and {shown(label)}")
+            raise InputError(f"y and label both name a column, {quoted(y)} and {quoted(label)}")
         at, note = label_column([name for name, _ in columns], label if y is None else y)
         y = columns.pop(at)[1]
         notes.append(f"labels come from {note}")
     elif label is not None:
-        raise InputError(f"give y or the label column ({shown(label)}), not both")
+        raise InputError(f"give y or the label column ({quoted(label)}), not both")
     rows = np.empty((len(frame), len(columns)))
     for i, (name, values) in enumerate(columns):
         numbers = np.asarray(values)
         if numbers.dtype.kind not in "buif":
             raise InputError(
-                f"column {shown(name)} holds {getattr(values, 'dtype', numbers.dtype)}; expected "
+                f"column {quoted(name)} holds {getattr(values, 'dtype', numbers.dtype)}; expected "
                 "numbers: encode it as numbers or leave it out"
             )
         rows[:, i] = numbers
@@ -99,7 +99,7 @@ def _labels(y: Any) -> np.ndarray:
         if isinstance(value, str) or np.asarray(value).ndim or not _is_number(value):
             what = "text beside numbers" if isinstance(value, str) else "neither"
             raise InputError(
-                f"y holds {shown(str(value))} in row {row} (from 0), {what}; expected whole "
+                f"y holds {quoted(str(value))} in row {row} (from 0), {what}; expected whole "
                 "numbers or strings"
             )
     return np.array(values)

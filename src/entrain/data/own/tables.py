@@ -18,9 +18,9 @@ from entrain.data.own.examples import (
     FeatureDataset,
     classes_of,
     feature_dataset,
+    quoted,
     refuse_size,
     safe_name,
-    shown,
     whole_split,
 )
 from entrain.utils.errors import InputError, unknown_name
@@ -88,10 +88,10 @@ def _check_header(header: list[str]) -> None:
                 f"line 1: column {i + 1} has no name; {expected}. A column of row numbers must go"
             )
         if is_number(name) and not re.fullmatch("[0-9]+", name):
-            raise InputError(f"line 1: column {i + 1} is called {shown(name)}; {expected}")
+            raise InputError(f"line 1: column {i + 1} is called {quoted(name)}; {expected}")
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
-        raise InputError(f"line 1: the name {shown(twice[0])} comes twice; {expected}")
+        raise InputError(f"line 1: the name {quoted(twice[0])} comes twice; {expected}")
 
 
 def label_column(header: list[str], label: str | None) -> tuple[int, str]:
@@ -101,24 +101,24 @@ def label_column(header: list[str], label: str | None) -> tuple[int, str]:
             if len(header) <= 30:
                 raise LabelColumnError(str(unknown_name("column", label, header)))
             raise LabelColumnError(
-                f"no column {shown(label)} among the {len(header)} of line 1; {_columns(header)}"
+                f"no column {quoted(label)} among the {len(header)} of line 1; {_columns(header)}"
             )
-        return header.index(label.strip()), f"column {shown(label.strip())}"
+        return header.index(label.strip()), f"column {quoted(label.strip())}"
     found = [i for i, name in enumerate(header) if name.lower() in LABEL_COLUMNS]
     if len(found) > 1:
         raise LabelColumnError(
-            f"the columns {' and '.join(shown(header[i]) for i in found)} may all be labels; "
+            f"the columns {' and '.join(quoted(header[i]) for i in found)} may all be labels; "
             "say which is (label), and remove the others unless they are features"
         )
     if found:
-        return found[0], f"column {shown(header[found[0]])}"
+        return found[0], f"column {quoted(header[found[0]])}"
     numbered = [name for name in header if re.fullmatch("[0-9]+", name)]
     if len(numbered) >= len(header) - 1 and not _consecutive(numbered):
         raise InputError(
-            f"line 1 holds numbers, {shown(', '.join(numbered))}; expected the names of the "
+            f"line 1 holds numbers, {quoted(', '.join(numbered))}; expected the names of the "
             "columns: add a line with names"
         )
-    return len(header) - 1, f"column {shown(header[-1])}, the last one"
+    return len(header) - 1, f"column {quoted(header[-1])}, the last one"
 
 
 def _consecutive(names: list[str]) -> bool:
@@ -188,11 +188,11 @@ def _row_numbers(cells: list[str], line: int, names: list[str], bad: _BadCells) 
         pass
     for name, cell in zip(names, cells, strict=True):
         if not is_number(cell):
-            found = shown(cell.strip()) if cell.strip() else "nothing"
+            found = quoted(cell.strip()) if cell.strip() else "nothing"
             way_out = "fill in missing values, remove the row or the column"
             if re.fullmatch(r"\s*[+-]?[0-9]+,[0-9]+\s*", cell):
                 way_out = "write decimals with a point"
-            where = f"line {line}, column {shown(name)} holds {found}"
+            where = f"line {line}, column {quoted(name)} holds {found}"
             bad.add(where, f"expected a finite number: {way_out}")
     return []
 
@@ -207,7 +207,7 @@ def is_number(cell: str) -> bool:
 def _columns(header: list[str]) -> str:
     """The columns in words."""
     rest = f" and {len(header) - SHOWN} more" if len(header) > SHOWN else ""
-    return f"the columns are {', '.join(map(shown, header[:SHOWN]))}{rest}"
+    return f"the columns are {', '.join(map(quoted, header[:SHOWN]))}{rest}"
 
 
 def _encoding(path: Path) -> str:

@@ -18,7 +18,7 @@ from entrain_paper.bench.problem import Infer, Problem, Train
 
 
 @dataclass(frozen=True)
-class Contestant:
+class Backend:
     """A way to do the work; `needs` are modules beyond Entrain's own."""
 
     name: str
@@ -181,17 +181,17 @@ def _ours(choice: str) -> Callable[[Problem], tuple[Train, Infer]]:
     return prepare
 
 
-OURS = Contestant("entrain kernels", _ours("auto"))
-REFERENCE = Contestant("entrain reference", _ours("reference"))
-IDENTITY = Contestant("PyTorch identity form", lambda problem: _autograd(_identity, problem))
-CONTESTANTS = (
+OURS = Backend("entrain kernels", _ours("auto"))
+REFERENCE = Backend("entrain reference", _ours("reference"))
+IDENTITY = Backend("PyTorch identity form", lambda problem: _autograd(_identity, problem))
+BACKENDS = (
     OURS,
     REFERENCE,
     IDENTITY,
-    Contestant("PyTorch pairwise", lambda problem: _autograd(_pairwise, problem)),
-    Contestant("torch.compile", _compiled),
-    Contestant("torchdiffeq euler", _torchdiffeq(adjoint=False), ("torchdiffeq",)),
-    Contestant("torchdiffeq adjoint", _torchdiffeq(adjoint=True), ("torchdiffeq",)),
-    Contestant("diffrax default", _diffrax(direct=False), ("jax", "diffrax")),
-    Contestant("diffrax direct", _diffrax(direct=True), ("jax", "diffrax")),
+    Backend("PyTorch pairwise", lambda problem: _autograd(_pairwise, problem)),
+    Backend("torch.compile", _compiled),
+    Backend("torchdiffeq euler", _torchdiffeq(adjoint=False), ("torchdiffeq",)),
+    Backend("torchdiffeq adjoint", _torchdiffeq(adjoint=True), ("torchdiffeq",)),
+    Backend("diffrax default", _diffrax(direct=False), ("jax", "diffrax")),
+    Backend("diffrax direct", _diffrax(direct=True), ("jax", "diffrax")),
 )

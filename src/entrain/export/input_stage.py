@@ -17,7 +17,7 @@ _PREFIX = "front."
 
 
 @dataclass(frozen=True)
-class Front:
+class InputStage:
     r"""Fields of raw pixels or features x, in float64:
 
         z = (x - mean) scale,   u = norm z / |z| (z itself where norm is 0),   b = W u + c
@@ -56,12 +56,12 @@ class Front:
             raise InputError(f"input weights of {hidden} oscillators, of {n} that there are")
 
 
-def front_of(
+def input_stage_of(
     raw: np.ndarray,
     preprocessing: Preprocessing | FeatureScaling,
     input_weights: Tensor,
     biases: Tensor,
-) -> Front:
+) -> InputStage:
     """The front of a model: raw pixels from 0 to the largest grey level, or rows of features."""
     if isinstance(preprocessing, Preprocessing):
         top = preprocessing.pixel_max
@@ -71,7 +71,7 @@ def front_of(
         mean, norm = list(preprocessing.mean), 0.0
         scale = [preprocessing.factor / sd for sd in preprocessing.sd]
     rows = torch.as_tensor(np.asarray(raw, dtype=np.float64)).reshape(len(raw), -1)
-    return Front(
+    return InputStage(
         rows,
         torch.tensor(mean, dtype=torch.float64),
         torch.tensor(scale, dtype=torch.float64),
@@ -81,7 +81,7 @@ def front_of(
     )
 
 
-def split_front(tensors: dict[str, Tensor]) -> tuple[dict[str, Any], Front | None]:
+def split_input_stage(tensors: dict[str, Tensor]) -> tuple[dict[str, Any], InputStage | None]:
     """The other tensors of a design's file, and its front, where there is one."""
     own: dict[str, Any] = {
         name.removeprefix(_PREFIX): tensor
@@ -89,4 +89,4 @@ def split_front(tensors: dict[str, Tensor]) -> tuple[dict[str, Any], Front | Non
         if name.startswith(_PREFIX)
     }
     others = {name: tensor for name, tensor in tensors.items() if not name.startswith(_PREFIX)}
-    return others, Front(**own) if own else None
+    return others, InputStage(**own) if own else None
