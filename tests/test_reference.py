@@ -1,0 +1,70 @@
+"""The reference documents every parameter of every public callable."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAGES = sorted((Path(__file__).parents[1] / "docs" / "reference" / "python").glob("*.md"))
+NAMES = [name for page in PAGES for name in re.findall(r"^::: (\S+)", page.read_text(), re.M)]
+
+
+def resolve(name: str) -> Any:
+    """The object of a dotted name."""
+    parts = name.split(".")
+    found = importlib.import_module(parts[0])
+    for index, part in enumerate(parts[1:], 2):
+        if not hasattr(found, part):
+            importlib.import_module(".".join(parts[:index]))
+        found = getattr(found, part)
+    return found
+
+
+def callables(name: str) -> Iterator[tuple[str, Any]]:
+    """An object and, of a class, the public methods that it defines."""
+    found = resolve(name)
+    if inspect.ismodule(found):
+        return
+    yield name, found
+    if inspect.isclass(found):
+        for method, value in vars(found).items():
+            value = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+            if inspect.isfunction(value) and not method.startswith("_"):
+                yield f"{name}.{method}", value
+
+
+def undocumented(found: Any) -> list[str]:
+    """The parameters that the Args section of a docstring does not name."""
+    text = inspect.getdoc(found) or ""
+    if inspect.isclass(found) and "Args:" not in text:
+        text = inspect.getdoc(found.__init__) or ""
+    section = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)*)", text, re.M)
+    named = (
+        re.findall(r"^    (\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: \(.*?\))?:", section[1], re.M)
+        if section
+        else []
+    )
+    documented = {part.strip(" *") for each in named for part in each.split(",")}
+    try:
+        parameters = inspect.signature(found).parameters
+    except (TypeError, ValueError):
+        return []
+    return [
+        each
+        for each in parameters
+        if each not in {"self", "cls"} | documented and not each.startswith("_")
+    ]
+
+
+ALL = [pair for name in NAMES for pair in callables(name)]
+
+
+@pytest.mark.parametrize(("name", "found"), ALL, ids=[name for name, _ in ALL])
+def test_every_parameter_is_documented(name: str, found: Any) -> None:
+    assert not undocumented(found), f"{name}: add to Args: {', '.join(undocumented(found))}"
