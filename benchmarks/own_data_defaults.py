@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 
 from entrain import kernels
 from entrain.physics import Dynamics, NetworkSpec, readout
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.rules.direct import small_batch
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
@@ -124,7 +124,7 @@ def measure(setting: Setting, learning: Rows, selection: Rows, seed: int) -> dic
     started = setting.weights
     if started is None:
         started = setting.field * math.sqrt(inputs) / setting.norm
-    protocol = DirectProtocol(
+    protocol = Direct(
         epochs=epochs,
         batch_size=batch,
         input_rate=1e-2,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from entrain.models.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import DirectProtocol, Task, Tensors
+from entrain.rules import Direct, Task, Tensors
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
 from entrain.training import TrainingState, pack_state, train_task, unpack_state
@@ -53,7 +53,7 @@ def task(
     train = examples()
     assert train.inputs is not None
     return DirectTask(
-        DirectProtocol(**(plain | changes)),
+        Direct(**(plain | changes)),
         train,
         examples(40, 2),
         SPEC,

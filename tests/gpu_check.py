@@ -138,7 +138,7 @@ def terms_are_trained(device: torch.device) -> str:
         trainable=names,
     )
     weights = (1.0, 2.0) * 5
-    protocol = entrain.DirectProtocol(epochs=8, batch_size=32, fine_epochs=1, class_weights=weights)
+    protocol = entrain.Direct(epochs=8, batch_size=32, fine_epochs=1, class_weights=weights)
     recipe = Recipe("digits", protocols=(protocol,), network=network)
     model = run_pipeline(recipe, data, device=device).model
     assert not bool(model.network.couplings[~graph.to(device)].any())

@@ -15,7 +15,7 @@ import torch
 
 import entrain
 from command_line import Invoke, Refuse, printed
-from entrain import DirectProtocol, InputError
+from entrain import Direct, InputError
 from entrain.hardware import (
     Dead,
     Hardware,
@@ -123,7 +123,7 @@ def test_hardware_that_a_network_does_not_fit_is_refused_before_training(
 
 
 def test_hardware_given_twice_is_refused_in_python() -> None:
-    own = DirectProtocol(chips=ChipTraining(preset("ark")))
+    own = Direct(chips=ChipTraining(preset("ark")))
     with pytest.raises(InputError, match="hardware is given twice, as hardware and by DIRECT;"):
         entrain.train("digits", protocols=own, hardware="typical")
     with pytest.raises(InputError, match=r"given twice, as hardware and by DIRECT\.chips"):
@@ -220,9 +220,9 @@ def test_numbers_of_numpy_are_numbers_and_can_be_saved() -> None:
         oscillators=np.int64(40),
     )
     training = ChipTraining(kind, chips=np.int64(4))
-    rule = DirectProtocol(chips=training)
+    rule = Direct(chips=training)
     again = json.loads(json.dumps(rule.to_json()))
-    assert DirectProtocol.from_settings(
+    assert Direct.from_settings(
         {name: value for name, value in again.items() if name != "rule"}
     ) == replace(rule)
     assert kind.mismatch == Mismatch(couplings=0.5)

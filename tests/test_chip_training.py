@@ -43,7 +43,7 @@ from entrain.hardware import (
 )
 from entrain.kernels import reference
 from entrain.physics import Dynamics, NetworkSpec, Noise, drift
-from entrain.rules import DirectProtocol, from_json
+from entrain.rules import Direct, from_json
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.interface import shuffled
@@ -304,15 +304,15 @@ def test_a_batch_that_chips_cannot_share_evenly_goes_to_fewer() -> None:
 
 
 def test_training_for_chips_survives_json_and_has_its_own_key() -> None:
-    rule = DirectProtocol(chips=ChipTraining(MANY, chips=4, pruning=(0.1, 0.3)))
+    rule = Direct(chips=ChipTraining(MANY, chips=4, pruning=(0.1, 0.3)))
     assert from_json(json.loads(json.dumps(rule.to_json()))) == rule
-    plain = DirectProtocol()
+    plain = Direct()
     assert "chips" not in plain.to_json()
     assert from_json(json.loads(json.dumps(plain.to_json()))) == plain
     recipe = Recipe.for_dataset("digits", [rule])
     assert Recipe.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
 
-    def key(rule: DirectProtocol) -> str:
+    def key(rule: Direct) -> str:
         return Stage(rule, "digits", NetworkSpec(5)).key
 
     keys = {
@@ -344,7 +344,7 @@ def test_what_cannot_be_trained_is_refused(changes: dict[str, Any], message: str
 
 def test_refusals_of_chips_elsewhere() -> None:
     with pytest.raises(InputError, match="chips must be a ChipTraining, got 5"):
-        DirectProtocol(chips=5)  # type: ignore[arg-type]
+        Direct(chips=5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unknown entry of chips 'chps'; did you mean 'chips'"):
         ChipTraining.from_json({"hardware": {}, "chps": 3})
     with pytest.raises(InputError, match=r"PATH cannot be trained for hardware; .*'sgd'"):
@@ -368,7 +368,7 @@ def test_networks_trained_for_typical_chips_beat_ideal_ones_by_far() -> None:
     digits, typical = TrainingData(load_dataset("digits"), torch.device("cpu")), preset("typical")
     means, worst = [], []
     for chips in (None, ChipTraining(typical)):
-        rule = DirectProtocol(
+        rule = Direct(
             epochs=20,
             batch_size=32,
             input_rate=1e-2,

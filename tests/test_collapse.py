@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import entrain
 from command_line import Invoke
 from entrain.physics import NetworkSpec
-from entrain.rules import PAPER_PROTOCOLS, DirectProtocol
+from entrain.rules import PAPER_PROTOCOLS, Direct
 from entrain.rules.equilibrium import EquilibriumPropagation
 from entrain.training import Stage, Trained, TrainingState, collapse_advice, collapsed, train_task
 from entrain_paper.cli.reproduction_progress import ReproductionProgress
@@ -85,9 +85,9 @@ def test_the_command_names_the_option_to_change(invoke: Invoke, tmp_path: Path) 
 
 def test_the_advice_is_of_the_rule() -> None:
     dynamics = entrain.Dynamics(steps=120)
-    assert "coarse_steps=120" in collapse_advice(DirectProtocol(coarse_steps=80), dynamics)
+    assert "coarse_steps=120" in collapse_advice(Direct(coarse_steps=80), dynamics)
     for rule in (
-        DirectProtocol(coarse_steps=200),
+        Direct(coarse_steps=200),
         EquilibriumPropagation(),
         PAPER_PROTOCOLS["PATH"],
     ):
@@ -108,7 +108,7 @@ def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_reproduction_names_the_stage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fields = {name.removeprefix("DIRECT."): value for name, value in RISING.items()}
-    rule = DirectProtocol(epochs=20, batch_size=32, gain=6.0, **fields)
+    rule = Direct(epochs=20, batch_size=32, gain=6.0, **fields)
     stage = Stage(rule, "digits", NetworkSpec(hidden=16), runs=(4,))
     queue = Queue(ResultsFolder(tmp_path), [], TINY)
     queue.all[stage.key] = stage

@@ -15,7 +15,7 @@ from command_line import Refuse, Run
 from entrain.cli.search import settings_of
 from entrain.data import load_dataset
 from entrain.models.model import read_model
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.training import read_state
 from entrain.training.run_folder import RunFolder
 from entrain.training.search import SPACE, search
@@ -186,7 +186,7 @@ def test_flipped_bits_in_the_journal_of_a_search_are_refused_or_change_nothing(
 ) -> None:
     pytest.importorskip("optuna", reason="optuna is not installed")
     digits, journal = load_dataset("digits"), tmp_path / "s.journal"
-    protocol = DirectProtocol(epochs=1, batch_size=128, coarse_steps=10, fine_epochs=0)
+    protocol = Direct(epochs=1, batch_size=128, coarse_steps=10, fine_epochs=0)
 
     def is_continuation() -> Any:
         return search(

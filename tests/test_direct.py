@@ -27,7 +27,7 @@ from direct_tasks import (
 from entrain import kernels
 from entrain.data import Preprocessing
 from entrain.physics import Dynamics, PhaseModel
-from entrain.rules import Augmentation, DirectProtocol, Tensors
+from entrain.rules import Augmentation, Direct, Tensors
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
 from entrain.training import TrainingState, pack_state, train_task, unpack_state
@@ -88,7 +88,7 @@ def picture_task(runs: tuple[int, ...] = (0,), **changes: Any) -> DirectTask:
             images[labels == label, :, 2 * label : 2 * label + 2] += 0.5
         return Examples(labels, images=images, preprocessing=PREPARED)
 
-    protocol = DirectProtocol(**({"epochs": 4, "batch_size": 16, "fine_epochs": 2} | changes))
+    protocol = Direct(**({"epochs": 4, "batch_size": 16, "fine_epochs": 2} | changes))
     data = pictures(COUNT, 1), pictures(30, 2)
     return DirectTask(protocol, *data, SPEC, OUTPUTS, seed=SEED, runs=runs)
 

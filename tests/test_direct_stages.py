@@ -11,7 +11,7 @@ import torch
 from direct_tasks import NAMES, equal_states
 from entrain.data import load_dataset
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import PAPER_PROTOCOLS, Augmentation, DirectProtocol, TeacherSpec
+from entrain.rules import PAPER_PROTOCOLS, Augmentation, Direct, TeacherSpec
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import TrainingData
 from entrain.training import Stage, teacher_stage, train_stage, train_task
@@ -25,7 +25,7 @@ def digits() -> TrainingData:
     return TrainingData(load_dataset("digits"), torch.device("cpu"))
 
 
-def quick(**changes: Any) -> DirectProtocol:
+def quick(**changes: Any) -> Direct:
     few: dict[str, Any] = {
         "epochs": 12,
         "batch_size": 32,
@@ -35,13 +35,13 @@ def quick(**changes: Any) -> DirectProtocol:
         "coarse_steps": 10,
         "fine_epochs": 1,
     }
-    return DirectProtocol(**(few | changes))
+    return Direct(**(few | changes))
 
 
 SHORT = Dynamics(1.0, 0.2, 20)
 
 
-def direct(protocol: DirectProtocol, hidden: int, **others: Any) -> Stage:
+def direct(protocol: Direct, hidden: int, **others: Any) -> Stage:
     """A stage of networks of so many hidden oscillators that run a short time."""
     return Stage(protocol, "digits", NetworkSpec(hidden, SHORT), **others)
 
@@ -114,18 +114,18 @@ def test_a_stage_starts_from_the_student_of_its_own_order(digits: TrainingData) 
 
 def test_a_stage_refuses_starts_and_teachers_that_do_not_fit_its_protocol() -> None:
     with pytest.raises(InputError, match="DIRECT starts from PATH: give a stage"):
-        Stage(DirectProtocol(start="PATH"), "digits")
+        Stage(Direct(start="PATH"), "digits")
     with pytest.raises(InputError, match="DIRECT starts from TWO-STAGE-END: give a stage"):
-        Stage(DirectProtocol(start="TWO-STAGE-END"), "digits")
+        Stage(Direct(start="TWO-STAGE-END"), "digits")
     for start in ("random", "zero"):
         with pytest.raises(InputError, match=f"DIRECT starts from {start}: give no stage"):
-            direct(DirectProtocol(start=start), 10, start=PATH)
+            direct(Direct(start=start), 10, start=PATH)
     with pytest.raises(InputError, match="DIRECT needs a teacher, got 0"):
-        Stage(DirectProtocol(distillation=0.5), "digits")
+        Stage(Direct(distillation=0.5), "digits")
     with pytest.raises(InputError, match="DIRECT needs no teacher, got 1"):
-        Stage(DirectProtocol(), "digits", teachers=(TEACHER,))
+        Stage(Direct(), "digits", teachers=(TEACHER,))
     with pytest.raises(InputError, match="DIRECT distils one teacher, got 2"):
-        Stage(DirectProtocol(distillation=0.5), "digits", teachers=(TEACHER, TEACHER))
+        Stage(Direct(distillation=0.5), "digits", teachers=(TEACHER, TEACHER))
 
 
 @pytest.mark.parametrize(
@@ -135,38 +135,38 @@ def test_a_stage_refuses_starts_and_teachers_that_do_not_fit_its_protocol() -> N
         ({"network": NetworkSpec(11, SHORT)}, "a start stage of hidden oscillators 11, got 10"),
         ({"dataset": "mnist"}, "a start stage of dataset mnist, got digits"),
         (
-            {"rule": DirectProtocol(start="TWO-STAGE-END")},
+            {"rule": Direct(start="TWO-STAGE-END")},
             "a start stage of protocol TWO-STAGE-END, got PATH",
         ),
     ],
     ids=["runs", "network", "dataset", "rule"],
 )
 def test_a_stage_refuses_a_start_of_another_kind(changes: dict[str, Any], message: str) -> None:
-    fits = direct(DirectProtocol(start="PATH"), 10, runs=(0,), start=PATH)
+    fits = direct(Direct(start="PATH"), 10, runs=(0,), start=PATH)
     with pytest.raises(InputError, match=message):
         replace(fits, **changes)
 
 
 def test_a_stage_refuses_a_teacher_of_another_dataset() -> None:
     with pytest.raises(InputError, match="trains on mnist, its teacher was trained on digits"):
-        Stage(DirectProtocol(distillation=0.5), "mnist", teachers=(TEACHER,))
+        Stage(Direct(distillation=0.5), "mnist", teachers=(TEACHER,))
 
 
 def test_a_key_changes_with_everything_that_decides_the_outcome() -> None:
-    stage = Stage(DirectProtocol(), "digits")
+    stage = Stage(Direct(), "digits")
     others = [
         replace(stage, dataset="mnist"),
         replace(stage, network=NetworkSpec(65)),
         replace(stage, runs=(1,)),
         replace(stage, seed=1),
         replace(stage, network=NetworkSpec(64, SHORT)),
-        replace(stage, rule=DirectProtocol(gain=7.0)),
-        replace(stage, rule=DirectProtocol(augmentation=Augmentation(shift=1.0))),
-        replace(stage, rule=DirectProtocol(distillation=0.5), teachers=(TEACHER,)),
-        replace(stage, rule=DirectProtocol(start="PATH"), network=NetworkSpec(10), start=PATH),
+        replace(stage, rule=Direct(gain=7.0)),
+        replace(stage, rule=Direct(augmentation=Augmentation(shift=1.0))),
+        replace(stage, rule=Direct(distillation=0.5), teachers=(TEACHER,)),
+        replace(stage, rule=Direct(start="PATH"), network=NetworkSpec(10), start=PATH),
     ]
     assert len({stage.key, *(other.key for other in others)}) == 1 + len(others)
-    assert Stage(DirectProtocol(), "digits").key == stage.key
+    assert Stage(Direct(), "digits").key == stage.key
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_refusal_names_the_field_what_came_and_what_was_expected(
 ) -> None:
     came = value[-1] if isinstance(value, tuple) else value
     with pytest.raises(InputError, match=f"^{name} must be {expected}, got {came!r}$"):
-        DirectProtocol(**{name: value})
+        Direct(**{name: value})
 
 
 @pytest.mark.parametrize(
@@ -203,14 +203,14 @@ def test_a_refusal_names_the_field_what_came_and_what_was_expected(
 )
 def test_a_value_that_makes_no_sense_is_refused(name: str, value: float) -> None:
     with pytest.raises(InputError, match=f"^{name} must be .*, got {value!r}$"):
-        DirectProtocol(**{name: value})
+        Direct(**{name: value})
 
 
 def test_an_unknown_start_suggests_the_nearest() -> None:
     with pytest.raises(InputError, match="unknown start 'two-stage'; did you mean 'TWO-STAGE-END'"):
-        DirectProtocol(start="two-stage")
+        Direct(start="two-stage")
 
 
 def test_a_teacher_and_augmentation_exclude_each_other() -> None:
     with pytest.raises(InputError, match="choose distillation or augmentation"):
-        DirectProtocol(distillation=0.5, augmentation=Augmentation(shift=1.0))
+        Direct(distillation=0.5, augmentation=Augmentation(shift=1.0))

@@ -25,7 +25,7 @@ from direct_tasks import (
     task,
 )
 from entrain import KuramotoNetwork
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.rules.interface import shuffled
 from entrain.training import train_task
 from entrain.utils.errors import InputError
@@ -33,7 +33,7 @@ from entrain.utils.errors import InputError
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def by_torch(network: KuramotoNetwork, protocol: DirectProtocol, lane: int, run: int) -> None:
+def by_torch(network: KuramotoNetwork, protocol: Direct, lane: int, run: int) -> None:
     """Train one network as the protocol says, with torch's AdamW, clipping and cross-entropy."""
 
     def own(name: str) -> float:

@@ -366,8 +366,8 @@ def test_weights_and_epochs_on_the_command_line(
         (lambda: Recipe.for_dataset("digits", [5]), "protocols must be"),
         (lambda: entrain.TeacherSpec(5), "widths must be"),
         (lambda: entrain.NetworkSpec(4, 5), "dynamics must be"),
-        (lambda: entrain.DirectProtocol(augmentation=5), "augmentation must be"),
-        (lambda: entrain.DirectProtocol(start=[]), r"unknown start \[\]"),
+        (lambda: entrain.Direct(augmentation=5), "augmentation must be"),
+        (lambda: entrain.Direct(start=[]), r"unknown start \[\]"),
         (lambda: entrain.Dynamics(steps=2.5), "steps must be a whole number"),
         (lambda: entrain.load_dataset(None), "unknown dataset None"),
     ],
@@ -380,7 +380,7 @@ def test_values_that_make_no_recipe_are_named(make: Any, message: str) -> None:
 def test_numbers_of_numpy_are_numbers() -> None:
     spec = entrain.NetworkSpec(np.int64(4), entrain.Dynamics(steps=np.int32(7)))
     assert spec == entrain.NetworkSpec(4, entrain.Dynamics(steps=7))
-    direct = entrain.DirectProtocol(epochs=np.uint8(3), gain=(np.float32(0.5), np.float64(2)))
+    direct = entrain.Direct(epochs=np.uint8(3), gain=(np.float32(0.5), np.float64(2)))
     recipe = Recipe("digits", entrain.TeacherSpec(np.array([3, 1])), (direct,), spec, np.int8(2))
     plain = Recipe.from_json(json.loads(json.dumps(recipe.to_json())))
     assert plain == recipe

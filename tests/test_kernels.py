@@ -12,7 +12,7 @@ import entrain
 from entrain import kernels
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel
-from entrain.rules import PAPER_PROTOCOLS, Protocol
+from entrain.rules import PAPER_PROTOCOLS, TwoStage
 from entrain.rules.exact_path import solve_path
 from entrain.rules.training_data import teacher_targets
 from entrain.training import Recipe, run_pipeline
@@ -120,7 +120,7 @@ def test_exact_is_the_default_stage_one_and_no_sgd_epoch_is_better() -> None:
 
 def test_only_path_can_be_solved_exactly() -> None:
     with pytest.raises(entrain.InputError, match="only PATH"):
-        Protocol("Z-END", "zero", 1.0, 1.0, 30.0, 20, solver="exact")
+        TwoStage("Z-END", "zero", 1.0, 1.0, 30.0, 20, solver="exact")
     assert PAPER_PROTOCOLS["PATH"].solver == "sgd"  # the paper's
     with pytest.raises(entrain.InputError, match="ridge belongs to the exact solver"):
         Recipe.for_dataset("digits", path_solver="sgd").adjusted(path={"ridge": 1e-4})

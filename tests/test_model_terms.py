@@ -14,7 +14,7 @@ from entrain.data import load_dataset
 from entrain.models.model import Model
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.physics.network_spec import TERMS
-from entrain.rules import PAPER_PROTOCOLS, DirectProtocol, TeacherSpec
+from entrain.rules import PAPER_PROTOCOLS, Direct, TeacherSpec
 from entrain.rules.training_data import TrainingData
 from entrain.training import Recipe, Stage, run_pipeline, teacher_stage, train_stage
 from model_files import rewritten
@@ -29,7 +29,7 @@ SHORT = Dynamics(1.0, 0.2, 20)
 GRAPH = tuple((i, j) for i in range(N) for j in range(i + 1, N) if (i + 2 * j) % 3)
 """Two thirds of all pairs, some of them of two outputs."""
 
-QUICK = DirectProtocol(epochs=2, batch_size=64, coarse_steps=10, fine_epochs=1, averaging=0.9)
+QUICK = Direct(epochs=2, batch_size=64, coarse_steps=10, fine_epochs=1, averaging=0.9)
 TEACHER = teacher_stage("digits", TeacherSpec((6, 4), initialisations=1, epochs=3, batch_size=32))
 
 

@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 
 import entrain
 from command_line import QUICK, Invoke, Refuse, cli, printed
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.training import Recipe, stages_of
 from entrain.utils.files import with_digest
 from own_files import folder_of_pictures
@@ -138,7 +138,7 @@ def test_a_run_begun_in_python_says_how_to_go_on(
     data, folder = entrain.data.load_own(table), tmp_path / "run"
     trained = entrain.train(data, folder=folder, device="cpu")
     (protocol,) = trained.recipe.protocols
-    assert isinstance(protocol, DirectProtocol)  # from labels, as the command line does
+    assert isinstance(protocol, Direct)  # from labels, as the command line does
     assert (protocol.batch_size, protocol.epochs) == (16, 200)  # as the command line has them
     assert "continue there with entrain.train(data" in refuse("train", "--resume", folder)
 
@@ -234,7 +234,7 @@ def test_direct_after_the_two_stages_has_them_in_front() -> None:
     named_alike = Recipe.for_dataset("fashion-mnist_train", ["TWO-STAGE-END"])
     assert named_alike.teacher == Recipe.for_dataset("mnist").teacher
     (direct,) = alone.protocols
-    assert isinstance(direct, DirectProtocol)
+    assert isinstance(direct, Direct)
     assert direct.augmentation.elastic > 0
 
 

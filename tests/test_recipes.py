@@ -12,7 +12,7 @@ import pytest
 import entrain
 from entrain.data import load_own
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import PAPER_PROTOCOLS, PROTOCOLS, DirectProtocol, TeacherSpec, from_json
+from entrain.rules import PAPER_PROTOCOLS, PROTOCOLS, Direct, TeacherSpec, from_json
 from entrain.training import Recipe
 from entrain.utils.errors import InputError
 
@@ -32,7 +32,7 @@ def test_presets_go_to_protocols_given_by_name() -> None:
     (digits,) = Recipe.for_dataset("digits", ["direct"]).protocols
     assert (digits.batch_size, digits.epochs) == (32, 60)
     (mnist,) = Recipe.for_dataset("mnist", "DIRECT").protocols
-    assert isinstance(mnist, DirectProtocol)
+    assert isinstance(mnist, Direct)
     assert (mnist.epochs, mnist.gain, mnist.augmentation.elastic) == (150, 6.0, 0.5)
     (own,) = Recipe.for_dataset("my-own", "DIRECT", examples=100).protocols
     assert (own.batch_size, own.epochs) == (16, 200)
@@ -46,7 +46,7 @@ def test_what_an_object_starts_from_is_added_as_if_named() -> None:
     assert (path.name, path.solver, path.batch_size) == ("PATH", "exact", 32)
     assert same is end
     assert Recipe("digits", protocols=(end,)).protocols == (path, end)
-    direct = DirectProtocol("MINE", start="PATH")
+    direct = Direct("MINE", start="PATH")
     assert Recipe("mnist", protocols=(direct,)).protocols[0].solver == "exact"
 
 
@@ -128,7 +128,7 @@ def test_a_recipe_of_the_first_release_is_read() -> None:
 
 def test_a_run_folder_is_of_the_examples_it_was_begun_with(tmp_path: Path) -> None:
     digits = entrain.load_dataset("digits")
-    protocol = entrain.DirectProtocol(epochs=1, batch_size=64)
+    protocol = entrain.Direct(epochs=1, batch_size=64)
     spec = entrain.NetworkSpec(hidden=4)
     options = {"protocols": [protocol], "network": spec, "folder": tmp_path / "run"}
     entrain.train(digits, **options)
@@ -145,4 +145,4 @@ def test_a_recipe_of_another_dataset_and_a_solver_that_is_none_are_refused() -> 
     with pytest.raises(entrain.InputError, match="unknown path_solver 'SGD'"):
         entrain.Recipe.for_dataset("digits", path_solver="SGD")
     with pytest.raises(entrain.InputError, match="different names"):
-        entrain.Recipe.for_dataset("digits", [entrain.DirectProtocol(epochs=1), "DIRECT"])
+        entrain.Recipe.for_dataset("digits", [entrain.Direct(epochs=1), "DIRECT"])

@@ -140,7 +140,7 @@ def test_the_help_names_every_protocol(invoke: Invoke) -> None:
 
 
 def test_a_teacher_is_no_protocol_and_nothing_starts_from_itself() -> None:
-    with pytest.raises(InputError, match="protocols must be rules such as DirectProtocol"):
+    with pytest.raises(InputError, match="protocols must be rules such as Direct"):
         Recipe("digits", protocols=(entrain.TeacherSpec(),))
     ring = (replace(Hebbian(), name="A", start="B"), replace(Hebbian(), name="B", start="A"))
     with pytest.raises(InputError, match="starts from itself"):

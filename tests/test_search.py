@@ -20,7 +20,7 @@ from command_line import Invoke, Refuse, environment, printed
 from entrain import load
 from entrain.data import Split, load_dataset
 from entrain.physics import NetworkSpec
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.rules.training_data import TrainingData
 from entrain.training import Stage, train_stage
 from entrain.training.search import SPACE, search
@@ -28,7 +28,7 @@ from entrain.utils.errors import InputError
 
 pytest.importorskip("optuna", reason="optuna is not installed")
 
-PROTOCOL = DirectProtocol(epochs=2, batch_size=128, coarse_steps=10, fine_epochs=0)
+PROTOCOL = Direct(epochs=2, batch_size=128, coarse_steps=10, fine_epochs=0)
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +58,10 @@ def test_trials_are_inside_the_space_and_sorted(digits) -> None:
 
 def test_a_trial_beside_others_is_the_trial_alone(digits) -> None:
     found = search(digits, PROTOCOL, trials=3, side_by_side=3, hidden=8)
-    data = TrainingData(digits, CPU)
+    data = TrainingData(digits, torch.device("cpu"))
     for trial in found:
         values = {**PROTOCOL.__dict__, **trial.settings}
-        stage = Stage(DirectProtocol(**values), "digits", NetworkSpec(hidden=8))
+        stage = Stage(Direct(**values), "digits", NetworkSpec(hidden=8))
         alone = train_stage(stage, data, {}).selected("top1", 0)
         assert alone == pytest.approx(trial.top1, abs=1.0)
 

@@ -10,7 +10,7 @@ import torch
 from entrain import kernels
 from entrain.data import load_dataset
 from entrain.evaluation import trajectory_rmse
-from entrain.rules import Protocol, TeacherSpec
+from entrain.rules import TeacherSpec, TwoStage
 from entrain.rules.training_data import TrainingData
 from entrain.training import TrainingState, train_stage
 from entrain_paper.experiments import (
@@ -106,7 +106,7 @@ def test_what_rounding_decides_is_trained_in_twenty_orders_and_the_rest_in_five(
     assert counts["ZERO-END-ONLY"] == counts["Z-END"] == counts["weight 10"] == 20
     assert counts["TWO-STAGE-END"] == counts["weight 0.1"] == counts["PATH, exact"] == 5
     (solved,), (end,) = found["PATH, exact"], found["TWO-STAGE-END from it"]
-    assert isinstance(solved.rule, Protocol)
+    assert isinstance(solved.rule, TwoStage)
     assert solved.rule.solver == "exact"
     assert end.start == solved
 

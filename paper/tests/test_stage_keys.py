@@ -11,7 +11,7 @@ import pytest
 from entrain.hardware import Delay, Hardware, Levels
 from entrain.hardware.strengths import LADDERS
 from entrain.physics import NetworkSpec
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.rules.chip_training import ChipTraining
 from entrain.training import Stage, digest
 from entrain_paper.experiments import (
@@ -139,7 +139,7 @@ def test_a_setting_that_is_on_by_default_counts_at_every_value() -> None:
 def test_the_name_of_hardware_does_not_count() -> None:
     hardware = Hardware(coupling_levels=Levels(bits=4), delay=Delay(0.1))
     keys = {
-        Stage(DirectProtocol(chips=ChipTraining(each)), "digits", NetworkSpec(8)).key
+        Stage(Direct(chips=ChipTraining(each)), "digits", NetworkSpec(8)).key
         for each in (hardware, replace(hardware, name="mine"))
     }
     assert len(keys) == 1

@@ -20,7 +20,7 @@ import torch
 
 from entrain.data import load_dataset
 from entrain.physics import NetworkSpec
-from entrain.rules import Augmentation, DirectProtocol
+from entrain.rules import Augmentation, Direct
 from entrain.rules.direct import tuned
 from entrain.rules.training_data import TrainingData
 from entrain.training import Stage, train_stage
@@ -42,7 +42,7 @@ ALONE: dict[str, tuple[float, ...]] = {  # a training each
 }
 
 
-def groups(base: DirectProtocol, seeds: int) -> Iterator[tuple[list[dict[str, Any]], Stage]]:
+def groups(base: Direct, seeds: int) -> Iterator[tuple[list[dict[str, Any]], Stage]]:
     """Changes, one for every lane of a stage, and the stage; `base` itself comes first."""
     changes: list[dict[str, Any]] = [{}] + [
         {name: value} for name, values in SIDE_BY_SIDE.items() for value in values
@@ -63,7 +63,7 @@ def groups(base: DirectProtocol, seeds: int) -> Iterator[tuple[list[dict[str, An
             yield [{name: value}] * seeds, _stage(rule, tuple(range(seeds)))
 
 
-def _stage(rule: DirectProtocol, runs: tuple[int, ...]) -> Stage:
+def _stage(rule: Direct, runs: tuple[int, ...]) -> Stage:
     return Stage(rule, "", NetworkSpec(), runs=runs)
 
 
@@ -74,7 +74,7 @@ def _scaled(distorted: Augmentation, factor: float) -> Augmentation:
 
 def search(name: str, epochs: int, steps: int, seeds: int, device: str, path: Path) -> None:
     """Train every group that `path` does not hold yet."""
-    base = replace(tuned(DirectProtocol(), name, epochs=epochs), coarse_steps=steps)
+    base = replace(tuned(Direct(), name, epochs=epochs), coarse_steps=steps)
     rows = json.loads(path.read_text())["rows"] if path.exists() else []
     data = TrainingData(load_dataset(name), torch.device(device))
     for changes, stage in groups(base, seeds):

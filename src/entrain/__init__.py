@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from entrain.models.pretrained import load
     from entrain.models.teacher import Teacher
     from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel
-    from entrain.rules import PROTOCOLS, Augmentation, DirectProtocol, Protocol, TeacherSpec
+    from entrain.rules import PROTOCOLS, Augmentation, Direct, TeacherSpec, TwoStage
     from entrain.sklearn.estimator import KuramotoClassifier
     from entrain.training import Recipe, Stage, Trained
     from entrain.training.train import train
@@ -65,7 +65,7 @@ _HOMES = {
     "entrain.models.pretrained": ["load"],
     "entrain.models.network": ["KuramotoNetwork"],
     "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel"],
-    "entrain.rules": ["PROTOCOLS", "Augmentation", "DirectProtocol", "Protocol", "TeacherSpec"],
+    "entrain.rules": ["PROTOCOLS", "Augmentation", "Direct", "TwoStage", "TeacherSpec"],
     "entrain.models.teacher": ["Teacher"],
     "entrain.evaluation.chip_yield": ["yield_of"],
 }
@@ -75,7 +75,7 @@ __all__ = [
     "PROTOCOLS",
     "Augmentation",
     "Dataset",
-    "DirectProtocol",
+    "Direct",
     "Dynamics",
     "FeatureDataset",
     "FeatureScaling",
@@ -88,7 +88,7 @@ __all__ = [
     "Parameters",
     "PhaseModel",
     "Preprocessing",
-    "Protocol",
+    "TwoStage",
     "Recipe",
     "Split",
     "Stage",

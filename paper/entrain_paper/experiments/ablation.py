@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrain.rules import Protocol
+from entrain.rules import TwoStage
 from entrain.training import Stage
 from entrain_paper.experiments import auxiliary
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
@@ -32,7 +32,7 @@ def measure(context: ExperimentContext) -> Values:
     rows = []
     for name in BOTH:
         for method, stage in students(context.setting, name).items():
-            assert isinstance(stage.rule, Protocol)
+            assert isinstance(stage.rule, TwoStage)
             weight = stage.rule.endpoint_weight
             terms = [("L_path", stage.rule.path_weight), ("L_end", weight)]
             rows.append(

@@ -11,7 +11,7 @@ from torch import Tensor
 from entrain.evaluation import margin, summarise
 from entrain.evaluation.measure import chunks
 from entrain.models.network import KuramotoNetwork
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.training import Stage
 from entrain_paper.experiments import direct, main_stages
 from entrain_paper.experiments.setting import BOTH, Setting
@@ -26,7 +26,7 @@ def observed(setting: Setting, name: str, factor: float) -> Stage:
     """Networks trained, for a quarter of the epochs, to be read at another time."""
     stage = direct.stage(setting, name)
     epochs = max(2, setting.direct_epochs // 4)
-    assert isinstance(stage.rule, DirectProtocol)
+    assert isinstance(stage.rule, Direct)
     shorter = replace(stage.rule, epochs=epochs, fine_epochs=1, unaugmented_epochs=1)
     dynamics = stage.network.dynamics
     dynamics = replace(dynamics, observation_time=factor * dynamics.observation_time)

@@ -10,7 +10,7 @@ import torch
 from entrain import kernels
 from entrain.evaluation import summarise
 from entrain.physics import NetworkSpec, energy
-from entrain.rules import DirectProtocol, EquilibriumPropagation
+from entrain.rules import Direct, EquilibriumPropagation
 from entrain.training import Stage
 from entrain_paper.experiments import direct, recurrence
 from entrain_paper.experiments.published import published
@@ -60,7 +60,7 @@ def _equilibrium(setting: Setting, name: str) -> Stage:
 def _frozen(setting: Setting, name: str) -> Stage:
     """Random couplings as strong as trained ones, and no biases: only input weights are trained."""
     found = recurrence.stage(setting, name, recurrence.TRAINING)
-    assert isinstance(found.rule, DirectProtocol)
+    assert isinstance(found.rule, Direct)
     return replace(found, rule=replace(found.rule, frozen=("couplings", "biases")))
 
 
@@ -91,7 +91,7 @@ def own_row(context: ExperimentContext, dataset: str, own: Own) -> Values:
     tops = [run["top1"] for run in context.test(dataset, stage)[:count]]
     each = summarise(tops)
     network = context.networks(stage)[0]
-    frozen = stage.rule.frozen if isinstance(stage.rule, DirectProtocol) else ()
+    frozen = stage.rule.frozen if isinstance(stage.rule, Direct) else ()
     learnt = {
         "input_weights": network.input_weights.numel(),
         "biases": network.biases.numel(),

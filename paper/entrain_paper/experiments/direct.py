@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from entrain.physics import NetworkSpec
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.rules.direct import tuned
 from entrain.training import Stage
 from entrain_paper.experiments.setting import MNIST, Setting
@@ -22,7 +22,7 @@ def stage(
     """Networks of one size, one per run, with the settings found for the dataset."""
     dataset = setting.dataset(name)
     epochs = setting.direct_epochs if epochs is None else epochs
-    protocol = tuned(DirectProtocol(), dataset, epochs=epochs, augmented=augmented)
+    protocol = tuned(Direct(), dataset, epochs=epochs, augmented=augmented)
     return Stage(
         replace(protocol, batch_size=setting.batch_size),
         dataset,
@@ -31,7 +31,7 @@ def stage(
     )
 
 
-def refined(rule: DirectProtocol, name: str) -> DirectProtocol:
+def refined(rule: Direct, name: str) -> Direct:
     """With what the searches in results/searches/records-*.json found on validation at the main
     size."""
     if name == MNIST:

@@ -11,7 +11,7 @@ import numpy as np
 from entrain.evaluation import summarise
 from entrain.evaluation.chips import accuracies_on_chips
 from entrain.hardware import Hardware, preset
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.rules.chip_training import ChipTraining
 from entrain.training import Stage
 from entrain_paper.experiments import direct, main_stages
@@ -72,7 +72,7 @@ def trained_for(
     """Networks trained by DIRECT for chips of one kind, one per run. `settings` has, by dataset,
     fields of DIRECT that differ from the usual ones."""
     stage = direct.stage(setting, name, hidden, epochs=epochs)
-    assert isinstance(stage.rule, DirectProtocol)
+    assert isinstance(stage.rule, Direct)
     rule = stage.rule.for_chips(ChipTraining(hardware), stage.dataset)
     return replace(stage, rule=replace(rule, **(settings or {}).get(name, {})))
 

@@ -6,7 +6,7 @@ the source, A counted from a stated architecture.
 
 from __future__ import annotations
 
-from entrain.rules import Protocol
+from entrain.rules import TwoStage
 from entrain.training import Stage
 from entrain_paper.experiments import main_stages, widths
 from entrain_paper.experiments.published import CITATIONS, published
@@ -61,7 +61,7 @@ def measure_protocols(context: ExperimentContext) -> Values:
     rollouts = {
         method: int(stage.rule.has_endpoint)
         for method, stage in students.items()
-        if isinstance(stage.rule, Protocol)
+        if isinstance(stage.rule, TwoStage)
     }
     ours = {
         "system": "Entrain",

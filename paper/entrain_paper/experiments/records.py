@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.training import Stage
 from entrain_paper.experiments import direct
 from entrain_paper.experiments.comparison import Claim, Comparison
@@ -59,7 +59,7 @@ def fine(setting: Setting, name: str) -> Stage:
     settings. (At 138 oscillators they were no better on validation than the usual ones.)"""
     usual = direct.stage(setting, name)
     longer = direct.stage(setting, name, epochs=max(1, int(_TIMES_LONGER[name] * usual.epochs)))
-    assert isinstance(longer.rule, DirectProtocol)
+    assert isinstance(longer.rule, Direct)
     rule = replace(longer.rule, coarse_steps=longer.network.dynamics.steps)
     return replace(longer, rule=direct.refined(rule, name))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.training import Stage
 from entrain_paper.experiments import direct
 from entrain_paper.experiments.setting import BOTH, Setting
@@ -24,7 +24,7 @@ WITHOUT = ("nothing", HIDDEN, TRAINING, *STEPS)
 def stage(setting: Setting, name: str, without: str, outputs: int = 10) -> Stage:
     """DIRECT with its usual settings and a part removed."""
     full = direct.stage(setting, name)
-    assert isinstance(full.rule, DirectProtocol)
+    assert isinstance(full.rule, Direct)
     network, rule = full.network, full.rule
     if without == HIDDEN:
         graph = torch.zeros(network.hidden + outputs, network.hidden + outputs, dtype=torch.bool)

@@ -13,7 +13,7 @@ from entrain.hardware import Hardware, PhaseNoise
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import (
     PROTOCOLS,
-    DirectProtocol,
+    Direct,
     EquilibriumPropagation,
     SimultaneousPerturbation,
     Tensors,
@@ -92,7 +92,7 @@ class Point:
         """Of the free relaxation."""
         return Dynamics(1.0, self.time, round(self.time / self.step))
 
-    def rule(self, name: str, directions: int) -> DirectProtocol:
+    def rule(self, name: str, directions: int) -> Direct:
         """The rule of that name at this point."""
         found, chips = PROTOCOLS[name], None
         if self.noise:
@@ -119,14 +119,14 @@ class Gradients:
         inputs = data.preprocessing(data.train.features[: self._size.images]).to(device)
         labels = torch.from_numpy(data.train.labels[: self._size.images]).to(device)
         self._examples, self._outputs = Examples(labels, inputs), len(data.class_names)
-        self.exact = self._of(DirectProtocol(gain=_GAIN), DirectTask, _AT_REST)
+        self.exact = self._of(Direct(gain=_GAIN), DirectTask, _AT_REST)
 
     def by(self, name: str, at: Point) -> Values:
         """Cosine of the angle to the exact gradient, and relative length, for each part."""
         found = self._of(at.rule(name, self._size.directions), _TASKS[name], at.dynamics)
         return {part: beside(found[part], self.exact[part]) for part in PARTS}
 
-    def _of(self, rule: DirectProtocol, task: type[DirectTask], dynamics: Dynamics) -> Tensors:
+    def _of(self, rule: Direct, task: type[DirectTask], dynamics: Dynamics) -> Tensors:
         examples, network = self._examples, replace(self._stage.network, dynamics=dynamics)
         at_work = task(rule, examples, examples, network, self._outputs, seed=0)
         rows = torch.arange(len(examples.labels), device=examples.labels.device)[None]

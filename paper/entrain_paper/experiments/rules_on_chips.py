@@ -10,7 +10,7 @@ from typing import Any
 from entrain.evaluation import summarise
 from entrain.hardware import Hardware, Levels, Mismatch, PhaseNoise
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import PROTOCOLS, DirectProtocol, EquilibriumPropagation
+from entrain.rules import PROTOCOLS, Direct, EquilibriumPropagation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import tuned
 from entrain.training import Stage
@@ -39,7 +39,7 @@ def stage(setting: Setting, rule: str, place: str) -> Stage:
     """Networks that a rule trains on the chip or on the ideal network, one per run."""
     dataset = setting.dataset(MNIST)
     found = PROTOCOLS[rule]
-    assert isinstance(found, DirectProtocol)
+    assert isinstance(found, Direct)
     epochs = min(RULES[rule], setting.direct_epochs)
     if rule == "DIRECT":  # without distortions, as the other rules
         found = replace(tuned(found, dataset, augmented=False), weight_decay=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from entrain.physics import NetworkSpec
-from entrain.rules import PAPER_PROTOCOLS, Protocol, TeacherSpec
+from entrain.rules import PAPER_PROTOCOLS, TeacherSpec, TwoStage
 from entrain.rules.teacher import TeacherSelection
 from entrain.training import Stage, teacher_stage
 from entrain.utils.errors import positive_int
@@ -119,7 +119,7 @@ class Setting:
             start=path if sized.is_continuation else None,
         )
 
-    def _sized(self, protocol: Protocol, epochs: int) -> Protocol:
+    def _sized(self, protocol: TwoStage, epochs: int) -> TwoStage:
         return replace(
             protocol, epochs=epochs, batch_size=self.batch_size, path_nodes=self.path_nodes
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from entrain.evaluation import trajectory_rmse
-from entrain.rules import Protocol
+from entrain.rules import TwoStage
 from entrain.training import Stage
 from entrain_paper.experiments import auxiliary, trajectory
 from entrain_paper.experiments.published import published
@@ -52,8 +52,8 @@ def branches(setting: Setting, name: str) -> dict[str, list[Stage]]:
     return found | {EXACT["PATH"]: [solved], EXACT["TWO-STAGE-END"]: [setting.go_on(solved)]}
 
 
-def _exact(path: Stage) -> Protocol:
-    assert isinstance(path.rule, Protocol)
+def _exact(path: Stage) -> TwoStage:
+    assert isinstance(path.rule, TwoStage)
     return replace(path.rule, solver="exact", epochs=1)
 
 

@@ -15,7 +15,7 @@ from entrain.evaluation import evaluate, scores_of, summarise
 from entrain.models.network import KuramotoNetwork
 from entrain.models.teacher import Teacher
 from entrain.physics import path_coefficients
-from entrain.rules import Protocol
+from entrain.rules import TwoStage
 from entrain.training import Stage, TrainingState, best_lane, digest
 from entrain_paper.experiments.comparison import Comparison
 from entrain_paper.experiments.setting import Setting
@@ -114,7 +114,7 @@ class ExperimentContext:
         state, found = self.state(stage), []
         inputs, labels = self.examples(name)
         targets: list[Tensor | None] = [None]
-        if isinstance(stage.rule, Protocol):
+        if isinstance(stage.rule, TwoStage):
             targets = [self.teacher(teacher).targets(inputs) for teacher in stage.teachers]
         for lane, network in enumerate(self.networks(stage)):
             scores = scores_of(network, inputs)

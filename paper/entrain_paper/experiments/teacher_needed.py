@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from entrain.physics import NetworkSpec
-from entrain.rules import DirectProtocol, Protocol
+from entrain.rules import Direct, TwoStage
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Claim, Comparison
 from entrain_paper.experiments.setting import MNIST, Setting
@@ -20,13 +20,13 @@ def _path(setting: Setting, *, exact: bool) -> Stage:
     path = setting.main_path(MNIST)
     if not exact:
         return path
-    assert isinstance(path.rule, Protocol)
+    assert isinstance(path.rule, TwoStage)
     return replace(path, rule=replace(path.rule, solver="exact", epochs=1))
 
 
 def stage(setting: Setting, start: str, objective: str) -> Stage:
     """Plain AdamW without augmentation, the same epochs and rates everywhere."""
-    protocol = DirectProtocol(
+    protocol = Direct(
         epochs=max(2, setting.direct_epochs // 10),
         batch_size=setting.batch_size,
         input_rate=3e-3,

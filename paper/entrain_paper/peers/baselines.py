@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from entrain.rules import DirectProtocol, Tensors
+from entrain.rules import Direct, Tensors
 from entrain.rules.direct import tuned
 from entrain_paper.peers.interface import Peer
 from entrain_paper.peers.layers import glorot, linear, uniform
@@ -82,7 +82,7 @@ class DistortedPerceptron(Perceptron):
 
     def for_dataset(self, dataset: str) -> Peer:
         """The distortions of a dataset."""
-        return replace(self, augmentation=tuned(DirectProtocol(), dataset.lower()).augmentation)
+        return replace(self, augmentation=tuned(Direct(), dataset.lower()).augmentation)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from entrain.rules import DirectProtocol, Tensors
+from entrain.rules import Direct, Tensors
 from entrain.rules.direct import tuned
 from entrain_paper.peers.interface import Peer
 from entrain_paper.peers.layers import glorot, linear
@@ -86,7 +86,7 @@ class NeuralMemory(Peer):
     def for_dataset(self, dataset: str) -> NeuralMemory:
         if not self.distorted:
             return self
-        return replace(self, augmentation=tuned(DirectProtocol(), dataset.lower()).augmentation)
+        return replace(self, augmentation=tuned(Direct(), dataset.lower()).augmentation)
 
     def quick(self) -> NeuralMemory:
         """Fewer units too."""

@@ -55,7 +55,7 @@ def command(
     from entrain import kernels
     from entrain.cli.progress import fraction_bar
     from entrain.cluster import LocalEngine, engine_named
-    from entrain.rules import DirectProtocol, TeacherSpec
+    from entrain.rules import Direct, TeacherSpec
     from entrain.training.search import SPACE, search
     from entrain.training.trials import plain_trial
     from entrain.utils.errors import positive_int, seed_number
@@ -66,7 +66,7 @@ def command(
     own = own_data(dataset, label, image_size)
     worker = engine_named(engine, address, device)
     data = read(dataset, data_dir, own)
-    protocol = DirectProtocol().tuned_for(data.name, len(data.train))
+    protocol = Direct().tuned_for(data.name, len(data.train))
     protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
     path = out_file or Path("runs") / f"search-{data.name}.json"
     if isinstance(worker, LocalEngine):

@@ -207,14 +207,14 @@ def options_of(recipe: Recipe, error: DivergedError) -> str:
 
 
 def _advice(recipe: Recipe, protocol: Rule | None, run: int) -> str:
-    from entrain.rules import Protocol
+    from entrain.rules import TwoStage
     from entrain.training import time_advice
 
     if protocol is None:
         return "Lower its learning rate"
     if (advice := time_advice(recipe.spec.dynamics)) is not None:
         return advice[0].upper() + advice[1:] + TIME_OPTIONS
-    if not isinstance(protocol, Protocol):
+    if not isinstance(protocol, TwoStage):
         return f"Lower its rates (--set {protocol.name}.input_rate=..., .coupling_rate=...)"
     option = "path" if protocol.name == "PATH" else "endpoint"
     rate = protocol.learning_rate

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from entrain.rules.augmentation import Augmentation
-from entrain.rules.direct import DIRECT_PROTOCOLS, DirectProtocol
+from entrain.rules.direct import DIRECT_PROTOCOLS, Direct
 from entrain.rules.equilibrium import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
 from entrain.rules.interface import Assignment, Rule, Task, Tensors
 from entrain.rules.pretrained import Pretrained
 from entrain.rules.spsa import SPSA_PROTOCOLS, SimultaneousPerturbation
 from entrain.rules.teacher import TeacherSpec
-from entrain.rules.two_stage import PAPER_PROTOCOLS, Protocol, Solver
+from entrain.rules.two_stage import PAPER_PROTOCOLS, Solver, TwoStage
 from entrain.utils.errors import InputError, unknown_name
 
 __all__ = [
@@ -26,10 +26,10 @@ __all__ = [
     "RULES",
     "Assignment",
     "Augmentation",
-    "DirectProtocol",
+    "Direct",
     "EquilibriumPropagation",
     "Pretrained",
-    "Protocol",
+    "TwoStage",
     "Rule",
     "SimultaneousPerturbation",
     "Solver",
@@ -44,8 +44,8 @@ RULES: dict[str, type[Rule]] = {
     rule.kind: rule
     for rule in (
         TeacherSpec,
-        Protocol,
-        DirectProtocol,
+        TwoStage,
+        Direct,
         EquilibriumPropagation,
         SimultaneousPerturbation,
         Pretrained,

@@ -1,4 +1,4 @@
-"""Protocol DIRECT as a value: learning from labels alone, and what suits which data."""
+"""TwoStage DIRECT as a value: learning from labels alone, and what suits which data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END", "GIVEN"]
 
 
 @dataclass(frozen=True)
-class DirectProtocol(Rule):
+class Direct(Rule):
     r"""Cross-entropy of softmax(gain cos theta_out(t_f)) with the labels, by AdamW.
 
     Input weights learn at `input_rate`, biases and couplings at `coupling_rate`; both rise
@@ -119,7 +119,7 @@ class DirectProtocol(Rule):
                 raise unknown_name("frozen tensor", str(each), TRAINED)
 
     @classmethod
-    def from_settings(cls, values: dict[str, Any]) -> DirectProtocol:
+    def from_settings(cls, values: dict[str, Any]) -> Direct:
         """The protocol with these fields; the augmentation's are a dictionary of its own."""
         distorted = values.get("augmentation", {})
         if not isinstance(distorted, dict):
@@ -145,14 +145,14 @@ class DirectProtocol(Rule):
         values = values_per_run(self.gain)
         return values[run if len(values) > 1 else 0]
 
-    def tuned_for(self, dataset: str, examples: int) -> DirectProtocol:
+    def tuned_for(self, dataset: str, examples: int) -> Direct:
         """With the settings found for the datasets of the package, or for `examples` of others."""
         found = tuned(self, dataset)
         if dataset == "digits":  # 1,197 images: small batches, or there are few steps
             return replace(found, batch_size=32, epochs=60)
         return found if dataset in DATASETS else replace(found, **small_set(examples))
 
-    def for_chips(self, training: ChipTraining, dataset: str) -> DirectProtocol:
+    def for_chips(self, training: ChipTraining, dataset: str) -> Direct:
         """Trained for chips, with gentler distortions where those of the ideal network were found
         to leave too little room for the chips' imperfections."""
         usual, gentle = (
@@ -226,12 +226,12 @@ def _check_weights(weights: object) -> None:
         raise InputError(f"class_weights must not all be 0, got {weights!r}")
 
 
-DIRECT_PROTOCOLS: dict[str, DirectProtocol] = {
+DIRECT_PROTOCOLS: dict[str, Direct] = {
     protocol.name: protocol
     for protocol in (
-        DirectProtocol(),
-        DirectProtocol("DIRECT-FROM-PATH", "PATH"),
-        DirectProtocol("DIRECT-FROM-TWO-STAGE", "TWO-STAGE-END"),
+        Direct(),
+        Direct("DIRECT-FROM-PATH", "PATH"),
+        Direct("DIRECT-FROM-TWO-STAGE", "TWO-STAGE-END"),
     )
 }
 
@@ -247,9 +247,7 @@ _AUGMENTATION = {
 _ON_CHIPS = {"mnist": Augmentation(shift=1.0, rotation=5.0, scale=0.07, shear=2.0, elastic=0.3)}
 
 
-def tuned(
-    protocol: DirectProtocol, dataset: str, *, epochs: int = 150, augmented: bool = True
-) -> DirectProtocol:
+def tuned(protocol: Direct, dataset: str, *, epochs: int = 150, augmented: bool = True) -> Direct:
     """`protocol` with the settings found for MNIST and Fashion-MNIST (and their small parts).
 
     Without augmentation training is a fifth as long: a longer one overfits.

@@ -12,7 +12,7 @@ from entrain import kernels
 from entrain.evaluation import metrics
 from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, readout_with_pullback, small_random
-from entrain.rules.direct import DirectProtocol
+from entrain.rules.direct import Direct
 from entrain.rules.interface import Tensors, per_run, shuffled
 from entrain.rules.on_chips import Back, OnChips
 from entrain.rules.repeated_step import RepeatedSteps
@@ -34,7 +34,7 @@ class DirectTask:
 
     def __init__(
         self,
-        protocol: DirectProtocol,
+        protocol: Direct,
         train: Examples,
         validation: Examples,
         network: NetworkSpec,

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from entrain.data import DATASETS
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules.direct import DirectProtocol, small_batch
+from entrain.rules.direct import Direct, small_batch
 from entrain.rules.interface import Assignment, PerRun, Rule, Task
 from entrain.utils.errors import InputError, one_of, positive_float, positive_int
 
@@ -18,7 +18,7 @@ _IN_THE_ENERGY = ("frequencies", "injection")
 
 
 @dataclass(frozen=True)
-class EquilibriumPropagation(DirectProtocol):
+class EquilibriumPropagation(Direct):
     r"""Two nudged equilibria in place of the adjoint (Scellier and Bengio 2017).
 
     The network relaxes freely for its observation time; then, from there, for `nudged_steps` more
@@ -39,7 +39,7 @@ class EquilibriumPropagation(DirectProtocol):
     differ by 2 beta. A chip averages it away: d E / d p is the mean of the last `averaged_steps`
     steps.
 
-    Everything else is as in `DirectProtocol`: AdamW, averaging, chips. On chips the phases are the
+    Everything else is as in `Direct`: AdamW, averaging, chips. On chips the phases are the
     chip's own, and the update is applied to the numbers it was given: no model of it is needed.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from entrain.rules.direct import DirectProtocol
+from entrain.rules.direct import Direct
 from entrain.rules.interface import Assignment, PerRun, Task
 from entrain.utils.errors import InputError, one_of, positive_float, positive_int
 
@@ -13,7 +13,7 @@ Perturbed = Literal["fields", "weights"]
 
 
 @dataclass(frozen=True)
-class SimultaneousPerturbation(DirectProtocol):
+class SimultaneousPerturbation(Direct):
     r"""Simultaneous perturbation (Spall 1992): the loss with all numbers moved at once, both ways.
 
         g = Delta ( L(p + c Delta) - L(p - c Delta) ) / (2 c),   Delta of +1 and -1 at random,
@@ -23,7 +23,7 @@ class SimultaneousPerturbation(DirectProtocol):
     signs and its own loss, in place of all input weights and biases: their gradients follow from
     those of the fields. Couplings are moved by `coupling_size`, input weights ("weights") by
     `weight_size`. The mean of `directions` such estimates is taken. Everything else is as in
-    `DirectProtocol`.
+    `Direct`.
     """
 
     kind: ClassVar[str] = "spsa"

@@ -28,7 +28,7 @@ PATH_NODES = 32  # give the sum of 200 terms to 1e-6 where artanh targets reach 
 
 
 @dataclass(frozen=True)
-class Protocol(Rule):
+class TwoStage(Rule):
     """How a student is trained: plain SGD on path_weight L_path + endpoint_weight L_end.
 
     `start` is exact zero or the selected PATH checkpoint of the same run. `selection` takes the
@@ -85,7 +85,7 @@ class Protocol(Rule):
                 )
 
     @classmethod
-    def from_settings(cls, values: dict[str, Any]) -> Protocol:
+    def from_settings(cls, values: dict[str, Any]) -> TwoStage:
         """The protocol with these fields; those of its chips are a dictionary of their own."""
         return cls(**values | chips_of(values))
 
@@ -118,7 +118,7 @@ class Protocol(Rule):
         """An epoch through time takes about four times as long as one along the path."""
         return 4.0 if self.has_endpoint else 1.0
 
-    def tuned_for(self, dataset: str, examples: int) -> Protocol:
+    def tuned_for(self, dataset: str, examples: int) -> TwoStage:
         """The paper's settings, and what suits the small digits: small batches.
 
         Inputs of a fifth of MNIST's norm make the path loss flatter in the input weights, so that
@@ -130,7 +130,7 @@ class Protocol(Rule):
             return replace(self, batch_size=32, learning_rate=60_000.0, epochs=40)
         return replace(self, batch_size=32)
 
-    def with_solver(self, solver: str) -> Protocol:
+    def with_solver(self, solver: str) -> TwoStage:
         """With the exact Stage I and its few weighted times, or as the paper has it."""
         if solver == "sgd":
             return self
@@ -189,14 +189,14 @@ class Protocol(Rule):
 
 # Name, start, path weight, endpoint weight, learning rate, epochs. The three branches that the
 # paper runs in its ablation alone carry the ablation's learning rate, 30.
-PAPER_PROTOCOLS: dict[str, Protocol] = {
+PAPER_PROTOCOLS: dict[str, TwoStage] = {
     p.name: p
     for p in (
-        Protocol("PATH", "zero", 1.0, 0.0, 3000.0, 300, "endpoint-rmse"),
-        Protocol("PATH-CONT", "PATH", 1.0, 0.0, 10.0, 20),
-        Protocol("TWO-STAGE-END", "PATH", 1.0, 1.0, 10.0, 20),
-        Protocol("PRETRAIN-END-ONLY", "PATH", 0.0, 1.0, 30.0, 20),
-        Protocol("Z-END", "zero", 1.0, 1.0, 30.0, 20),
-        Protocol("ZERO-END-ONLY", "zero", 0.0, 1.0, 30.0, 20),
+        TwoStage("PATH", "zero", 1.0, 0.0, 3000.0, 300, "endpoint-rmse"),
+        TwoStage("PATH-CONT", "PATH", 1.0, 0.0, 10.0, 20),
+        TwoStage("TWO-STAGE-END", "PATH", 1.0, 1.0, 10.0, 20),
+        TwoStage("PRETRAIN-END-ONLY", "PATH", 0.0, 1.0, 30.0, 20),
+        TwoStage("Z-END", "zero", 1.0, 1.0, 30.0, 20),
+        TwoStage("ZERO-END-ONLY", "zero", 0.0, 1.0, 30.0, 20),
     )
 }

@@ -23,7 +23,7 @@ from entrain.rules.interface import Tensors, per_run, shuffled
 from entrain.rules.on_chips import OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import TeacherData
-from entrain.rules.two_stage import Protocol
+from entrain.rules.two_stage import TwoStage
 
 
 class TwoStageTask:
@@ -37,7 +37,7 @@ class TwoStageTask:
 
     def __init__(
         self,
-        protocol: Protocol,
+        protocol: TwoStage,
         train: TeacherData,
         validation: TeacherData,
         network: NetworkSpec,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from entrain.hardware import Hardware, find
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import small_set, tuned
 from entrain.utils.device import choose_device
@@ -59,7 +59,7 @@ class Settings:
             verbose=_whole("verbose", _count(given.verbose), least=0),
         )
 
-    def protocol(self, examples: int, classes: int) -> DirectProtocol:
+    def protocol(self, examples: int, classes: int) -> Direct:
         """DIRECT as for any table of so many examples. A single class leaves nothing to learn."""
         changes: dict[str, Any] = small_set(examples, self.batch_size)
         if self.epochs is not None:
@@ -67,7 +67,7 @@ class Settings:
         if classes == 1:
             changes |= {"epochs": 1}
         return replace(
-            tuned(DirectProtocol(), "table"),
+            tuned(Direct(), "table"),
             input_rate=self.input_rate,
             coupling_rate=self.coupling_rate,
             gain=self.gain,

@@ -11,7 +11,7 @@ from entrain.data import DATASETS, Dataset
 from entrain.hardware import Hardware, find
 from entrain.models.model import read_model
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import DirectProtocol, Protocol, Rule, Solver, TeacherSpec, protocol_named
+from entrain.rules import Direct, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import class_weights_of
 from entrain.rules.interface import one_of
@@ -172,9 +172,7 @@ class Options:
     def _adjusted(self, recipe: Recipe, chosen: list[Rule], data: Dataset) -> Recipe:
         epochs = self._epochs(chosen)
         weights = class_weights_of(self.class_weight, data.train.labels, data.class_names)
-        if weights is not None and not any(
-            isinstance(rule, DirectProtocol) for rule in recipe.protocols
-        ):
+        if weights is not None and not any(isinstance(rule, Direct) for rule in recipe.protocols):
             names = ", ".join(rule.name for rule in recipe.protocols)
             raise InputError(f"class_weight is for DIRECT, which learns from labels; got {names}")
         chips = None
@@ -296,7 +294,7 @@ def _can_learn_on_chips(rule: Rule, solver: Solver) -> bool:
 
 
 def _kind(rule: Rule) -> str:
-    if not isinstance(rule, Protocol):
+    if not isinstance(rule, TwoStage):
         return "direct"
     return "path" if rule.name == "PATH" else "endpoint"
 

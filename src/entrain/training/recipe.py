@@ -10,11 +10,11 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import (
     PAPER_PROTOCOLS,
     PROTOCOLS,
-    DirectProtocol,
-    Protocol,
+    Direct,
     Rule,
     Solver,
     TeacherSpec,
+    TwoStage,
     from_json,
     protocol_named,
 )
@@ -55,7 +55,7 @@ class Recipe:
         for protocol in self.protocols:
             if not isinstance(protocol, Rule) or isinstance(protocol, TeacherSpec):
                 raise InputError(
-                    f"protocols must be rules such as DirectProtocol(), got {protocol!r}; "
+                    f"protocols must be rules such as Direct(), got {protocol!r}; "
                     "Recipe.for_dataset takes names"
                 )
         for what, value, kind in (
@@ -143,12 +143,12 @@ class Recipe:
         """
 
         def change(protocol: Rule) -> Rule:
-            if isinstance(protocol, DirectProtocol):
+            if isinstance(protocol, Direct):
                 changes = dict(direct or {})
                 chips = changes.pop("chips", None)
                 changed = replace(protocol, **changes)
                 return changed if chips is None else changed.for_chips(chips, self.dataset)
-            if not isinstance(protocol, Protocol):  # another rule takes what it has a field for
+            if not isinstance(protocol, TwoStage):  # another rule takes what it has a field for
                 known = protocol.settings()
                 return replace(protocol, **{n: v for n, v in (direct or {}).items() if n in known})  # type: ignore[type-var]
             changes = dict((path if protocol.name == "PATH" else endpoint) or {})

@@ -13,7 +13,7 @@ from entrain.models.model import Model
 from entrain.models.network import KuramotoNetwork
 from entrain.physics import NetworkSpec
 from entrain.physics.parameters import layered_graph
-from entrain.rules import DirectProtocol, Pretrained
+from entrain.rules import Direct, Pretrained
 from entrain.rules.chip_training import ChipTraining
 from entrain.training.recipe import Recipe
 from entrain.utils.errors import InputError
@@ -47,7 +47,7 @@ def retraining(
             f"{path}: was trained on {model.dataset} ({model.network.inputs} inputs, "
             f"{len(model.class_names)} classes), got {data.name}"
         )
-    usual = DirectProtocol().tuned_for(data.name, len(data.train))
+    usual = Direct().tuned_for(data.name, len(data.train))
     training = ChipTraining(model.hardware, chips=1, onset=0.0, chip=0)
     rule = replace(
         usual.for_chips(training, data.name),

@@ -17,7 +17,7 @@ import torch
 from entrain.cluster import Engine, LocalEngine
 from entrain.data import Dataset, fingerprint
 from entrain.physics import NetworkSpec
-from entrain.rules import DirectProtocol
+from entrain.rules import Direct
 from entrain.rules.training_data import TrainingData
 from entrain.training.stages import Stage, digest, train_stage
 from entrain.training.trials import Settings, Trial, run_trials
@@ -35,7 +35,7 @@ SPACE: dict[str, tuple[float, float]] = {
 
 def search(
     data: Dataset,
-    protocol: DirectProtocol,
+    protocol: Direct,
     *,
     trials: int,
     engine: Engine | None = None,
@@ -52,7 +52,7 @@ def search(
     Parameters
     ----------
     data : Dataset
-    protocol : DirectProtocol
+    protocol : Direct
         The settings that are not searched, `epochs` among them.
     trials : int
         The number of settings.
@@ -101,7 +101,7 @@ class _Problem:
     """What all trials share; its data go to the device once."""
 
     data: Dataset
-    protocol: DirectProtocol
+    protocol: Direct
     hidden: int
     seed: int
 
