@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from command_line import Invoke, Refuse, environment, printed
 from entrain import load

@@ -36,7 +36,7 @@ __all__ = [
     "teacher_stage",
     "test_results",
     "time_advice",
-    "train_task",
     "train_stage",
+    "train_task",
     "unpack_state",
 ]
