@@ -196,6 +196,6 @@ def test_every_module_can_be_imported_where_there_is_no_posix() -> None:
 
 def test_the_public_names_are_all_there() -> None:
     assert all(getattr(entrain, name) is not None for name in entrain.__all__)
-    assert set(entrain._HOME) == set(entrain.__all__)
+    assert set(entrain._ATTRIBUTES) == set(entrain.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         entrain.nothing  # noqa: B018

@@ -6,8 +6,8 @@
     model = trained.model               # 74 oscillators that read raw pixels
     model = entrain.train(X, y).model   # your own arrays, data frames or files
 
-The names below are the public interface; each is loaded when it is first used, so that
-`entrain --help` does not wait for PyTorch.
+The names below are the public interface. Each is loaded at first use, so that `import entrain`
+and `entrain --help` do not wait for PyTorch.
 """
 
 import importlib
@@ -16,6 +16,22 @@ from typing import TYPE_CHECKING, Any
 from entrain.utils.threads import configure_threads
 
 if TYPE_CHECKING:
+    from entrain import (
+        calibration,
+        cluster,
+        cost,
+        data,
+        evaluation,
+        export,
+        hardware,
+        kernels,
+        models,
+        physics,
+        plots,
+        rules,
+        sklearn,
+        training,
+    )
     from entrain.calibration.calibrate import calibrate
     from entrain.cost import cost_of
     from entrain.data import (
@@ -36,84 +52,65 @@ if TYPE_CHECKING:
     from entrain.models.teacher import Teacher
     from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel
     from entrain.rules import PROTOCOLS, Augmentation, Direct, TeacherSpec, TwoStage
-    from entrain.sklearn.estimator import KuramotoClassifier
+    from entrain.sklearn import KuramotoClassifier
     from entrain.training import Recipe, Stage, Trained
     from entrain.training.train import train
     from entrain.utils.errors import InputError
 
 __version__ = "0.2.0"
 
-_HOMES = {
-    "entrain.training.train": ["train"],
+_MODULES: dict[str, list[str]] = {
     "entrain.calibration": ["calibrate"],
+    "entrain.cluster": [],
     "entrain.cost": ["cost_of"],
     "entrain.data": [
-        "Dataset",
-        "FeatureDataset",
-        "FeatureScaling",
-        "ImageDataset",
-        "Preprocessing",
-        "Split",
-        "load_dataset",
-        "load_own",
-        "load_test_split",
+        *("Dataset", "FeatureDataset", "FeatureScaling", "ImageDataset", "Preprocessing", "Split"),
+        *("load_dataset", "load_own", "load_test_split"),
     ],
-    "entrain.utils.errors": ["InputError"],
-    "entrain.sklearn.estimator": ["KuramotoClassifier"],
-    "entrain.training": ["Recipe", "Stage", "Trained"],
-    "entrain.models.model": ["Model"],
-    "entrain.models.pretrained": ["load"],
-    "entrain.models.network": ["KuramotoNetwork"],
-    "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel"],
-    "entrain.rules": ["PROTOCOLS", "Augmentation", "Direct", "TwoStage", "TeacherSpec"],
-    "entrain.models.teacher": ["Teacher"],
+    "entrain.evaluation": [],
     "entrain.evaluation.chip_yield": ["yield_of"],
+    "entrain.export": [],
+    "entrain.hardware": [],
+    "entrain.kernels": [],
+    "entrain.models": [],
+    "entrain.models.model": ["Model"],
+    "entrain.models.network": ["KuramotoNetwork"],
+    "entrain.models.pretrained": ["load"],
+    "entrain.models.teacher": ["Teacher"],
+    "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel"],
+    "entrain.plots": [],
+    "entrain.rules": ["PROTOCOLS", "Augmentation", "Direct", "TeacherSpec", "TwoStage"],
+    "entrain.sklearn": ["KuramotoClassifier"],
+    "entrain.training": ["Recipe", "Stage", "Trained"],
+    "entrain.training.train": ["train"],
+    "entrain.utils.errors": ["InputError"],
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
+_ATTRIBUTES: dict[str, tuple[str, str | None]] = {
+    name: (module, name) for module, names in _MODULES.items() for name in names
+}
+_ROOMS = [module for module in _MODULES if module.count(".") == 1]
+_ATTRIBUTES |= {module.split(".")[1]: (module, None) for module in _ROOMS}
 
-__all__ = [
-    "PROTOCOLS",
-    "Augmentation",
-    "Dataset",
-    "Direct",
-    "Dynamics",
-    "FeatureDataset",
-    "FeatureScaling",
-    "ImageDataset",
-    "InputError",
-    "KuramotoClassifier",
-    "KuramotoNetwork",
-    "Model",
-    "NetworkSpec",
-    "Parameters",
-    "PhaseModel",
-    "Preprocessing",
-    "Recipe",
-    "Split",
-    "Stage",
-    "Teacher",
-    "TeacherSpec",
-    "Trained",
-    "TwoStage",
-    "calibrate",
-    "cost_of",
-    "load",
-    "load_dataset",
-    "load_own",
-    "load_test_split",
-    "train",
-    "yield_of",
-]
+__all__ = ["PROTOCOLS", "Augmentation", "Direct", "Recipe", "Stage", "TeacherSpec", "TwoStage"]
+__all__ += ["Dataset", "FeatureDataset", "FeatureScaling", "ImageDataset", "Preprocessing", "Split"]
+__all__ += ["Dynamics", "KuramotoClassifier", "KuramotoNetwork", "Model", "NetworkSpec"]
+__all__ += ["InputError", "Parameters", "PhaseModel", "Teacher", "Trained"]
+__all__ += ["calibrate", "cost_of", "load", "load_dataset", "load_own", "load_test_split"]
+__all__ += ["train", "yield_of"]
+__all__ += ["calibration", "cluster", "cost", "data", "evaluation", "export", "hardware", "kernels"]
+__all__ += ["models", "physics", "plots", "rules", "sklearn", "training"]
 
 
 configure_threads()  # before PyTorch is loaded
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _ATTRIBUTES:
         raise AttributeError(f"module 'entrain' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    path, attribute = _ATTRIBUTES[name]
+    module = importlib.import_module(path)
+    return module if attribute is None else getattr(module, attribute)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted({*globals(), *_ATTRIBUTES})
