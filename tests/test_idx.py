@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from entrain.data import idx
 from entrain.data.idx import parse_idx, read_idx_bytes
 from entrain.utils.errors import InputError
-from sources_world import ZIPPED, encode
+from source_folders import ZIPPED, encode
 
 
 @given(arrays(np.uint8, array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=6)))

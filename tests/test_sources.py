@@ -13,7 +13,7 @@ import pytest
 from entrain.data import sources
 from entrain.data.sources import FILES, Part, cache_folder, locate, status
 from entrain.utils.errors import InputError
-from sources_world import T10K, TRAIN, ZIPPED, World, encode
+from source_folders import T10K, TRAIN, ZIPPED, SourceFolders, encode
 
 # The bundled test sets
 
@@ -38,11 +38,13 @@ def test_the_bundled_test_sets_are_the_official_ones(
 # The order of the sources, on small files of the same names
 
 
-def serve(world: World, source: str = "download") -> Callable[[sources._Wanted], sources._Found]:
+def serve(
+    folders: SourceFolders, source: str = "download"
+) -> Callable[[sources._Wanted], sources._Found]:
     """A source function that has everything."""
 
     def found(wanted: sources._Wanted) -> sources._Found:
-        files = world.contents[wanted.dataset]
+        files = folders.contents[wanted.dataset]
         return sources._Found(source, {name: files[name] for name in wanted.names}, None)
 
     return found
@@ -52,45 +54,45 @@ def refuse(wanted: sources._Wanted) -> sources._Outcome:
     raise AssertionError("this source must not be asked")
 
 
-def test_the_nearest_source_serves(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_source_serves(folders: SourceFolders, monkeypatch: pytest.MonkeyPatch) -> None:
     def source(part: Part, data_dir: Path | None = None) -> str:
         return locate("mnist", part, data_dir).source
 
     with monkeypatch.context() as patch:
         patch.setattr(sources, "_keep", lambda wanted, found: found)
-        patch.setattr(sources, "_packaged", serve(world, "a package"))
+        patch.setattr(sources, "_packaged", serve(folders, "a package"))
         assert source("train") == source("t10k") == "a package"
-        patch.setattr(sources, "_mirrored", serve(world))
+        patch.setattr(sources, "_mirrored", serve(folders))
         assert source("train") == source("t10k") == "download"
     monkeypatch.setattr(sources, "_mirrored", refuse)
     monkeypatch.setattr(sources, "_packaged", refuse)
-    world.put(world.system / "mnist", *TRAIN, *T10K)
+    folders.put(folders.system / "mnist", *TRAIN, *T10K)
     assert source("train") == source("t10k") == "system copy"
-    world.put(world.cache / "mnist", *TRAIN)
+    folders.put(folders.cache / "mnist", *TRAIN)
     assert source("train") == "cache"
-    world.put(world.bundled / "mnist", *T10K)
+    folders.put(folders.bundled / "mnist", *T10K)
     assert source("t10k") == "bundled"
-    world.put(world.data / "mnist", *TRAIN, *T10K)
-    monkeypatch.setenv("ENTRAIN_DATA", str(world.data))
+    folders.put(folders.data / "mnist", *TRAIN, *T10K)
+    monkeypatch.setenv("ENTRAIN_DATA", str(folders.data))
     assert source("train") == source("t10k") == "data folder"
 
 
-def test_located_holds_the_arrays_and_the_folder(world: World) -> None:
-    world.put(world.data / "mnist", *TRAIN)
-    located = locate("mnist", "train", world.data)
-    assert located.folder == world.data / "mnist"
+def test_located_holds_the_arrays_and_the_folder(folders: SourceFolders) -> None:
+    folders.put(folders.data / "mnist", *TRAIN)
+    located = locate("mnist", "train", folders.data)
+    assert located.folder == folders.data / "mnist"
     assert located.images.shape == (5, 28, 28)
-    assert encode(located.images) == world.contents["mnist"][TRAIN[0]]
-    assert encode(located.labels) == world.contents["mnist"][TRAIN[1]]
+    assert encode(located.images) == folders.contents["mnist"][TRAIN[0]]
+    assert encode(located.labels) == folders.contents["mnist"][TRAIN[1]]
 
 
-def test_the_prefix_of_python_is_a_system_copy(world: World) -> None:
+def test_the_prefix_of_python_is_a_system_copy(folders: SourceFolders) -> None:
     folder = Path(sys.prefix) / "share" / "datasets" / "fashion-mnist"
-    world.put(folder, *TRAIN, dataset="fashion-mnist")
+    folders.put(folder, *TRAIN, dataset="fashion-mnist")
     assert locate("fashion-mnist", "train").folder == folder
 
 
-def test_unknown_names_are_refused(world: World) -> None:
+def test_unknown_names_are_refused(folders: SourceFolders) -> None:
     with pytest.raises(InputError, match="unknown dataset 'mnits'; did you mean 'mnist'"):
         locate("mnits", "train")
     with pytest.raises(InputError, match="unknown part 'test'"):
@@ -100,51 +102,55 @@ def test_unknown_names_are_refused(world: World) -> None:
 # Folders the user gives
 
 
-def test_files_may_be_plain_and_lie_in_the_folder_itself(world: World) -> None:
-    world.put(world.data, TRAIN[0], suffix="")
-    world.put(world.data, TRAIN[1])
-    assert locate("mnist", "train", world.data).folder == world.data
-    (world.data / "mnist").mkdir()
-    with pytest.raises(InputError, match=f"{world.data / 'mnist'}: no {TRAIN[0]}"):
-        locate("mnist", "train", world.data)
+def test_files_may_be_plain_and_lie_in_the_folder_itself(folders: SourceFolders) -> None:
+    folders.put(folders.data, TRAIN[0], suffix="")
+    folders.put(folders.data, TRAIN[1])
+    assert locate("mnist", "train", folders.data).folder == folders.data
+    (folders.data / "mnist").mkdir()
+    with pytest.raises(InputError, match=f"{folders.data / 'mnist'}: no {TRAIN[0]}"):
+        locate("mnist", "train", folders.data)
 
 
 def test_a_given_folder_wins_over_the_setting(
-    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ENTRAIN_DATA", str(tmp_path / "nothing"))
-    world.put(world.data / "mnist", *TRAIN)
-    assert locate("mnist", "train", world.data).folder == world.data / "mnist"
+    folders.put(folders.data / "mnist", *TRAIN)
+    assert locate("mnist", "train", folders.data).folder == folders.data / "mnist"
 
 
-def test_a_given_folder_must_have_both_files(world: World) -> None:
-    world.put(world.cache / "mnist", *TRAIN)
-    with pytest.raises(InputError, match=f"{world.data / 'nothing'}: no such folder"):
-        locate("mnist", "train", world.data / "nothing")
-    with pytest.raises(InputError, match=f"{world.data}: no {TRAIN[0]} and no {TRAIN[1]}"):
-        locate("mnist", "train", world.data)
-    world.put(world.data, TRAIN[0])
-    with pytest.raises(InputError, match=f"{world.data}: no {TRAIN[1]};"):
-        locate("mnist", "train", world.data)
+def test_a_given_folder_must_have_both_files(folders: SourceFolders) -> None:
+    folders.put(folders.cache / "mnist", *TRAIN)
+    with pytest.raises(InputError, match=f"{folders.data / 'nothing'}: no such folder"):
+        locate("mnist", "train", folders.data / "nothing")
+    with pytest.raises(InputError, match=f"{folders.data}: no {TRAIN[0]} and no {TRAIN[1]}"):
+        locate("mnist", "train", folders.data)
+    folders.put(folders.data, TRAIN[0])
+    with pytest.raises(InputError, match=f"{folders.data}: no {TRAIN[1]};"):
+        locate("mnist", "train", folders.data)
 
 
 def test_the_setting_may_lack_both_files_but_not_one(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ENTRAIN_DATA", str(world.data))
-    with pytest.raises(InputError, match=f"- ENTRAIN_DATA {world.data}: no {TRAIN[0]} and no"):
+    monkeypatch.setenv("ENTRAIN_DATA", str(folders.data))
+    with pytest.raises(InputError, match=f"- ENTRAIN_DATA {folders.data}: no {TRAIN[0]} and no"):
         locate("mnist", "train")
-    world.put(world.cache / "mnist", *TRAIN)
+    folders.put(folders.cache / "mnist", *TRAIN)
     assert locate("mnist", "train").source == "cache"
-    world.put(world.data, TRAIN[1])
-    with pytest.raises(InputError, match=f"^ENTRAIN_DATA {world.data}: no {TRAIN[0]};"):
+    folders.put(folders.data, TRAIN[1])
+    with pytest.raises(InputError, match=f"^ENTRAIN_DATA {folders.data}: no {TRAIN[0]};"):
         locate("mnist", "train")
 
 
-def test_the_setting_must_be_a_folder(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    world.put(world.cache / "mnist", *TRAIN)
-    monkeypatch.setenv("ENTRAIN_DATA", str(world.data / "nothing"))
-    with pytest.raises(InputError, match=f"ENTRAIN_DATA {world.data / 'nothing'}: no such folder"):
+def test_the_setting_must_be_a_folder(
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders.put(folders.cache / "mnist", *TRAIN)
+    monkeypatch.setenv("ENTRAIN_DATA", str(folders.data / "nothing"))
+    with pytest.raises(
+        InputError, match=f"ENTRAIN_DATA {folders.data / 'nothing'}: no such folder"
+    ):
         locate("mnist", "train")
     monkeypatch.setenv("ENTRAIN_DATA", "")
     assert locate("mnist", "train").source == "cache"
@@ -153,11 +159,11 @@ def test_the_setting_must_be_a_folder(world: World, monkeypatch: pytest.MonkeyPa
 # Files that are not what they should be
 
 
-def test_a_mislabelled_file_is_recognised(world: World) -> None:
-    world.put(world.data / "fashion-mnist", *TRAIN, dataset="mnist")
-    path = world.data / "fashion-mnist" / f"{TRAIN[0]}.gz"
+def test_a_mislabelled_file_is_recognised(folders: SourceFolders) -> None:
+    folders.put(folders.data / "fashion-mnist", *TRAIN, dataset="mnist")
+    path = folders.data / "fashion-mnist" / f"{TRAIN[0]}.gz"
     with pytest.raises(InputError, match=f"{path}: .*this is mnist's {TRAIN[0]}") as caught:
-        locate("fashion-mnist", "train", world.data)
+        locate("fashion-mnist", "train", folders.data)
     assert sources.FILES["mnist"][TRAIN[0]] in str(caught.value)
     assert sources.FILES["fashion-mnist"][TRAIN[0]] in str(caught.value)
 
@@ -173,12 +179,17 @@ def test_a_mislabelled_file_is_recognised(world: World) -> None:
 )
 @pytest.mark.parametrize("raw", [b"something else", ZIPPED[:-9]])
 def test_a_wrong_file_is_an_error_with_a_remedy(
-    world: World, monkeypatch: pytest.MonkeyPatch, place: str, part: Part, remedy: str, raw: bytes
+    folders: SourceFolders,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    part: Part,
+    remedy: str,
+    raw: bytes,
 ) -> None:
     monkeypatch.setattr(sources, "_mirrored", refuse)
-    monkeypatch.setenv("ENTRAIN_DATA", str(world.data))
-    folder: Path = getattr(world, place) / "mnist"
-    world.put(folder, *(TRAIN if part == "train" else T10K))
+    monkeypatch.setenv("ENTRAIN_DATA", str(folders.data))
+    folder: Path = getattr(folders, place) / "mnist"
+    folders.put(folder, *(TRAIN if part == "train" else T10K))
     path = folder / f"{part}-labels-idx1-ubyte.gz"
     path.write_bytes(raw)
     with pytest.raises(InputError, match=f"{path}: .*; {remedy}") as caught:
@@ -192,38 +203,38 @@ def test_a_wrong_file_is_an_error_with_a_remedy(
 
 
 def test_a_download_is_kept_and_used_next_time(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "_mirrored", serve(world))
+    monkeypatch.setattr(sources, "_mirrored", serve(folders))
     first = locate("mnist", "train")
-    assert (first.source, first.folder) == ("download", world.cache / "mnist")
-    assert sorted(path.name for path in (world.cache / "mnist").iterdir()) == [
+    assert (first.source, first.folder) == ("download", folders.cache / "mnist")
+    assert sorted(path.name for path in (folders.cache / "mnist").iterdir()) == [
         f"{name}.gz" for name in TRAIN
     ]
     monkeypatch.setattr(sources, "_mirrored", refuse)
     again = locate("mnist", "train")
-    assert (again.source, again.folder) == ("cache", world.cache / "mnist")
+    assert (again.source, again.folder) == ("cache", folders.cache / "mnist")
     np.testing.assert_array_equal(again.images, first.images)
     np.testing.assert_array_equal(again.labels, first.labels)
 
 
 def test_half_a_cache_is_completed_by_a_download(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.put(world.cache / "mnist", TRAIN[0])
-    monkeypatch.setattr(sources, "_mirrored", serve(world))
+    folders.put(folders.cache / "mnist", TRAIN[0])
+    monkeypatch.setattr(sources, "_mirrored", serve(folders))
     assert locate("mnist", "train").source == "download"
     assert locate("mnist", "train").source == "cache"
 
 
 def test_a_cache_that_cannot_be_written_does_not_lose_the_download(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.cache.write_text("a file, not a folder")
-    monkeypatch.setattr(sources, "_mirrored", serve(world))
+    folders.cache.write_text("a file, not a folder")
+    monkeypatch.setattr(sources, "_mirrored", serve(folders))
     located = locate("mnist", "train")
     assert (located.source, located.folder) == ("download", None)
-    assert encode(located.images) == world.contents["mnist"][TRAIN[0]]
+    assert encode(located.images) == folders.contents["mnist"][TRAIN[0]]
 
 
 def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +251,7 @@ def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatc
 
 
 def test_when_all_fail_the_message_lists_every_source(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InputError) as caught:
         locate("mnist", "train")
@@ -248,10 +259,10 @@ def test_when_all_fail_the_message_lists_every_source(
     assert lines[0] == "the train part of mnist was found nowhere:"
     starts = [
         "data folder: none was named and ENTRAIN_DATA is not set",
-        f"bundled {world.bundled / 'mnist'}: no {TRAIN[0]}",
-        f"cache {world.cache / 'mnist'}: no {TRAIN[0]}",
+        f"bundled {folders.bundled / 'mnist'}: no {TRAIN[0]}",
+        f"cache {folders.cache / 'mnist'}: no {TRAIN[0]}",
         f"system copy {sys.prefix}/share/datasets/mnist: no {TRAIN[0]}",
-        f"system copy {world.system / 'mnist'}: no {TRAIN[0]}",
+        f"system copy {folders.system / 'mnist'}: no {TRAIN[0]}",
         "download: no network in this test",
         "package: no client in this test",
     ]
@@ -262,13 +273,15 @@ def test_when_all_fail_the_message_lists_every_source(
         assert word in lines[-1]
 
 
-def test_nothing_is_downloaded_unasked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_downloaded_unasked(
+    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sources, "_mirrored", refuse)
     monkeypatch.setattr(sources, "_packaged", refuse)
     with pytest.raises(InputError, match="- download: switched off"):
         locate("mnist", "train", download=False)
-    world.put(world.bundled / "mnist", *T10K)
-    assert status("mnist") == {"train": None, "t10k": f"bundled ({world.bundled / 'mnist'})"}
-    world.put(world.data, *TRAIN, *T10K)
-    place = f"data folder ({world.data})"
-    assert status("mnist", world.data) == {"train": place, "t10k": place}
+    folders.put(folders.bundled / "mnist", *T10K)
+    assert status("mnist") == {"train": None, "t10k": f"bundled ({folders.bundled / 'mnist'})"}
+    folders.put(folders.data, *TRAIN, *T10K)
+    place = f"data folder ({folders.data})"
+    assert status("mnist", folders.data) == {"train": place, "t10k": place}

@@ -20,15 +20,14 @@ from entrain.data import load_dataset
 from entrain.rules import Tensors
 from entrain_paper import peers
 from entrain_paper.experiments import EXPERIMENTS, TINY
-from entrain_paper.experiments.bake_off import experiment
-from entrain_paper.experiments.bake_off_choice import entries, experiments
+from entrain_paper.experiments.bake_off import entries, experiment, experiments_named
 from entrain_paper.figures import FIGURES
 from entrain_paper.figures.bake_off import COSTS, pareto_front
 from entrain_paper.peers import SYSTEMS, Peer
 from entrain_paper.peers.search import own_settings, search_system
 from entrain_paper.report.tables import TABLES
-from made_up_bake_off import BOTH, ON_CPU, results
-from made_up_bake_off import SYSTEMS as MADE_UP
+from synthetic_bake_off import BOTH, ON_CPU, results
+from synthetic_bake_off import SYSTEMS as MADE_UP
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
 
@@ -113,7 +112,7 @@ def test_all_writes_the_report_with_its_figures(
     line: Line, invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = experiment([line])
-    monkeypatch.setattr("entrain_paper.experiments.bake_off_choice.EXPERIMENT", small)
+    monkeypatch.setattr("entrain_paper.experiments.bake_off.EXPERIMENT", small)
     done = invoke(*quick(tmp_path, "all"))
     assert done.exit_code == 0, done.stderr
     assert "REPRODUCTION.md" in done.stdout
@@ -138,8 +137,8 @@ def test_one_dataset_has_a_file_of_its_own_and_shares_the_training(
 
 
 def test_all_is_the_experiment_of_the_reproduction() -> None:
-    assert experiments(["all"]) == [EXPERIMENTS["bake-off"]]
-    (one,) = experiments(["all"], ("MNIST",))
+    assert experiments_named(["all"]) == [EXPERIMENTS["bake-off"]]
+    (one,) = experiments_named(["all"], ("MNIST",))
     assert one.name == "bake-off-mnist"
     both, half = (each.stages(TINY) for each in (EXPERIMENTS["bake-off"], one))
     assert {stage.key for stage in half} < {stage.key for stage in both}
@@ -150,7 +149,7 @@ def test_every_system_can_be_named_alone() -> None:
     names = [entry.name for entry in entries()]
     assert len(set(names)) == len(names)
     whole = {stage.key for stage in EXPERIMENTS["bake-off"].stages(TINY)}
-    parts = [each.stages(TINY) for each in experiments(names)]
+    parts = [each.stages(TINY) for each in experiments_named(names)]
     assert {stage.key for stages in parts for stage in stages} == whole
 
 
@@ -181,11 +180,11 @@ def test_a_search_of_all_takes_those_below_what_is_cited(
     line: Line, invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("optuna", reason="optuna is not installed")
-    monkeypatch.setattr("entrain_paper.experiments.bake_off_choice.OWN", ())
+    monkeypatch.setattr("entrain_paper.experiments.bake_off.ENTRAIN_SYSTEMS", ())
     for name in [*peers.SYSTEMS]:
         if name != line.name:
             monkeypatch.delitem(peers.SYSTEMS, name)
-    whole = experiments(["all"], ("MNIST",))[0]
+    whole = experiments_named(["all"], ("MNIST",))[0]
     assert whole.name == "bake-off-mnist"
     options = quick(tmp_path, "all")
     assert invoke(*options, "--dataset=MNIST").exit_code == 0

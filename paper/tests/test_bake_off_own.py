@@ -12,11 +12,11 @@ from entrain.data import load_dataset
 from entrain.rules.training_data import TrainingData
 from entrain.training import Stage, TrainingState, train_stage
 from entrain_paper.experiments import ExperimentContext, Measurement, bake_off
-from entrain_paper.experiments.bake_off_own import OWN, Own, own_row
+from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS, EntrainSystem, entrain_row
+from entrain_paper.experiments.experiment import Values
 from entrain_paper.experiments.setting import FASHION, MNIST, PAPER, TINY
-from entrain_paper.experiments.spec import Values
 
-BY_NAME = {own.name: own for own in OWN}
+BY_NAME = {own.name: own for own in ENTRAIN_SYSTEMS}
 SETTING = replace(TINY, datasets=((MNIST, "digits"), (FASHION, "digits")))
 
 
@@ -24,7 +24,7 @@ def with_needs(stage: Stage) -> list[Stage]:
     return [each for need in stage.needs for each in with_needs(need)] + [stage]
 
 
-def row_of(own: Own, seconds: float | None = 2.0) -> Values:
+def row_of(own: EntrainSystem, seconds: float | None = 2.0) -> Values:
     """One of our entries, trained for a moment on the bundled digits."""
     data, states = TrainingData(load_dataset("digits"), torch.device("cpu")), {}
     stages = with_needs(own.stage(SETTING, MNIST))
@@ -33,11 +33,11 @@ def row_of(own: Own, seconds: float | None = 2.0) -> Values:
         found[stage.key] = train_stage(stage, data, found)
     times = {} if seconds is None else {stage.key: {"seconds": seconds} for stage in stages}
     context = ExperimentContext(SETTING, states, load_dataset, torch.device("cpu"), headers=times)
-    return own_row(context, MNIST, own)
+    return entrain_row(context, MNIST, own)
 
 
-@pytest.mark.parametrize("own", OWN, ids=list(BY_NAME))
-def test_every_entry_is_measured(own: Own) -> None:
+@pytest.mark.parametrize("own", ENTRAIN_SYSTEMS, ids=list(BY_NAME))
+def test_every_entry_is_measured(own: EntrainSystem) -> None:
     """Accuracies are percentages of each run, and a gradient flow loses energy."""
     row = row_of(own)
     assert len(row["runs"]) == len(row["validation"]) == SETTING.few_runs
@@ -72,11 +72,11 @@ def test_the_paper_is_cited_for_its_own_method_alone() -> None:
     """96.711 and 86.399 % are the paper's; the other rules are ours."""
     assert BY_NAME["two-stage-end"].cited(MNIST) == 96.711
     assert BY_NAME["two-stage-end"].cited(FASHION) == 86.399
-    assert all(own.cited(MNIST) is None for own in OWN if own.name != "two-stage-end")
+    assert all(own.cited(MNIST) is None for own in ENTRAIN_SYSTEMS if own.name != "two-stage-end")
 
 
 def test_the_bake_off_trains_our_entries_too() -> None:
     """Every stage of ours is among those of the experiment."""
     keys = {stage.key for stage in Measurement(bake_off.EXPERIMENT, PAPER).needs}
     for dataset in (MNIST, FASHION):
-        assert {own.stage(PAPER, dataset).key for own in OWN} <= keys
+        assert {own.stage(PAPER, dataset).key for own in ENTRAIN_SYSTEMS} <= keys

@@ -10,14 +10,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from entrain_paper.experiments import chip_curves
-from entrain_paper.experiments.on_chips import FOR_TYPICAL
+from entrain_paper.experiments.chip_evaluation import FOR_TYPICAL
 from entrain_paper.experiments.published_chips import FIELDS
 from entrain_paper.figures import FIGURES
 from entrain_paper.figures.chip_curves import CURVES
 from entrain_paper.figures.error_scale import error_scale
 from entrain_paper.figures.style import METHOD_COLOURS
 from entrain_paper.report.tables import TABLES
-from made_up_chips import BOTH, METHODS, Values, results
+from synthetic_chip_results import BOTH, METHODS, Values, results
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -12,7 +12,7 @@ import pytest
 
 from entrain_paper.experiments import EXPERIMENTS, PAPER, Measurement
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row, Scale
-from entrain_paper.experiments.published import CITATIONS, published
+from entrain_paper.experiments.paper_numbers import CITATIONS, paper_numbers
 from entrain_paper.experiments.teacher_spread import own, spread, width
 from entrain_paper.figures import FIGURES
 from entrain_paper.report import document
@@ -174,9 +174,9 @@ def test_our_results_compare(name: str) -> None:
     for row in comparison.rows:
         assert len(row.labels) == len(comparison.labels)
         assert len(row.cells) == len(comparison.columns)
-    before = copy.deepcopy(published())
+    before = copy.deepcopy(paper_numbers())
     compare(result["values"])
-    assert published() == before
+    assert paper_numbers() == before
 
 
 def test_the_papers_numbers_as_a_result_are_all_within_its_deviations() -> None:
@@ -194,7 +194,7 @@ def test_the_papers_numbers_as_a_result_are_all_within_its_deviations() -> None:
             "runs": [{"top1": row["top1_mean"], "epoch": 300 if "PATH" in row["method"] else 17}]
             * 10,
         }
-        for row in published()["multiseed"]["rows"]
+        for row in paper_numbers()["multiseed"]["rows"]
     ]
     compare = EXPERIMENTS["multiseed"].compare
     assert compare is not None
@@ -288,6 +288,6 @@ def test_the_report_names_other_versions_once_with_all_that_have_them() -> None:
 
 def test_every_cited_row_has_its_source() -> None:
     for name in ("cross_platform_resources", "cross_platform_training", "broader_context"):
-        cited = [r["citation"] for r in published()[name]["rows"] if r["system"] != "This work"]
+        cited = [r["citation"] for r in paper_numbers()[name]["rows"] if r["system"] != "This work"]
         assert cited
         assert set(cited) <= set(CITATIONS)

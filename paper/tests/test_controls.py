@@ -18,25 +18,25 @@ from entrain_paper.experiments import (
     TINY,
     ExperimentContext,
     architecture_orders,
+    experiment,
+    from_zero_symmetry,
     likelihood,
     recurrence,
     single_runs,
-    spec,
-    symmetry,
     teacher_spread,
     teacher_sweep,
     trajectory,
 )
 from entrain_paper.experiments.comparison import Scale
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import FASHION, MNIST, PAPER
 from entrain_paper.experiments.temperature import noisy_metric
 from entrain_paper.report.control_tables import CONTROL_TABLES
 from entrain_paper.report.numerics import numerics
 from entrain_paper.report.order_tables import ORDER_TABLES
 from entrain_paper.reproduction.worker import with_needs
-from made_up_results import metrics, results
 from networks import random_network
+from synthetic_results import metrics, results
 
 CPU = torch.device("cpu")
 NODES = ("output", "hidden")
@@ -74,7 +74,7 @@ def row(name: str, rule: str, top1: float) -> dict:
 def test_a_number_of_the_paper_has_its_place_among_the_teachers() -> None:
     (paper,) = (
         each["top1_mean"]
-        for each in published()["multiseed"]["rows"]
+        for each in paper_numbers()["multiseed"]["rows"]
         if (each["dataset"], each["method"]) == (MNIST, "PATH")
     )
     tops = [paper - 1.0, paper - 0.5, paper + 0.5, paper + 1.0, paper + 1.5]
@@ -168,7 +168,7 @@ def test_without_noise_the_noisy_metrics_of_a_teacher_are_its_own() -> None:
 
 
 def test_rows_are_alike_but_for_rounding_and_come_apart_with_it() -> None:
-    found = symmetry.measure(context_of(symmetry.stages(TINY)))
+    found = from_zero_symmetry.measure(context_of(from_zero_symmetry.stages(TINY)))
     single, double = found["rows"]
     assert (single["arithmetic"], double["arithmetic"]) == ("float32", "float64")
     for each, unit in ((single, 2.0**-24), (double, 2.0**-53)):
@@ -187,7 +187,7 @@ def test_rows_are_alike_but_for_rounding_and_come_apart_with_it() -> None:
 
 def test_the_spread_of_rows_is_the_largest_difference_between_two() -> None:
     weights = torch.tensor([[[1.0, 5.0], [2.0, 5.0], [0.5, 5.0]], [[3.0, 3.0]] * 3])
-    assert symmetry._spread(weights).tolist() == [1.5, 0.0]
+    assert from_zero_symmetry._spread(weights).tolist() == [1.5, 0.0]
 
 
 # With a part taken away
@@ -230,13 +230,15 @@ def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch
     generator = torch.Generator().manual_seed(0)
     inputs = torch.randn(7, 9, generator=generator)
     coefficients = torch.randn(7, 10, generator=generator, dtype=torch.float64)
-    examples = spec.TestExamples(inputs, torch.zeros(7, dtype=torch.int64), inputs, coefficients)
+    examples = experiment.TestExamples(
+        inputs, torch.zeros(7, dtype=torch.int64), inputs, coefficients
+    )
     whole = likelihood._path_loss(network, examples)
     monkeypatch.setattr(likelihood, "_AT_A_TIME", 3)
     assert likelihood._path_loss(network, examples) == pytest.approx(whole, rel=1e-5)
     path = coefficients.float()[:1, None]
     model = network.phase_model(inputs[:1]).map(lambda tensor: tensor.detach()[None])
-    alone = spec.TestExamples(inputs[:1], torch.zeros(1), inputs[:1], coefficients[:1])
+    alone = experiment.TestExamples(inputs[:1], torch.zeros(1), inputs[:1], coefficients[:1])
     expected, _ = kernels.reference.path_loss(model, path, network.dynamics)
     assert likelihood._path_loss(network, alone) == pytest.approx(float(expected))
 

@@ -12,10 +12,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from entrain_paper.experiments import EXPERIMENTS
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.figures import FIGURES
 from entrain_paper.figures.style import METHOD_COLOURS, METHOD_LINES, METHOD_MARKERS
-from made_up_results import BOTH, NAMES, Values, results, summary
+from synthetic_results import BOTH, NAMES, Values, results, summary
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -111,7 +111,7 @@ def test_a_diverged_run_is_left_out() -> None:
 def test_main_performance_shows_runs_means_and_the_paper() -> None:
     values = results(3)
     axes = drawn("main-performance", values).axes
-    printed = {(row["dataset"], row["method"]): row for row in published()["multiseed"]["rows"]}
+    printed = {(row["dataset"], row["method"]): row for row in paper_numbers()["multiseed"]["rows"]}
     for above, between, below, metric, key in zip(
         axes[:3],
         axes[3:6],
@@ -140,7 +140,7 @@ def test_sweep_has_a_point_for_each_teacher_and_the_papers_beside_them() -> None
     wanted = [row["TWO-STAGE-END"]["top1"] for row in rows]
     (paper,) = (
         row["top1_mean"]
-        for row in published()["multiseed"]["rows"]
+        for row in paper_numbers()["multiseed"]["rows"]
         if (row["dataset"], row["method"]) == ("MNIST", "TWO-STAGE-END")
     )
     assert sorted(heights(axis)) == pytest.approx(sorted([*wanted, paper]))
@@ -161,7 +161,7 @@ def test_scale_shows_the_papers_own_networks_and_ours_with_their_spread() -> Non
     wanted = [row["two_stage_end"]["mean"]["top1"] for row in ours]
     wanted += [
         row["two_stage_end_top1_mean"]
-        for row in published()["width_scaling"]["rows"]
+        for row in paper_numbers()["width_scaling"]["rows"]
         if row["dataset"] == "MNIST"
     ]
     assert contains(heights(axis), wanted)
@@ -174,7 +174,7 @@ def test_scale_shows_the_papers_own_networks_and_ours_with_their_spread() -> Non
 def test_ablation_shows_a_bar_for_each_number_and_the_papers_beside_it() -> None:
     values = results(1)
     figure = drawn("ablation", values)
-    rows, printed = values["ablation"]["rows"], published()["protocol_ablation"]["rows"]
+    rows, printed = values["ablation"]["rows"], paper_numbers()["protocol_ablation"]["rows"]
     for axis, metric in zip(figure.axes, ("top1", "agreement"), strict=True):
         bars = [patch.get_width() for patch in axis.patches]
         assert sorted(bars) == pytest.approx(sorted(row[metric] for row in rows))
@@ -199,7 +199,7 @@ def test_scaling_puts_fashion_above_and_the_paper_where_it_has_such_a_network() 
     assert [axis.get_title() for axis in axes[::3]] == ["Fashion-MNIST", "MNIST"]
     (known,) = (
         row
-        for row in published()["width_scaling"]["rows"]
+        for row in paper_numbers()["width_scaling"]["rows"]
         if (row["dataset"], row["H"]) == ("MNIST", 16)
     )
     printed = [known[f"{key}_top1_mean"] for key in ("path", "two_stage_end")]
@@ -263,7 +263,7 @@ def test_records_have_ours_the_papers_and_published_networks_by_name() -> None:
         wanted += [run["top1"] for row in rows for run in row["runs"]]
         wanted += [
             row["two_stage_end_top1_mean"]
-            for row in published()["width_scaling"]["rows"]
+            for row in paper_numbers()["width_scaling"]["rows"]
             if row["dataset"] == dataset
         ]
         assert sorted(heights(axis)) == pytest.approx(sorted(wanted))

@@ -20,6 +20,8 @@ from typing import Any
 
 import pytest
 import torch
+from ray_cluster import Cluster, psutil, ray, wait_for, workers_on
+from ray_cluster import cluster as cluster
 
 from command_line import cli, environment
 from entrain.data import ImageDataset, load_dataset
@@ -28,9 +30,7 @@ from entrain.utils.errors import InputError
 from entrain_paper.experiments import EXPERIMENTS, TINY, Setting
 from entrain_paper.reproduction import Job, Queue, ResultsFolder, ThisProcess
 from entrain_paper.reproduction.ray_engine import OnRay
-from provenances import assert_trained, trained_elsewhere
-from ray_cluster import Cluster, psutil, ray, wait_for, workers_on
-from ray_cluster import cluster as cluster
+from stage_origins import assert_trained, trained_elsewhere
 
 # As many threads as a worker of one CPU has, so that sums are equal to the last digit.
 pytestmark = pytest.mark.usefixtures("one_thread")

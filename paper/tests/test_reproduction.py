@@ -18,10 +18,15 @@ from typing import Any
 import pytest
 
 from command_line import Invoke, Refuse, cli, environment, in_a_terminal, printed
-from entrain_paper.experiments import EXPERIMENTS, TINY, Measurement, on_chips
+from entrain_paper.experiments import (
+    EXPERIMENTS,
+    TINY,
+    Measurement,
+    chip_evaluation,
+)
 from entrain_paper.figures import FIGURES
 from entrain_paper.reproduction import Queue, ResultsFolder
-from provenances import assert_trained, trained_elsewhere
+from stage_origins import assert_trained, trained_elsewhere
 
 SOME = ("multiseed", "endpoint-weight")
 
@@ -135,7 +140,7 @@ def test_effects_are_differences_and_an_error_that_falls_counts_as_gain(
 def test_a_yield_is_that_of_the_chips_it_lists(everything: Path) -> None:
     for row in values(everything, "typical-yield")["rows"]:
         chips = row["accuracies"]
-        assert len(chips) == row["chips"] == on_chips.sizes(TINY).many_chips
+        assert len(chips) == row["chips"] == chip_evaluation.sizes(TINY).many_chips
         assert row["mean"] == pytest.approx(statistics.mean(chips))
         assert row["sd"] == pytest.approx(statistics.stdev(chips))
         assert row["worst"] == min(chips)

@@ -9,17 +9,23 @@ from dataclasses import replace
 import pytest
 import torch
 
-import made_up_rules
+import synthetic_rule_results
 from entrain.data import load_dataset
 from entrain.rules.training_data import TrainingData
 from entrain.training import train_stage
-from entrain_paper.experiments import PAPER, TINY, ExperimentContext, rule_gradients, rules_on_chips
+from entrain_paper.experiments import (
+    PAPER,
+    TINY,
+    ExperimentContext,
+    rule_gradients,
+    rules_on_chips,
+)
 from entrain_paper.figures import FIGURES
 from entrain_paper.report.tables import TABLES
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-MADE_UP = made_up_rules.results(2)
+MADE_UP = synthetic_rule_results.results(2)
 
 
 @pytest.mark.parametrize("name", MADE_UP)
@@ -33,17 +39,17 @@ def test_tables_have_a_line_for_each_point_and_figures_can_be_drawn(name: str) -
 
 
 def test_the_conclusion_names_what_learning_on_the_chip_is_worth() -> None:
-    text = TABLES["rules-on-chips"](made_up_rules.on_chips(2))
+    text = TABLES["rules-on-chips"](synthetic_rule_results.on_chips(2))
     assert "EP +5.00, SPSA +5.00, DIRECT +5.00" in text
     assert "Without one, EP is the better rule, with 90.00 %" in text
-    assert TABLES["rules-on-chips"](made_up_rules.on_chips(1)).count("±") == 1  # the note's own
+    assert TABLES["rules-on-chips"](synthetic_rule_results.on_chips(1)).count("±") == 1
 
 
 def test_claims_say_whether_they_hold() -> None:
-    (claim,) = rule_gradients.compare(made_up_rules.gradients()).claims
+    (claim,) = rule_gradients.compare(synthetic_rule_results.gradients()).claims
     assert claim.holds
     assert "beta 0.001" in claim.text
-    claims = rules_on_chips.compare(made_up_rules.on_chips(2)).claims
+    claims = rules_on_chips.compare(synthetic_rule_results.on_chips(2)).claims
     assert [claim.holds for claim in claims] == [True, True, True, True, True]
 
 

@@ -18,7 +18,7 @@ from entrain_paper.experiments import (
     EXPERIMENTS,
     PAPER,
     Measurement,
-    on_chips,
+    chip_evaluation,
     trained_for_chips,
 )
 from entrain_paper.experiments.setting import BOTH
@@ -53,7 +53,7 @@ def test_of_the_committed_results_nothing_is_left_to_do() -> None:
 def test_every_effect_with_a_strength_is_in_the_committed_fragility() -> None:
     rows = json.loads((RESULTS / "fragility.json").read_text())["values"]["rows"]
     for name in BOTH:
-        for method in on_chips.methods(PAPER, name):
+        for method in chip_evaluation.methods(PAPER, name):
             found = {
                 row["effect"]: [each["label"] for each in row["strengths"]]
                 for row in rows

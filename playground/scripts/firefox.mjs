@@ -1,6 +1,6 @@
 /** A visitor with Firefox: node scripts/firefox.mjs URL FIREFOX, after npm install --no-save.
  *
- * Prints one JSON object of what was seen; tests/test_play_firefox.py says what it must be. Driven by
+ * Prints one JSON object of what was seen; tests/page/test_play_firefox.py says what it must be. Driven by
  * WebDriver BiDi: Playwright's Firefox is a build of its own that cannot be fetched everywhere. */
 
 import { mkdtempSync, rmSync } from "node:fs";

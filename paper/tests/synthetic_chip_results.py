@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from entrain.evaluation.chips import Yield
+from entrain.evaluation.chip_yield import Yield
 from entrain.hardware.strengths import LADDERS
 
 Values = dict[str, Any]

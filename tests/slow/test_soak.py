@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import save_file
-
-from entrain_paper.report import document
 from run_contents import contents, differences, last_write
+from safetensors.torch import save_file
 from soak import SCENARIOS, Scenario, shares, soak
 
-ROOT = Path(__file__).parents[1]
+from entrain_paper.report import document
+
+ROOT = Path(__file__).parents[2]
 TABLE = Scenario(
     "a table", "train TABLE --out out --hidden 8 --direct-epochs 8", "train --resume out"
 )

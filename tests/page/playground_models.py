@@ -41,7 +41,7 @@ def save_wine(path: Path) -> Path:
     return path
 
 
-def save_made_up(
+def save_untrained(
     path: Path, hidden: int, class_names: tuple[str, ...], inputs: int = 4, steps: int = 200
 ) -> Path:
     """An untrained network of these sizes that reads rows of features, in double precision."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-import made_up_bake_off
-import made_up_chips
-import made_up_rules
+import synthetic_bake_off
+import synthetic_chip_results
+import synthetic_rule_results
 from entrain_paper.experiments import recurrence
 
 Values = dict[str, Any]
@@ -200,6 +200,6 @@ def results(runs: int) -> dict[str, Values]:
         for dataset in BOTH
         for time in (0.1, 0.2)
     ]
-    for more in (made_up_chips, made_up_bake_off, made_up_rules):
+    for more in (synthetic_chip_results, synthetic_bake_off, synthetic_rule_results):
         found |= more.results(runs)
     return found

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from ray_cluster import Cluster, psutil, wait_for, workers_on
+from ray_cluster import cluster as cluster
 
 from chips import inputs, parameters
 from command_line import Invoke, cli, printed
@@ -21,8 +23,6 @@ from entrain.hardware import Hardware, Mismatch, preset
 from entrain.models.model import Model
 from entrain.physics import Dynamics
 from entrain.utils.errors import InputError
-from ray_cluster import Cluster, psutil, wait_for, workers_on
-from ray_cluster import cluster as cluster
 from test_yield import chip_run as chip_run
 from test_yield import model as model
 from test_yield import test_set as test_set
@@ -54,7 +54,7 @@ def test_a_cluster_finds_what_one_process_finds(
     kinds = [typical, typical.only("mismatch")]
     here = yields_of(model, kinds, test_set, chips=10)
     monkeypatch.setattr("entrain.evaluation.chips._ON_A_CPU", 3 * len(test_set))
-    assert len(blocks(model.one_run(), range(10), len(test_set))) == 4
+    assert len(blocks(model.batched_parameters(), range(10), len(test_set))) == 4
     done: list[float] = []
     there = yields_of(
         model,

@@ -25,7 +25,7 @@ from entrain.cli import app
 
 pytest.importorskip("mkdocs", reason="MkDocs is not installed (pip install '.[docs]')")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMMANDS = typer.main.get_command(app).commands
 PACKAGE = ROOT / "src" / "entrain"
 PRESETS = sorted([*PACKAGE.glob("*/presets/*.toml"), PACKAGE / "cost" / "common.toml"])

@@ -29,9 +29,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from run_contents import contents, differences, kind_of, last_write
+
 import entrain
 from entrain.utils.files import strict_json, write_atomically
-from run_contents import contents, differences, kind_of, last_write
 
 MOST_KILLS_OF_A_RUN = 6
 SECONDS_OF_A_RUN = 900  # after which an undisturbed one is stuck

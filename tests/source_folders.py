@@ -30,7 +30,7 @@ ZIPPED = gzip.compress(encode(np.arange(200, dtype=np.uint8)))
 
 
 @dataclass(frozen=True)
-class World:
+class SourceFolders:
     """Folders of a machine on which no source has anything; `contents` are the right files."""
 
     contents: dict[str, dict[str, bytes]]
@@ -48,7 +48,7 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SourceFolders:
     rng = np.random.default_rng(0)
     contents = {
         dataset: {
@@ -65,7 +65,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         dataset: {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
         for dataset, files in contents.items()
     }
-    made = World(
+    made = SourceFolders(
         contents=contents,
         bundled=tmp_path / "bundled",
         cache=tmp_path / "cache",
