@@ -26,6 +26,7 @@ from entrain_paper.experiments import (
     teacher_spread,
     teacher_sweep,
     trajectory,
+    with_prerequisites,
 )
 from entrain_paper.experiments.comparison import Scale
 from entrain_paper.experiments.paper_numbers import paper_numbers
@@ -34,7 +35,6 @@ from entrain_paper.experiments.temperature import noisy_metric
 from entrain_paper.report.control_tables import CONTROL_TABLES
 from entrain_paper.report.numerics import numerics
 from entrain_paper.report.order_tables import ORDER_TABLES
-from entrain_paper.reproduction.worker import with_needs
 from networks import random_network
 from synthetic_results import metrics, results
 
@@ -45,7 +45,7 @@ NODES = ("output", "hidden")
 def context_of(stages) -> ExperimentContext:
     data = TrainingData(load_dataset("mnist-small"), CPU)
     states: dict[str, TrainingState] = {}
-    for stage in with_needs(stages):
+    for stage in with_prerequisites(stages):
         states[stage.key] = train_stage(stage, data, states)
     return ExperimentContext(TINY, states, load_dataset, CPU)
 
@@ -125,7 +125,7 @@ def test_trajectories_of_every_order_are_those_of_its_own_networks() -> None:
 
 def test_an_architecture_has_one_teacher_in_every_order() -> None:
     path, end = architecture_orders.students(PAPER)
-    assert path.lanes == end.lanes == 75
+    assert path.parallel_runs == end.parallel_runs == 75
     rules = [teacher.rule for teacher in path.teachers[4:7]]
     widths = [rule.widths for rule in rules if isinstance(rule, TeacherSpec)]
     assert widths == [(32, 16, 16), (64,), (64,)]

@@ -20,10 +20,10 @@ from entrain_paper.experiments import (
     anytime,
     architectures,
     teacher_seeds,
+    with_prerequisites,
 )
 from entrain_paper.experiments.setting import FASHION, MNIST
 from entrain_paper.experiments.stochastic_dynamics import _cases, _median
-from entrain_paper.reproduction.worker import with_needs
 from networks import random_network
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -44,7 +44,7 @@ def taught() -> dict[str, TrainingState]:
     """The students of two teachers, trained side by side."""
     data = TrainingData(load_dataset("mnist-small"), torch.device("cpu"))
     states: dict[str, TrainingState] = {}
-    for stage in with_needs(teacher_seeds.students(TINY, MNIST)):
+    for stage in with_prerequisites(teacher_seeds.students(TINY, MNIST)):
         states[stage.key] = train_stage(stage, data, states)
     return states
 
@@ -56,11 +56,11 @@ def test_every_student_is_measured_against_its_own_teacher(taught) -> None:
     inputs, labels = data.preprocessing(data.test.features), torch.from_numpy(data.test.labels)
     for stage in (path, end):
         found = context.test(MNIST, stage)
-        for lane, teacher in enumerate(stage.teachers):
+        for run, teacher in enumerate(stage.teachers):
             targets = teacher.teacher(taught[teacher.key]).targets(inputs)
-            network = stage.networks(taught[stage.key], torch.device("cpu"))[lane]
+            network = stage.networks(taught[stage.key], torch.device("cpu"))[run]
             alone = evaluate(scores_of(network, inputs), labels, targets)
-            assert {k: found[lane][k] for k in alone} == pytest.approx(alone)
+            assert {k: found[run][k] for k in alone} == pytest.approx(alone)
     assert found[0]["agreement"] != found[1]["agreement"]
     tested = context.teacher_test(MNIST, path.teachers[1])
     assert tested["seed"] == 1

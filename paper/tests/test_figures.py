@@ -185,13 +185,13 @@ def test_ablation_shows_a_bar_for_each_number_and_the_papers_beside_it() -> None
 def test_bands_are_mean_and_sample_deviation_over_runs() -> None:
     values = results(3)
     axis = drawn("validation-curves", values).axes[1]
-    lanes = np.array(values["validation-curves"]["rows"][0]["stage2"])
+    runs = np.array(values["validation-curves"]["rows"][0]["stage2"])
     (line,) = axis.lines
     assert np.asarray(line.get_xdata()).tolist() == [0, 1, 2]  # from the selected PATH network
-    assert np.allclose(np.asarray(line.get_ydata()), lanes.mean(0))
+    assert np.allclose(np.asarray(line.get_ydata()), runs.mean(0))
     edges = axis.collections[0].get_paths()[0].vertices[:, 1]
-    assert edges.min() == pytest.approx((lanes.mean(0) - lanes.std(0, ddof=1)).min())
-    assert edges.max() == pytest.approx((lanes.mean(0) + lanes.std(0, ddof=1)).max())
+    assert edges.min() == pytest.approx((runs.mean(0) - runs.std(0, ddof=1)).min())
+    assert edges.max() == pytest.approx((runs.mean(0) + runs.std(0, ddof=1)).max())
 
 
 def test_scaling_puts_fashion_above_and_the_paper_where_it_has_such_a_network() -> None:

@@ -20,10 +20,10 @@ from entrain_paper.experiments import (
     Measurement,
     chip_evaluation,
     trained_for_chips,
+    with_prerequisites,
 )
 from entrain_paper.experiments.setting import BOTH
 from entrain_paper.reproduction import Queue, ResultsFolder
-from entrain_paper.reproduction.worker import with_needs
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -39,7 +39,7 @@ def test_the_committed_results_have_the_keys_of_the_papers_setting() -> None:
     for name, result in committed.items():
         measurement = Measurement(EXPERIMENTS[name], PAPER)
         measured = {each["key"]: each["title"] for each in result["stages"]}
-        now = {stage.key: stage.title for stage in with_needs(measurement.needs)}
+        now = {stage.key: stage.title for stage in with_prerequisites(measurement.needs)}
         assert result["key"] == measurement.key
         assert measured == now
 

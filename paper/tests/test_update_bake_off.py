@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from entrain_paper.experiments import TINY, Measurement
+from entrain_paper.experiments import TINY, Measurement, with_prerequisites
 from entrain_paper.experiments.bake_off import EXPERIMENT
 from entrain_paper.peers import SYSTEMS
-from entrain_paper.reproduction.worker import with_needs
 
 TOOL = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "update_bake_off.py"))
 JOB = Measurement(EXPERIMENT, TINY)
-STAGES = with_needs(JOB.needs)
+STAGES = with_prerequisites(JOB.needs)
 OLD, NEW = {"entrain": "0.1.0"}, {"entrain": "0.2.0"}
 AOC = [stage for stage in STAGES if stage.rule.name == "aoc"]
 OTHER = next(stage for stage in STAGES if stage.rule.name == "snn")

@@ -26,7 +26,7 @@ from entrain.rules.training_data import TrainingData
 from entrain.training import Stage, train_stage
 from entrain.utils.files import write_atomically
 
-SIDE_BY_SIDE: dict[str, tuple[float, ...]] = {  # a lane each
+SIDE_BY_SIDE: dict[str, tuple[float, ...]] = {  # a run each
     "gain": (4.0, 9.0),
     "coupling_rate": (1.5e-2, 6e-2),
     "input_rate": (5e-3, 2e-2),
@@ -43,17 +43,17 @@ ALONE: dict[str, tuple[float, ...]] = {  # a training each
 
 
 def groups(base: Direct, seeds: int) -> Iterator[tuple[list[dict[str, Any]], Stage]]:
-    """Changes, one for every lane of a stage, and the stage; `base` itself comes first."""
+    """Changes, one for every run of a stage, and the stage; `base` itself comes first."""
     changes: list[dict[str, Any]] = [{}] + [
         {name: value} for name, values in SIDE_BY_SIDE.items() for value in values
     ]
-    lanes = [(change, seed) for change in changes for seed in range(seeds)]
+    runs = [(change, seed) for change in changes for seed in range(seeds)]
     columns = {
-        name: tuple(float(change.get(name, getattr(base, name))) for change, _ in lanes)
+        name: tuple(float(change.get(name, getattr(base, name))) for change, _ in runs)
         for name in SIDE_BY_SIDE
     }
-    runs = tuple(seed for _, seed in lanes)
-    yield [change for change, _ in lanes], _stage(replace(base, **columns), runs)
+    runs = tuple(seed for _, seed in runs)
+    yield [change for change, _ in runs], _stage(replace(base, **columns), runs)
     for name, values in ALONE.items():
         for value in values:
             if name == "distortion":
@@ -82,12 +82,12 @@ def search(name: str, epochs: int, steps: int, seeds: int, device: str, path: Pa
             continue
         begun = time.monotonic()
         state = train_stage(replace(stage, dataset=name), data, {})
-        for lane, change in enumerate(changes):
-            curve = [epoch[lane] for epoch in state.history["top1"]]
+        for run, change in enumerate(changes):
+            curve = [epoch[run] for epoch in state.history["top1"]]
             rows.append(
                 {
                     "change": change,
-                    "run": stage.runs[lane],
+                    "run": stage.runs[run],
                     "best": max(curve),
                     "best_epoch": 1 + curve.index(max(curve)),
                     "last_ten": sum(curve[-10:]) / len(curve[-10:]),

@@ -29,7 +29,7 @@ from entrain.models.model import Model
 from entrain.training import Stage, TrainingState
 from entrain.utils.device import choose_device
 from entrain.utils.files import write_atomically
-from entrain_paper.experiments import direct, main_stages, teacher_seeds
+from entrain_paper.experiments import shared_stages, teacher_seeds
 from entrain_paper.experiments.setting import BOTH, SETTINGS, Setting
 from entrain_paper.experiments.trained_for_chips import ROBUST
 from entrain_paper.reproduction import ResultsFolder
@@ -50,16 +50,16 @@ class Shipping:
     def ideal(self) -> None:
         """The networks of the main protocol, and those from labels alone."""
         for name in BOTH:
-            candidates = [main_stages.students(self.setting, name)["TWO-STAGE-END"]]
+            candidates = [shared_stages.main_students(self.setting, name)["TWO-STAGE-END"]]
             candidates.append(teacher_seeds.students(self.setting, name)[1])
-            lanes = [(stage, lane) for stage in candidates for lane in range(stage.lanes)]
-            end, lane = max(lanes, key=lambda each: self._validation(*each))
+            runs = [(stage, run) for stage in candidates for run in range(stage.parallel_runs)]
+            end, run = max(runs, key=lambda each: self._validation(*each))
             assert end.start is not None
-            best = direct.stage(self.setting, name)
-            chosen = ((end, lane, ""), (end.start, lane, "-path"), (*self._best(best), "-direct"))
+            best = shared_stages.direct_stage(self.setting, name)
+            chosen = ((end, run, ""), (end.start, run, "-path"), (*self._best(best), "-direct"))
             data = load_dataset(self.setting.dataset(name))
-            for stage, lane, ending in chosen:
-                model = self._model(stage, lane, data)
+            for stage, run, ending in chosen:
+                model = self._model(stage, run, data)
                 title = f"{data.name}-{model.network.oscillators}{ending}"
                 self._ship(title, model, card(title, name, model, data))
 
@@ -72,15 +72,15 @@ class Shipping:
             if not self.folder.finished(stage):
                 missing.append(stage.title)
                 continue
-            lane = self._best(stage)[1]
+            run = self._best(stage)[1]
             data = load_dataset(self.setting.dataset(name))
-            model = self._model(stage, lane, data)
+            model = self._model(stage, run, data)
             placed = model.to(self.device)
             found = yield_of(placed, constraint.hardware, data.test, chips=self.chips)
             model.details["on_chips"] = found.summary() | {"chips": self.chips}
             ending = "-robust" if constraint.hardware.oscillators is None else "-chip"
             title = f"{data.name}-{model.network.oscillators}{ending}"
-            text = card_for_chips(title, name, model, data, runs=stage.lanes)
+            text = card_for_chips(title, name, model, data, runs=stage.parallel_runs)
             self._ship(title, model, text)
         if missing:
             sys.exit(f"not trained in {self.folder.path}: {'; '.join(missing)}")
@@ -92,10 +92,10 @@ class Shipping:
 
     def _best(self, stage: Stage) -> tuple[Stage, int]:
         """A stage, and its run with the best validation top-1."""
-        return stage, max(range(stage.lanes), key=lambda lane: self._validation(stage, lane))
+        return stage, max(range(stage.parallel_runs), key=lambda run: self._validation(stage, run))
 
-    def _validation(self, stage: Stage, lane: int) -> float:
-        return self._state(stage).selected("top1", lane)
+    def _validation(self, stage: Stage, run: int) -> float:
+        return self._state(stage).selected("top1", run)
 
     def _state(self, stage: Stage) -> TrainingState:
         kept = self.folder.state(stage)
@@ -103,32 +103,32 @@ class Shipping:
             sys.exit(f"not trained in {self.folder.path}: {stage.title}")
         return kept[0]
 
-    def _model(self, stage: Stage, lane: int, data: ImageDataset) -> Model:
+    def _model(self, stage: Stage, run: int, data: ImageDataset) -> Model:
         """The network of one run as a model, evaluated on the test images."""
         state = self._state(stage)
         teacher, training, seed = None, stage.rule.settings(), stage.seed
         if stage.teachers:
-            teacher_stage = stage.teachers[lane % len(stage.teachers)]
+            teacher_stage = stage.teachers[run % len(stage.teachers)]
             teacher = teacher_stage.teacher(self._state(teacher_stage))
             seed, training["teacher"] = teacher_stage.seed, teacher_stage.rule.settings()
         metrics = [
             m for m in ("top1", "agreement", "endpoint_rmse", "cross_entropy") if m in state.history
         ]
         model = Model(
-            network=stage.networks(state, torch.device("cpu"))[lane],
+            network=stage.networks(state, torch.device("cpu"))[run],
             preprocessing=data.preprocessing,
             class_names=data.class_names,
             dataset=data.name,
             protocol=stage.rule.name,
             teacher=teacher,
             details={
-                "run": stage.runs[lane],
+                "run": stage.runs[run],
                 "seed": seed,
-                "epoch": int(state.best_epoch[lane]),
-                "validation": {metric: state.selected(metric, lane) for metric in metrics},
+                "epoch": int(state.best_epoch[run]),
+                "validation": {metric: state.selected(metric, run) for metric in metrics},
                 "training": training,
             },
-            gain=stage.rule.gain_of(lane),
+            gain=stage.rule.gain_of(run),
             hardware=stage.rule.hardware,
         )
         model.details["test"] = model.evaluate(data.test)

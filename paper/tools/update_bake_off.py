@@ -17,12 +17,18 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from entrain_paper.experiments import PAPER, Measurement, Setting, Values
+from entrain_paper.experiments import (
+    PAPER,
+    Measurement,
+    Setting,
+    Values,
+    with_prerequisites,
+)
 from entrain_paper.experiments.bake_off import EXPERIMENT, stage
-from entrain_paper.experiments.bake_off_own import OWN
+from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS
 from entrain_paper.peers import SYSTEMS
 from entrain_paper.reproduction import ResultsFolder
-from entrain_paper.reproduction.worker import trained_on, with_needs
+from entrain_paper.reproduction.worker import trained_on
 
 
 def updated(
@@ -34,7 +40,7 @@ def updated(
     rows = [_explained(row) for row in (*rows, *newer.values())]
     stages = {each["key"]: each for each in whole["stages"]}
     stages |= {each["key"]: _moved(each, part, whole) for part in parts for each in part["stages"]}
-    now = with_needs(job.needs)
+    now = with_prerequisites(job.needs)
     needed = [each.key for each in now]
     missing = [each.title for each in now if each.key not in stages]
     if missing and keep_older:
@@ -64,13 +70,15 @@ def _moved(stage: Values, part: Values, whole: Values) -> Values:
 
 def _explained(row: Values) -> Values:
     """The row with the reason for a difference that is known now: it was not measured."""
-    reasons = {name: each.why for name, each in SYSTEMS.items()} | {o.name: o.why for o in OWN}
+    reasons = {name: each.why for name, each in SYSTEMS.items()} | {
+        o.name: o.why for o in ENTRAIN_SYSTEMS
+    }
     return row | {"why": reasons[row["system"]]}
 
 
 def _placed(row: Values, setting: Setting, stages: dict[str, Values], whole: Values) -> Values:
     """The row with the device of its training, where that is among `stages`."""
-    own = {each.name: each for each in OWN}
+    own = {each.name: each for each in ENTRAIN_SYSTEMS}
     name, dataset = row["system"], row["dataset"]
     trained = (
         own[name].stage(setting, dataset) if name in own else stage(setting, dataset, SYSTEMS[name])

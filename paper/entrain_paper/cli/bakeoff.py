@@ -72,7 +72,7 @@ def command(
     and the report, a single system bake-off-NAME.json.
     """
     from entrain.utils.errors import positive_float, positive_int
-    from entrain_paper.experiments.bake_off_choice import datasets_named, experiments, systems_named
+    from entrain_paper.experiments.bake_off import datasets_named, experiments_named, systems_named
     from entrain_paper.reproduction import ResultsFolder
 
     require(positive_int, runs=runs, trials=trials, epochs=epochs)
@@ -91,7 +91,7 @@ def command(
         budget = Budget(trials, minutes, epochs)
         search_systems(names or [], datasets, setting, folder, budget, data_dir, device, json)
         return
-    wanted = experiments(names or [], datasets)
+    wanted = experiments_named(names or [], datasets)
     worker = engine_named(engine, address, data_dir, device)
     began = time.monotonic()
     count, total = work_through(folder, wanted, setting, worker)
@@ -160,7 +160,7 @@ def _setting(name: str, runs: int | None) -> Setting:
 
 
 def _list(setting: Setting, json: bool) -> None:
-    from entrain_paper.experiments.bake_off_choice import entries
+    from entrain_paper.experiments.bake_off import entries
 
     found = entries(setting)
     if json:

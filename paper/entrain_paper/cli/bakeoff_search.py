@@ -63,7 +63,7 @@ def _wanted(
 ) -> list[tuple[str, str]]:
     """Systems and datasets: those named, or of `all` those measured below what is cited."""
     from entrain.utils.errors import InputError
-    from entrain_paper.experiments.bake_off_choice import ALL, experiments
+    from entrain_paper.experiments.bake_off import ALL, experiments_named
     from entrain_paper.peers import SYSTEMS
 
     if not names:
@@ -76,7 +76,7 @@ def _wanted(
                     f"{', '.join(SYSTEMS)}"
                 )
         return [(name, dataset) for name in dict.fromkeys(names) for dataset in datasets]
-    (whole,) = experiments(names, datasets)
+    (whole,) = experiments_named(names, datasets)
     result = folder.result(whole.name)
     if result is None:
         raise InputError(

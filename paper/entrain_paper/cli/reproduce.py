@@ -75,14 +75,13 @@ def command(
 
 
 def _list(setting: Setting, json: bool) -> None:
-    from entrain_paper.experiments import EXPERIMENTS
-    from entrain_paper.reproduction.worker import with_needs
+    from entrain_paper.experiments import EXPERIMENTS, with_prerequisites
 
     rows = {
         name: {
             "title": experiment.title,
             "source": experiment.source,
-            "stages": len(with_needs(tuple(experiment.stages(setting)))),
+            "stages": len(with_prerequisites(tuple(experiment.stages(setting)))),
         }
         for name, experiment in EXPERIMENTS.items()
     }

@@ -68,9 +68,11 @@ class ReproductionProgress:
         top1 = max((v for v in state.history["top1"][-1] if v == v), default=float("nan"))
         news = f"{state.epoch}/{stage.epochs} {top1:5.2f} %"
         self._show(stage, state.epoch / stage.epochs, news)
-        if state.epoch == stage.epochs and (lanes := collapsed(state)):
-            places = stage.runs if len(stage.runs) == state.lanes else range(state.lanes)
-            runs = ", ".join(str(places[lane]) for lane in lanes)
+        if state.epoch == stage.epochs and (failed := collapsed(state)):
+            places = (
+                stage.runs if len(stage.runs) == state.parallel_runs else range(state.parallel_runs)
+            )
+            runs = ", ".join(str(places[run]) for run in failed)
             said = f"{stage.title}: run {runs} collapsed and ends far below its best"
             err.print(said, soft_wrap=True)
 

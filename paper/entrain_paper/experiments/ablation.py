@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from entrain.rules import TwoStage
 from entrain.training import Stage
-from entrain_paper.experiments import auxiliary
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
-from entrain_paper.experiments.curves import series
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.multiseed import orders_apart
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.teacher_spread import source
+from entrain_paper.experiments.training_curves import series
 
 METHODS = ("PATH", "PATH-CONT", "Z-END", "ZERO-END-ONLY", "PRETRAIN-END-ONLY", "TWO-STAGE-END")
 
 
 def students(setting: Setting, name: str) -> dict[str, Stage]:
-    """The stage of each method; the single run is the first lane."""
-    others = {method: auxiliary.branch(setting, name, method) for method in METHODS[1:]}
+    """The stage of each method; the single run is the first run."""
+    others = {method: shared_stages.branch(setting, name, method) for method in METHODS[1:]}
     return {"PATH": setting.main_path(name)} | others
 
 
@@ -52,8 +52,8 @@ def measure_continuations(context: ExperimentContext) -> Values:
     rows = []
     for name in BOTH:
         path = context.state(context.setting.main_path(name))
-        for method in auxiliary.CONTINUATIONS:
-            state = context.state(auxiliary.branch(context.setting, name, method))
+        for method in shared_stages.CONTINUATIONS:
+            state = context.state(shared_stages.branch(context.setting, name, method))
             rows.append(
                 {
                     "dataset": name,
@@ -73,7 +73,7 @@ def single(
 ) -> tuple[Cell, ...]:
     """Top-1, agreement and endpoint RMSE of a single run, with the paper's numbers. At the
     auxiliary rate we have several teachers from zero alone."""
-    borrowed = method not in (*auxiliary.FROM_ZERO, "PATH")
+    borrowed = method not in (*shared_stages.FROM_ZERO, "PATH")
     return tuple(
         Cell(
             paper[theirs],
@@ -95,7 +95,7 @@ def compare(values: Values) -> Comparison:
     """Every method, and the conclusions of the paper."""
     ours = {(row["dataset"], row["method"]): row for row in values["rows"]}
     rows = []
-    theirs = published()["protocol_ablation"]["rows"]
+    theirs = paper_numbers()["protocol_ablation"]["rows"]
     for paper in theirs:
         name, found = paper["dataset"], ours[paper["dataset"], paper["method"]]
         method = paper["method"]
@@ -151,7 +151,10 @@ CONTINUATIONS = Experiment(
         for name in BOTH
         for stage in (
             setting.main_path(name),
-            *(auxiliary.branch(setting, name, method) for method in auxiliary.CONTINUATIONS),
+            *(
+                shared_stages.branch(setting, name, method)
+                for method in shared_stages.CONTINUATIONS
+            ),
         )
     ],
     measure_continuations,

@@ -13,10 +13,9 @@ from entrain.evaluation.measure import chunks
 from entrain.models.network import KuramotoNetwork
 from entrain.rules import Direct
 from entrain.training import Stage
-from entrain_paper.experiments import direct, main_stages
+from entrain_paper.experiments import shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, rounded
 from entrain_paper.experiments.setting import BOTH, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
-from entrain_paper.experiments.values import rounded
 
 MARGINS = tuple(round(0.1 * step, 1) for step in range(1, 20))
 TIMES = (0.25, 0.5, 1.0, 2.0)  # of the main observation time
@@ -24,7 +23,7 @@ TIMES = (0.25, 0.5, 1.0, 2.0)  # of the main observation time
 
 def observed(setting: Setting, name: str, factor: float) -> Stage:
     """Networks trained, for a quarter of the epochs, to be read at another time."""
-    stage = direct.stage(setting, name)
+    stage = shared_stages.direct_stage(setting, name)
     epochs = max(2, setting.direct_epochs // 4)
     assert isinstance(stage.rule, Direct)
     shorter = replace(stage.rule, epochs=epochs, fine_epochs=1, unaugmented_epochs=1)
@@ -35,7 +34,10 @@ def observed(setting: Setting, name: str, factor: float) -> Stage:
 
 def networks(setting: Setting, name: str) -> dict[str, Stage]:
     """The protocols whose reading time is varied."""
-    return {**main_stages.students(setting, name), "DIRECT": direct.stage(setting, name)}
+    return {
+        **shared_stages.main_students(setting, name),
+        "DIRECT": shared_stages.direct_stage(setting, name),
+    }
 
 
 def stages(setting: Setting) -> list[Stage]:

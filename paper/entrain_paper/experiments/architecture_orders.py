@@ -5,9 +5,9 @@ from __future__ import annotations
 from entrain.evaluation import summarise
 from entrain.training import Stage
 from entrain_paper.experiments.architectures import ARCHITECTURES
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import AUXILIARY_RATE, FASHION, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 
 def identifiers(setting: Setting) -> list[str]:
@@ -21,14 +21,14 @@ def students(setting: Setting) -> tuple[Stage, Stage]:
     chosen = identifiers(setting)
     teachers = [setting.teacher(FASHION, ARCHITECTURES[each]) for each in chosen for _ in orders]
     path = setting.path(*teachers, runs=orders * len(chosen))
-    return path, setting.go_on(path, rate=AUXILIARY_RATE)
+    return path, setting.continue_from(path, rate=AUXILIARY_RATE)
 
 
 def measure(context: ExperimentContext) -> Values:
     """Test metrics of both methods over the orders, and the gain of Stage II in each."""
     few = context.setting.few_runs
     path, end = (context.test(FASHION, stage) for stage in students(context.setting))
-    printed = {row["identifier"]: row for row in published()["architecture_sweep"]["rows"]}
+    printed = {row["identifier"]: row for row in paper_numbers()["architecture_sweep"]["rows"]}
     rows: list[Values] = []
     for place, identifier in enumerate(identifiers(context.setting)):
         runs = slice(few * place, few * (place + 1))

@@ -8,9 +8,9 @@ from entrain.models.teacher import teacher_parameter_count
 from entrain.rules import TeacherSpec
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import AUXILIARY_RATE, FASHION, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.teacher_spread import GAIN, own, source
 
 MAIN = "T32_16_16"
@@ -38,7 +38,7 @@ def students(setting: Setting) -> tuple[Stage, Stage]:
     widths = list(ARCHITECTURES.values())[: setting.architectures]
     teachers = [setting.teacher(FASHION, width) for width in widths]
     path = setting.path(*teachers, runs=(0,) * len(teachers))
-    return path, setting.go_on(path, rate=AUXILIARY_RATE)
+    return path, setting.continue_from(path, rate=AUXILIARY_RATE)
 
 
 def stages(setting: Setting) -> list[Stage]:
@@ -71,9 +71,9 @@ def measure(context: ExperimentContext) -> Values:
 
 def compare(values: Values) -> Comparison:
     """Every architecture, and the gain of Stage II for each."""
-    papers = {row["identifier"]: row for row in published()["architecture_sweep"]["rows"]}
+    papers = {row["identifier"]: row for row in paper_numbers()["architecture_sweep"]["rows"]}
     counts = {
-        r["identifier"]: r["parameters"] for r in published()["teacher_architectures"]["rows"]
+        r["identifier"]: r["parameters"] for r in paper_numbers()["teacher_architectures"]["rows"]
     }
     rows, gains, agreements, errors = [], [], [], []
     for ours in values["rows"]:
@@ -111,7 +111,7 @@ def compare(values: Values) -> Comparison:
             mine = own(FASHION, method, "endpoint_rmse", identifier)
             cells.append(replace(cell, borrowed=not counted, own=mine))
         rows.append(Row((ours["identifier"],), tuple(cells)))
-    count, text = len(rows), published()["architecture_sweep"]["text"]
+    count, text = len(rows), paper_numbers()["architecture_sweep"]["text"]
     pairs = list(zip(gains, agreements, strict=True))
     claims = (
         Claim(

@@ -8,9 +8,9 @@ from functools import partial
 
 from entrain.hardware import CouplingFunction, FanIn, Hardware, Levels, Sparsity
 from entrain.training import Stage
-from entrain_paper.experiments import direct, on_chips
+from entrain_paper.experiments import chip_evaluation, shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 # The range that rounds a normal distribution best grows with the number of levels, in rms.
 _RANGES = {2: 1.5, 3: 2.5}
@@ -50,14 +50,18 @@ def _experiment(name: str, title: str, curves: dict[str, _Kinds]) -> Experiment:
         return [
             (curve, value, make(value))
             for curve, (make, values) in curves.items()
-            for value in on_chips.sizes(setting).some(values)
+            for value in chip_evaluation.sizes(setting).some(values)
         ]
 
     def ideal(setting: Setting) -> Stage:
-        return direct.stage(setting, MNIST, epochs=on_chips.sizes(setting).epochs)
+        return shared_stages.direct_stage(
+            setting, MNIST, epochs=chip_evaluation.sizes(setting).epochs
+        )
 
     def trained(setting: Setting, hardware: Hardware) -> Stage:
-        return on_chips.trained_for(setting, MNIST, hardware, epochs=on_chips.sizes(setting).epochs)
+        return chip_evaluation.trained_for(
+            setting, MNIST, hardware, epochs=chip_evaluation.sizes(setting).epochs
+        )
 
     def stages(setting: Setting) -> list[Stage]:
         return [
@@ -70,17 +74,19 @@ def _experiment(name: str, title: str, curves: dict[str, _Kinds]) -> Experiment:
 
         def row(hardware: Hardware) -> Values:
             found = {
-                label: on_chips.over_chips(
-                    on_chips.accuracies(context, MNIST, stage, hardware, 1)  # nothing is by chance
+                label: chip_evaluation.over_chips(
+                    chip_evaluation.accuracies(
+                        context, MNIST, stage, hardware, 1
+                    )  # nothing is by chance
                 )
                 for label, stage in (
                     ("trained", trained(setting, hardware)),
                     ("not_trained", ideal(setting)),
                 )
             }
-            return {"epochs": on_chips.sizes(setting).epochs, **found}
+            return {"epochs": chip_evaluation.sizes(setting).epochs, **found}
 
-        rows = on_chips.measured(
+        rows = chip_evaluation.measured(
             context,
             [
                 (

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 from entrain.models.network import KuramotoNetwork
 from entrain_paper.experiments.comparison import Comparison, Constant, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import MNIST
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 
 def measure(context: ExperimentContext) -> Values:
@@ -26,13 +26,13 @@ def measure(context: ExperimentContext) -> Values:
         "input_coefficients": network.input_weights.numel(),
         "dynamics": asdict(network.dynamics),
         "stage1": path.rule.settings(),
-        "stage2": setting.go_on(path).rule.settings(),
+        "stage2": setting.continue_from(path).rule.settings(),
     }
 
 
 def compare(values: Values) -> Comparison:
     """Counts, exactly."""
-    paper = published()["counts"] | published()["student_configuration"]["rows"][0]
+    paper = paper_numbers()["counts"] | paper_numbers()["student_configuration"]["rows"][0]
     names = {
         "H": "hidden oscillators H",
         "O": "output oscillators O",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from entrain.training import Stage
-from entrain_paper.experiments import auxiliary
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.ablation import single
 from entrain_paper.experiments.comparison import Claim, Comparison, Row
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.multiseed import orders_apart
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import AUXILIARY_RATE, MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 OTHER_WEIGHTS = (0.1, 10.0)
 
@@ -18,12 +18,12 @@ def weighted(setting: Setting) -> Stage:
     """The other nonzero weights side by side, both from PATH's run 0 in the same order."""
     runs = (0,) * len(OTHER_WEIGHTS)
     path = setting.main_path(MNIST)
-    return setting.go_on(path, runs=runs, rate=AUXILIARY_RATE, weights=OTHER_WEIGHTS)
+    return setting.continue_from(path, runs=runs, rate=AUXILIARY_RATE, weights=OTHER_WEIGHTS)
 
 
 def stages(setting: Setting) -> list[Stage]:
     """Weight 0 is PATH-CONT and weight 1 TWO-STAGE-END of the ablation."""
-    ablation = [auxiliary.branch(setting, MNIST, p) for p in ("PATH-CONT", "TWO-STAGE-END")]
+    ablation = [shared_stages.branch(setting, MNIST, p) for p in ("PATH-CONT", "TWO-STAGE-END")]
     return [*ablation, weighted(setting)]
 
 
@@ -32,8 +32,8 @@ def measure(context: ExperimentContext) -> Values:
     control, one, others = (
         context.test(MNIST, stage)
         for stage in (
-            auxiliary.branch(context.setting, MNIST, "PATH-CONT"),
-            auxiliary.branch(context.setting, MNIST, "TWO-STAGE-END"),
+            shared_stages.branch(context.setting, MNIST, "PATH-CONT"),
+            shared_stages.branch(context.setting, MNIST, "TWO-STAGE-END"),
             weighted(context.setting),
         )
     )
@@ -45,7 +45,7 @@ def measure(context: ExperimentContext) -> Values:
 def compare(values: Values) -> Comparison:
     """Every weight."""
     rows = []
-    for paper, ours in zip(published()["endpoint_weight"]["rows"], values["rows"], strict=True):
+    for paper, ours in zip(paper_numbers()["endpoint_weight"]["rows"], values["rows"], strict=True):
         weight = ours["endpoint_weight"]
         method = "TWO-STAGE-END" if weight else "PATH-CONT"
         again = weight in (0.0, 1.0)  # these are of the ablation

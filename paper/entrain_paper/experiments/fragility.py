@@ -7,34 +7,38 @@ from functools import partial
 
 import numpy as np
 
-from entrain.evaluation.chips import Yield
+from entrain.evaluation.chip_yield import Yield
 from entrain.hardware import preset
 from entrain.hardware.strengths import LADDERS
 from entrain.training import Stage
-from entrain_paper.experiments import on_chips
+from entrain_paper.experiments import chip_evaluation
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import BOTH, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 THRESHOLDS = {"MNIST": (90.0, 95.0, 97.0), "Fashion-MNIST": (80.0, 85.0, 87.0)}
 
 
 def stages(setting: Setting) -> list[Stage]:
     """The networks of all four protocols."""
-    return [stage for name in BOTH for stage in on_chips.methods(setting, name).values()]
+    return [stage for name in BOTH for stage in chip_evaluation.methods(setting, name).values()]
 
 
 def measure_strengths(context: ExperimentContext) -> Values:
     """Test accuracy under every effect alone."""
-    setting, sizes = context.setting, on_chips.sizes(context.setting)
+    setting, sizes = context.setting, chip_evaluation.sizes(context.setting)
 
     def row(name: str, stage: Stage, ladder: str) -> Values:
         strengths = [
             {
                 "label": each.label,
                 "value": each.value,
-                **on_chips.over_chips(
-                    on_chips.accuracies(
-                        context, name, stage, each.hardware, on_chips.sizes(setting).few_chips
+                **chip_evaluation.over_chips(
+                    chip_evaluation.accuracies(
+                        context,
+                        name,
+                        stage,
+                        each.hardware,
+                        chip_evaluation.sizes(setting).few_chips,
                     )
                 ),
             }
@@ -42,7 +46,7 @@ def measure_strengths(context: ExperimentContext) -> Values:
         ]
         return {"strengths": strengths}
 
-    rows = on_chips.measured(
+    rows = chip_evaluation.measured(
         context,
         [
             (
@@ -50,7 +54,7 @@ def measure_strengths(context: ExperimentContext) -> Values:
                 partial(row, name, stage, ladder),
             )
             for name in BOTH
-            for method, stage in on_chips.methods(setting, name).items()
+            for method, stage in chip_evaluation.methods(setting, name).items()
             for ladder in sizes.some(list(LADDERS))
         ],
     )
@@ -62,7 +66,7 @@ def measure_strengths(context: ExperimentContext) -> Values:
         }
         for few in (setting.few_runs,)
         for name in BOTH
-        for method, stage in on_chips.methods(setting, name).items()
+        for method, stage in chip_evaluation.methods(setting, name).items()
     ]
     return {"rows": rows, "ideal": ideal}
 
@@ -71,15 +75,15 @@ def measure_yield(context: ExperimentContext) -> Values:
     """Test accuracy of one network of each protocol on many typical chips."""
     rows: list[Values] = []
     for name in BOTH:
-        for method, stage in on_chips.methods(context.setting, name).items():
+        for method, stage in chip_evaluation.methods(context.setting, name).items():
             state = context.state(stage)
-            best = max(range(stage.lanes), key=lambda lane: state.selected("top1", lane))
-            found = on_chips.accuracies(
+            best = max(range(stage.parallel_runs), key=lambda run: state.selected("top1", run))
+            found = chip_evaluation.accuracies(
                 context,
                 name,
                 stage,
                 preset("typical"),
-                on_chips.sizes(context.setting).many_chips,
+                chip_evaluation.sizes(context.setting).many_chips,
                 run=best,
             )[0]
             over = Yield(tuple(round(float(each), 2) for each in found))  # of 10,000 images: exact

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from entrain.training import Stage
-from entrain_paper.experiments import auxiliary, teacher_seeds
+from entrain_paper.experiments import shared_stages, teacher_seeds
 from entrain_paper.experiments.comparison import Claim, Comparison
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.setting import AUXILIARY_RATE, MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 TIMES_LONGER = (1, 3)
 
@@ -22,8 +22,8 @@ def students(setting: Setting) -> dict[tuple[str, int], Stage]:
     found = {}
     for factor in TIMES_LONGER:
         longer = replace(setting, endpoint_epochs=factor * setting.endpoint_epochs)
-        for protocol in auxiliary.FROM_ZERO:
-            stage = longer.go_on(path, protocol, rate=AUXILIARY_RATE)
+        for protocol in shared_stages.FROM_ZERO:
+            stage = longer.continue_from(path, protocol, rate=AUXILIARY_RATE)
             found[protocol, longer.endpoint_epochs] = stage
     return found
 

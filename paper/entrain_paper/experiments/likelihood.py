@@ -8,9 +8,9 @@ from entrain import kernels
 from entrain.evaluation import summarise
 from entrain.models.network import KuramotoNetwork
 from entrain.physics.likelihood import negative_log_likelihood
-from entrain_paper.experiments import main_stages
+from entrain_paper.experiments import shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, TestExamples, Values
 from entrain_paper.experiments.setting import BOTH
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, TestExamples, Values
 
 _AT_A_TIME = 250  # test images whose whole paths are in memory
 
@@ -20,7 +20,7 @@ def measure(context: ExperimentContext) -> Values:
     setting, rows = context.setting, list[Values]()
     warm = [each for each in setting.temperatures if each > 0]
     for name in BOTH:
-        for method, stage in main_stages.students(setting, name).items():
+        for method, stage in shared_stages.main_students(setting, name).items():
             examples = context.test_examples(name, context.teacher(stage.teachers[0]))
             networks = context.networks(stage)[: setting.few_runs]
             losses = [_path_loss(network, examples) for network in networks]
@@ -55,6 +55,6 @@ EXPERIMENT = Experiment(
     "likelihood",
     "The teacher's paths as samples of the noisy dynamics",
     "",
-    main_stages.stages,
+    shared_stages.main_stages,
     measure,
 )

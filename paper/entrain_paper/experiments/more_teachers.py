@@ -9,7 +9,8 @@ from entrain.rules import TeacherSpec
 from entrain.rules.teacher import TeacherSelection
 from entrain.training import Stage
 from entrain_paper.experiments.architectures import ARCHITECTURES
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import (
     AUXILIARY_RATE,
     BOTH,
@@ -17,7 +18,6 @@ from entrain_paper.experiments.setting import (
     Setting,
     matched_widths,
 )
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.teacher_sweep import rules
 
 FARTHEST = ("T40_08_16", "T24_24_16", "D32_32", "D40_24")
@@ -34,7 +34,7 @@ def wide(setting: Setting, name: str) -> dict[tuple[str, int], tuple[Stage, Stag
         path = setting.path(*selected, runs=(0,) * len(selected))
         for factor in TIMES_LONGER:
             longer = replace(setting, endpoint_epochs=factor * setting.endpoint_epochs)
-            found[rule, longer.endpoint_epochs] = (path, longer.go_on(path))
+            found[rule, longer.endpoint_epochs] = (path, longer.continue_from(path))
     return found
 
 
@@ -50,7 +50,7 @@ def others(setting: Setting) -> dict[str, tuple[Stage, Stage]]:
         widths = ARCHITECTURES[identifier]
         teachers = [setting.teacher(FASHION, widths, seed) for seed in range(setting.sweep_seeds)]
         path = setting.path(*teachers, runs=(0,) * len(teachers))
-        found[identifier] = (path, setting.go_on(path, rate=AUXILIARY_RATE))
+        found[identifier] = (path, setting.continue_from(path, rate=AUXILIARY_RATE))
     return found
 
 
@@ -64,7 +64,7 @@ def measure(context: ExperimentContext) -> Values:
     """Test metrics of every teacher's networks, with the paper's number."""
     setting = context.setting
     hidden = setting.widths[-1]
-    printed = {(r["dataset"], r["H"]): r for r in published()["width_scaling"]["rows"]}
+    printed = {(r["dataset"], r["H"]): r for r in paper_numbers()["width_scaling"]["rows"]}
     widths: list[Values] = []
     for name in BOTH:
         paper = printed.get((name, hidden), {})
@@ -80,7 +80,7 @@ def measure(context: ExperimentContext) -> Values:
                     **_pair(context, name, pair),
                 }
             )
-    sweep = {r["identifier"]: r for r in published()["architecture_sweep"]["rows"]}
+    sweep = {r["identifier"]: r for r in paper_numbers()["architecture_sweep"]["rows"]}
     architectures = [
         {
             "dataset": FASHION,

@@ -6,11 +6,17 @@ import math
 
 from entrain.evaluation import summarise
 from entrain.training import Stage
-from entrain_paper.experiments import main_stages
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import (
+    METRICS,
+    Experiment,
+    ExperimentContext,
+    Values,
+    summary,
+)
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, Setting
-from entrain_paper.experiments.spec import METRICS, Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.teacher_spread import source
 
 METHODS = ("PATH", "PATH-CONT", "TWO-STAGE-END")
@@ -18,8 +24,11 @@ METHODS = ("PATH", "PATH-CONT", "TWO-STAGE-END")
 
 def students(setting: Setting, name: str) -> dict[str, Stage]:
     """The stage of each method; the continuations start from the same PATH checkpoints."""
-    pair = main_stages.students(setting, name)
-    return {method: pair.get(method) or setting.go_on(pair["PATH"], method) for method in METHODS}
+    pair = shared_stages.main_students(setting, name)
+    return {
+        method: pair.get(method) or setting.continue_from(pair["PATH"], method)
+        for method in METHODS
+    }
 
 
 def stages(setting: Setting) -> list[Stage]:
@@ -43,7 +52,7 @@ def compare(values: Values) -> Comparison:
     """Mean and SD of each metric, and the order of the methods in every run."""
     ours = {(row["dataset"], row["method"]): row for row in values["rows"]}
     rows, claims = [], []
-    for paper in published()["multiseed"]["rows"]:
+    for paper in paper_numbers()["multiseed"]["rows"]:
         name, method = paper["dataset"], paper["method"]
         mean, sd = ours[name, method]["mean"], ours[name, method]["sd"]
         cells = []
@@ -57,12 +66,12 @@ def compare(values: Values) -> Comparison:
         found = summarise(along)
         cells.append(Cell(None, found.mean, ours_sd=found.sd, form=".4f"))  # defined, not printed
         rows.append(Row((name, method), tuple(cells)))
-    spans = {row["dataset"]: row for row in published()["selected_epochs"]["rows"]}
+    spans = {row["dataset"]: row for row in paper_numbers()["selected_epochs"]["rows"]}
     for name in BOTH:
-        path, end = ([run["top1"] for run in ours[name, m]["runs"]] for m in main_stages.METHODS)
+        path, end = ([run["top1"] for run in ours[name, m]["runs"]] for m in shared_stages.METHODS)
         wins = sum(b > a for a, b in zip(path, end, strict=True))
         shift = ours[name, "PATH-CONT"]["mean"]["top1"] - ours[name, "PATH"]["mean"]["top1"]
-        first, second = (_span(ours[name, method]["runs"]) for method in main_stages.METHODS)
+        first, second = (_span(ours[name, method]["runs"]) for method in shared_stages.METHODS)
         span, last = spans[name], values["epochs"]["stage1"]
         claims += [
             Claim(
@@ -99,7 +108,7 @@ def compare(values: Values) -> Comparison:
 
 def orders_apart(name: str, method: str = "TWO-STAGE-END") -> float:
     """How far two training orders of the paper may differ, in points of top-1: 2 sqrt(2) SD."""
-    rows = published()["multiseed"]["rows"]
+    rows = paper_numbers()["multiseed"]["rows"]
     (sd,) = (r["top1_sd"] for r in rows if (r["dataset"], r["method"]) == (name, method))
     return 2.0 * math.sqrt(2.0) * float(sd)
 

@@ -7,10 +7,9 @@ import torch
 
 from entrain.evaluation import near_misses, representative, scores_of
 from entrain.models.network import KuramotoNetwork
-from entrain_paper.experiments import auxiliary
+from entrain_paper.experiments import shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, rounded
 from entrain_paper.experiments.setting import BOTH
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
-from entrain_paper.experiments.values import rounded
 
 CORRECT = 25
 
@@ -19,7 +18,7 @@ def measure(context: ExperimentContext) -> Values:
     """25 correct examples nearest to their class's median margin, and one near miss per class."""
     rows = []
     for name in BOTH:
-        _, end = auxiliary.pair(context.setting, name)
+        _, end = shared_stages.branch_pair(context.setting, name)
         network = context.networks(end)[0]
         data = context.data(name)
         inputs, _ = context.examples(name)
@@ -61,6 +60,6 @@ EXPERIMENT = Experiment(
     "output-dynamics",
     "Representative autonomous output dynamics",
     "app:representative_output_dynamics",
-    auxiliary.pairs,
+    shared_stages.branch_pairs,
     measure,
 )

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from entrain.evaluation import paired_effect
 from entrain_paper.experiments import multiseed
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import METRICS, Experiment, ExperimentContext, Values
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
-from entrain_paper.experiments.spec import METRICS, Experiment, ExperimentContext, Values
 from entrain_paper.experiments.teacher_spread import GAIN
 
 COMPARISONS = (
@@ -40,7 +40,7 @@ def measure(context: ExperimentContext) -> Values:
 def compare(values: Values) -> Comparison:
     """Mean effects, with our intervals and sign counts as notes."""
     rows, notes, positive = [], [], 0
-    for paper, ours in zip(published()["paired_effects"]["rows"], values["rows"], strict=True):
+    for paper, ours in zip(paper_numbers()["paired_effects"]["rows"], values["rows"], strict=True):
         control = ours["a"] == "PATH-CONT"
         labels = (ours["dataset"], f"{ours['a']} - {ours['b']}", ours["metric"].replace("_", " "))
         reduction = ours["metric"] == "rmse_reduction"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from entrain_paper.experiments.comparison import Comparison, Constant, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 
 def measure(context: ExperimentContext) -> Values:
@@ -52,7 +52,9 @@ def compare(values: Values) -> Comparison:
                 for name in columns
             ),
         )
-        for paper, ours in zip(published()["preprocessing"]["rows"], values["rows"], strict=True)
+        for paper, ours in zip(
+            paper_numbers()["preprocessing"]["rows"], values["rows"], strict=True
+        )
     ]
     return Comparison(("dataset",), tuple(c.replace("_", " ") for c in columns), tuple(rows))
 

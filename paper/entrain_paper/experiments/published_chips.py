@@ -9,9 +9,9 @@ from functools import partial
 from entrain.hardware import Hardware, Levels, describe
 from entrain.physics import layered_graph
 from entrain.training import Stage
-from entrain_paper.experiments import on_chips
+from entrain_paper.experiments import chip_evaluation
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import BOTH, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 FIELDS = ("fine", "coupling levels")
 OUTPUTS = 10
@@ -29,7 +29,7 @@ class PublishedChip:
     def hidden(self, setting: Setting) -> int:
         """Hidden oscillators of its networks."""
         if self.on_grid:
-            return on_chips.sizes(setting).grid_hidden
+            return chip_evaluation.sizes(setting).grid_hidden
         room = describe(self.name).hardware.oscillators
         most = min(_LARGEST, 2 * setting.hidden)
         return setting.hidden if room is None else min(most, room - OUTPUTS)
@@ -47,12 +47,12 @@ class PublishedChip:
 
     def stage(self, setting: Setting, name: str) -> Stage:
         """Networks trained for it."""
-        return on_chips.trained_for(
+        return chip_evaluation.trained_for(
             setting,
             name,
             self.hardware(setting),
             hidden=self.hidden(setting),
-            epochs=on_chips.sizes(setting).epochs,
+            epochs=chip_evaluation.sizes(setting).epochs,
         )
 
 
@@ -69,7 +69,7 @@ def chips(setting: Setting) -> list[PublishedChip]:
     """Every published kind, with both kinds of fields."""
     return [
         PublishedChip(name, fields, on_grid)
-        for name, on_grid in on_chips.sizes(setting).some(_KINDS)
+        for name, on_grid in chip_evaluation.sizes(setting).some(_KINDS)
         for fields in FIELDS
     ]
 
@@ -85,8 +85,10 @@ def measure(context: ExperimentContext) -> Values:
 
     def row(name: str, chip: PublishedChip) -> Values:
         stage, kind = chip.stage(setting, name), chip.hardware(setting)
-        found = on_chips.accuracies(context, name, stage, kind, on_chips.sizes(setting).chips)
-        return {"epochs": stage.epochs, **on_chips.over_chips(found)}
+        found = chip_evaluation.accuracies(
+            context, name, stage, kind, chip_evaluation.sizes(setting).chips
+        )
+        return {"epochs": stage.epochs, **chip_evaluation.over_chips(found)}
 
     def labels(name: str, chip: PublishedChip) -> Values:
         described = describe(chip.name)
@@ -106,7 +108,7 @@ def measure(context: ExperimentContext) -> Values:
             "levels": _levels(kind.coupling_levels),
         }
 
-    rows = on_chips.measured(
+    rows = chip_evaluation.measured(
         context,
         [
             (labels(name, chip), partial(row, name, chip))

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from entrain.rules import Direct
 from entrain.training import Stage
-from entrain_paper.experiments import direct
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Claim, Comparison
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, FASHION, MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 METRICS = ("top1", "top2")
 
@@ -21,8 +21,8 @@ def stages(setting: Setting) -> list[Stage]:
         stage
         for name in BOTH
         for stage in (
-            *(direct.stage(setting, name, hidden) for hidden in setting.widths),
-            direct.stage(setting, name, augmented=False),
+            *(shared_stages.direct_stage(setting, name, hidden) for hidden in setting.widths),
+            shared_stages.direct_stage(setting, name, augmented=False),
         )
     ]
 
@@ -34,7 +34,7 @@ def measure(context: ExperimentContext) -> Values:
     for name in BOTH:
         sizes = [(hidden, True) for hidden in setting.widths] + [(setting.hidden, False)]
         for hidden, augmented in sizes:
-            stage = direct.stage(setting, name, hidden, augmented=augmented)
+            stage = shared_stages.direct_stage(setting, name, hidden, augmented=augmented)
             rows.append(_row(context, name, stage) | {"augmented": augmented})
             context.on_progress(len(rows) / (2 * len(sizes)))
     return {"rows": rows}
@@ -43,8 +43,8 @@ def measure(context: ExperimentContext) -> Values:
 def _row(context: ExperimentContext, name: str, stage: Stage) -> Values:
     state = context.state(stage)
     runs = context.test(name, stage)
-    for lane, run in enumerate(runs):
-        run["validation_top1"] = state.selected("top1", lane)
+    for index, run in enumerate(runs):
+        run["validation_top1"] = state.selected("top1", index)
     return {
         "dataset": name,
         "H": stage.network.hidden,
@@ -57,11 +57,13 @@ def _row(context: ExperimentContext, name: str, stage: Stage) -> Values:
 def fine(setting: Setting, name: str) -> Stage:
     """The main size on the network's own grid throughout, so that couplings may grow, with refined
     settings. (At 138 oscillators they were no better on validation than the usual ones.)"""
-    usual = direct.stage(setting, name)
-    longer = direct.stage(setting, name, epochs=max(1, int(_TIMES_LONGER[name] * usual.epochs)))
+    usual = shared_stages.direct_stage(setting, name)
+    longer = shared_stages.direct_stage(
+        setting, name, epochs=max(1, int(_TIMES_LONGER[name] * usual.epochs))
+    )
     assert isinstance(longer.rule, Direct)
     rule = replace(longer.rule, coarse_steps=longer.network.dynamics.steps)
-    return replace(longer, rule=direct.refined(rule, name))
+    return replace(longer, rule=shared_stages.refined(rule, name))
 
 
 _TIMES_LONGER = {MNIST: 2.0, FASHION: 2.0 / 3.0}  # than usual
@@ -78,7 +80,7 @@ def measure_fine(context: ExperimentContext) -> Values:
 
 def compare(values: Values) -> Comparison:
     """Ours against the paper's network of the same size, and 26 against its 42 oscillators."""
-    paper = {(r["dataset"], r["H"]): r for r in published()["width_scaling"]["rows"]}
+    paper = {(r["dataset"], r["H"]): r for r in paper_numbers()["width_scaling"]["rows"]}
     claims = []
     for name in BOTH:
         small, larger = 16, paper[name, 32]["two_stage_end_top1_mean"]

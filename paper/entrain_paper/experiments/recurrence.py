@@ -9,9 +9,9 @@ import torch
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Direct
 from entrain.training import Stage
-from entrain_paper.experiments import direct
+from entrain_paper.experiments import shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.setting import BOTH, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 # From pi/2 an output hears of its neighbours only once they have moved: in the second step.
 HIDDEN = "couplings between hidden oscillators"
@@ -23,7 +23,7 @@ WITHOUT = ("nothing", HIDDEN, TRAINING, *STEPS)
 
 def stage(setting: Setting, name: str, without: str, outputs: int = 10) -> Stage:
     """DIRECT with its usual settings and a part removed."""
-    full = direct.stage(setting, name)
+    full = shared_stages.direct_stage(setting, name)
     assert isinstance(full.rule, Direct)
     network, rule = full.network, full.rule
     if without == HIDDEN:
@@ -54,7 +54,9 @@ def measure(context: ExperimentContext) -> Values:
                 {
                     "dataset": name,
                     "without": without,
-                    "validation": [state.selected("top1", lane) for lane in range(each.lanes)],
+                    "validation": [
+                        state.selected("top1", run) for run in range(each.parallel_runs)
+                    ],
                     **summary(context.test(name, each), ("top1", "top2")),
                 }
             )

@@ -6,11 +6,11 @@ import math
 from dataclasses import asdict
 
 from entrain.evaluation import Refinement, refine, summarise
-from entrain_paper.experiments import main_stages
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, MNIST
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.teacher_spread import source
 
 
@@ -18,7 +18,7 @@ def measure(context: ExperimentContext) -> Values:
     """Top-1, predictions and outputs at K and 2 K Euler steps of every run."""
     rows: list[Values] = []
     for name in BOTH:
-        for method, stage in main_stages.students(context.setting, name).items():
+        for method, stage in shared_stages.main_students(context.setting, name).items():
             inputs, labels = context.examples(name)
             steps = stage.network.dynamics.steps
             found = [
@@ -53,7 +53,7 @@ def _summary(found: list[Refinement]) -> Values:
 
 def compare(values: Values) -> Comparison:
     """Top-1 on both grids, and the changes between them."""
-    papers = {(row["dataset"], row["method"]): row for row in published()["refinement"]["rows"]}
+    papers = {(row["dataset"], row["method"]): row for row in paper_numbers()["refinement"]["rows"]}
     rows = []
     for ours in values["rows"]:
         name, method, mean, sd = ours["dataset"], ours["method"], ours["mean"], ours["sd"]
@@ -87,7 +87,7 @@ def compare(values: Values) -> Comparison:
 
 def _claims(rows: list[Values]) -> tuple[Claim, ...]:
     """The paper's claims about its grids, with its own numbers as bounds."""
-    text = published()["refinement"]
+    text = paper_numbers()["refinement"]
     largest = max(abs(row["mean"]["change"]) for row in rows)
     output = max(row["largest_output_change"] for row in rows)
     steps = {(r["dataset"], r["method"]): r["largest_phase_increment"] for r in rows}
@@ -147,7 +147,7 @@ EXPERIMENT = Experiment(
     "refinement",
     "Sensitivity to a twofold finer integration grid",
     "tab:appendix_H_numerical_refinement",
-    main_stages.stages,
+    shared_stages.main_stages,
     measure,
     compare,
 )

@@ -25,8 +25,8 @@ from entrain.rules.spsa_task import PerturbationTask
 from entrain.rules.training_data import Examples
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Claim, Comparison
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 RULES = ("EP", "COUPLED", "SPSA")
 PARTS = ("input_weights", "couplings")

@@ -14,10 +14,10 @@ from entrain.rules import PROTOCOLS, Direct, EquilibriumPropagation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import tuned
 from entrain.training import Stage
-from entrain_paper.experiments import on_chips
+from entrain_paper.experiments import chip_evaluation
 from entrain_paper.experiments.comparison import Claim, Comparison
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 HARDWARE = Hardware(
     coupling_levels=Levels(bits=4),
@@ -68,7 +68,7 @@ def measure(context: ExperimentContext) -> Values:
         for rule in RULES
         for place in PLACES
     ]
-    rows = on_chips.measured(context, jobs)
+    rows = chip_evaluation.measured(context, jobs)
     return {
         "dataset": MNIST,
         "hardware": HARDWARE.to_json(),
@@ -81,7 +81,7 @@ def row(context: ExperimentContext, rule: str, place: str) -> Values:
     """What networks score that a rule trained there."""
     of = stage(context.setting, rule, place)
     chips = 1 + _others(context.setting)
-    found = on_chips.accuracies(context, MNIST, of, HARDWARE, chips)
+    found = chip_evaluation.accuracies(context, MNIST, of, HARDWARE, chips)
     ideal = [run["top1"] for run in context.test(MNIST, of)]
     return {
         "epochs": of.epochs,
@@ -94,7 +94,7 @@ def row(context: ExperimentContext, rule: str, place: str) -> Values:
 
 
 def _others(setting: Setting) -> int:
-    return min(_OTHERS, on_chips.sizes(setting).chips)
+    return min(_OTHERS, chip_evaluation.sizes(setting).chips)
 
 
 def _summary(values: list[float]) -> Values:

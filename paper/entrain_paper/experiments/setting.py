@@ -97,7 +97,7 @@ class Setting:
         """The main PATH stage of a dataset."""
         return self.path(self.teacher(name))
 
-    def go_on(
+    def continue_from(
         self,
         path: Stage,
         protocol: str = "TWO-STAGE-END",

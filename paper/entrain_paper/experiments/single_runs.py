@@ -13,10 +13,16 @@ from dataclasses import replace
 from entrain.evaluation import trajectory_rmse
 from entrain.rules import TwoStage
 from entrain.training import Stage
-from entrain_paper.experiments import auxiliary, trajectory
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments import shared_stages, trajectory
+from entrain_paper.experiments.experiment import (
+    METRICS,
+    Experiment,
+    ExperimentContext,
+    Values,
+    summary,
+)
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import AUXILIARY_RATE, BOTH, MNIST, Setting
-from entrain_paper.experiments.spec import METRICS, Experiment, ExperimentContext, Values, summary
 
 SMALL_WEIGHT, LARGE_WEIGHT = 0.1, 10.0
 EXACT = {"PATH": "PATH, exact", "TWO-STAGE-END": "TWO-STAGE-END from it"}
@@ -32,24 +38,31 @@ def branches(setting: Setting, name: str) -> dict[str, list[Stage]]:
     path = setting.main_path(name)
     few = tuple(range(setting.few_runs))
     found = {
-        method: [setting.go_on(path, method, runs=few, rate=AUXILIARY_RATE)]
-        for method in auxiliary.CONTINUATIONS
+        method: [setting.continue_from(path, method, runs=few, rate=AUXILIARY_RATE)]
+        for method in shared_stages.CONTINUATIONS
     }
     every = tuple(range(many(setting)))
-    for method in auxiliary.FROM_ZERO:
-        found[method] = [setting.go_on(path, method, runs=every, rate=AUXILIARY_RATE)]
+    for method in shared_stages.FROM_ZERO:
+        found[method] = [setting.continue_from(path, method, runs=every, rate=AUXILIARY_RATE)]
     if name == MNIST:
         found[f"weight {SMALL_WEIGHT:g}"] = [
-            setting.go_on(path, runs=few, rate=AUXILIARY_RATE, weights=(SMALL_WEIGHT,) * len(few))
+            setting.continue_from(
+                path, runs=few, rate=AUXILIARY_RATE, weights=(SMALL_WEIGHT,) * len(few)
+            )
         ]
         further = setting.path(*path.teachers, runs=every[setting.runs :])
         begun = [path, further] if further.runs else [path]
         found[f"weight {LARGE_WEIGHT:g}"] = [
-            setting.go_on(each, rate=AUXILIARY_RATE, weights=(LARGE_WEIGHT,) * len(each.runs))
+            setting.continue_from(
+                each, rate=AUXILIARY_RATE, weights=(LARGE_WEIGHT,) * len(each.runs)
+            )
             for each in begun
         ]
     solved = replace(path, rule=_exact(path), runs=few)
-    return found | {EXACT["PATH"]: [solved], EXACT["TWO-STAGE-END"]: [setting.go_on(solved)]}
+    return found | {
+        EXACT["PATH"]: [solved],
+        EXACT["TWO-STAGE-END"]: [setting.continue_from(solved)],
+    }
 
 
 def _exact(path: Stage) -> TwoStage:
@@ -111,9 +124,9 @@ def _trajectories(context: ExperimentContext, name: str) -> list[Values]:
 def _printed(name: str, what: str) -> float | None:
     """The paper's top-1, where it prints one."""
     if what.startswith("weight"):
-        weights = {row["lambda_end"]: row for row in published()["endpoint_weight"]["rows"]}
+        weights = {row["lambda_end"]: row for row in paper_numbers()["endpoint_weight"]["rows"]}
         return float(weights[float(what.removeprefix("weight "))]["top1"])
-    for row in published()["protocol_ablation"]["rows"]:
+    for row in paper_numbers()["protocol_ablation"]["rows"]:
         if (row["dataset"], row["method"]) == (name, what):
             return float(row["top1"])
     return None

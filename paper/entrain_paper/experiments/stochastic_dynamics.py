@@ -15,19 +15,18 @@ from torch import Tensor
 
 from entrain.evaluation import noisy_scores, scores_of
 from entrain.models.network import KuramotoNetwork
-from entrain_paper.experiments import main_stages
+from entrain_paper.experiments import shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, rounded
 from entrain_paper.experiments.output_dynamics import images
 from entrain_paper.experiments.setting import FASHION
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.temperature import NOISE_SEED
-from entrain_paper.experiments.values import rounded
 
 TEMPERATURE = 1.0
 
 
 def measure(context: ExperimentContext) -> Values:
     """The four cases, with the mean trajectories of all classes and the single ones of two."""
-    students = main_stages.students(context.setting, FASHION)
+    students = shared_stages.main_students(context.setting, FASHION)
     networks = {method: context.networks(stage)[0] for method, stage in students.items()}
     data = context.data(FASHION)
     inputs, labels = context.examples(FASHION)
@@ -73,8 +72,8 @@ def measure(context: ExperimentContext) -> Values:
 
 def _cases(scores: dict[str, Tensor], labels: Tensor, still: Tensor) -> dict[str, Tensor]:
     """Case -> mask (M,) of its examples. `scores` (replicates, M, O) by method."""
-    path, end = (scores[method].argmax(-1) == labels for method in main_stages.METHODS)
-    path_mean, end_mean = (scores[m].mean(0).argmax(-1) == labels for m in main_stages.METHODS)
+    path, end = (scores[method].argmax(-1) == labels for method in shared_stages.METHODS)
+    path_mean, end_mean = (scores[m].mean(0).argmax(-1) == labels for m in shared_stages.METHODS)
     return {
         "A": path.all(0) & end.all(0),
         "B": path_mean & end_mean & ~path.all(0) & ~end.all(0),
@@ -126,6 +125,6 @@ EXPERIMENT = Experiment(
     "stochastic-dynamics",
     "Representative stochastic output dynamics at kT = 1",
     "fig:appendix_G3_stochastic_output_dynamics",
-    lambda setting: list(main_stages.students(setting, FASHION).values()),
+    lambda setting: list(shared_stages.main_students(setting, FASHION).values()),
     measure,
 )

@@ -8,8 +8,8 @@ from entrain.physics import NetworkSpec
 from entrain.rules import Direct, TwoStage
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Claim, Comparison
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.setting import MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 STARTS = ("exact zero", "small random", "path by SGD", "path exact")
 OBJECTIVES = ("labels", "teacher's outputs")
@@ -61,8 +61,8 @@ def measure(context: ExperimentContext) -> Values:
             history = context.state(each).history["top1"]  # (epochs, runs)
             reached = {
                 f"{level:g}": [
-                    next((e + 1 for e, tops in enumerate(history) if tops[lane] >= level), None)
-                    for lane in range(each.lanes)
+                    next((e + 1 for e, tops in enumerate(history) if tops[run] >= level), None)
+                    for run in range(each.parallel_runs)
                 ]
                 for level in LEVELS
             }

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Claim, Comparison
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.setting import BOTH, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 
 def students(setting: Setting, name: str) -> tuple[Stage, Stage]:
     """PATH and TWO-STAGE-END, one student per teacher side by side, all in training order 0."""
     teachers = [setting.teacher(name, seed=seed) for seed in range(setting.sweep_seeds)]
     path = setting.path(*teachers, runs=(0,) * len(teachers))
-    return path, setting.go_on(path)
+    return path, setting.continue_from(path)
 
 
 def stages(setting: Setting) -> list[Stage]:

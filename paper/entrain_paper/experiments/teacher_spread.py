@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from entrain_paper.experiments.auxiliary import FROM_ZERO
 from entrain_paper.experiments.comparison import Scale, Source
 from entrain_paper.experiments.setting import SELECTION
+from entrain_paper.experiments.shared_stages import FROM_ZERO
 
 _LIKE = {"PATH-CONT": "PATH", "PRETRAIN-END-ONLY": "TWO-STAGE-END"}  # no sweep of their own
 GAIN = "TWO-STAGE-END - PATH"

@@ -20,9 +20,9 @@ from entrain.models.network import KuramotoNetwork
 from entrain.rules import TeacherSpec
 from entrain.rules.teacher import TeacherSelection
 from entrain.training import Stage
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import METRICS, Experiment, ExperimentContext, Values
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, SELECTION, Setting
-from entrain_paper.experiments.spec import METRICS, Experiment, ExperimentContext, Values
 from entrain_paper.experiments.temperature import NOISE_SEED, NOISY_METRICS, noisy_metric
 from entrain_paper.experiments.trajectory import NODES
 
@@ -53,7 +53,7 @@ def students(setting: Setting, name: str) -> dict[str, Stage]:
     """PATH and TWO-STAGE-END, one student per teacher side by side, all in training order 0."""
     each = teachers(setting, name)
     path = setting.path(*each, runs=(0,) * len(each))
-    return {"PATH": path, "TWO-STAGE-END": setting.go_on(path)}
+    return {"PATH": path, "TWO-STAGE-END": setting.continue_from(path)}
 
 
 def stages(setting: Setting) -> list[Stage]:
@@ -69,7 +69,7 @@ def measure(context: ExperimentContext) -> Values:
         tested = {method: context.test(name, stage) for method, stage in found.items()}
         networks = {method: context.networks(stage) for method, stage in found.items()}
         taught = found["PATH"].teachers
-        for lane, teacher in enumerate(taught):
+        for run, teacher in enumerate(taught):
             assert isinstance(teacher.rule, TeacherSpec)
             row: Values = {
                 "dataset": name,
@@ -77,10 +77,10 @@ def measure(context: ExperimentContext) -> Values:
                 "teacher": context.teacher_test(name, teacher),
             }
             for method in found:
-                more = _more(context, name, teacher, networks[method][lane])
-                row[method] = tested[method][lane] | more
+                more = _more(context, name, teacher, networks[method][run])
+                row[method] = tested[method][run] | more
             rows.append(row)
-            context.on_progress((BOTH.index(name) + (lane + 1) / len(taught)) / len(BOTH))
+            context.on_progress((BOTH.index(name) + (run + 1) / len(taught)) / len(BOTH))
     return {"rows": rows}
 
 
@@ -118,7 +118,7 @@ def quantiles(values: Values) -> list[Values]:
     """For each rule, method and main metric: our teachers' mean, SD, range, and the share of them
     that lies below the paper's number."""
     found = []
-    for paper in published()["multiseed"]["rows"]:
+    for paper in paper_numbers()["multiseed"]["rows"]:
         for rule in rules(paper["dataset"]):
             if paper["method"] == "PATH-CONT":
                 continue

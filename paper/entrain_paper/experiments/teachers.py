@@ -5,9 +5,9 @@ from __future__ import annotations
 from entrain.models.teacher import teacher_parameter_count
 from entrain.rules import TeacherSpec
 from entrain_paper.experiments.comparison import Cell, Comparison, Constant, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 _EXACT = (  # the paper's name, ours, form
     ("trainable_parameters", "trainable_parameters", ",.0f"),
@@ -57,7 +57,9 @@ def compare(values: Values) -> Comparison:
                 ),
             ),
         )
-        for paper, ours in zip(published()["teacher_training"]["rows"], values["rows"], strict=True)
+        for paper, ours in zip(
+            paper_numbers()["teacher_training"]["rows"], values["rows"], strict=True
+        )
     ]
     return Comparison(
         ("dataset", "architecture"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from entrain.evaluation import noisy_scores, paired_effect, stochastic
-from entrain_paper.experiments import main_stages
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, MNIST
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.teacher_spread import source
 
 NOISE_SEED = 0  # one prescribed realisation; every network meets the same noise
@@ -25,7 +25,7 @@ def measure(context: ExperimentContext) -> Values:
     """Both readouts of every run at every temperature, and paired effects at the largest."""
     setting, rows = context.setting, list[Values]()
     for name in BOTH:
-        for method, stage in main_stages.students(setting, name).items():
+        for method, stage in shared_stages.main_students(setting, name).items():
             examples = context.test_examples(name, context.teacher(stage.teachers[0]))
             networks = context.networks(stage)[: setting.few_runs]
             for temperature in setting.temperatures:
@@ -81,7 +81,7 @@ def _effects(rows: list[Values]) -> list[Values]:
 
 def compare(values: Values) -> Comparison:
     """Both readouts at every temperature, and the paired effects at the paper's largest."""
-    table = published()["temperature"]
+    table = paper_numbers()["temperature"]
     papers, errors = (
         {(row["dataset"], row["method"], float(row["kT"])): row for row in table[part]}
         for part in ("rows", "ensemble_rmse_at_1")
@@ -145,16 +145,16 @@ def _claims(ours: dict[tuple[str, str, float], Values], effects: list[Values]) -
     def series(name: str, method: str, readout: str, metric: str = "top1") -> list[float]:
         return [ours[name, method, t][readout]["mean"][metric] for t in temperatures]
 
-    hottest, text, claims = temperatures[-1], published()["temperature"]["text"], list[Claim]()
+    hottest, text, claims = temperatures[-1], paper_numbers()["temperature"]["text"], list[Claim]()
     for name in BOTH:
-        path, end = (series(name, method, "ensemble") for method in main_stages.METHODS)
+        path, end = (series(name, method, "ensemble") for method in shared_stages.METHODS)
         gaps = [b - a for a, b in zip(path, end, strict=True)]
         drop = end[0] - end[-1]
         key = "mnist" if name == MNIST else "fashion"
         bound = text[f"two_stage_end_ensemble_drop_at_1_{key}"]
         paired = [e for e in effects if e["dataset"] == name and e.get("t_interval")]
-        singles = {method: series(name, method, "single") for method in main_stages.METHODS}
-        errors = [series(name, m, "ensemble", "endpoint_rmse") for m in main_stages.METHODS]
+        singles = {method: series(name, method, "single") for method in shared_stages.METHODS}
+        errors = [series(name, m, "ensemble", "endpoint_rmse") for m in shared_stages.METHODS]
         claims += [
             Claim(
                 f"{name}: TWO-STAGE-END beats PATH at every temperature",
@@ -181,7 +181,7 @@ def _claims(ours: dict[tuple[str, str, float], Values], effects: list[Values]) -
             ),
             *(
                 _averaging(name, method, hottest, singles[method], each[-1])
-                for method, each in zip(main_stages.METHODS, (path, end), strict=True)
+                for method, each in zip(shared_stages.METHODS, (path, end), strict=True)
             ),
             Claim(
                 f"{name}: TWO-STAGE-END has the lower ensemble RMSE at every temperature",
@@ -200,7 +200,7 @@ def _averaging(name: str, method: str, kt: float, single: list[float], ensemble:
     the paper, where the paper has this temperature."""
     printed = {
         float(row["kT"]): row
-        for row in published()["temperature"]["rows"]
+        for row in paper_numbers()["temperature"]["rows"]
         if (row["dataset"], row["method"]) == (name, method)
     }
     hot = printed.get(kt, printed[max(printed)])
@@ -221,7 +221,7 @@ def _regained(cold: float, single: float, ensemble: float) -> float:
 def _noise_helps(runs: list[list[float]], temperatures: list[float]) -> list[Claim]:
     """The claims that the MNIST ensemble of PATH, by temperature and run, is best at a temperature
     above zero."""
-    paper = published()["temperature"]["mnist_path_paired_improvement_at_0.25"]
+    paper = paper_numbers()["temperature"]["mnist_path_paired_improvement_at_0.25"]
     warm = paper["kT"]
     if warm not in temperatures:
         return []
@@ -256,7 +256,7 @@ EXPERIMENT = Experiment(
     "temperature",
     "Temperature-dependent robustness",
     "tab:appendix_G2_temperature_top1",
-    main_stages.stages,
+    shared_stages.main_stages,
     measure,
     compare,
 )

@@ -9,9 +9,9 @@ from typing import Any
 
 from entrain.hardware import Dead, Hardware, Levels, Mismatch, Sparsity, preset
 from entrain.training import Stage
-from entrain_paper.experiments import direct, on_chips
+from entrain_paper.experiments import chip_evaluation, shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import BOTH, FASHION, MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Constraint:
 
     def stage(self, setting: Setting, name: str) -> Stage:
         """Networks trained for it."""
-        return on_chips.trained_for(
+        return chip_evaluation.trained_for(
             setting, name, self.hardware, hidden=self.hidden, settings=self.settings
         )
 
     def ideal(self, setting: Setting, name: str) -> Stage:
         """Networks of its size trained for none of it."""
-        return direct.stage(setting, name, self.hidden)
+        return shared_stages.direct_stage(setting, name, self.hidden)
 
 
 LO = preset("lo-2023")
@@ -48,7 +48,9 @@ TOGETHER = Hardware(
 )
 SLOW_INPUTS = {MNIST: {"input_rate": 5e-3}}
 CONSTRAINTS = (
-    Constraint("all of typical at once", preset("typical"), settings=on_chips.FOR_TYPICAL_SETTINGS),
+    Constraint(
+        "all of typical at once", preset("typical"), settings=chip_evaluation.FOR_TYPICAL_SETTINGS
+    ),
     Constraint("4-bit couplings", Hardware(coupling_levels=Levels(bits=4))),
     Constraint("3-bit couplings", Hardware(coupling_levels=THREE_BITS), settings=SLOW_INPUTS),
     Constraint("ternary couplings", Hardware(coupling_levels=TERNARY)),
@@ -89,7 +91,7 @@ _ON_FASHION = ("all of typical at once", "4 bits, 10 % mismatch", "lo-2023")
 def constraints(setting: Setting, name: str) -> list[Constraint]:
     """The constraints of a dataset: on Fashion-MNIST only those of several effects together."""
     every = [each for each in CONSTRAINTS if name == MNIST or each.label.startswith(_ON_FASHION)]
-    return on_chips.sizes(setting).some(every)
+    return chip_evaluation.sizes(setting).some(every)
 
 
 def stages(setting: Setting) -> list[Stage]:
@@ -104,23 +106,23 @@ def stages(setting: Setting) -> list[Stage]:
 
 def measure(context: ExperimentContext) -> Values:
     """Test accuracy over chips of networks trained for them, and of networks that were not."""
-    setting, sizes = context.setting, on_chips.sizes(context.setting)
+    setting, sizes = context.setting, chip_evaluation.sizes(context.setting)
 
     def row(name: str, each: Constraint) -> Values:
         trained, ideal = each.stage(setting, name), each.ideal(setting, name)
         state = context.state(trained)
         return {
-            "trained": on_chips.over_chips(
-                on_chips.accuracies(context, name, trained, each.hardware, sizes.chips)
+            "trained": chip_evaluation.over_chips(
+                chip_evaluation.accuracies(context, name, trained, each.hardware, sizes.chips)
             ),
-            "not_trained": on_chips.over_chips(
-                on_chips.accuracies(context, name, ideal, each.hardware, sizes.few_chips)
+            "not_trained": chip_evaluation.over_chips(
+                chip_evaluation.accuracies(context, name, ideal, each.hardware, sizes.few_chips)
             ),
-            "validation": [state.selected("top1", lane) for lane in range(trained.lanes)],
+            "validation": [state.selected("top1", run) for run in range(trained.parallel_runs)],
             "epochs": [int(epoch) for epoch in state.best_epoch],
         }
 
-    rows = on_chips.measured(
+    rows = chip_evaluation.measured(
         context,
         [
             (

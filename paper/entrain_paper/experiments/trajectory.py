@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from entrain.evaluation import trajectory_errors, trajectory_rmse
 from entrain.training import Stage
-from entrain_paper.experiments import auxiliary
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, rounded
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.teacher_spread import source
-from entrain_paper.experiments.values import rounded
 
 NODES = ("output", "hidden", "all")
 
@@ -36,7 +35,7 @@ def measure(context: ExperimentContext) -> Values:
     """Trajectory RMSE of each node set."""
     rows = []
     for name in BOTH:
-        found = errors(context, name, auxiliary.pair(context.setting, name))
+        found = errors(context, name, shared_stages.branch_pair(context.setting, name))
         for nodes in NODES:
             values = {f"{m}_rmse": trajectory_rmse(each[nodes]) for m, each in found.items()}
             rows.append({"dataset": name, "nodes": nodes, **values})
@@ -47,7 +46,7 @@ def measure_in_time(context: ExperimentContext) -> Values:
     """The time-resolved RMSE, and at how many later times each ordering holds."""
     rows = []
     for name in BOTH:
-        found = errors(context, name, auxiliary.pair(context.setting, name))
+        found = errors(context, name, shared_stages.branch_pair(context.setting, name))
         for nodes in ("output", "hidden"):
             path, end = found["path"][nodes], found["two_stage_end"][nodes]
             rows.append(
@@ -68,7 +67,7 @@ def compare(values: Values) -> Comparison:
     rows = []
     changes: dict[tuple[str, str], float] = {}
     papers: dict[tuple[str, str], float] = {}
-    for paper, ours in zip(published()["trajectory"]["rows"], values["rows"], strict=True):
+    for paper, ours in zip(paper_numbers()["trajectory"]["rows"], values["rows"], strict=True):
         before, after = ours["path_rmse"], ours["two_stage_end_rmse"]
         name, nodes = ours["dataset"], ours["nodes"]
         changes[name, nodes] = 100 * (after / before - 1)
@@ -122,7 +121,7 @@ EXPERIMENT = Experiment(
     "trajectory",
     "Output and hidden trajectory reorganisation",
     "tab:trajectory_reorganization",
-    auxiliary.pairs,
+    shared_stages.branch_pairs,
     measure,
     compare,
 )
@@ -130,7 +129,7 @@ IN_TIME = Experiment(
     "time-resolved",
     "Time-resolved autonomous trajectory errors",
     "fig:time_resolved_autonomous_errors",
-    auxiliary.pairs,
+    shared_stages.branch_pairs,
     measure_in_time,
     compare_in_time,
 )

@@ -9,9 +9,9 @@ from statistics import median
 from entrain.evaluation import summarise
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, MNIST, PAPER, Setting, matched_widths
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.teacher_spread import GAIN, own, source, width
 
 METHODS = ("path", "two_stage_end")
@@ -24,7 +24,7 @@ def pair(setting: Setting, name: str, hidden: int) -> tuple[Stage, Stage]:
     else:
         teacher = setting.teacher(name, matched_widths(hidden))
         path = setting.path(teacher, runs=tuple(range(setting.few_runs)))
-    return path, setting.go_on(path)
+    return path, setting.continue_from(path)
 
 
 def stages(setting: Setting) -> list[Stage]:
@@ -62,8 +62,8 @@ def measure(context: ExperimentContext) -> Values:
 
 def compare(values: Values) -> Comparison:
     """Every width, and how accuracy depends on it."""
-    papers = {(row["dataset"], row["H"]): row for row in published()["width_scaling"]["rows"]}
-    family = {row["H"]: row for row in published()["width_family"]["rows"]}
+    papers = {(row["dataset"], row["H"]): row for row in paper_numbers()["width_scaling"]["rows"]}
+    family = {row["H"]: row for row in paper_numbers()["width_family"]["rows"]}
     rows, claims = [], list[Claim]()
     for ours in values["rows"]:
         name = ours["dataset"]
@@ -188,7 +188,7 @@ def _trends(name: str, rows: list[Values]) -> list[Claim]:
 
 def _gaps(name: str, rows: list[Values]) -> list[Claim]:
     """The claims about the gain per doubling of the width, and about the gap to the teacher."""
-    text, key = published()["width_scaling"]["text"], "mnist" if name == MNIST else "fashion"
+    text, key = paper_numbers()["width_scaling"]["text"], "mnist" if name == MNIST else "fashion"
     end = [row["two_stage_end"]["mean"]["top1"] for row in rows]
     steps = [after - before for before, after in pairwise(end)]
     gaps = [row["teacher"]["test_top1"] - row["path"]["mean"]["top1"] for row in rows]
@@ -227,7 +227,7 @@ def _last_step(rows: list[Values]) -> float:
 
 
 def _teacher_gap(rows: list[Values]) -> Claim:
-    bound = published()["width_scaling"]["text"]["max_abs_teacher_gap_two_stage_end"]
+    bound = paper_numbers()["width_scaling"]["text"]["max_abs_teacher_gap_two_stage_end"]
     gaps = {
         f"{row['dataset']} H = {row['H']}": abs(
             row["teacher"]["test_top1"] - row["two_stage_end"]["mean"]["top1"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain_paper.experiments.bake_off_own import OWN
+from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS
 from entrain_paper.figures.error_scale import error_scale
 from entrain_paper.figures.labels import label_points
 from entrain_paper.figures.panels import (
@@ -43,7 +43,7 @@ KINDS: dict[str, Look] = {
 }
 _FRONT: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "-", "alpha": 0.7, "zorder": 1}
 _EQUAL: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
-_OURS = {each.name for each in OWN}
+_OURS = {each.name for each in ENTRAIN_SYSTEMS}
 _SIZE = 6.0
 _LETTERS = 7.5  # size of a name, in points
 _STEPS = 100  # points along each part of a line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.figures.panels import Values, paper_marks
 from entrain_paper.figures.style import METHOD_COLOURS, PAPER_LOOK, PUBLISHED_COLOUR, published_look
 
@@ -41,7 +41,7 @@ def size_axis(axis: Axes, counts: list[float]) -> None:
 
 def paper_widths(axis: Axes, dataset: str, **look: Any) -> list[Point]:
     """Draw the paper's TWO-STAGE-END at its widths with its SDs. Return the points."""
-    rows = [row for row in published()["width_scaling"]["rows"] if row["dataset"] == dataset]
+    rows = [row for row in paper_numbers()["width_scaling"]["rows"] if row["dataset"] == dataset]
     counts = [row["H"] + _CLASSES for row in rows]
     tops = [row["two_stage_end_top1_mean"] for row in rows]
     paper_marks(axis, counts, tops, _PAPER, **(_LINE | look))
@@ -88,7 +88,7 @@ def others_keys() -> list[Line2D]:
 
 
 def _others() -> list[Values]:
-    rows = published()["cross_platform_resources"]["rows"]
+    rows = paper_numbers()["cross_platform_resources"]["rows"]
     return [row for row in rows if "total" in row and "citation" in row]
 
 

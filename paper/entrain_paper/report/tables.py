@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from entrain_paper.experiments.published import published
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.report.bake_off import bake_off
 from entrain_paper.report.chip_tables import CHIP_TABLES
 from entrain_paper.report.control_tables import CONTROL_TABLES
@@ -26,7 +26,7 @@ def _system(row: Mapping[str, Any]) -> str:
 
 def _papers(name: str) -> Mapping[str, Any]:
     """The paper's own row of one of its tables."""
-    (own,) = (row for row in published()[name]["rows"] if "citation" not in row)
+    (own,) = (row for row in paper_numbers()[name]["rows"] if "citation" not in row)
     return {**own, "system": "the paper"}
 
 

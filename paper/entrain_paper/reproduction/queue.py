@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 from entrain import cluster
 from entrain.training import TrainingState
-from entrain_paper.experiments import Experiment, Measurement, Setting, Values
+from entrain_paper.experiments import (
+    Experiment,
+    Measurement,
+    Setting,
+    Values,
+    with_prerequisites,
+)
 from entrain_paper.reproduction.folder import Job, ResultsFolder
-from entrain_paper.reproduction.worker import with_needs
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Queue(cluster.Queue[Job]):
         for experiment in experiments:
             measurement = Measurement(experiment, setting)
             if not folder.finished(measurement):  # else its stages are not needed again
-                jobs += [*with_needs(measurement.needs), measurement]
+                jobs += [*with_prerequisites(measurement.needs), measurement]
         super().__init__(folder, jobs)
 
     def inputs(self, job: Job) -> Inputs:
@@ -49,7 +54,7 @@ class Queue(cluster.Queue[Job]):
         # A measurement also reads the teachers of its students, and where all were trained.
         measuring = isinstance(job, Measurement)
         needs, headers = dict[str, TrainingState](), dict[str, Values]()
-        for stage in with_needs(job.needs) if measuring else job.needs:
+        for stage in with_prerequisites(job.needs) if measuring else job.needs:
             kept = self.folder.state(stage)
             assert kept is not None, f"{stage.key} is finished but not in {self.folder.stages}"
             needs[stage.key], headers[stage.key] = kept
@@ -72,5 +77,5 @@ def cost(job: Job) -> float:
     """The duration of a job against that of others, roughly: for the time that is left."""
     if isinstance(job, Measurement):
         return {"temperature": 60.0, "refinement": 20.0}.get(job.experiment.name, 3.0)
-    size = 0.5 + job.lanes * job.network.hidden / 64
+    size = 0.5 + job.parallel_runs * job.network.hidden / 64
     return 0.05 * job.epochs * size * job.rule.cost

@@ -18,7 +18,7 @@ import entrain
 from entrain.data import ImageDataset
 from entrain.rules.training_data import TrainingData
 from entrain.training import Stage, TrainingState, pack_state, train_stage, unpack_state
-from entrain_paper.experiments import ExperimentContext, Measurement, Values
+from entrain_paper.experiments import ExperimentContext, Measurement, Values, with_prerequisites
 
 OnEpoch = Callable[[TrainingState], None]
 
@@ -77,7 +77,7 @@ class Worker:
                 | {"seconds": float(headers[stage.key]["seconds"])}
                 | trained_on(headers[stage.key], here)
                 | {"spec": stage.identity()}
-                for stage in with_needs(job.needs)
+                for stage in with_prerequisites(job.needs)
             ],
             "seconds": time.monotonic() - began,
             "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -90,16 +90,6 @@ def trained_on(origin: Mapping[str, Any], measured: Mapping[str, Any]) -> Values
     measurement are others."""
     same = origin["versions"] == measured["versions"]
     return {"device": origin["device"]} | ({} if same else {"versions": origin["versions"]})
-
-
-def with_needs(stages: tuple[Stage, ...]) -> list[Stage]:
-    """These stages and all they start from, each once, what is needed first."""
-    ordered: dict[str, Stage] = {}
-    for stage in stages:
-        for need in with_needs(stage.needs):
-            ordered.setdefault(need.key, need)
-        ordered.setdefault(stage.key, stage)
-    return list(ordered.values())
 
 
 def unpacked(contents: Mapping[str, bytes]) -> dict[str, TrainingState]:

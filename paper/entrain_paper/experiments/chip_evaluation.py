@@ -14,9 +14,9 @@ from entrain.hardware import Hardware, preset
 from entrain.rules import Direct
 from entrain.rules.chip_training import ChipTraining
 from entrain.training import Stage
-from entrain_paper.experiments import direct, main_stages
+from entrain_paper.experiments import shared_stages
+from entrain_paper.experiments.experiment import ExperimentContext, Values
 from entrain_paper.experiments.setting import MNIST, Setting
-from entrain_paper.experiments.spec import ExperimentContext, Values
 
 FOR_TYPICAL = "DIRECT for chips"
 FOR_TYPICAL_SETTINGS: Mapping[str, dict[str, Any]] = {MNIST: {"coarse_steps": 100}}
@@ -71,7 +71,7 @@ def trained_for(
 ) -> Stage:
     """Networks trained by DIRECT for chips of one kind, one per run. `settings` has, by dataset,
     fields of DIRECT that differ from the usual ones."""
-    stage = direct.stage(setting, name, hidden, epochs=epochs)
+    stage = shared_stages.direct_stage(setting, name, hidden, epochs=epochs)
     assert isinstance(stage.rule, Direct)
     rule = stage.rule.for_chips(ChipTraining(hardware), stage.dataset)
     return replace(stage, rule=replace(rule, **(settings or {}).get(name, {})))
@@ -80,8 +80,8 @@ def trained_for(
 def methods(setting: Setting, name: str) -> dict[str, Stage]:
     """The paper's networks, those from labels, and those from labels for typical chips."""
     return {
-        **main_stages.students(setting, name),
-        "DIRECT": direct.stage(setting, name),
+        **shared_stages.main_students(setting, name),
+        "DIRECT": shared_stages.direct_stage(setting, name),
         FOR_TYPICAL: trained_for(setting, name, preset("typical"), settings=FOR_TYPICAL_SETTINGS),
     }
 

@@ -1,4 +1,4 @@
-"""The numbers the paper prints, and those it cites, as data."""
+"""The numbers that the paper prints and cites, from published.json."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ CITATIONS = {
 
 
 @functools.cache
-def published() -> dict[str, Any]:
-    """Table -> its rows, and what the paper says about it. Do not modify the result."""
-    path = Path(__file__).with_name("published.json")
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+def paper_numbers() -> dict[str, Any]:
+    """The rows and text numbers of each table. Do not modify the result."""
+    numbers: dict[str, Any] = json.loads(Path(__file__).with_name("published.json").read_text())
+    return numbers

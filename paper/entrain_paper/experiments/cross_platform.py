@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from entrain.rules import TwoStage
 from entrain.training import Stage
-from entrain_paper.experiments import main_stages, widths
-from entrain_paper.experiments.published import CITATIONS, published
+from entrain_paper.experiments import shared_stages, widths
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
+from entrain_paper.experiments.paper_numbers import CITATIONS, paper_numbers
 from entrain_paper.experiments.setting import BOTH, MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 
 def _stages(setting: Setting) -> list[Stage]:
-    return [main_stages.students(setting, name)["TWO-STAGE-END"] for name in BOTH]
+    return [shared_stages.main_students(setting, name)["TWO-STAGE-END"] for name in BOTH]
 
 
 def _cited(table: str) -> list[Values]:
     """The rows of a published table that are not the paper's own, with their citations."""
-    rows = published()[table]["rows"]
+    rows = paper_numbers()[table]["rows"]
     return [row | {"source": CITATIONS[row["citation"]]} for row in rows if row.get("citation")]
 
 
 def _accuracies(context: ExperimentContext) -> Values:
     found = {}
     for name, key in zip(BOTH, ("mnist", "fashion"), strict=True):
-        stage = main_stages.students(context.setting, name)["TWO-STAGE-END"]
+        stage = shared_stages.main_students(context.setting, name)["TWO-STAGE-END"]
         each = summary(context.test(name, stage))
         found[f"{key}_top1_mean"], found[f"{key}_top1_sd"] = (
             each["mean"]["top1"],
@@ -38,7 +38,9 @@ def _accuracies(context: ExperimentContext) -> Values:
 
 def measure_resources(context: ExperimentContext) -> Values:
     """Oscillators, input coefficients and couplers of the network itself."""
-    network = context.networks(main_stages.students(context.setting, MNIST)["TWO-STAGE-END"])[0]
+    network = context.networks(
+        shared_stages.main_students(context.setting, MNIST)["TWO-STAGE-END"]
+    )[0]
     ours = {
         "system": "Entrain",
         "platform": "Kuramoto",
@@ -57,7 +59,7 @@ def measure_resources(context: ExperimentContext) -> Values:
 
 def measure_protocols(context: ExperimentContext) -> Values:
     """How the two stages use the dynamics, read off their protocols."""
-    students = main_stages.students(context.setting, MNIST)
+    students = shared_stages.main_students(context.setting, MNIST)
     rollouts = {
         method: int(stage.rule.has_endpoint)
         for method, stage in students.items()
@@ -79,7 +81,9 @@ def measure_protocols(context: ExperimentContext) -> Values:
 
 def measure_broader(context: ExperimentContext) -> Values:
     """State variables that evolve during inference, structure, readout and accuracy."""
-    network = context.networks(main_stages.students(context.setting, MNIST)["TWO-STAGE-END"])[0]
+    network = context.networks(
+        shared_stages.main_students(context.setting, MNIST)["TWO-STAGE-END"]
+    )[0]
     ours = {
         "system": "Entrain",
         "substrate": "Kuramoto",
@@ -97,7 +101,7 @@ def measure_broader(context: ExperimentContext) -> Values:
     return {
         "ours": ours,
         "others": _cited("broader_context"),
-        "notes": published()["broader_context"]["footnote_values"],
+        "notes": paper_numbers()["broader_context"]["footnote_values"],
     }
 
 
@@ -141,7 +145,7 @@ PROTOCOLS = Experiment(
     "training-protocols",
     "Training and inference protocols across platforms",
     "tab:cross_platform_training",
-    lambda setting: list(main_stages.students(setting, MNIST).values()),
+    lambda setting: list(shared_stages.main_students(setting, MNIST).values()),
     measure_protocols,
 )
 BROADER = Experiment(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,7 +17,7 @@ from entrain.models.network import KuramotoNetwork
 from entrain.models.teacher import Teacher
 from entrain.physics import path_coefficients
 from entrain.rules import TwoStage
-from entrain.training import Stage, TrainingState, best_lane, digest
+from entrain.training import Stage, TrainingState, best_run, digest
 from entrain_paper.experiments.comparison import Comparison
 from entrain_paper.experiments.setting import Setting
 
@@ -116,14 +117,14 @@ class ExperimentContext:
         targets: list[Tensor | None] = [None]
         if isinstance(stage.rule, TwoStage):
             targets = [self.teacher(teacher).targets(inputs) for teacher in stage.teachers]
-        for lane, network in enumerate(self.networks(stage)):
+        for run, network in enumerate(self.networks(stage)):
             scores = scores_of(network, inputs)
             found.append(
                 {
-                    "run": stage.runs[lane],
-                    **evaluate(scores, labels, targets[lane % len(targets)]),
-                    "epoch": int(state.best_epoch[lane]),
-                    "diverged": int(state.diverged[lane]),
+                    "run": stage.runs[run],
+                    **evaluate(scores, labels, targets[run % len(targets)]),
+                    "epoch": int(state.best_epoch[run]),
+                    "diverged": int(state.diverged[run]),
                 }
             )
         return found
@@ -132,13 +133,13 @@ class ExperimentContext:
         """Validation and test accuracy of the selected teacher, percent."""
         state, teacher = self.state(stage), self.teacher(stage)
         examples = self.test_examples(name, teacher)
-        lane = best_lane(state)
+        run = best_run(state)
         return {
-            "validation_top1": state.selected("top1", lane),
-            "validation_cross_entropy": state.selected("cross_entropy", lane),
+            "validation_top1": state.selected("top1", run),
+            "validation_cross_entropy": state.selected("cross_entropy", run),
             "test_top1": evaluate(examples.targets, examples.labels)["top1"],
-            "initialisation": lane,
-            "epoch": int(state.best_epoch[lane]),
+            "initialisation": run,
+            "epoch": int(state.best_epoch[run]),
             "seed": stage.seed,
         }
 
@@ -154,6 +155,12 @@ def summary(runs: list[Values], metrics: tuple[str, ...] = METRICS) -> Values:
         "sd": {metric: each.sd for metric, each in found.items()},
         "runs": runs,
     }
+
+
+def rounded(array: Tensor | np.ndarray, digits: int = 4) -> Any:
+    """Nested lists of the numbers, rounded to `digits` decimals."""
+    plain = array.detach().cpu().numpy() if isinstance(array, Tensor) else array
+    return np.round(plain.astype(np.float64), digits).tolist()
 
 
 @dataclass(frozen=True)
@@ -179,3 +186,13 @@ class Measurement:
         of its stages already distinguish its teachers."""
         needs = sorted(stage.key for stage in self.needs)
         return f"{self.experiment.name}-{digest([self.setting, needs])}"
+
+
+def with_prerequisites(stages: Iterable[Stage]) -> list[Stage]:
+    """These stages and all they start from, each once, prerequisites first."""
+    ordered: dict[str, Stage] = {}
+    for stage in stages:
+        for need in with_prerequisites(stage.needs):
+            ordered.setdefault(need.key, need)
+        ordered.setdefault(stage.key, stage)
+    return list(ordered.values())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from entrain.training import TrainingState
-from entrain_paper.experiments import main_stages
+from entrain_paper.experiments import shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import BOTH
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 
 def series(state: TrainingState, metric: str) -> list[list[float]]:
@@ -17,9 +17,9 @@ def measure_validation(context: ExperimentContext) -> Values:
     """Validation top-1 of every run after each epoch; Stage II begins at the selected PATH."""
     rows = []
     for name in BOTH:
-        students = main_stages.students(context.setting, name)
+        students = shared_stages.main_students(context.setting, name)
         path, end = context.state(students["PATH"]), context.state(students["TWO-STAGE-END"])
-        before = [path.selected("top1", lane) for lane in range(path.lanes)]
+        before = [path.selected("top1", run) for run in range(path.parallel_runs)]
         rows.append(
             {
                 "dataset": name,
@@ -38,7 +38,7 @@ def measure_components(context: ExperimentContext) -> Values:
     """Mean training losses of every Stage-II epoch."""
     rows = []
     for name in BOTH:
-        state = context.state(main_stages.students(context.setting, name)["TWO-STAGE-END"])
+        state = context.state(shared_stages.main_students(context.setting, name)["TWO-STAGE-END"])
         rows.append(
             {
                 "dataset": name,
@@ -53,13 +53,13 @@ VALIDATION = Experiment(
     "validation-curves",
     "Validation accuracy across training orders",
     "fig:appendix_B1_validation_accuracy",
-    main_stages.stages,
+    shared_stages.main_stages,
     measure_validation,
 )
 COMPONENTS = Experiment(
     "stage2-components",
     "Components of the TWO-STAGE-END objective",
     "fig:appendix_B1_stage2_components",
-    main_stages.stages,
+    shared_stages.main_stages,
     measure_components,
 )

@@ -17,9 +17,9 @@ from torch import Tensor
 from entrain.rules.interface import shuffled
 from entrain.rules.two_stage_task import endpoint_loss
 from entrain.training import Stage
-from entrain_paper.experiments import auxiliary, single_runs
+from entrain_paper.experiments import shared_stages, single_runs
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import AUXILIARY_RATE, MNIST, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values
 
 EVERY = 10  # steps between two that are kept, after the first ones
 
@@ -27,7 +27,7 @@ EVERY = 10  # steps between two that are kept, after the first ones
 def orders(setting: Setting) -> dict[str, Stage]:
     """The stages from exact zero in many training orders, by protocol."""
     found = single_runs.branches(setting, MNIST)
-    return {method: found[method][0] for method in auxiliary.FROM_ZERO}
+    return {method: found[method][0] for method in shared_stages.FROM_ZERO}
 
 
 def stages(setting: Setting) -> list[Stage]:

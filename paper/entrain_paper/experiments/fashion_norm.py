@@ -7,23 +7,23 @@ import torch
 
 from entrain.evaluation import evaluate, scores_of
 from entrain.training import Stage
-from entrain_paper.experiments import main_stages
+from entrain_paper.experiments import shared_stages
+from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.setting import FASHION, Setting
-from entrain_paper.experiments.spec import Experiment, ExperimentContext, Values, summary
 
 METRICS = ("test_norm", "training_norm", "change")
 
 
 def stages(setting: Setting) -> list[Stage]:
     """Fashion-MNIST's two."""
-    return list(main_stages.students(setting, FASHION).values())
+    return list(shared_stages.main_students(setting, FASHION).values())
 
 
 def measure(context: ExperimentContext) -> Values:
     """Test accuracy of every run under both norms."""
     data, rows = context.data(FASHION), list[Values]()
     labels = torch.from_numpy(data.test.labels).to(context.device)
-    for method, stage in main_stages.students(context.setting, FASHION).items():
+    for method, stage in shared_stages.main_students(context.setting, FASHION).items():
         networks = context.networks(stage)
         runs: list[Values] = [{"run": run} for run in stage.runs]
         for which, unseen in (("test_norm", True), ("training_norm", False)):
