@@ -1,7 +1,9 @@
 /** A visitor with Firefox: node scripts/firefox.mjs URL FIREFOX, after npm install --no-save.
  *
- * Prints one JSON object of what was seen; tests/page/test_play_firefox.py says what it must be. Driven by
- * WebDriver BiDi: Playwright's Firefox is a build of its own that cannot be fetched everywhere. */
+ * Prints one JSON object of what the page shows, for tests/page/test_play_firefox.py. Driven by
+ * WebDriver BiDi, because Playwright's Firefox is a build of its own that cannot be fetched
+ * everywhere. The window gets its size at launch: page.setViewport needs commands that the extended
+ * support release of Firefox does not have. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +18,8 @@ const browser = await puppeteer.launch({
   protocol: "webDriverBiDi",
   executablePath,
   headless: true,
+  args: ["--width=1280", "--height=900"],
+  defaultViewport: null,
   userDataDir: profile,
   timeout: PATIENCE,
   protocolTimeout: PATIENCE,
@@ -46,7 +50,6 @@ async function until(page, name, holds) {
 
 async function open() {
   const page = await browser.newPage();
-  await page.setViewport({ width: 1280, height: 900 });
   page.on("console", (message) => {
     if (["error", "warn", "warning"].includes(message.type())) complaints.push(message.text());
   });
