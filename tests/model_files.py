@@ -10,7 +10,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from entrain.utils.tensor_file import with_digest
+from entrain.utils.tensor_file import header_with_digest
 
 
 def rewritten(
@@ -30,5 +30,5 @@ def rewritten(
     kept = {name: tensor for name, tensor in found.items() if tensor is not None}
     text = {name: value for name, value in text.items() if value is not ... and name != "digest"}
     new = json.dumps(text)
-    save_file(kept, target, {"entrain": with_digest(new, kept) if digest else new})
+    save_file(kept, target, {"entrain": header_with_digest(new, kept) if digest else new})
     return target
