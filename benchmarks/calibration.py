@@ -69,7 +69,7 @@ def progress(stage: str, fraction: float) -> None:
 
 
 def truth(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    found = on_chips(model.one_run(), KIND, [SEED]).parameters
+    found = on_chips(model.batched_parameters(), KIND, [SEED]).parameters
     assert found.frequencies is not None
     return found.couplings[0].double().numpy(), found.frequencies[0].double().numpy()
 
@@ -99,7 +99,7 @@ def of_images(model: Model, runs: int) -> Traces:
     """Experiments with the fields of training images."""
     data = entrain.load_dataset("mnist")
     inputs = model.inputs(data.train.features[:runs], unseen=False)
-    fields = model.one_run().phase_model(inputs[None]).fields[0].double().numpy()
+    fields = model.batched_parameters().phase_model(inputs[None]).fields[0].double().numpy()
     return Traces(plan(model).times, fields)
 
 
@@ -165,7 +165,7 @@ class Circuit:
 
     def accuracy(self, model: Model, split: Any) -> float:
         """Percent of `split` that the device, programmed with `model`, gets right."""
-        parameters = model.one_run()
+        parameters = model.batched_parameters()
         fields = parameters.phase_model(model.inputs(split.features)[None]).fields[0].double()
         phases = self(parameters.couplings[0].double().numpy(), fields.numpy())
         answers = self.design.scores(phases).argmax(-1)
@@ -194,7 +194,7 @@ def on_circuit() -> None:
         file = folder / "traces.safetensors"
         if not file.exists():
             experiments = plan(model, runs=100)
-            couplings = model.one_run().couplings[0].double().numpy()
+            couplings = model.batched_parameters().couplings[0].double().numpy()
             phases = device.traces(couplings, experiments.fields)[1:]
             Traces(experiments.times, experiments.fields, phases).save(file)
         found = calibrate(model, read_traces(file), on_progress=progress)

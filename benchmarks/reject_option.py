@@ -75,7 +75,7 @@ def _curve(model: Model, split: Split) -> list[dict[str, float]]:
 
 def _chosen(model: Model, split: Split) -> dict[str, float]:
     sure = ~model.rejected(split.features)
-    correct = model.predict(split.features) == split.labels
+    correct = model.predict_indices(split.features) == split.labels
     return {
         "top1": 100 * float(correct.mean()),
         "coverage": 100 * float(sure.mean()),

@@ -33,7 +33,7 @@ def small_model() -> Model:
 
 
 def true(model: Model) -> dict[str, np.ndarray]:
-    p = on_chips(model.one_run(), KIND, [CHIP.seed]).parameters
+    p = on_chips(model.batched_parameters(), KIND, [CHIP.seed]).parameters
     assert p.frequencies is not None
     return {
         "couplings": p.couplings[0].double().numpy(),

@@ -181,7 +181,7 @@ def test_a_network_can_be_looked_at_on_a_chip_it_could_not_be_trained_for() -> N
     model = entrain.load("mnist-74")
     with pytest.raises(InputError, match="joins these outputs to no hidden oscillator"):
         kind.check_training(model.network.hidden, model.network.outputs)
-    alone = on_chips(model.one_run(), kind, [0]).parameters.couplings.squeeze()
+    alone = on_chips(model.batched_parameters(), kind, [0]).parameters.couplings.squeeze()
     assert not alone[68, :64].any()  # an output among its neighbours
     model.on(kind.sample(0))
 
@@ -206,7 +206,7 @@ def test_a_ring_trains_with_its_outputs_spread(tmp_path: Path, invoke: Invoke) -
     there = wiring.graph_of(12, 10)
     assert not couplings[~there].any()
     assert couplings[12:, :12].any(1).all()
-    ours = model.one_run()  # which uses no coupler that the chip lacks
+    ours = model.batched_parameters()  # which uses no coupler that the chip lacks
     on_chip = on_chips(ours, model.hardware, [0]).parameters
     assert torch.equal(on_chip.couplings, ours.couplings)
 

@@ -54,7 +54,7 @@ def test_what_is_programmed_instead_cancels_the_gains(model: Model) -> None:
         fields=tuple(1 + 0.2 * rng.random(n)),
         offsets=tuple(rng.standard_normal(n)),
     )
-    wanted = model.one_run()
+    wanted = model.batched_parameters()
     inputs = model.inputs(entrain.load_dataset("digits").test.features[:5])
     found = on_chips(effect.compensated(wanted), Hardware(measured=effect), [0])
     ideal = wanted.phase_model(inputs[None])
@@ -101,10 +101,10 @@ def test_training_in_the_loop_lowers_the_devices_own_loss(model: Model, clean: C
     """The twin lacks half of what the device does: the device's phases make up for it."""
     data = entrain.load_dataset("digits")
     twin = clean.model(model)
-    truth = on_chips(model.one_run(), KIND, [CHIP.seed])
+    truth = on_chips(model.batched_parameters(), KIND, [CHIP.seed])
 
     def device(couplings: np.ndarray, fields: np.ndarray) -> np.ndarray:
-        ratio = truth.parameters.couplings / model.one_run().couplings.where(
+        ratio = truth.parameters.couplings / model.batched_parameters().couplings.where(
             truth.parameters.couplings != 0, torch.ones(())
         )
         b = torch.from_numpy(fields).float()[None]
@@ -207,7 +207,7 @@ def test_traces_of_another_network_are_refused(model: Model) -> None:
 def test_a_measured_device_of_another_size_is_refused(model: Model) -> None:
     effect = Hardware(measured=Measured(fields=(1.0, 1.1)))
     with pytest.raises(InputError, match="measured with 2 oscillators, not with 18"):
-        on_chips(model.one_run(), effect, [0])
+        on_chips(model.batched_parameters(), effect, [0])
     with pytest.raises(InputError, match="one number of oscillators"):
         Measured(fields=(1.0,), offsets=(1.0, 2.0))
 

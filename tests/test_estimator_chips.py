@@ -133,7 +133,7 @@ def test_on_a_chip_it_is_a_classifier_of_that_chip(digits: Data, made: KuramotoC
     assert chip.chip_ == TYPICAL.sample(3)
     model = made.to_model().on(TYPICAL.sample(3))
     names = np.array(made.to_model().class_names)
-    np.testing.assert_array_equal(chip.predict(X), names[model.predict(X)])
+    np.testing.assert_array_equal(chip.predict(X), names[model.predict_indices(X)])
     np.testing.assert_allclose(chip.predict_proba(X), model.probabilities(X), atol=1e-6)
     assert chip.decision_function(X).shape == (len(X), 10)
     assert chip.score(X, y) == accuracy_score(y, chip.predict(X)) != made.score(X, y)
@@ -161,9 +161,9 @@ def test_a_chip_of_another_kind_is_told(made: KuramotoClassifier) -> None:
     made.on(Hardware().sample(0))
     plain = small(epochs=1).fit(*IRIS)
     plain.on(TYPICAL.sample(0))  # the usual question about an ideal network
-    with pytest.raises(InputError, match="was not trained for a kind of chip"):
+    with pytest.raises(InputError, match="was not trained for chips"):
         plain.on(3)
-    with pytest.raises(TypeError, match=r"expected a chip, as hardware.sample\(seed\) gives it"):
+    with pytest.raises(TypeError, match=r"expected a chip, hardware.sample\(seed\)"):
         plain.on("typical")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="the network has 11 oscillators, the chip 5"):
         plain.on(Hardware(oscillators=5).sample(0))

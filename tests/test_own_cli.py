@@ -58,7 +58,7 @@ def test_a_table_becomes_a_model_that_takes_its_rows(trained: Path) -> None:
     assert (model.network.inputs, model.network.hidden, model.network.outputs) == (4, 12, 3)
     assert model.teacher is None
     bunch = load_iris()
-    assert (model.predict(bunch.data) == bunch.target).mean() > 0.9
+    assert (model.predict_indices(bunch.data) == bunch.target).mean() > 0.9
     with pytest.raises(entrain.InputError, match=r"rows, 4\)"):
         model.predict(bunch.data[:, :3])
 

@@ -86,7 +86,7 @@ def test_shipped_models_keep_their_reject_option(name: str, tmp_path: Path) -> N
     assert model.reject is not None
     test = entrain.load_test_split(model.dataset)
     pixels, labels = test.features[::5], test.labels[::5]
-    sure, right = ~model.rejected(pixels), model.predict(pixels) == labels
+    sure, right = ~model.rejected(pixels), model.predict_indices(pixels) == labels
     assert abs(100 * sure.mean() - model.reject.measured["coverage"]) < 5
     assert (~right[sure]).mean() < 0.7 * (~right).mean()  # a third, but of few errors
     noise = np.random.default_rng(0).integers(0, 256, (20, 784))

@@ -260,7 +260,7 @@ def _shipped() -> dict[str, Any]:
     test = load_test_split(model.dataset)
     index = int(np.flatnonzero(test.labels == EXAMPLE // 3)[EXAMPLE % 3])
     inputs = model.inputs(test.features[index]).double()
-    parameters = model.one_run().map(lambda tensor: tensor.double())
+    parameters = model.batched_parameters().map(lambda tensor: tensor.double())
     cases: list[dict[str, Any]] = []
     for name in presets():
         try:

@@ -20,7 +20,7 @@ from browser_page import visit as visit
 
 import entrain
 from entrain.data import load_test_split
-from entrain.evaluation.chips import one_run
+from entrain.evaluation.chips import scores_of_realised
 from entrain.hardware import (
     CouplingFunction,
     Dead,
@@ -47,7 +47,7 @@ def python(hardware: Hardware, chip: int, tile: int = TILE, noise_seed: int = 0)
     inputs = model.inputs(test.features[index]).double()
     realised = on_chips(network, hardware, [chip])
     dynamics = model.network.dynamics
-    return one_run(realised, hardware, [chip], inputs, dynamics, noise_seed, index)[0, 0]
+    return scores_of_realised(realised, hardware, [chip], inputs, dynamics, noise_seed, index)[0, 0]
 
 
 def close(scores: torch.Tensor) -> Any:

@@ -136,7 +136,7 @@ def test_a_double_click_silences_an_oscillator_and_another_restores_it(page: Vis
 def test_both_trainings_side_by_side_read_what_python_reads(page: Visit) -> None:
     models = [entrain.load("mnist-74"), entrain.load("mnist-74-path")]
     tiles = np.stack([image(tile) for tile in range(30)])
-    read = np.stack([model.predict(tiles) for model in models])
+    read = np.stack([model.predict_indices(tiles) for model in models])
     (apart, *_) = np.flatnonzero(read[0] != read[1])  # an image on which they disagree
     page.get(f"gallery-mnist-{apart}").click()
     page.get("compare").click()

@@ -48,7 +48,7 @@ def expect_python(page: Visit, model: entrain.Model, row: np.ndarray) -> None:
     expected = pytest.approx(model.scores(row)[0].tolist(), abs=1e-5)
     page.eventually(lambda: page.scores() == expected)
     playwright.expect(page.get("verdict")).to_have_text(
-        model.class_names[int(model.predict(row)[0])]
+        model.class_names[int(model.predict_indices(row)[0])]
     )
 
 
@@ -59,7 +59,7 @@ def test_every_class_is_read_as_python_reads_it(page: Visit, wine: Path) -> None
         page.press("Enter")
         expect_python(page, model, row)
         assert np.array_equal(row_of(page), row)
-    assert set(model.predict(rows[[0, 70, 150]])) == {0, 1, 2}
+    assert set(model.predict_indices(rows[[0, 70, 150]])) == {0, 1, 2}
 
 
 def test_the_page_says_the_sizes_of_the_model(page: Visit, wine: Path) -> None:

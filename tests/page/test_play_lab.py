@@ -178,7 +178,7 @@ def test_curves_follow_the_page(visit: Callable[..., Visit]) -> None:
     assert heat[0] > heat[2]
     network = entrain.load("mnist-74")
     data = split("mnist")
-    exact = 100 * float(np.mean(network.predict(data.features) == data.labels))
+    exact = 100 * float(np.mean(network.predict_indices(data.features) == data.labels))
     assert times[1.0] == heat[0] == pytest.approx(exact)
     page.set("coupling-bits", "2")
     playwright.expect(page.get("curves-note")).to_contain_text("% done", timeout=LONG)

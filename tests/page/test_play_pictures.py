@@ -170,7 +170,7 @@ def test_the_largest_network_that_is_played(visit: Callable[..., Visit], tmp_pat
     model = entrain.load(path)
     page.eventually(lambda: page.get("row-text").input_value() != "")
     row = np.array([float(item) for item in page.get("row-text").input_value().split(", ")])
-    winner = int(model.predict(row)[0])
+    winner = int(model.predict_indices(row)[0])
     playwright.expect(page.get("verdict")).to_have_text(model.class_names[winner])
     times = []
     for _ in range(3):

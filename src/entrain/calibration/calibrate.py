@@ -198,7 +198,7 @@ def programmed(model: Model, given: Tensor) -> tuple[Hardware, PhaseModel]:
     drawn = dict.fromkeys((*DRAWN, "measured", "phase_noise", "readout", "delay"))
     plain = replace(known, **drawn)  # type: ignore[arg-type]
     kept = replace(known, **dict.fromkeys(DRAWN))  # type: ignore[arg-type]
-    parameters = model.one_run().map(Tensor.double)
+    parameters = model.batched_parameters().map(Tensor.double)
     realised = on_chips(parameters, plain, [0]).parameters
     base = acting_under(realised, given[None].double())
     return kept, base.map(lambda tensor: tensor.detach().cpu())

@@ -67,7 +67,7 @@ def train_in_the_loop(
     order = np.random.default_rng(seed_number("seed", seed))
     inputs = model.inputs(features, unseen=False)
     answers = torch.from_numpy(np.asarray(labels)).long()
-    parameters = model.one_run()
+    parameters = model.batched_parameters()
     used = (parameters.couplings != 0) & parameters.graph
     leaves = {name: getattr(parameters, name).clone().requires_grad_() for name in _NAMES}
     groups = [{"params": [leaves[name]], "lr": rate} for name, rate in rates.items()]

@@ -180,7 +180,7 @@ def plan(model: Model, *, runs: int = 200, times: int = 20, seed: int = 0) -> Tr
     positive_int("runs", runs, most=10**6)
     positive_int("times", times, most=10**5)
     n = model.network.oscillators
-    pull = model.one_run().couplings[0].double().abs().sum(-1)
+    pull = model.batched_parameters().couplings[0].double().abs().sum(-1)
     strength = float(pull.square().mean().sqrt()) or 1.0
     draws = np.random.default_rng(seed_number("seed", seed)).standard_normal((runs, n))
     weaker = np.array(_WEAKER)[np.arange(runs) % len(_WEAKER)]
@@ -195,7 +195,7 @@ def simulated(
 
     Thermal noise and the readout's own effects of the chip are left out.
     """
-    realised = on_chips(model.one_run(), chip.hardware, [chip.seed])
+    realised = on_chips(model.batched_parameters(), chip.hardware, [chip.seed])
     fields = torch.from_numpy(experiments.fields).to(realised.parameters.biases)[None]
     for change in realised.field_changes:
         fields = change(fields)

@@ -52,7 +52,7 @@ def workload_of(model: Model, seed: int = 0) -> Workload:
     """The workload of a model on the chip of this seed, of the kind that it was trained for; the
     ideal network where it was trained for none."""
     kind = model.hardware or Hardware()
-    parameters = on_chips(model.one_run(), kind, [seed_number("seed", seed)]).parameters
+    parameters = on_chips(model.batched_parameters(), kind, [seed_number("seed", seed)]).parameters
     acting = parameters.couplings[0] != 0
     network = model.network
     terms = (network.injection, network.lag, network.harmonic)

@@ -1,1 +1,1 @@
-"""Networks, trained models and the files they are kept in."""
+"""Networks, trained models and their files."""

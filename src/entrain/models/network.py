@@ -25,9 +25,9 @@ from entrain.physics import (
     Noise,
     Parameters,
     PhaseModel,
-    at_times,
     drift,
     energy,
+    interpolate_path,
     readout,
     small_random,
     trainable_terms,
@@ -45,19 +45,33 @@ class KuramotoNetwork(nn.Module):
         d theta_i / dt = w_i - mu [ b_i(u) sin(theta_i) + sum_j J_ij g(theta_i - theta_j)
                                     + 2 s_i sin(2 theta_i) ],
         g(phi) = sin(phi + a) + c2 sin(2 phi) + d2 cos(2 phi),
-        b(u) = [ W u + c_hidden ; c_output ],   theta(0) = start phases, pi/2 by default.
+        b(u) = [ W u + c_hidden ; c_output ].
 
-    Without a and d2 this is the gradient flow -mu grad E of `energy`. Trainable: `input_weights`
-    W (H, D), `biases` c (N,) and `coupler_strengths` (E,), the J_ij of the E couplers i < j of the
-    `graph`, row by row. J is symmetric, and zero where there is no coupler. They start small and
-    random (`init`, by `seed`; each of several runs differently), or at exact "zero", which is a
-    saddle: without couplings no gradient reaches W. `graph` is a symmetric (N, N) boolean array; by
-    default any two oscillators are coupled that are not both outputs. `frequencies` w,
-    `start_phases` and `injection` s are N numbers each, `lag` is one and `harmonic` (c2, d2);
-    `trainable` names those of them that are parameters too.
-    The network runs for `observation_time` in `steps` explicit Euler steps; `mobility` mu sets
-    the time scale. With `runs` = R, R independent networks are held side by side: every tensor
-    and every result has a leading axis of runs.
+    Without a and d2 this is the gradient flow -mu grad E of `energy`. The parameters are
+    `input_weights` W (H, D), `biases` c (N,) and `coupler_strengths` (E,), the J_ij of the E
+    couplers i < j of the graph, row by row; J is symmetric. With `runs` = R independent networks,
+    every tensor and every result has a leading axis of runs.
+
+    Args:
+        inputs: Inputs D.
+        hidden: Hidden oscillators H.
+        outputs: Output oscillators O, one for each class.
+        graph: Couplers, a symmetric (N, N) boolean array; by default all pairs of oscillators but
+            those of two outputs.
+        frequencies: w (N,).
+        start_phases: theta(0) (N,); pi/2 by default.
+        lag: a.
+        injection: s (N,).
+        harmonic: (c2, d2).
+        trainable: Names of those of the five terms above that are parameters too.
+        init: "random" (small, different for each run) or "zero", which is a saddle: without
+            couplings no gradient reaches W.
+        seed: Seed of the random initial parameters.
+        runs: Independent networks, side by side.
+        mobility: mu, which sets the time scale.
+        observation_time: t_f.
+        steps: Explicit Euler steps until t_f.
+        dtype: Type of the parameters.
     """
 
     frequencies: Tensor | None
@@ -109,30 +123,30 @@ class KuramotoNetwork(nn.Module):
 
     @torch.no_grad()
     def _initialise(self, init: Init, seed: int) -> None:
-        """Small random numbers for W and J, run by run, or none."""
+        """Set W and J to small random numbers, run by run, or leave them at zero."""
         if init not in get_args(Init):
             raise unknown_name("init", str(init), get_args(Init))
         if init == "zero":
             return
-        drawn = [
+        initial = [
             small_random(self.inputs, self.hidden, self.graph, seed=seed, run=run)
             for run in range(self.runs or 1)
         ]
-        strengths = [each["couplings"][self._first, self._second] for each in drawn]
-        weights = torch.stack([each["input_weights"] for each in drawn])
+        strengths = [run["couplings"][self._first, self._second] for run in initial]
+        weights = torch.stack([run["input_weights"] for run in initial])
         self.input_weights.copy_(weights.reshape(self.input_weights.shape))
         self.coupler_strengths.copy_(torch.stack(strengths).reshape(self.coupler_strengths.shape))
 
     def _add_terms(
         self, axes: tuple[int, ...], values: Sequence[Any], trainable: Collection[str]
     ) -> None:
-        """Frequencies, start phases, injection, lag, harmonic: parameters, buffers or nothing."""
+        """Register each term of `TERMS` as a parameter, a buffer or None."""
         names = trainable_terms(trainable)
-        own: dict[str, tuple[int, ...]] = {"lag": (), "harmonic": (2,)}  # that all couplings share
+        shared: dict[str, tuple[int, ...]] = {"lag": (), "harmonic": (2,)}  # by all couplings
         for name, value in zip(TERMS, values, strict=True):
-            shape = (*axes, *own.get(name, (self.oscillators,)))
+            shape = (*axes, *shared.get(name, (self.oscillators,)))
             tensor = None if value is None else checked_term(name, value, shape, self.biases.dtype)
-            if name in own and name not in names and tensor is not None and not tensor.any():
+            if name in shared and name not in names and tensor is not None and not tensor.any():
                 tensor = None
             if name in names:
                 if tensor is None:
@@ -147,23 +161,19 @@ class KuramotoNetwork(nn.Module):
         input_weights: ArrayLike | Tensor,
         biases: ArrayLike | Tensor,
         couplings: ArrayLike | Tensor,
-        *,
-        graph: ArrayLike | Tensor | None = None,
-        frequencies: ArrayLike | Tensor | None = None,
-        start_phases: ArrayLike | Tensor | None = None,
-        lag: float | Tensor = 0.0,
-        injection: ArrayLike | Tensor | None = None,
-        harmonic: ArrayLike | Tensor | None = None,
-        trainable: Collection[str] = (),
-        mobility: float = 1.0,
-        observation_time: float = 0.2,
-        steps: int = 200,
+        **options: Any,
     ) -> Self:
-        """A network from input weights (H, D), biases (N,) and couplings (N, N).
+        """A network of these arrays, or several with a leading axis of runs on all three.
 
-        With a leading axis on all three, that of runs. Refuses arrays that are wrongly shaped,
-        non-finite, asymmetric, self-coupled or coupled where the graph has no coupler, naming the
-        constraint that is broken. The other arguments are those of the constructor.
+        Refuses arrays that are wrongly shaped, non-finite, asymmetric, self-coupled or coupled
+        where the graph has no coupler.
+
+        Args:
+            input_weights: W (H, D).
+            biases: c (N,).
+            couplings: J (N, N).
+            **options: Arguments of the constructor from `graph` to `trainable`, and `mobility`,
+                `observation_time` and `steps`.
         """
         weights, bias, matrix = checked_arrays(input_weights, biases, couplings)
         axes, (hidden, inputs), n = weights.shape[:-2], weights.shape[-2:], bias.shape[-1]
@@ -171,22 +181,13 @@ class KuramotoNetwork(nn.Module):
             inputs,
             hidden,
             n - hidden,
-            graph=graph,
-            frequencies=frequencies,
-            start_phases=start_phases,
-            lag=lag,
-            injection=injection,
-            harmonic=harmonic,
-            trainable=trainable,
             init="zero",
             runs=axes[0] if axes else None,
-            mobility=mobility,
-            observation_time=observation_time,
-            steps=steps,
             dtype=weights.dtype,
+            **options,
         )
-        for each in matrix.reshape(-1, n, n):
-            check_couplings(each, network.graph, hidden)
+        for run in matrix.reshape(-1, n, n):
+            check_couplings(run, network.graph, hidden)
         with torch.no_grad():
             network.input_weights.copy_(weights)
             network.biases.copy_(bias)
@@ -197,7 +198,13 @@ class KuramotoNetwork(nn.Module):
     def from_parameters(
         cls, parameters: Parameters, dynamics: Dynamics, trainable: Collection[str] = ()
     ) -> Self:
-        """A network that holds a copy of `parameters`."""
+        """A network with a copy of these parameters.
+
+        Args:
+            parameters: The parameters, with or without an axis of runs.
+            dynamics: Mobility, observation time and steps.
+            trainable: As for the constructor.
+        """
         terms = {name: getattr(parameters, name) for name in TERMS}
         lag = 0.0 if parameters.lag is None else parameters.lag
         return cls.from_arrays(
@@ -219,12 +226,12 @@ class KuramotoNetwork(nn.Module):
 
     @property
     def couplers(self) -> int:
-        """E, the independent couplings of one network."""
+        """E, the number of couplings of one network."""
         return len(self._first)
 
     @property
     def parameter_count(self) -> int:
-        """Trainable numbers of one network: H D + N + couplers, and terms that are trained."""
+        """Number of parameters of one network: H D + N + E, and those of trainable terms."""
         return sum(parameter.numel() for parameter in self.parameters()) // (self.runs or 1)
 
     @property
@@ -237,7 +244,7 @@ class KuramotoNetwork(nn.Module):
         return flat.reshape(*strengths.shape[:-1], n, n)
 
     def as_parameters(self) -> Parameters:
-        """All numbers of the network as one value, differentiable."""
+        """The parameters and terms as one value, differentiable."""
         return Parameters(
             self.input_weights,
             self.biases,
@@ -251,30 +258,54 @@ class KuramotoNetwork(nn.Module):
         )
 
     def phase_model(self, inputs: Tensor) -> PhaseModel:
-        """What acts on the phases under inputs (B, D); with runs, (B, D) or (R, B, D)."""
+        """The torque on the phases under inputs.
+
+        Args:
+            inputs: Inputs (B, D); with runs also (R, B, D).
+        """
         return self.as_parameters().phase_model(self._checked(inputs))
 
     def fields(self, inputs: Tensor) -> Tensor:
-        """Local fields b(u): inputs (B, D) -> (B, N)."""
+        """Local fields b(u) (B, N).
+
+        Args:
+            inputs: As for `phase_model`.
+        """
         return self.phase_model(inputs).fields
 
     def energy(self, phases: Tensor, inputs: Tensor) -> Tensor:
-        """E(theta; u): phases (..., B, N), inputs (B, D) -> (..., B); with runs (R, ..., B, N)."""
+        """E(theta; u) (..., B); with runs (R, ..., B).
+
+        Args:
+            phases: theta (..., B, N); with runs (R, ..., B, N).
+            inputs: As for `phase_model`.
+        """
         return energy(phases, self._model_at(phases, inputs), self.dynamics.mobility)
 
     def drift(self, phases: Tensor, inputs: Tensor) -> Tensor:
-        """d theta / dt: phases (..., B, N), inputs (B, D) -> (..., B, N); with runs (R, ...)."""
+        """d theta / dt (..., B, N); with runs (R, ..., B, N).
+
+        Args:
+            phases: theta, as for `energy`.
+            inputs: As for `phase_model`.
+        """
         return drift(phases, self._model_at(phases, inputs), self.dynamics.mobility)
 
     def readout(self, phases: Tensor) -> Tensor:
-        """cos(theta) of the output oscillators: (..., N) -> (..., O)."""
+        """cos(theta) of the output oscillators (..., O).
+
+        Args:
+            phases: theta (..., N).
+        """
         return readout(phases, self.outputs)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Output activations cos(theta_out(t_f)): inputs (..., D) -> (..., O).
+        """Output activations cos(theta_out(t_f)) (..., O); with runs (R, B, O).
 
-        Differentiable; the backward pass is the exact discrete adjoint of the Euler rollout. With
-        runs, inputs (B, D) are shared and (R, B, D) are each run's own: -> (R, B, O).
+        The backward pass is the exact discrete adjoint of the Euler rollout.
+
+        Args:
+            inputs: Inputs (..., D); with runs (B, D), shared, or (R, B, D).
         """
         if self.runs is not None:
             return self.readout(differentiable_rollout(self._with_runs(inputs), self.dynamics))
@@ -291,11 +322,15 @@ class KuramotoNetwork(nn.Module):
         seed: int = 0,
         first_sample: int = 0,
     ) -> Tensor:
-        """The phases under inputs (B, D) at `times`, differentiable: (T, B, N).
+        """Phases at several times (T, B, N), differentiable; with runs (R, T, B, N).
 
-        By default at every grid time 0, dt, ..., t_f; between two grid times the phase goes in a
-        straight line, as an Euler step does. With a temperature, under the noise of `simulate`
-        (replicate 0), which is held fixed. With runs: (R, T, B, N).
+        Args:
+            inputs: As for `phase_model`.
+            times: Times from 0 to t_f, between grid times by linear interpolation; by default
+                every grid time 0, dt, ..., t_f.
+            temperature: kT of the noise of `simulate` (replicate 0), which is held fixed.
+            seed: Seed of the noise.
+            first_sample: Number of the first row, for the noise.
         """
         model = self._with_runs(self._checked(inputs))
         noise = self._noise(inputs, temperature, seed, 1, first_sample)
@@ -303,7 +338,7 @@ class KuramotoNetwork(nn.Module):
         if noise is not None:
             path = path[:, :, 0]  # drop the axis of replicates
         if times is not None:
-            path = at_times(path, times, self.dynamics, wrapped=noise is not None)
+            path = interpolate_path(path, times, self.dynamics, wrapped=noise is not None)
         path = path.movedim(1, 0)
         return path if self.runs is not None else path[0]
 
@@ -319,13 +354,21 @@ class KuramotoNetwork(nn.Module):
         replicates: int | None = None,
         first_sample: int = 0,
     ) -> Tensor:
-        """Phases of the autonomous rollout for inputs (B, D).
+        """Phases at t_f (B, N); with `record` at every grid time (steps + 1, B, N).
 
-        At t_f: (B, N); at every grid time with `record`: (steps + 1, B, N); with `replicates`
-        = M noisy copies a leading axis (M, ...); with runs another in front of all. At
-        temperature kT > 0 Euler-Maruyama steps are wrapped to (-pi, pi], and the noise depends
-        only on seed, temperature, replicate, sample (row index + `first_sample`), step and
-        oscillator. At temperature 0 the phases are unwrapped and all replicates coincide.
+        With `replicates` = M a leading axis (M, ...), with runs another in front of all. Without
+        noise the phases are unwrapped and all replicates coincide. At kT > 0 each Euler-Maruyama
+        step is wrapped to (-pi, pi], and the noise depends only on seed, temperature, replicate,
+        sample (row + `first_sample`), step and oscillator.
+
+        Args:
+            inputs: As for `phase_model`.
+            steps: Euler steps, if others than the network's.
+            record: True for the phases at every grid time.
+            temperature: kT of thermal noise.
+            seed: Seed of the noise.
+            replicates: Noisy copies of each sample.
+            first_sample: Number of the first row, for the noise.
         """
         dynamics = self.dynamics if steps is None else replace(self.dynamics, steps=steps)
         count = positive_int("replicates", 1 if replicates is None else replicates)
@@ -351,22 +394,22 @@ class KuramotoNetwork(nn.Module):
         )
 
     def _model_at(self, phases: Tensor, inputs: Tensor) -> PhaseModel:
-        """`phase_model` with axes for those that phases have between runs and samples."""
+        """`phase_model` with the axes that phases have between runs and samples."""
         model = self.phase_model(inputs)
         if self.runs is None:
             return model
         between = (1,) * (phases.dim() - 3)
         return model.map(lambda t: t.reshape(t.shape[0], *between, *t.shape[1:]))
 
-    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *others: Any) -> None:
-        """As any module, but coupler strengths belong to the couplers of one graph."""
+    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *args: Any) -> None:
+        """Load the state of a network with the same graph; another graph is refused."""
         graph = state.get(f"{prefix}graph")
         if graph is not None and not torch.equal(graph.cpu().bool(), self.graph.cpu()):
             raise InputError("the state belongs to a network with another graph")
-        super()._load_from_state_dict(state, prefix, *others)
+        super()._load_from_state_dict(state, prefix, *args)
 
     def _with_runs(self, inputs: Tensor) -> PhaseModel:
-        """`phase_model` of a batch with an axis of runs, whether the network has one or not."""
+        """`phase_model` of a batch, always with an axis of runs."""
         axes = (2, 3) if self.runs is not None else (2,)
         if inputs.dim() not in axes:
             expected = "B x D" if self.runs is None else "B x D, or runs x B x D"
@@ -380,7 +423,9 @@ class KuramotoNetwork(nn.Module):
         if positive_float("temperature", temperature, zero=True) == 0:
             return None
         if not isinstance(first_sample, int) or not 0 <= first_sample < 2**32:
-            raise InputError(f"first_sample must be a whole number from 0, got {first_sample!r}")
+            raise InputError(
+                f"first_sample must be a whole number of at least 0, got {first_sample!r}"
+            )
         return Noise(
             seed=seed,
             temperature=temperature,

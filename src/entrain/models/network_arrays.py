@@ -1,4 +1,4 @@
-"""Arrays that describe a network or enter it, checked where they come in."""
+"""Checks of the arrays that define a network or enter it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from entrain.utils.errors import InputError
 
 
 def checked_graph(graph: ArrayLike | Tensor | None, hidden: int, outputs: int) -> Tensor:
-    """Which couplers exist, (N, N): a symmetric boolean array, or the layered graph."""
+    """The graph of couplers (N, N), boolean; the layered graph by default."""
     if graph is None:
         return layered_graph(hidden, outputs)
-    found, n = graph_of(graph), hidden + outputs
-    if found.shape != (n, n):
-        raise wrong_shape("graph", f"{n} x {n}, as there are {n} oscillators", found)
-    return found
+    matrix, n = graph_of(graph), hidden + outputs
+    if matrix.shape != (n, n):
+        raise wrong_shape("graph", f"{n} x {n}, as there are {n} oscillators", matrix)
+    return matrix
 
 
 def checked_term(
     name: str, value: ArrayLike | Tensor, shape: tuple[int, ...], dtype: torch.dtype
 ) -> Tensor:
-    """A term as a tensor of `shape`; the numbers of one network serve every run."""
+    """A term as a tensor of `shape`; a term without an axis of runs serves every run."""
     tensor = finite_array(name, value)
     if tensor.shape not in (shape, shape[1:] if len(shape) > 1 or name == "lag" else shape):
         expected = f"{' x '.join(map(str, shape))} numbers" if shape else "one number"
@@ -33,12 +33,12 @@ def checked_term(
 
 
 def finite_array(name: str, array: ArrayLike | Tensor) -> Tensor:
-    """A float32 or float64 tensor on the CPU, not empty and finite."""
+    """A float32 or float64 tensor on the CPU, neither empty nor with NaN or infinity."""
     try:
-        given = array if isinstance(array, Tensor) else torch.tensor(np.array(array))
+        tensor = array if isinstance(array, Tensor) else torch.tensor(np.array(array))
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers, got {type(array).__name__} ({error})") from error
-    tensor = given.detach().cpu()
+    tensor = tensor.detach().cpu()
     if tensor.is_complex():
         raise InputError(f"{name} must be real numbers, got {tensor.dtype}")
     if tensor.dtype not in (torch.float32, torch.float64):
@@ -50,9 +50,9 @@ def finite_array(name: str, array: ArrayLike | Tensor) -> Tensor:
     return tensor
 
 
-def wrong_shape(name: str, expected: str, found: Tensor) -> InputError:
-    """The error for an array of another shape than expected."""
-    return InputError(f"{name} must be {expected}; got shape {tuple(found.shape)}")
+def wrong_shape(name: str, expected: str, array: Tensor) -> InputError:
+    """The error for an array of the wrong shape."""
+    return InputError(f"{name} must be {expected}; got shape {tuple(array.shape)}")
 
 
 def check_couplings(matrix: Tensor, graph: Tensor, hidden: int) -> None:
@@ -81,7 +81,7 @@ def check_couplings(matrix: Tensor, graph: Tensor, hidden: int) -> None:
 def checked_arrays(
     input_weights: ArrayLike | Tensor, biases: ArrayLike | Tensor, couplings: ArrayLike | Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """W (H, D), c (N,) and J (N, N) as tensors whose shapes fit; with a leading axis, of runs."""
+    """W (H, D), c (N,) and J (N, N) as tensors of consistent shapes, or with an axis of runs."""
     weights = finite_array("input weights", input_weights)
     axes = tuple(weights.shape[:-2])
     if weights.dim() not in (2, 3):

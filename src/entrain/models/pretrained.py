@@ -1,16 +1,18 @@
-"""Models that ship with the package, and finding a model by file, run folder or name."""
+"""Models that ship with the package; finding a model by file, run folder or name; its test data."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from entrain.utils.errors import InputError, unknown_name
 
-if TYPE_CHECKING:
-    from entrain.models.model import (
-        Model,  # and with it PyTorch, where a model is more than its file
-    )
+if TYPE_CHECKING:  # PyTorch is slow to import, and finding a file does without it
+    from entrain.data import Dataset, Split
+    from entrain.models.model import Model
+    from entrain.training.run_folder import RunFolder
 
 _FOLDER = Path(__file__).parent
 
@@ -21,7 +23,11 @@ def shipped() -> list[str]:
 
 
 def card(name: str) -> str:
-    """The model card (Markdown) of a shipped model."""
+    """The model card of a shipped model, in Markdown.
+
+    Args:
+        name: Name of a shipped model.
+    """
     if name not in shipped():
         raise unknown_name("shipped model", name, shipped())
     return (_FOLDER / f"{name}.md").read_text()
@@ -33,10 +39,10 @@ def find(model: Path | str) -> Path:
     if path.is_dir():
         from entrain.training.run_folder import ResumableError, RunFolder
 
-        found = RunFolder.open(path).main_model_path
-        if not found.exists():
+        file = RunFolder.open(path).main_model_path
+        if not file.exists():
             raise ResumableError(f"{path}: this run is not finished; continue it", path)
-        return found
+        return file
     if path.is_file():
         return path
     if str(model) in shipped():
@@ -49,7 +55,93 @@ def find(model: Path | str) -> Path:
 
 
 def load(model: Path | str) -> Model:
-    """A trained model: `load("mnist-74")`, `load("runs/digits-1")`, `load("some.safetensors")`."""
+    """A trained model: `load("mnist-74")`, `load("runs/digits-1")`, `load("some.safetensors")`.
+
+    Args:
+        model: A shipped name, a run folder (its final model) or a model file.
+    """
     from entrain.models.model import read_model
 
     return read_model(find(model))
+
+
+def load_test_examples(
+    model: Path | str,
+    dataset: str | os.PathLike[str] | None = None,
+    *,
+    label: str | None = None,
+    image_size: int | None = None,
+    data_dir: Path | str | None = None,
+    read: Callable[..., Dataset] | None = None,
+) -> tuple[str, Split]:
+    """The name and the test examples of the data that a model was trained on.
+
+    A run folder stores the path of your own data; of these, the test examples are the part that
+    training set aside.
+
+    Args:
+        model: A shipped name, a run folder or a model file.
+        dataset: Other data: a dataset by name, or a file or folder of your own.
+        label: Label column of your own table; as in training by default.
+        image_size: Side of your own pictures in pixels; as in training by default.
+        data_dir: Folder with the idx files of MNIST or Fashion-MNIST.
+        read: Reads your own data in place of `entrain.data.selection.read_source`.
+    """
+    from entrain.data import DATASETS, load_test_split
+    from entrain.data.selection import IMAGE_SIZE, own_source, read_source
+
+    path = find(model)
+    trained = load(path)
+    run = _run_of(path, trained)
+    name, recorded = str(dataset or trained.dataset), None if run is None else run.own
+    options = {"label": label, "image_size": image_size}
+    changes = {option: value for option, value in options.items() if value is not None}
+    own: dict[str, Any] | None
+    if dataset is None and recorded is not None:
+        own = recorded | changes
+        if not Path(recorded["path"]).exists():
+            raise InputError(
+                f"{recorded['path']}: the run was trained on it, and it is no longer there; name "
+                "the file or folder"
+            )
+    elif dataset is None and name not in DATASETS:
+        raise InputError(
+            f"the model was trained on data of your own ({name}): name the file or folder"
+        )
+    else:
+        own = own_source(dataset or name, label, image_size or IMAGE_SIZE)
+        if own and recorded and own["path"] == recorded["path"]:
+            own = recorded | changes
+    if own is None:
+        folder = data_dir or (run.settings["data_dir"] if run is not None else None)
+        split = load_test_split(name, Path(folder) if folder else None)
+    else:
+        data = (read or read_source)(name, own)
+        if run is not None and dataset is None and not changes and not run.has(data):
+            raise InputError(
+                f"{own['path']}: has changed since the run was trained on it, so its test examples "
+                "may have been trained on; name the file or folder to use it all the same"
+            )
+        if data.class_names != trained.class_names:
+            raise InputError(
+                f"{name} has the classes {', '.join(data.class_names)}; the model has "
+                f"{', '.join(trained.class_names)}"
+            )
+        name, split = data.name, data.test
+    if split.features.shape[1] != trained.network.inputs:
+        examples = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
+        raise InputError(
+            f"{name} has {examples.format(split.features.shape[1])}, the model {path} takes "
+            f"{trained.network.inputs} (it was trained on {trained.dataset})"
+        )
+    return name, split
+
+
+def _run_of(path: Path, model: Model) -> RunFolder | None:
+    """The run folder that a model file lies in, unless the model is a foreign file there."""
+    from entrain.training.run_folder import RunFolder
+
+    if not (path.parent / "run.json").is_file():
+        return None
+    run = RunFolder.open(path.parent)
+    return run if run.recipe.dataset == model.dataset else None

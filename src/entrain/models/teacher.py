@@ -1,4 +1,4 @@
-"""The neural teacher, frozen: a tanh network whose activations the oscillators are to reproduce."""
+"""The teacher: a tanh network whose activations the oscillators learn to reproduce."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from torch import Tensor
 
 def layer_sizes(inputs: int, widths: Sequence[int], outputs: int) -> list[tuple[int, int]]:
     """(fan in, fan out) of each affine layer of an inputs-widths-outputs network."""
-    sizes = [inputs, *widths, outputs]
-    return list(itertools.pairwise(sizes))
+    return list(itertools.pairwise([inputs, *widths, outputs]))
 
 
 def teacher_parameter_count(inputs: int, widths: Sequence[int], outputs: int) -> int:
-    """Affine weights and biases of an inputs-widths-outputs network."""
+    """Number of weights and biases of an inputs-widths-outputs network."""
     return sum((fan_in + 1) * fan_out for fan_in, fan_out in layer_sizes(inputs, widths, outputs))
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """Affine layers: `weights[l]` (out, in) and `biases[l]` (out,), tanh between them."""
+    """Affine layers with tanh between them.
+
+    Args:
+        weights: Of each layer, (out, in).
+        biases: Of each layer, (out,).
+    """
 
     weights: tuple[Tensor, ...]
     biases: tuple[Tensor, ...]
@@ -39,11 +43,14 @@ class Teacher:
         return len(self.biases[-1])
 
     def activations(self, inputs: Tensor) -> Tensor:
-        """What is transferred to the oscillators: inputs (M, D) -> (M, H + O) in [-1, 1], float64.
+        """Target activations of the oscillators (M, H + O) in [-1, 1], float64.
 
         All hidden activations in network order, then the signed softmax 2 softmax(logits) - 1.
         Evaluated in float64 from the float32 weights: in float32 the outputs saturate at -1 and
         the teacher path changes.
+
+        Args:
+            inputs: Network inputs (M, D).
         """
         state = inputs.double()
         layers: list[Tensor] = []
@@ -56,5 +63,9 @@ class Teacher:
         return torch.cat(layers, dim=-1)
 
     def targets(self, inputs: Tensor) -> Tensor:
-        """The signed softmax outputs alone: inputs (M, D) -> (M, O), float64."""
+        """Signed softmax outputs (M, O), float64.
+
+        Args:
+            inputs: Network inputs (M, D).
+        """
         return self.activations(inputs)[:, -self.outputs :]

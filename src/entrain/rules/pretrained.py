@@ -1,4 +1,4 @@
-"""A network that was trained before, as the start of another training."""
+"""The network of a model file, as the start of another training."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from entrain.evaluation import metrics
 from entrain.models.model import Model, read_model
 from entrain.physics.network_spec import TRAINED
 from entrain.rules.interface import Assignment, Rule, Task, Tensors
-from entrain.rules.two_stage_task import validation_scores
+from entrain.rules.validation import validation_scores
 from entrain.utils.errors import InputError
 
 
 @dataclass(frozen=True)
 class Pretrained(Rule):
-    """The network of a model file, as it is: nothing is trained.
+    """The network of a model file, unchanged.
 
-    `digest` is that of the network's numbers: a file that holds others by now is refused. On a
-    device that was measured, what it is told is divided by what the device makes of it
-    (`Measured.compensated`).
+    A file whose parameters no longer have the `digest` raises an error. On a calibrated chip the
+    programmed parameters are divided by the measured gains (`Measured.compensated`).
     """
 
     kind: ClassVar[str] = "given"
@@ -40,7 +39,7 @@ class Pretrained(Rule):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name} must be text, got {getattr(self, name)!r}")
         if self.epochs != 1:
-            raise InputError(f"a given network has one epoch, got {self.epochs!r}")
+            raise InputError(f"a pretrained network has one epoch, got {self.epochs!r}")
 
     @classmethod
     def of(cls, path: Path, model: Model) -> Pretrained:
@@ -49,11 +48,10 @@ class Pretrained(Rule):
 
     @property
     def cost(self) -> float:
-        """Next to nothing."""
+        """The epoch only validates."""
         return 0.1
 
     def task(self, assignment: Assignment) -> Task:
-        """One epoch that changes nothing."""
         model = read_model(self.model)
         if digest_of(model) != self.digest:
             raise InputError(f"{self.model}: holds another network than when the training began")
@@ -61,22 +59,22 @@ class Pretrained(Rule):
 
 
 def digest_of(model: Model) -> str:
-    """What tells the numbers of a network from others."""
-    found = hashlib.sha256()
+    """16 hexadecimal digits of a hash of the parameters."""
+    digest = hashlib.sha256()
     for name, tensor in sorted(model.network.as_parameters().tensors().items()):
-        found.update(name.encode())
-        found.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return found.hexdigest()[:16]
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 class PretrainedTask:
-    """The given network, once for each run."""
+    """One epoch that only validates the network, once for each run."""
 
     epochs = 1
 
     def __init__(self, model: Model, assignment: Assignment) -> None:
         device, runs = assignment.data.device, len(assignment.runs)
-        parameters = model.one_run()
+        parameters = model.batched_parameters()
         if model.hardware is not None and model.hardware.measured is not None:
             parameters = model.hardware.measured.compensated(parameters)
         names = (*TRAINED, *assignment.network.trainable)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -22,13 +21,13 @@ from torch import Tensor
 from entrain import kernels
 from entrain.data import FeatureScaling, Split
 from entrain.evaluation import RejectOption
-from entrain.evaluation.chip_yield import yield_of
-from entrain.evaluation.chips import Yield, scores_on_target
+from entrain.evaluation.chip_yield import Yield, yield_of
+from entrain.evaluation.chips import scores_on_target
 from entrain.evaluation.measure import check_finite, chunks
 from entrain.hardware import Chip, Hardware, find
 from entrain.models.model import Model
 from entrain.models.network import KuramotoNetwork
-from entrain.models.on_chip import ModelOnChip, chip_of, hardware_mismatch_message
+from entrain.models.on_chip import ModelOnChip, chip_for
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
@@ -242,21 +241,17 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return likely
 
     def on(self, chip: Chip | int, *, noise_seed: int = 0) -> Self:
-        """This fitted classifier as `chip` runs it: `predict`, `score` and the like are the chip's.
+        """This fitted classifier as a chip runs it: it answers and scores as the chip does.
 
-        A chip is what `Hardware.sample(seed)` gives; a whole number is the seed of one of the kind
-        in `hardware_`. The noise of its runs is drawn by `noise_seed` and the place of a row in X.
+        Args:
+            chip: A chip, `Hardware.sample(seed)`, or the seed of one of `hardware_`.
+            noise_seed: Seed of the noise, which also depends on the row's position in X.
         """
         check_is_fitted(self)
-        chip = chip_of(chip, self.hardware_)
-        chip.hardware.check(self.network_.hidden, self.network_.outputs)
-        if self.hardware_ is not None and (
-            said := hardware_mismatch_message(self.hardware_, chip.hardware)
-        ):
-            warnings.warn(said, stacklevel=2)
-        found = copy.copy(self)
-        found.chip_, found._noise_seed = chip, seed_number("noise_seed", noise_seed)
-        return found
+        on_chip = copy.copy(self)
+        on_chip.chip_ = chip_for(chip, self.network_, self.hardware_)
+        on_chip._noise_seed = seed_number("noise_seed", noise_seed)
+        return on_chip
 
     def yield_of(
         self,

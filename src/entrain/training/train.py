@@ -14,7 +14,7 @@ import torch
 
 from entrain import kernels
 from entrain.data import Dataset, fingerprint
-from entrain.data.given import IMAGE_SIZE, in_memory, own_source, read_source
+from entrain.data.selection import IMAGE_SIZE, in_memory, own_source, read_source
 from entrain.hardware import Hardware
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Solver, TeacherSpec

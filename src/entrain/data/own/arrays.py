@@ -38,7 +38,7 @@ def from_npz(path: Path, seed: int) -> Dataset:
 def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
     """The dataset of X, y and, where they are there, X_validation, X_test and their labels."""
     check_shapes({each: (array.shape, array.dtype) for each, array in arrays.items()})
-    x, labels = arrays["X"], _texts(arrays["y"], "y")
+    x, labels = arrays["X"], label_texts(arrays["y"], "y")
     given = [part for part in ("validation", "test") if f"X_{part}" in arrays]
     names, codes = classes_of(labels, "y", 3 - len(given))
     splits = {}
@@ -51,7 +51,7 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
             )
         if x.ndim == 3 and (rows.dtype.kind == "f") != (x.dtype.kind == "f"):
             raise InputError(f"X_{part} holds {rows.dtype} and X {x.dtype}; expected one scale")
-        found = _texts(arrays[f"y_{part}"], f"y_{part}")
+        found = label_texts(arrays[f"y_{part}"], f"y_{part}")
         strange = sorted(set(found) - set(names))
         if strange:
             raise InputError(
@@ -140,7 +140,7 @@ def _pixels(x: np.ndarray, name: str) -> np.ndarray:
     return pixels.astype(np.float32 if x.dtype.itemsize <= 4 else np.float64, copy=False)
 
 
-def _texts(y: np.ndarray, name: str) -> list[str]:
+def label_texts(y: np.ndarray, name: str) -> list[str]:
     """Labels as strings."""
     if y.dtype.kind == "f":
         whole = np.isfinite(y) & (np.abs(y) < 2**53)
