@@ -24,7 +24,7 @@ from entrain_paper.experiments.bake_off import entries, experiment, experiments_
 from entrain_paper.figures import FIGURES
 from entrain_paper.figures.bake_off import COSTS, pareto_front
 from entrain_paper.peers import SYSTEMS, Peer
-from entrain_paper.peers.search import own_settings, search_system
+from entrain_paper.peers.search import current_settings, search_system
 from entrain_paper.report.tables import TABLES
 from synthetic_bake_off import BOTH, ON_CPU, results
 from synthetic_bake_off import SYSTEMS as MADE_UP
@@ -46,11 +46,11 @@ class Line(Peer):
     name: str = "line"
     rate: float = 0.01
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return {"W": 0.01 * torch.randn(classes, inputs, generator=generator)}
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        return inputs @ numbers["W"].mT
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        return inputs @ parameters["W"].mT
 
     @property
     def variables(self) -> int:
@@ -202,7 +202,7 @@ def test_a_search_without_minutes_left_begins_no_trial() -> None:
     short = Line(epochs=1)
     assert not search_system(digits, short, trials=3, minutes=0.0, device=cpu)
     (only,) = search_system(digits, short, trials=1, device=cpu)
-    assert only.settings == own_settings(short)
+    assert only.settings == current_settings(short)
 
 
 # The report

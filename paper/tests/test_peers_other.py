@@ -1,4 +1,4 @@
-"""Reservoirs, spiking neurons, the Langevin computer and the Ising machine do what physics says."""
+"""Physics of reservoirs, spiking neurons, the Langevin computer and the Ising machine."""
 
 from __future__ import annotations
 
@@ -35,14 +35,17 @@ SMALL: list[Peer] = [
 ]
 
 
-def machines(peer: Peer, inputs: int = 16, classes: int = 3, runs: int = 2) -> Tensors:
-    """Some machines side by side."""
-    drawn = [peer.drawn(inputs, classes, torch.Generator().manual_seed(run)) for run in range(runs)]
-    return {name: torch.stack([each[name] for each in drawn]) for name in drawn[0]}
+def initial_parameters(peer: Peer, inputs: int = 16, classes: int = 3, runs: int = 2) -> Tensors:
+    """Initial parameters of several runs side by side."""
+    initial = [
+        peer.init_parameters(inputs, classes, torch.Generator().manual_seed(run))
+        for run in range(runs)
+    ]
+    return {name: torch.stack([run[name] for run in initial]) for name in initial[0]}
 
 
 def batch(runs: int = 2, count: int = 60) -> tuple[Tensor, Tensor]:
-    """Images of 4 x 4 pixels of three classes: a bright line in the first three rows."""
+    """Images of 4 x 4 pixels: a bright line in one of the first three rows is the class."""
     torch.manual_seed(0)
     labels = torch.arange(count) % 3
     images = 0.2 * torch.rand(runs, count, 4, 4)
@@ -51,43 +54,44 @@ def batch(runs: int = 2, count: int = 60) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("peer", SMALL, ids=lambda peer: peer.name)
-def test_each_system_learns_lines(peer: Peer) -> None:
-    numbers, (images, target) = machines(peer), batch()
-    first = {name: tensor.clone() for name, tensor in numbers.items()}
-    moments = {name: torch.zeros_like(tensor) for name, tensor in numbers.items()}
+def test_system_learns_line_images(peer: Peer) -> None:
+    parameters, (images, target) = initial_parameters(peer), batch()
+    initial = {name: tensor.clone() for name, tensor in parameters.items()}
+    moments = {name: torch.zeros_like(tensor) for name, tensor in parameters.items()}
     for _ in range(100):
-        _, gradients = peer.gradients(numbers, images, target)
-        assert gradients.keys() == numbers.keys() - set(peer.fixed)
+        _, gradients = peer.gradients(parameters, images, target)
+        assert gradients.keys() == parameters.keys() - set(peer.fixed)
         for name, gradient in gradients.items():
             step = peer.rate * peer.rates.get(name, 1.0)
             if peer.optimiser == "adam":
                 moments[name].lerp_(gradient.square(), 0.1)
                 gradient = gradient / (moments[name].sqrt() + 1e-6)
-            numbers[name] = numbers[name] - step * gradient
-    right = peer.scores(numbers, images).argmax(-1) == target.argmax(-1)
-    assert right.float().mean() > 0.9
+            parameters[name] = parameters[name] - step * gradient
+    correct = peer.scores(parameters, images).argmax(-1) == target.argmax(-1)
+    assert correct.float().mean() > 0.9
     for name in peer.fixed:
-        assert torch.equal(numbers[name], first[name])
+        assert torch.equal(parameters[name], initial[name])
 
 
-def test_a_reservoir_is_fixed_and_forgets_its_start() -> None:
+def test_reservoir_is_untrained_and_has_fading_memory() -> None:
     peer = Reservoirs(units=100)
     assert set(peer.fixed) == {"A", "W", "b"}
-    numbers = machines(peer, inputs=28 * 28)
-    assert peer.adaptive(numbers) == 3 * (4 * 100 + 1)
-    eigenvalues = torch.linalg.eigvals(numbers["A"]).abs().amax(-1)
+    parameters = initial_parameters(peer, inputs=28 * 28)
+    assert peer.parameter_count(parameters) == 3 * (4 * 100 + 1)
+    eigenvalues = torch.linalg.eigvals(parameters["A"]).abs().amax(-1)
     assert torch.allclose(eigenvalues, torch.full_like(eigenvalues, peer.radius), rtol=0.2)
-    # What stands in the first of 28 lines hardly matters at the end of that scan.
+    # The first of 28 lines hardly changes the state at the end of its scan.
     image = torch.rand(2, 1, 28, 28)
     other = image.clone()
     other[:, :, 0] = torch.rand(2, 1, 28)
-    far = (peer.states(numbers, image.flatten(2)) - peer.states(numbers, other.flatten(2))).abs()
-    assert far[:, 0].max() < 0.1 * far[:, 1].max()  # first and last line of a scan
+    states = [peer.states(parameters, pixels.flatten(2)) for pixels in (image, other)]
+    difference = (states[0] - states[1]).abs()
+    assert difference[:, 0].max() < 0.1 * difference[:, 1].max()  # first and last line of a scan
 
 
 @pytest.mark.parametrize("current", [1.2, 1.5, 3.0])
-def test_a_neuron_fires_at_the_time_of_the_closed_form(current: float) -> None:
-    """tau dv/dt = I - v reaches theta at tau ln(I / (I - theta)), and from v = 0 again."""
+def test_spike_times_match_the_closed_form(current: float) -> None:
+    """tau dv/dt = I - v reaches theta from 0 after tau ln(I / (I - theta))."""
     peer = Spiking(steps=2_000, observation_time=2.0, tau=0.65)
     spikes, _ = peer.spikes(torch.full((peer.steps, 1), current).double())
     interval = peer.observation_time / peer.steps
@@ -95,49 +99,53 @@ def test_a_neuron_fires_at_the_time_of_the_closed_form(current: float) -> None:
     period = peer.tau * math.log(current / (current - peer.threshold))
     assert len(times) == int(peer.observation_time / period)
     expected = period * torch.arange(1, len(times) + 1)
-    # A spike stands at the end of its interval: each may add one to the delay.
-    late = (times - expected) / interval
-    assert torch.all(late > -0.01)
-    assert torch.all(late <= torch.arange(1, len(times) + 1))
+    # A spike is recorded at the end of its interval, so that each may add one to the delay.
+    delay = (times - expected) / interval
+    assert torch.all(delay > -0.01)
+    assert torch.all(delay <= torch.arange(1, len(times) + 1))
 
 
-def test_a_neuron_under_its_threshold_is_silent() -> None:
+def test_neuron_below_threshold_does_not_spike() -> None:
     peer = Spiking(steps=1000)
-    spikes, left = peer.spikes(torch.full((peer.steps, 1), 0.99).double())
+    spikes, membrane = peer.spikes(torch.full((peer.steps, 1), 0.99).double())
     assert spikes.sum() == 0
-    assert float(left) == pytest.approx(0.99 * (1.0 - math.exp(-peer.observation_time / peer.tau)))
+    assert float(membrane) == pytest.approx(
+        0.99 * (1.0 - math.exp(-peer.observation_time / peer.tau))
+    )
 
 
-def test_a_pixel_spikes_once_and_sooner_the_brighter() -> None:
+def test_pixels_spike_once_and_brighter_ones_earlier() -> None:
     spikes = input_spikes(torch.tensor([1.0, 0.62, 0.28, 0.0]), 10)
     assert spikes.sum(0).tolist() == [1.0, 1.0, 1.0, 0.0]
     assert spikes.argmax(0)[:3].tolist() == [0, 3, 7]
 
 
-def test_the_variance_in_a_quadratic_well_is_that_of_equipartition() -> None:
-    """In V = J2 x^2 the stiffness is k = 2 J2, and the variance is kT / k."""
+def test_variance_in_a_quadratic_well_follows_equipartition() -> None:
+    """V = J2 x^2 has the stiffness k = 2 J2 and the variance kT / k."""
     torch.manual_seed(0)
     peer = LangevinComputer(quartic=0.0, quadratic=1.5, temperature=0.7, observation_time=3.0)
     field, bonds = torch.full((1, 10_000, 2), 0.6), torch.zeros(1, 2, 2)
-    x = peer.settled(field, bonds)
+    x = peer.final_state(field, bonds)
     stiffness = 2.0 * peer.quadratic
     assert float(x.mean()) == pytest.approx(0.6 / stiffness, abs=0.02)
-    # Euler's own factor 1 / (1 - k dt / 2) is 1.015 here.
+    # Euler's method multiplies it by 1 / (1 - k dt / 2), 1.015 here.
     assert float(x.var()) == pytest.approx(peer.temperature / stiffness, rel=0.04)
 
 
-def test_the_force_is_minus_the_slope_of_the_potential() -> None:
+def test_force_is_minus_the_potential_gradient() -> None:
     peer = LangevinComputer(hidden=4)
-    numbers = {name: torch.randn_like(t).double() for name, t in machines(peer).items()}
-    bonds = peer.bonds(numbers)
+    parameters = {
+        name: torch.randn_like(t).double() for name, t in initial_parameters(peer).items()
+    }
+    bonds = peer.bonds(parameters)
     assert torch.equal(bonds, bonds.mT)
     x, field = torch.randn(2, 5, 7).double().requires_grad_(), torch.randn(2, 5, 7).double()
     (slope,) = torch.autograd.grad(peer.potential(x, field, bonds).sum(), x)
     assert torch.allclose(peer.force(x, field, bonds), -slope)
 
 
-def test_the_coarse_step_of_training_gives_the_answers_of_the_fine_one() -> None:
-    """Without noise, dt = 0.01 and the cited 0.001 differ by the first order of dt."""
+def test_time_step_error_is_first_order() -> None:
+    """Without noise, the errors at dt = 0.01 and at the cited 0.001 are proportional to dt."""
     torch.manual_seed(0)
     peer = LangevinComputer(hidden=8, temperature=0.0)
     field = 5.0 * torch.randn(1, 50, 11)
@@ -145,7 +153,7 @@ def test_the_coarse_step_of_training_gives_the_answers_of_the_fine_one() -> None
     bonds = bonds + bonds.mT
 
     def ends(step: float) -> Tensor:
-        return replace(peer, step=step).settled(field, bonds)
+        return replace(peer, step=step).final_state(field, bonds)
 
     fine = ends(0.0005)
     errors = [float((ends(step) - fine).abs().max()) for step in (0.01, 0.001)]
@@ -153,37 +161,37 @@ def test_the_coarse_step_of_training_gives_the_answers_of_the_fine_one() -> None
     assert errors[1] < errors[0] / 7.0
 
 
-def test_the_annealer_finds_the_ground_state_of_a_frustrated_ring() -> None:
-    """Ten spins in a ring, an odd number of whose bonds are negative: not all can be satisfied."""
+def test_annealing_finds_the_ground_state_of_a_frustrated_ring() -> None:
+    """Ten spins in a ring with an odd number of negative bonds, which exclude each other."""
     torch.manual_seed(1)
     half = 5
     strengths = 0.5 + torch.rand(2 * half)
     signs = torch.tensor([1.0, -1.0] * half)
     assert signs.prod() < 0
     weights = torch.zeros(1, half, half)
-    for site in range(half):  # y[site] stands between h[site] and the next
+    for site in range(half):  # y[site] is between h[site] and the next
         weights[0, site, site] += strengths[2 * site] * signs[2 * site]
         weights[0, site, (site + 1) % half] += strengths[2 * site + 1] * signs[2 * site + 1]
     spins = torch.tensor(list(itertools.product((-1.0, 1.0), repeat=2 * half)))
-    none = torch.zeros(1, len(spins), half)
-    ground = laydevant.energy(weights, none, none, spins[None, :, :half], spins[None, :, half:])
-    # Satisfied are all bonds but the weakest.
+    zero = torch.zeros(1, len(spins), half)
+    ground = laydevant.energy(weights, zero, zero, spins[None, :, :half], spins[None, :, half:])
+    # All bonds but the weakest are satisfied.
     assert float(ground.min()) == pytest.approx(float(2.0 * strengths.min() - strengths.sum()))
-    empty = torch.zeros(1, 20, half)
-    temperatures = laydevant.falling(3.0, 0.05, 200)
-    h, y = laydevant.annealed(weights, empty, empty, empty, empty, temperatures)
-    found = laydevant.energy(weights, empty, empty, h, y)
-    assert float(found.min()) == pytest.approx(float(ground.min()), abs=1e-5)
-    assert (found < ground.min() + 1e-4).float().mean() > 0.5
+    start = torch.zeros(1, 20, half)
+    temperatures = laydevant.cooling_schedule(3.0, 0.05, 200)
+    h, y = laydevant.anneal(weights, start, start, start, start, temperatures)
+    energies = laydevant.energy(weights, start, start, h, y)
+    assert float(energies.min()) == pytest.approx(float(ground.min()), abs=1e-5)
+    assert (energies < ground.min() + 1e-4).float().mean() > 0.5
 
 
-def test_the_heat_bath_has_the_boltzmann_distribution() -> None:
+def test_heat_bath_samples_the_boltzmann_distribution() -> None:
     """Two coupled spins under fields at a constant temperature, against enumeration."""
     torch.manual_seed(0)
     weights = torch.full((1, 1, 1), 0.8)
     on_h, on_y = torch.full((1, 40_000, 1), 0.3), torch.full((1, 40_000, 1), -0.5)
     zero = torch.zeros_like(on_h)
-    h, y = laydevant.annealed(weights, on_h, on_y, zero, zero, [1.5] * 30, quench=False)
+    h, y = laydevant.anneal(weights, on_h, on_y, zero, zero, [1.5] * 30, quench=False)
     states = list(itertools.product((-1.0, 1.0), repeat=2))
     chances = torch.tensor([math.exp((0.8 * a * b + 0.3 * a - 0.5 * b) / 1.5) for a, b in states])
     counted = torch.tensor([float(((h == a) & (y == b)).float().mean()) for a, b in states])

@@ -1,4 +1,4 @@
-"""Every compared system can be trained; machines side by side do not notice each other."""
+"""Training of every compared system, and independence of its runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from entrain_paper.peers import SYSTEMS, Peer
 from entrain_paper.peers.nmode import NMODE, NMODE_AUGMENTED, potential
 from entrain_paper.peers.task import PeerTask
 
-OURS = 52_906  # parameters of 74 oscillators on 784 pixels
+NETWORK_PARAMETERS = 52_906  # parameters of 74 oscillators on 784 pixels
 STEADY = ("subdeq", "aoc", "nmode", "nmode-augmented", "logistic", "mlp", "rbf")
 
 
@@ -26,22 +26,22 @@ def digits() -> TrainingData:
     data = TrainingData(load_dataset("digits"), torch.device("cpu"))
     train, validation = data.images
     few = [
-        replace(each, images=each.images[:96], labels=each.labels[:96])
-        for each in (train, validation)
-        if each.images is not None
+        replace(split, images=split.images[:96], labels=split.labels[:96])
+        for split in (train, validation)
+        if split.images is not None
     ]
     data.__dict__["images"] = tuple(few)
     return data
 
 
 def small(system: Peer) -> Peer:
-    """Two epochs, and fewer units where there are thousands."""
-    suited = system.for_dataset("MNIST")
-    hidden = getattr(suited, "hidden", 0)
+    """The system with two epochs and at most 512 hidden units."""
+    tuned = system.for_dataset("MNIST")
+    hidden = getattr(tuned, "hidden", 0)
     if isinstance(hidden, tuple):
-        return replace(suited, epochs=2, batch_size=32, hidden=(64,))
+        return replace(tuned, epochs=2, batch_size=32, hidden=(64,))
     fewer = {"hidden": 64} if hidden > 512 else {}
-    return replace(suited, epochs=2, batch_size=32, **fewer)
+    return replace(tuned, epochs=2, batch_size=32, **fewer)
 
 
 def trained(system: Peer, data: TrainingData, runs: tuple[int, ...]) -> tuple[PeerTask, Tensors]:
@@ -53,26 +53,26 @@ def trained(system: Peer, data: TrainingData, runs: tuple[int, ...]) -> tuple[Pe
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_two_epochs_give_finite_numbers(name: str, digits: TrainingData) -> None:
-    """Of every tensor, metric and energy; and what is trained has moved."""
+def test_two_epochs_give_finite_values(name: str, digits: TrainingData) -> None:
+    """Tensors, metrics and energy are finite, and only trained tensors change."""
     system = small(SYSTEMS[name])
     task, tensors = trained(system, digits, (0, 1))
-    first = task.initial()
+    initial = task.initial()
     for key, tensor in tensors.items():
         assert tensor.isfinite().all(), key
-    numbers = {key: tensor for key, tensor in tensors.items() if "." not in key}
-    for key, tensor in numbers.items():
-        moved = not torch.equal(tensor, first[key])
-        assert moved != (key in system.fixed), key
+    parameters = {key: tensor for key, tensor in tensors.items() if "." not in key}
+    for key, tensor in parameters.items():
+        changed = not torch.equal(tensor, initial[key])
+        assert changed != (key in system.fixed), key
     assert all(values.isfinite().all() for values in task.validate(tensors).values())
-    energy = task.energy(numbers, digits.images[1].images)  # type: ignore[arg-type]
+    energy = task.energy(parameters, digits.images[1].images)  # type: ignore[arg-type]
     assert energy is None or energy == energy
-    assert system.adaptive(numbers) > 0
+    assert system.parameter_count(parameters) > 0
 
 
 @pytest.mark.parametrize("name", STEADY)
 def test_runs_are_independent(name: str, digits: TrainingData) -> None:
-    """Run 1 alone is run 1 beside run 0, up to the rounding of batched products."""
+    """Run 1 alone equals run 1 beside run 0, up to the rounding of batched products."""
     system = small(SYSTEMS[name])
     _, both = trained(system, digits, (0, 1))
     _, alone = trained(system, digits, (1,))
@@ -83,14 +83,14 @@ def test_runs_are_independent(name: str, digits: TrainingData) -> None:
 
 
 @pytest.mark.parametrize("name", ["mlp", "rbf"])
-def test_baselines_are_of_our_size(name: str) -> None:
+def test_baselines_have_as_many_parameters_as_the_network(name: str) -> None:
     """Within 1 % of the parameters of 74 oscillators."""
-    drawn = SYSTEMS[name].drawn(784, 10, torch.Generator())
-    count = SYSTEMS[name].adaptive({key: tensor[None] for key, tensor in drawn.items()})
-    assert abs(count - OURS) < 0.01 * OURS
+    initial = SYSTEMS[name].init_parameters(784, 10, torch.Generator())
+    count = SYSTEMS[name].parameter_count({key: tensor[None] for key, tensor in initial.items()})
+    assert abs(count - NETWORK_PARAMETERS) < 0.01 * NETWORK_PARAMETERS
 
 
-def test_memory_units_fall_in_their_potential() -> None:
+def test_memory_units_descend_their_potential() -> None:
     """dy/dt = -dE/dy, and halving the step of Heun's method quarters the error."""
     generator = torch.Generator().manual_seed(0)
     drive = 3.0 * torch.randn(1, 40, 8, generator=generator, dtype=torch.float64)
@@ -103,15 +103,16 @@ def test_memory_units_fall_in_their_potential() -> None:
 
 
 def test_memory_units_dissipate_energy() -> None:
-    """Every inference ends lower than it began."""
+    """The energy decreases in every inference."""
     generator = torch.Generator().manual_seed(2)
-    numbers = {key: tensor[None] for key, tensor in NMODE.drawn(20, 10, generator).items()}
-    assert float(NMODE.dissipated(numbers, torch.rand(1, 9, 20, generator=generator))) > 0
+    parameters = {
+        key: tensor[None] for key, tensor in NMODE.init_parameters(20, 10, generator).items()
+    }
+    assert float(NMODE.dissipated_energy(parameters, torch.rand(1, 9, 20, generator=generator))) > 0
 
 
-def test_augmentation_is_the_only_difference() -> None:
-    """The second neural-memory ODE is the first, trained for longer on distorted images."""
-    plain, distorted = (each.for_dataset("MNIST") for each in (NMODE, NMODE_AUGMENTED))
+def test_nmode_variants_differ_in_augmentation_and_epochs_only() -> None:
+    plain, distorted = (system.for_dataset("MNIST") for system in (NMODE, NMODE_AUGMENTED))
     assert plain.augmentation is None
     assert distorted.augmentation is not None
     assert not distorted.augmentation.is_identity
@@ -119,14 +120,13 @@ def test_augmentation_is_the_only_difference() -> None:
     assert replace(distorted, **same) == plain
 
 
-def test_a_quick_version_has_few_epochs() -> None:
-    """And is never longer than the full one."""
+def test_quick_systems_have_few_epochs() -> None:
     for system in SYSTEMS.values():
         assert system.quick().epochs <= min(system.epochs, 10)
 
 
-def test_systems_are_stages_like_any_other(digits: TrainingData) -> None:
-    """Settings with a solver inside have a key of their own, and the trainer takes them."""
+def test_stage_key_includes_the_settings_of_the_solver(digits: TrainingData) -> None:
+    """And the trainer accepts such a stage."""
     system = small(SYSTEMS["subdeq"])
     stage = Stage(system, "digits", runs=(0, 1))
     other = replace(stage, rule=replace(system, solver=replace(system.solver, steps=5)))  # type: ignore[attr-defined]

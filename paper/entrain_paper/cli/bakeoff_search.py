@@ -103,7 +103,7 @@ def _search(
     from entrain.training.trials import plain_trial
     from entrain.utils.files import strict_json, with_digest, write_atomically
     from entrain_paper.experiments.bake_off import stage
-    from entrain_paper.peers.search import own_settings, search_system
+    from entrain_paper.peers.search import current_settings, search_system
     from entrain_paper.reproduction.worker import provenance
 
     system = _shortened(stage(setting, dataset, _system(name)).rule, budget.epochs)
@@ -127,7 +127,7 @@ def _search(
             journal=path.with_suffix(".journal"),
             on_trials=after,
         )
-    own = own_settings(system)
+    own = current_settings(system)
     (first,) = (each for each in found if each.settings == own)
     result = {
         "system": name,

@@ -83,7 +83,7 @@ def _row(context: ExperimentContext, dataset: str, data: TrainingData, trained: 
         "runs": top1,
         "validation": [state.selected("top1", run) for run in range(trained.parallel_runs)],
         "epochs": [int(epoch) for epoch in state.best_epoch],
-        "parameters": peer.adaptive(tensors),
+        "parameters": peer.parameter_count(tensors),
         "variables": peer.variables,
         "couplers": peer.couplers(tensors),
         "seconds": context.seconds(trained),

@@ -1,8 +1,7 @@
-"""The systems that the paper compares with, each small and readable in a file of its own.
+"""Published systems that the paper compares with, one file each.
 
-Every one is a training rule (`interface.Peer`): the package's own trainer, splits, selection,
-checkpoints and run axis serve all of them alike, and `experiments.bake_off` measures them side by
-side. Nothing else in the package knows them.
+Every system is a training rule (`interface.Peer`), so that all share the trainer, splits, epoch
+selection, checkpoints and run axis of Entrain. `experiments.bake_off` measures them side by side.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from entrain_paper.peers.mresn import Reservoirs
 from entrain_paper.peers.nmode import NMODE, NMODE_AUGMENTED
 from entrain_paper.peers.rageau import Rageau
 from entrain_paper.peers.scellier import Scellier
-from entrain_paper.peers.small import SMALL
+from entrain_paper.peers.small_systems import SMALL_SYSTEMS
 from entrain_paper.peers.snn import Spiking
 from entrain_paper.peers.subdeq import SubDEQ
 from entrain_paper.peers.wang import Wang
@@ -42,7 +41,7 @@ SYSTEMS: dict[str, Peer] = {
         NMODE_AUGMENTED,
         Reservoirs(),
         Spiking(),
-        *SMALL,
+        *SMALL_SYSTEMS,
         Logistic(),
         Perceptron(),
         DistortedPerceptron(),
@@ -54,7 +53,7 @@ __all__ = ["SYSTEMS", "Peer", "system_named"]
 
 
 def system_named(name: str) -> Peer:
-    """The system of that name."""
+    """The compared system called `name`."""
     if name not in SYSTEMS:
         raise unknown_name("system", name, SYSTEMS)
     return SYSTEMS[name]

@@ -15,7 +15,7 @@ from torch import Tensor
 from entrain.rules import Tensors
 from entrain_paper.peers.fixed_point import FixedPointSolver, Map, equilibrium
 from entrain_paper.peers.interface import Peer
-from entrain_paper.peers.layers import glorot, linear, normal
+from entrain_paper.peers.layers import implicit_layers, linear
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,9 @@ class AnalogOpticalComputer(Peer):
 
         s = W tanh(s) + U x + b,        s <- s + damping (W tanh(s) + U x + b - s),
 
-    with digital projections before (U, b) and after (V, c). The machine holds W (H, H); there is
-    no symmetry. The states, H = 16 of them, are read through the same tanh. The sum of |W| over
-    each row is kept at `most` or less, below 1, so that the map contracts: there is one fixed
-    point, from wherever the iteration begins.
+    with digital projections before (U, b) and after (V, c). The analog couplings W (H, H) are not
+    symmetric. The readout sees tanh(s) of the H = 16 states. Each row sum of |W| is at most `most`,
+    which is below 1: the map contracts, and its fixed point is unique.
     """
 
     title: ClassVar[str] = "Kalinin et al. 2025, analog optical computer"
@@ -45,33 +44,27 @@ class AnalogOpticalComputer(Peer):
         default_factory=lambda: FixedPointSolver(steps=20, memory=0, damping=0.5)
     )
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        return {
-            "W": normal(self.hidden, self.hidden, generator, gain=0.5),
-            "U": glorot(self.hidden, inputs, generator),
-            "b": torch.zeros(self.hidden),
-            "V": glorot(classes, self.hidden, generator),
-            "c": torch.zeros(classes),
-        }
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        return implicit_layers((inputs, self.hidden, classes), 0.5, generator)
 
-    def project(self, numbers: Tensors) -> None:
-        sums = numbers["W"].abs().sum(-1, keepdim=True)
-        numbers["W"].mul_((self.most / sums.clamp(min=1e-12)).clamp(max=1.0))
+    def project(self, parameters: Tensors) -> None:
+        sums = parameters["W"].abs().sum(-1, keepdim=True)
+        parameters["W"].mul_((self.most / sums.clamp(min=1e-12)).clamp(max=1.0))
 
     @property
     def variables(self) -> int:
         return self.hidden
 
-    def couplers(self, numbers: Tensors) -> int:
-        return numbers["W"][0].numel()
+    def couplers(self, parameters: Tensors) -> int:
+        return parameters["W"][0].numel()
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        return linear(self.state(numbers, inputs).tanh(), numbers["V"], numbers["c"])
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        return linear(self.state(parameters, inputs).tanh(), parameters["V"], parameters["c"])
 
-    def state(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        """The fixed point (R, B, H)."""
-        weights = numbers["W"]
-        drive = linear(inputs, numbers["U"], numbers["b"])
+    def state(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        """Fixed point (R, B, H)."""
+        weights = parameters["W"]
+        drive = linear(inputs, parameters["U"], parameters["b"])
 
         def step(state: Tensor) -> Tensor:
             return linear(state.tanh(), weights) + drive

@@ -1,4 +1,5 @@
-"""What a reviewer asks for: classifiers without dynamics, with as many parameters as ours."""
+"""Baselines: classifiers without dynamics, of about as many parameters as the network of 74
+oscillators."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from torch import Tensor
 from entrain.rules import Direct, Tensors
 from entrain.rules.direct import tuned
 from entrain_paper.peers.interface import Peer
-from entrain_paper.peers.layers import glorot, linear, uniform
+from entrain_paper.peers.layers import glorot, glorot_layers, linear, uniform
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class Logistic(Static):
     name: str = "logistic"
     decay: float = 0.02
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return {"V": torch.zeros(classes, inputs), "c": torch.zeros(classes)}
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        return linear(inputs, numbers["V"], numbers["c"])
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        return linear(inputs, parameters["V"], parameters["c"])
 
 
 @dataclass(frozen=True)
@@ -57,22 +58,17 @@ class Perceptron(Static):
     averaging: float = 0.998
     hidden: int = 66
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        return {
-            "W": glorot(self.hidden, inputs, generator),
-            "b": torch.zeros(self.hidden),
-            "V": glorot(classes, self.hidden, generator),
-            "c": torch.zeros(classes),
-        }
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        return glorot_layers(inputs, self.hidden, classes, generator)
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        hidden = linear(inputs, numbers["W"], numbers["b"]).relu()
-        return linear(hidden, numbers["V"], numbers["c"])
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        hidden = linear(inputs, parameters["W"], parameters["b"]).relu()
+        return linear(hidden, parameters["V"], parameters["c"])
 
 
 @dataclass(frozen=True)
 class DistortedPerceptron(Perceptron):
-    """The same, trained on images distorted as those of DIRECT are, for longer."""
+    """The perceptron trained for longer, with the image distortions of DIRECT."""
 
     title: ClassVar[str] = "Multilayer perceptron, distorted images"
 
@@ -81,18 +77,18 @@ class DistortedPerceptron(Perceptron):
     decay: float = 0.0
 
     def for_dataset(self, dataset: str) -> Peer:
-        """The distortions of a dataset."""
+        """This system with the distortions that DIRECT uses for a dataset."""
         return replace(self, augmentation=tuned(Direct(), dataset.lower()).augmentation)
 
 
 @dataclass(frozen=True)
 class RadialBasis(Static):
-    r"""A support vector machine whose support vectors are learned, as their number is bounded:
+    r"""A support vector machine with K learned centres in place of support vectors:
 
         scores_o = c_o + sum_k V_ok exp(-exp(g_k) |x - m_k|^2 / D),
 
     centres m (K, D), g (K,), V (O, K), c (O,), with the squared hinge loss of each class against
-    the others. A machine with the training images for support vectors has thousands of them.
+    the rest. With training images as support vectors there would be thousands of them.
     """
 
     title: ClassVar[str] = "RBF support vector machine with learned centres"
@@ -104,7 +100,7 @@ class RadialBasis(Static):
     averaging: float = 0.999
     centres: int = 66
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return {
             "m": 0.15 + uniform((self.centres, inputs), 0.15, generator),
             "g": torch.full((self.centres,), 3.0),
@@ -112,12 +108,13 @@ class RadialBasis(Static):
             "c": torch.zeros(classes),
         }
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        centres = numbers["m"]
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        centres = parameters["m"]
         squares = inputs.square().sum(-1, keepdim=True) + centres.square().sum(-1)[:, None]
-        apart = (squares - 2.0 * linear(inputs, centres)).relu() / inputs.shape[-1]
-        return linear((-numbers["g"].exp()[:, None] * apart).exp(), numbers["V"], numbers["c"])
+        distance = (squares - 2.0 * linear(inputs, centres)).relu() / inputs.shape[-1]
+        kernel = (-parameters["g"].exp()[:, None] * distance).exp()
+        return linear(kernel, parameters["V"], parameters["c"])
 
-    def loss(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
-        margins = (2.0 * target - 1.0) * self.scores(numbers, inputs)
+    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
+        margins = (2.0 * target - 1.0) * self.scores(parameters, inputs)
         return (1.0 - margins).relu().square().sum(-1).mean(-1)

@@ -12,22 +12,23 @@ import torch
 from torch import Tensor
 
 from entrain.rules import Tensors
-from entrain_paper.peers.nudged import Nudged, State
+from entrain_paper.peers.equilibrium_propagation import EquilibriumPropagation, State
+from entrain_paper.peers.layers import normal_layers
 
-_BRIGHTEST = 2.0  # amplitudes beyond are cut, as the step resolves the cubic term up to here
-_FAINT = 0.01  # amplitudes of the noise from which pulses grow
+_LARGEST = 2.0  # amplitudes are clipped here: beyond, the step does not resolve the cubic term
+_NOISE = 0.01  # initial amplitudes
 
 
 @dataclass(frozen=True)
-class Fan(Nudged):
-    r"""Amplitudes h and y of parametric oscillators, 784-256-10, whose sign is a spin:
+class Fan(EquilibriumPropagation):
+    r"""Amplitudes h and y of parametric oscillators, 784-256-10, whose signs are spins:
 
         dx/dt = (pump - 1) x - x^3 + field,
         E = sum (1 - pump) x^2 / 2 + x^4 / 4 - h (W u + b) - y V h - c y,
 
-    where u are standardised images. The pump rises from 0 during the first half of the free
-    relaxation, from a faint random state: so the machine seeks its ground state. Nudged states
-    stay close. W (H, D), V (O, H), b (H,), c (O,).
+    where u are standardised images. The free relaxation starts from a small random state, and the
+    pump rises from 0 during its first half, so that the machine approaches its ground state. W
+    (H, D), V (O, H), b (H,), c (O,).
     """
 
     title: ClassVar[str] = "Fan, Lu and Wang 2025, coherent Ising machine"
@@ -48,50 +49,44 @@ class Fan(Nudged):
     initial_weights: float = 0.02
     initial_couplings: float = 0.03
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        weights = torch.randn(self.hidden, inputs, generator=generator)
-        couplings = torch.randn(classes, self.hidden, generator=generator)
-        return {
-            "W": self.initial_weights * weights,
-            "V": self.initial_couplings * couplings,
-            "b": torch.zeros(self.hidden),
-            "c": torch.zeros(classes),
-        }
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        deviations = self.initial_weights, self.initial_couplings
+        return normal_layers((inputs, self.hidden, classes), deviations, generator)
 
-    def drive(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        return torch.baddbmm(numbers["b"][:, None], inputs, numbers["W"].mT)
+    def drive(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        return torch.baddbmm(parameters["b"][:, None], inputs, parameters["W"].mT)
 
-    def energy(self, numbers: Tensors, drive: Tensor, state: State) -> Tensor:
+    def energy(self, parameters: Tensors, drive: Tensor, state: State) -> Tensor:
         h, y = state
-        own = sum((_well(units, self.pump) for units in state), torch.zeros_like(h[..., 0]))
-        field = h @ numbers["V"].mT + numbers["c"][:, None]
-        return own - (h * drive).sum(-1) - (y * field).sum(-1)
+        wells = sum((_well(units, self.pump) for units in state), torch.zeros_like(h[..., 0]))
+        field = h @ parameters["V"].mT + parameters["c"][:, None]
+        return wells - (h * drive).sum(-1) - (y * field).sum(-1)
 
-    def forces(self, numbers: Tensors, drive: Tensor, state: State) -> State:
+    def forces(self, parameters: Tensors, drive: Tensor, state: State) -> State:
         h, y = state
-        field = torch.baddbmm(drive, y, numbers["V"])
-        out = torch.baddbmm(numbers["c"][:, None], h, numbers["V"].mT)
+        field = torch.baddbmm(drive, y, parameters["V"])
+        out = torch.baddbmm(parameters["c"][:, None], h, parameters["V"].mT)
         return (
             torch.addcmul(field, h, (self.pump - 1.0) - h.square()),
             torch.addcmul(out, y, (self.pump - 1.0) - y.square()),
         )
 
-    def rest(self, numbers: Tensors, drive: Tensor) -> State:
-        outputs = drive.new_empty(*drive.shape[:-1], numbers["c"].shape[-1])
-        return _FAINT * torch.randn_like(drive), _FAINT * torch.randn_like(outputs)
+    def initial_state(self, parameters: Tensors, drive: Tensor) -> State:
+        outputs = drive.new_empty(*drive.shape[:-1], parameters["c"].shape[-1])
+        return _NOISE * torch.randn_like(drive), _NOISE * torch.randn_like(outputs)
 
-    def settled(self, numbers: Tensors, drive: Tensor, state: State) -> State:
-        rising = self.free_steps // 2
-        for taken in range(rising):
-            weaker = replace(self, pump=self.pump * taken / rising)
-            state = weaker.relaxed(numbers, drive, state, 1)
-        return self.relaxed(numbers, drive, state, self.free_steps - rising)
+    def relax_free(self, parameters: Tensors, drive: Tensor, state: State) -> State:
+        rise = self.free_steps // 2
+        for step in range(rise):
+            weaker = replace(self, pump=self.pump * step / rise)
+            state = weaker.relax(parameters, drive, state, 1)
+        return self.relax(parameters, drive, state, self.free_steps - rise)
 
-    def bounded(self, h: Tensor, y: Tensor) -> State:
-        return h.clamp(-_BRIGHTEST, _BRIGHTEST), y.clamp(-_BRIGHTEST, _BRIGHTEST)
+    def clamp(self, h: Tensor, y: Tensor) -> State:
+        return h.clamp(-_LARGEST, _LARGEST), y.clamp(-_LARGEST, _LARGEST)
 
 
 def _well(units: Tensor, pump: float) -> Tensor:
-    """The energy of the units themselves: (R, B)."""
+    """Energy (R, B) of uncoupled units."""
     squares = units.square()
     return (0.5 * (1.0 - pump) * squares + 0.25 * squares.square()).sum(-1)

@@ -1,17 +1,16 @@
-r"""Fixed points z = f(z) of many samples side by side, and the gradient at them.
+r"""Fixed points z = f(z) of many samples side by side, and gradients at them.
 
-A fixed number of iterations, so that a step has no control flow that depends on data: damped,
+The number of iterations is fixed, so that no control flow depends on data. They are damped,
 
     z <- z + damping (f(z) - z),
 
-or Anderson's (D. G. Anderson, J. ACM 12, 547 (1965)), which takes the combination of the last
-`memory` iterates whose residuals f(z) - z cancel best, for each sample on its own.
+or Anderson's (D. G. Anderson, J. ACM 12, 547 (1965)): for each sample, the combination of the last
+`memory` iterates whose residuals f(z) - z cancel best.
 
-At a fixed point the gradient g of a loss with respect to z reaches f's parameters as that of
+At a fixed point, the gradient g of a loss with respect to z reaches the parameters of f as the
+gradient u, which is a fixed point too, so that only the last iterate is stored:
 
-    u = g + J^T u,        J = df/dz,
-
-which is a fixed point too: no iterate but the last is kept.
+    u = g + J^T u,        J = df/dz.
 """
 
 from __future__ import annotations
@@ -25,24 +24,24 @@ from torch import Tensor
 
 from entrain.utils.errors import positive_float, positive_int
 
-Map = Callable[[Tensor], Tensor]  # (R, B, n) -> (R, B, n), each sample on its own
+Map = Callable[[Tensor], Tensor]  # (R, B, n) -> (R, B, n), every sample independent
 
 
 @dataclass(frozen=True)
 class FixedPointSolver:
-    """How a fixed point is found: `memory` 0 is the damped iteration."""
+    """Fixed-point iteration: Anderson's with `memory` 2 or more, otherwise damped."""
 
     steps: int = 30
     memory: int = 5
     damping: float = 1.0
-    ridge: float = 1e-6  # relative to the squared residuals that are combined
+    ridge: float = 1e-6  # relative to the squared residuals
 
     def __post_init__(self) -> None:
         positive_int("steps", self.steps)
         positive_float("damping", self.damping)
 
     def __call__(self, step: Map, start: Tensor) -> Tensor:
-        """The iterate after all steps from `start` (R, B, n)."""
+        """The iterate (R, B, n) after all steps from `start`."""
         states: list[Tensor] = []
         images: list[Tensor] = []
         state = start
@@ -52,28 +51,28 @@ class FixedPointSolver:
                 state = state + self.damping * (image - state)
                 continue
             states, images = [*states, state][-self.memory :], [*images, image][-self.memory :]
-            state = self._combined(torch.stack(states, -2), torch.stack(images, -2))
+            state = self._anderson_step(torch.stack(states, -2), torch.stack(images, -2))
         return state
 
-    def _combined(self, states: Tensor, images: Tensor) -> Tensor:
-        """The next iterate from the last m and their images, both (R, B, m, n)."""
+    def _anderson_step(self, states: Tensor, images: Tensor) -> Tensor:
+        """Next iterate (R, B, n) from the last m iterates and their images, both (R, B, m, n)."""
         residuals = images - states
-        # Of unit length first: residuals of a fast iteration differ by orders of magnitude.
+        # Normalised first: residuals of a fast iteration differ by orders of magnitude.
         lengths = residuals.square().sum(-1).sqrt() + torch.finfo(states.dtype).tiny ** 0.5
         units = residuals / lengths[..., None]
         inverse = lengths.amin(-1, keepdim=True) / lengths
         shares = inverse * solve_positive(units @ units.mT, inverse, self.ridge)
         shares = shares / shares.sum(-1, keepdim=True)
-        mixed = states + self.damping * residuals
-        found: Tensor = shares[..., None, :] @ mixed
-        return found.squeeze(-2)
+        mixture = states + self.damping * residuals
+        combination: Tensor = shares[..., None, :] @ mixture
+        return combination.squeeze(-2)
 
 
 def solve_positive(matrix: Tensor, right: Tensor, ridge: float) -> Tensor:
     """x of (A + ridge) x = b for small positive semidefinite A (..., m, m) and b (..., m).
 
-    By elimination without pivots, which positive matrices do not need: the library's solvers of
-    many small systems cannot be part of a captured step on every device.
+    Elimination without pivots, which positive matrices do not need: not every device can capture
+    torch's batched solvers in a graph.
     """
     size = matrix.shape[-1]
     eye = torch.eye(size, dtype=matrix.dtype, device=matrix.device)
@@ -85,31 +84,17 @@ def solve_positive(matrix: Tensor, right: Tensor, ridge: float) -> Tensor:
 
 
 def equilibrium(
-    step: Map,
-    pullback: Callable[[Tensor], Map],
-    start: Tensor,
-    solver: FixedPointSolver,
-    back: FixedPointSolver | None = None,
+    step: Map, pullback: Callable[[Tensor], Map], start: Tensor, solver: FixedPointSolver
 ) -> Tensor:
-    """The fixed point of `step` from `start`, differentiable in what `step` depends on.
+    """The fixed point of `step` from `start`, differentiable in the parameters of `step`.
 
-    `pullback(z)` gives u -> J^T u at z; `back` finds the fixed point of the gradient, `solver`
-    if None.
+    `pullback(z)` is the map u -> J^T u at z.
     """
     with torch.no_grad():
         state = solver(step, start)
         pull = pullback(state)
-    found: Tensor = _Implicit.apply(step(state), pull, back or solver)  # type: ignore[no-untyped-call]
-    return found
-
-
-def unrolled(step: Map, start: Tensor, solver: FixedPointSolver, last: int) -> Tensor:
-    """The same with the gradient through the `last` damped steps alone: cheap, not exact."""
-    with torch.no_grad():
-        state = solver(step, start)
-    for _ in range(last):
-        state = state + solver.damping * (step(state) - state)
-    return state
+    fixed_point: Tensor = _Implicit.apply(step(state), pull, solver)  # type: ignore[no-untyped-call]
+    return fixed_point
 
 
 class _Implicit(torch.autograd.Function):
@@ -123,8 +108,4 @@ class _Implicit(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         pull: Map = ctx.pull
-
-        def step(u: Tensor) -> Tensor:
-            return gradient + pull(u)
-
-        return ctx.solver(step, gradient), None, None
+        return ctx.solver(lambda u: gradient + pull(u), gradient), None, None

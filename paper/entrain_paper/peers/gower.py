@@ -13,13 +13,13 @@ from torch import Tensor
 
 from entrain.rules import Tensors
 from entrain_paper.peers.interface import Peer
-from entrain_paper.peers.phases import Phases
+from entrain_paper.peers.phase_layers import PhaseLayers
 
 
 @dataclass(frozen=True)
-class Gower(Phases):
-    r"""784-500-10 phases with the energy of `Phases` and S > 0: the injected second harmonic draws
-    every phase towards 0 or pi, the two values of an Ising spin.
+class Gower(PhaseLayers):
+    r"""784-500-10 phases with the energy of `PhaseLayers` and S > 0: the injected second harmonic
+    pulls every phase towards 0 or pi, the two values of an Ising spin.
     """
 
     title: ClassVar[str] = "Gower 2025, oscillator Ising machine by equilibrium propagation"
@@ -37,20 +37,20 @@ class Gower(Phases):
     injection: float = 0.1
 
     def for_dataset(self, dataset: str) -> Peer:
-        """A rate that was better on validation for Fashion-MNIST."""
+        """This system with the rate that validation selected for Fashion-MNIST."""
         return replace(self, rate=5e-4) if dataset == "Fashion-MNIST" else self
 
     def search_space(self) -> dict[str, tuple[float, float]]:
-        """Also the injection, which the cited text leaves open."""
+        """Adds the injection, which the cited paper does not give."""
         return super().search_space() | {"injection": (0.01, 1.0)}
 
 
 @dataclass(frozen=True)
 class CoarseGower(Gower):
-    """The same machine scored in few bits, which training knows nothing of.
+    """The same machine, trained in full precision and scored in few bits.
 
-    Every tensor of numbers is rounded to 2^`parameter_bits` levels between plus and minus its
-    largest magnitude, and the outputs' phases to 2^`phase_bits` levels around the circle.
+    Each parameter tensor is rounded to 2^`parameter_bits` levels between plus and minus its largest
+    magnitude, and output phases to 2^`phase_bits` levels around the circle.
     """
 
     title: ClassVar[str] = "Gower 2025, scored with 10-bit parameters and 4-bit phases"
@@ -59,14 +59,14 @@ class CoarseGower(Gower):
     parameter_bits: int = 10
     phase_bits: int = 4
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        rounded = {name: self._rounded(tensor) for name, tensor in numbers.items()}
-        _, y = self.free(rounded, self.drive(rounded, inputs))
-        apart = 2.0 * math.pi / (1 << self.phase_bits)
-        return self.gain * ((y / apart).round() * apart).cos()
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        rounded = {name: self._round(tensor) for name, tensor in parameters.items()}
+        _, y = self.free_state(rounded, self.drive(rounded, inputs))
+        spacing = 2.0 * math.pi / (1 << self.phase_bits)
+        return self.gain * ((y / spacing).round() * spacing).cos()
 
-    def _rounded(self, tensor: Tensor) -> Tensor:
-        """Numbers (R, ...) rounded to the levels of each machine."""
+    def _round(self, tensor: Tensor) -> Tensor:
+        """Parameters (R, ...) rounded to the levels of each run."""
         largest = tensor.abs().flatten(1).amax(1).reshape(-1, *[1] * (tensor.dim() - 1))
-        apart = (2.0 * largest / ((1 << self.parameter_bits) - 1)).clamp(min=1e-12)
-        return (tensor / apart).round() * apart
+        spacing = (2.0 * largest / ((1 << self.parameter_bits) - 1)).clamp(min=1e-12)
+        return (tensor / spacing).round() * spacing

@@ -1,4 +1,4 @@
-"""What a compared system is: numbers with a run axis, scores, and a gradient however it comes."""
+"""Interface of a compared system: parameters with a run axis, scores and gradients."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ QUICK_EPOCHS = 8
 
 @dataclass(frozen=True)
 class Peer(Rule):
-    """A published system as a frozen dataclass of its settings; R machines run side by side.
+    """A published system as a frozen dataclass of its settings; R runs train side by side.
 
-    A system gives its first numbers (`drawn`, of one machine), the class scores of inputs, and a
-    loss with gradients. Gradients are those of `loss` by autograd, or a system's own estimate
-    (`gradients`), as in equilibrium propagation. Inputs are grey levels from 0 to 1, or, with
-    `standardised`, of zero mean and unit deviation over the training pixels.
+    A system defines the initial parameters of one run (`init_parameters`), the class scores of
+    inputs (`scores`) and a loss. Gradients are those of `loss` by autograd, unless the system
+    estimates them itself (`gradients`), as equilibrium propagation does. Inputs are grey levels
+    from 0 to 1, or, if `standardised`, of zero mean and unit deviation over the training pixels.
 
-    Trained by Adam (or SGD with `momentum`) at `rate`, which falls to zero as a cosine; gradients
-    are clipped to the norm `clip` per machine where there is one. `rates` are factors of the rate
-    by the name of a tensor; a name in `fixed` is not trained. With `examples`, only so many of the
-    training examples are used, evenly spread over them.
+    Training uses Adam (or SGD with `momentum`) at `rate`, which falls to zero as a cosine. `clip`
+    bounds the norm of each run's gradient. `rates` multiplies the rate of a tensor by name; tensors
+    named in `fixed` are not trained. `examples` limits training to that many examples, evenly
+    spaced in the training set.
     """
 
     kind: ClassVar[str] = "peer"
-    title: ClassVar[str]  # who, what, when
-    cited: ClassVar[dict[str, float]]  # test accuracy in percent by the paper's name of a dataset
-    why: ClassVar[str] = ""  # where what is measured differs from what is cited, the reason
+    title: ClassVar[str]  # authors, year, system
+    cited: ClassVar[dict[str, float]]  # published test accuracy in percent, by dataset
+    why: ClassVar[str] = ""  # reason for a difference between measured and cited accuracy
     standardised: ClassVar[bool] = False
     fixed: ClassVar[tuple[str, ...]] = ()
     rates: ClassVar[dict[str, float]] = {}
@@ -59,55 +59,63 @@ class Peer(Rule):
 
     @property
     def trains_networks(self) -> bool:
-        """No."""
+        """False: a compared system is not an oscillator network of Entrain."""
         return False
 
     @abstractmethod
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        """The first numbers of one machine, on the CPU in float32."""
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        """Initial parameters of one run, on the CPU in float32."""
 
     @abstractmethod
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        """Scores (R, B, O) of inputs (R, B, D), the largest being the answer."""
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        """Class scores (R, B, O) of inputs (R, B, D); the largest is the prediction."""
 
-    def loss(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
-        """The mean loss (R,) over a batch; target (R, B, O) is one-hot. Cross-entropy of scores."""
-        likely = self.scores(numbers, inputs).log_softmax(-1)
+    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
+        """Mean loss (R,) over a batch with one-hot target (R, B, O); cross-entropy by default."""
+        likely = self.scores(parameters, inputs).log_softmax(-1)
         return -(target * likely).sum(-1).mean(-1)
 
-    def gradients(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> tuple[Tensor, Tensors]:
-        """The loss (R,) and the gradient of each trained tensor, by autograd."""
-        names = [name for name in numbers if name not in self.fixed]
-        leaves = {name: numbers[name].detach().requires_grad_() for name in names}
+    def gradients(
+        self, parameters: Tensors, inputs: Tensor, target: Tensor
+    ) -> tuple[Tensor, Tensors]:
+        """Loss (R,) and the gradient of each trained tensor, by autograd."""
+        leaves = self.trained_leaves(parameters)
         with torch.enable_grad():
-            loss = self.loss(numbers | leaves, inputs, target)
-            found = torch.autograd.grad(loss.sum(), list(leaves.values()))
-        return loss.detach(), dict(zip(names, found, strict=True))
+            loss = self.loss(parameters | leaves, inputs, target)
+            slopes = torch.autograd.grad(loss.sum(), list(leaves.values()))
+        return loss.detach(), dict(zip(leaves, slopes, strict=True))
 
-    def project(self, numbers: Tensors) -> None:
-        """Bring numbers back into their range after a step, in place; nothing by default."""
+    def trained_leaves(self, parameters: Tensors) -> Tensors:
+        """The trained tensors, detached and requiring gradients."""
+        return {
+            name: tensor.detach().requires_grad_()
+            for name, tensor in parameters.items()
+            if name not in self.fixed
+        }
+
+    def project(self, parameters: Tensors) -> None:
+        """Project the parameters onto their allowed range in place, after each training step."""
 
     @property
     @abstractmethod
     def variables(self) -> int:
-        """Dynamical variables of one machine: units whose state evolves."""
+        """Dynamical variables of one run: units whose state evolves."""
 
-    def couplers(self, numbers: Tensors) -> int | None:
-        """Adaptive couplings between dynamical variables of one machine; None where there are no
-        such."""
+    def couplers(self, parameters: Tensors) -> int | None:
+        """Trained couplings between dynamical variables of one run; None without such couplings."""
         return None
 
-    def adaptive(self, numbers: Tensors) -> int:
-        """Trained numbers of one machine."""
-        return sum(t[0].numel() for name, t in numbers.items() if name not in self.fixed)
+    def parameter_count(self, parameters: Tensors) -> int:
+        """Trained parameters of one run."""
+        return sum(t[0].numel() for name, t in parameters.items() if name not in self.fixed)
 
-    def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor | None:
-        """The mean energy (R,) that one inference on inputs (R, B, D) dissipates, in units of the
-        model; None where it has no energy."""
+    def dissipated_energy(self, parameters: Tensors, inputs: Tensor) -> Tensor | None:
+        """Mean energy (R,) that one inference on inputs (R, B, D) dissipates, in units of the
+        model; None without an energy."""
         return None
 
     def for_dataset(self, dataset: str) -> Peer:
-        """This system with what its authors, or a search on validation, chose for a dataset."""
+        """This system with the settings of its authors, or of a search, for a dataset."""
         return self
 
     def quick(self) -> Peer:
@@ -115,12 +123,14 @@ class Peer(Rule):
         return replace(self, epochs=min(self.epochs, QUICK_EPOCHS))
 
     def search_space(self) -> dict[str, tuple[float, float]]:
-        """What a search on validation may change: a field -> least and most, on a logarithmic
-        scale, in whole numbers where both are. The system's own values lie between."""
+        """Bounds (low, high) of the fields that a search may change.
+
+        The scale is logarithmic; a field is an integer if both bounds are.
+        """
         return {"rate": (self.rate / 5, 5 * self.rate)}
 
     def task(self, assignment: Assignment) -> Task:
-        """Minibatches, an optimiser, validation after every epoch."""
+        """Minibatch training with validation after every epoch."""
         from entrain_paper.peers.task import PeerTask
 
         return PeerTask(self, assignment)

@@ -7,7 +7,6 @@ and with deterministic dynamics of binary units.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -16,8 +15,9 @@ from torch import Tensor
 
 from entrain.rules import Tensors
 from entrain_paper.peers.interface import Optimiser, Peer
+from entrain_paper.peers.layers import glorot_layers
 
-_TIE = 1e-3  # how little the fields count beside the spins in a score
+_TIE = 1e-3  # weight of the fields in a score, which decides ties between spins
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class IsingMachine(Peer):
 
         E = -h (W x + b) - y V h - c y
 
-    of an image x. A free state is looked for, then, from there, a state under the fields
-    beta * target on the outputs, of which the target is 1 for the class and -1 else; the gradient
-    is (dE/dp(nudged) - dE/dp(free)) / beta. The score of a class is the mean of its outputs in the
-    free state; equals are settled by the fields on them.
+    of an image x. The search for a state of low energy gives the free state; a second search from
+    there, with the fields beta * target on the outputs, gives the nudged one (the target is 1 for
+    the class, else -1). The gradient is (dE/dp(nudged) - dE/dp(free)) / beta. The score of a class
+    is the mean of its free outputs; the fields on them decide ties.
 
-    `annealed`: the lowest of `reads` states that heat-bath sweeps find while the temperature
-    falls from `hot` to `cold`; the nudged search starts at the temperature `warm`. Otherwise
-    binary units s = sign(u) with u <- u + step (field(s) - u), from u = 0.
+    `annealed` takes the state of lowest energy of `reads` heat-bath annealings from the temperature
+    `hot` to `cold`; the nudged search starts at `warm`. Otherwise units are binary, s = sign(u)
+    with u <- u + step (field(s) - u), from u = 0.
 
     Shapes: inputs (R, B, D), spins (R, B, hidden) and (R, B, copies * O).
     """
@@ -67,73 +67,67 @@ class IsingMachine(Peer):
     cold: float = 0.05
 
     def search_space(self) -> dict[str, tuple[float, float]]:
-        """Also the nudge."""
+        """Adds the nudge."""
         return super().search_space() | {"beta": (1.0, 20.0)}
 
     def quick(self) -> Peer:
-        """Fewer epochs and reads."""
+        """This system with few epochs, examples and reads."""
         return replace(self, epochs=10, examples=500, reads=min(self.reads, 3))
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        def uniform(rows: int, columns: int) -> Tensor:  # Glorot
-            bound = math.sqrt(6.0 / (rows + columns))
-            return bound * (2.0 * torch.rand(rows, columns, generator=generator) - 1.0)
-
-        outputs = self.copies * classes
-        return {
-            "W": uniform(self.hidden, inputs),
-            "V": uniform(outputs, self.hidden),
-            "b": torch.zeros(self.hidden),
-            "c": torch.zeros(outputs),
-        }
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        return glorot_layers(inputs, self.hidden, self.copies * classes, generator)
 
     @property
     def variables(self) -> int:
         return self.hidden + 10 * self.copies
 
-    def couplers(self, numbers: Tensors) -> int:
-        return numbers["V"][0].numel()
+    def couplers(self, parameters: Tensors) -> int:
+        return parameters["V"][0].numel()
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        h, y = self._free(numbers, *self._fields(numbers, inputs))
-        field = h @ numbers["V"].mT + numbers["c"][:, None]
-        answers = y + _TIE * torch.tanh(field)
-        return answers.reshape(*y.shape[:2], -1, self.copies).mean(-1)
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        h, y = self._free(parameters, *self._fields(parameters, inputs))
+        field = h @ parameters["V"].mT + parameters["c"][:, None]
+        outputs = y + _TIE * torch.tanh(field)
+        return outputs.reshape(*y.shape[:2], -1, self.copies).mean(-1)
 
-    def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        """The mean drop (R,) of E from random spins, whose mean energy is 0, to the free state."""
-        fields = self._fields(numbers, inputs)
-        return -energy(numbers["V"], *fields, *self._free(numbers, *fields)).mean(-1)
+    def dissipated_energy(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        """Mean decrease (R,) of E from random spins, whose mean energy is 0, to the free state."""
+        fields = self._fields(parameters, inputs)
+        return -energy(parameters["V"], *fields, *self._free(parameters, *fields)).mean(-1)
 
-    def gradients(self, numbers: Tensors, inputs: Tensor, target: Tensor) -> tuple[Tensor, Tensors]:
-        on_h, on_y = self._fields(numbers, inputs)
-        free = self._free(numbers, on_h, on_y)
-        wanted = (2.0 * target - 1.0).repeat_interleave(self.copies, dim=-1)
-        nudged = self._nudged(numbers, on_h, on_y + self.beta * wanted, *free)
-        loss = 0.5 * (free[1] - wanted).square().mean(-1).mean(-1)
+    def gradients(
+        self, parameters: Tensors, inputs: Tensor, target: Tensor
+    ) -> tuple[Tensor, Tensors]:
+        on_h, on_y = self._fields(parameters, inputs)
+        free = self._free(parameters, on_h, on_y)
+        spins = (2.0 * target - 1.0).repeat_interleave(self.copies, dim=-1)
+        nudged = self._nudged(parameters, on_h, on_y + self.beta * spins, *free)
+        loss = 0.5 * (free[1] - spins).square().mean(-1).mean(-1)
         scale = 1.0 / (self.beta * inputs.shape[1])
-        before, after = self._slopes(*free, inputs), self._slopes(*nudged, inputs)
+        before, after = _energy_slopes(*free, inputs), _energy_slopes(*nudged, inputs)
         return loss, {name: scale * (after[name] - before[name]) for name in before}
 
-    def _fields(self, numbers: Tensors, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Fields on hidden units and outputs without those of each other."""
-        on_h = inputs @ numbers["W"].mT + numbers["b"][:, None]
-        return on_h, numbers["c"][:, None].expand(-1, inputs.shape[1], -1)
+    def _fields(self, parameters: Tensors, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Fields on hidden units and outputs, without their coupling."""
+        on_h = inputs @ parameters["W"].mT + parameters["b"][:, None]
+        return on_h, parameters["c"][:, None].expand(-1, inputs.shape[1], -1)
 
-    def _free(self, numbers: Tensors, on_h: Tensor, on_y: Tensor) -> tuple[Tensor, Tensor]:
+    def _free(self, parameters: Tensors, on_h: Tensor, on_y: Tensor) -> tuple[Tensor, Tensor]:
         h, y = torch.zeros_like(on_h), torch.zeros_like(on_y)
         if self.annealed:
-            return self._lowest(numbers["V"], on_h, on_y, h, y, self.hot, self.free_steps)
-        return self._relaxed(numbers["V"], on_h, on_y, h, y, self.free_steps)
+            return self._anneal_best(parameters["V"], on_h, on_y, h, y, self.hot, self.free_steps)
+        return self._relax(parameters["V"], on_h, on_y, h, y, self.free_steps)
 
     def _nudged(
-        self, numbers: Tensors, on_h: Tensor, on_y: Tensor, h: Tensor, y: Tensor
+        self, parameters: Tensors, on_h: Tensor, on_y: Tensor, h: Tensor, y: Tensor
     ) -> tuple[Tensor, Tensor]:
         if self.annealed:
-            return self._lowest(numbers["V"], on_h, on_y, h, y, self.warm, self.nudged_steps)
-        return self._relaxed(numbers["V"], on_h, on_y, h, y, self.nudged_steps)
+            return self._anneal_best(
+                parameters["V"], on_h, on_y, h, y, self.warm, self.nudged_steps
+            )
+        return self._relax(parameters["V"], on_h, on_y, h, y, self.nudged_steps)
 
-    def _relaxed(
+    def _relax(
         self, weights: Tensor, on_h: Tensor, on_y: Tensor, h: Tensor, y: Tensor, steps: int
     ) -> tuple[Tensor, Tensor]:
         """Binary units after `steps` steps from u = (h, y)."""
@@ -142,7 +136,7 @@ class IsingMachine(Peer):
             h, y = torch.lerp(h, pull, self.step), torch.lerp(y, out, self.step)
         return _signs(h), _signs(y)
 
-    def _lowest(
+    def _anneal_best(
         self,
         weights: Tensor,
         on_h: Tensor,
@@ -152,28 +146,23 @@ class IsingMachine(Peer):
         hot: float,
         sweeps: int,
     ) -> tuple[Tensor, Tensor]:
-        """The lowest in energy of `reads` annealed states of each example."""
+        """The annealed state of lowest energy among `reads`, for each example."""
         batch = on_h.shape[1]
         on_h, on_y, h, y = (t.repeat(1, self.reads, 1) for t in (on_h, on_y, h, y))
-        h, y = annealed(weights, on_h, on_y, h, y, falling(hot, self.cold, sweeps))
+        h, y = anneal(weights, on_h, on_y, h, y, cooling_schedule(hot, self.cold, sweeps))
         energies = energy(weights, on_h, on_y, h, y).reshape(-1, self.reads, batch)
         best = energies.argmin(1)[:, None, :, None]  # (R, 1, B, 1)
 
-        def chosen(spins: Tensor) -> Tensor:
+        def best_read(spins: Tensor) -> Tensor:
             all_reads = spins.reshape(-1, self.reads, batch, spins.shape[-1])
             return all_reads.gather(1, best.expand(-1, -1, -1, spins.shape[-1]))[:, 0]
 
-        return chosen(h), chosen(y)
-
-    @staticmethod
-    def _slopes(h: Tensor, y: Tensor, inputs: Tensor) -> Tensors:
-        """dE / dp summed over the batch."""
-        return {"W": -(h.mT @ inputs), "V": -(y.mT @ h), "b": -h.sum(1), "c": -y.sum(1)}
+        return best_read(h), best_read(y)
 
 
 @dataclass(frozen=True)
 class AnnealedIsingMachine(IsingMachine):
-    """The same machine with its states looked for by simulated annealing."""
+    """The same machine with simulated annealing in place of binary units."""
 
     title: ClassVar[str] = "Laydevant et al. 2024, Ising machine, by simulated annealing"
     why: ClassVar[str] = (
@@ -185,9 +174,14 @@ class AnnealedIsingMachine(IsingMachine):
     annealed: bool = True
 
 
-def falling(hot: float, cold: float, sweeps: int) -> list[float]:
+def cooling_schedule(hot: float, cold: float, sweeps: int) -> list[float]:
     """Temperatures that fall from `hot` to `cold` by a constant factor."""
     return [hot * (cold / hot) ** (index / max(sweeps - 1, 1)) for index in range(sweeps)]
+
+
+def _energy_slopes(h: Tensor, y: Tensor, inputs: Tensor) -> Tensors:
+    """dE / dp summed over the batch."""
+    return {"W": -(h.mT @ inputs), "V": -(y.mT @ h), "b": -h.sum(1), "c": -y.sum(1)}
 
 
 def energy(weights: Tensor, on_h: Tensor, on_y: Tensor, h: Tensor, y: Tensor) -> Tensor:
@@ -195,7 +189,7 @@ def energy(weights: Tensor, on_h: Tensor, on_y: Tensor, h: Tensor, y: Tensor) ->
     return -(h * (on_h + y @ weights)).sum(-1) - (y * on_y).sum(-1)
 
 
-def annealed(
+def anneal(
     weights: Tensor,
     on_h: Tensor,
     on_y: Tensor,
@@ -204,22 +198,22 @@ def annealed(
     temperatures: list[float],
     quench: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """Spins after heat-bath sweeps at these temperatures from h, y (a spin 0 is not drawn yet).
+    """Spins after heat-bath sweeps at these temperatures from h, y (0 is an undecided spin).
 
-    Spins of a layer do not couple, so that a layer is drawn at once: a spin is 1 with the
-    probability 1 / (1 + exp(-2 field / temperature)). At the end, to
-    `quench`, each layer follows its fields.
+    Spins of a layer do not couple, so that a layer is sampled at once: a spin is 1 with the
+    probability 1 / (1 + exp(-2 field / temperature)). `quench` sets each layer to the signs of its
+    fields at the end.
     """
     for temperature in temperatures:
-        h = _drawn(on_h + y @ weights, temperature)
-        y = _drawn(on_y + h @ weights.mT, temperature)
+        h = _sample_spins(on_h + y @ weights, temperature)
+        y = _sample_spins(on_y + h @ weights.mT, temperature)
     if not quench:
         return h, y
     h = _signs(on_h + y @ weights)
     return h, _signs(on_y + h @ weights.mT)
 
 
-def _drawn(field: Tensor, temperature: float) -> Tensor:
+def _sample_spins(field: Tensor, temperature: float) -> Tensor:
     return _signs(torch.sigmoid(2.0 / temperature * field) - torch.rand_like(field))
 
 

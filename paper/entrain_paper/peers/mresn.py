@@ -1,4 +1,4 @@
-"""Several echo state networks that read an image, of which only the readout is trained.
+"""Several echo state networks that scan an image; only the readout is trained.
 
 E. J. Lopez-Ortiz et al., "Exploring deep echo state networks for image classification: a
 multi-reservoir approach" (2024); the unit is that of H. Jaeger et al., Neural Networks 20, 335
@@ -22,11 +22,11 @@ _SCANS = 4  # downwards, upwards, to the right, to the left
 
 @dataclass(frozen=True)
 class Reservoirs(Peer):
-    r"""Each of the four reservoirs is shown the image u line by line from another side,
+    r"""Four reservoirs, each of which scans the lines u_t of the image from another side,
 
         x <- (1 - leak) x + leak tanh(A x + W u_t + b),
 
-    A of a given spectral radius, W and b random, all of them fixed. The scores are a linear map
+    with random A of the spectral radius `radius`, W and b, all fixed. The scores are a linear map
     of the states after the last line.
 
     Shapes: images (R, B, D) with D = side * side, states (R, 4, B, units).
@@ -52,10 +52,10 @@ class Reservoirs(Peer):
     bias_scale: float = 0.2
 
     def quick(self) -> Peer:
-        """Smaller reservoirs."""
+        """This system with few epochs and small reservoirs."""
         return replace(self, epochs=5, units=100, rate=5e-2)
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         side = _side(inputs)
 
         def normal(*shape: int) -> Tensor:
@@ -74,17 +74,17 @@ class Reservoirs(Peer):
     def variables(self) -> int:
         return _SCANS * self.units
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        states = self.states(numbers, inputs).transpose(1, 2).flatten(2)  # (R, B, 4 * units)
-        return states @ numbers["V"].mT + numbers["c"][:, None]
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        states = self.states(parameters, inputs).transpose(1, 2).flatten(2)  # (R, B, 4 * units)
+        return states @ parameters["V"].mT + parameters["c"][:, None]
 
-    def states(self, numbers: Tensors, inputs: Tensor) -> Tensor:
+    def states(self, parameters: Tensors, inputs: Tensor) -> Tensor:
         """States (R, 4, B, units) after the last line of images (R, B, D)."""
         runs, batch, pixels = inputs.shape
-        lines = _scanned(inputs, _side(pixels))  # (R, 4, T, B, side)
-        weights = numbers["W"][:, :, None].mT
-        drive = lines @ weights + numbers["b"][:, :, None, None]
-        recurrent = numbers["A"].flatten(0, 1).mT
+        lines = _scan_lines(inputs, _side(pixels))  # (R, 4, T, B, side)
+        weights = parameters["W"][:, :, None].mT
+        drive = lines @ weights + parameters["b"][:, :, None, None]
+        recurrent = parameters["A"].flatten(0, 1).mT
         x = inputs.new_zeros(runs * _SCANS, batch, self.units)
         for line in drive.flatten(0, 1).unbind(1):
             x = torch.lerp(x, torch.tanh(torch.baddbmm(line, x, recurrent)), self.leak)
@@ -97,10 +97,9 @@ def _side(pixels: int) -> int:
     return side
 
 
-def _scanned(inputs: Tensor, side: int) -> Tensor:
-    """Lines (R, 4, side, B, side) of images (R, B, D) in the order in which each is shown."""
-    down = inputs.reshape(*inputs.shape[:2], side, side).permute(
-        0, 2, 1, 3
-    )  # (R, rows, B, columns)
+def _scan_lines(inputs: Tensor, side: int) -> Tensor:
+    """Lines (R, 4, side, B, side) of images (R, B, D) in the order of each scan."""
+    square = inputs.reshape(*inputs.shape[:2], side, side)
+    down = square.permute(0, 2, 1, 3)  # (R, rows, B, columns)
     right = down.transpose(1, 3)
     return torch.stack([down, down.flip(1), right, right.flip(1)], dim=1)

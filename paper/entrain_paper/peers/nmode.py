@@ -15,7 +15,7 @@ from torch import Tensor
 from entrain.rules import Direct, Tensors
 from entrain.rules.direct import tuned
 from entrain_paper.peers.interface import Peer
-from entrain_paper.peers.layers import glorot, linear
+from entrain_paper.peers.layers import glorot_layers, linear
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class NeuralMemory(Peer):
 
         dy/dt = -y + sin^2(y + W x + b),
 
-    read by a linear layer V (O, H), c (O,); W (H, D), b (H,). Each unit falls in the potential
+    with a linear readout V (O, H), c (O,); W (H, D), b (H,). Each unit descends the potential
 
         E = y^2 / 2 - y / 2 + sin(2 (y + W x + b)) / 4.
 
-    With `distorted` it is trained on images distorted as those of DIRECT are.
+    `distorted` trains with the image distortions of DIRECT.
     """
 
     title: ClassVar[str] = "Yi 2023, neural-memory ODE"
@@ -48,27 +48,22 @@ class NeuralMemory(Peer):
     averaging: float = 0.999
     distorted: bool = False
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        return {
-            "W": glorot(self.hidden, inputs, generator),
-            "b": torch.zeros(self.hidden),
-            "V": glorot(classes, self.hidden, generator),
-            "c": torch.zeros(classes),
-        }
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        return glorot_layers(inputs, self.hidden, classes, generator)
 
     @property
     def variables(self) -> int:
         return self.hidden
 
-    def couplers(self, numbers: Tensors) -> int:
+    def couplers(self, parameters: Tensors) -> int:
         return 0
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        drive = linear(inputs, numbers["W"], numbers["b"])
-        return linear(self.memory(drive), numbers["V"], numbers["c"])
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        drive = linear(inputs, parameters["W"], parameters["b"])
+        return linear(self.memory(drive), parameters["V"], parameters["c"])
 
     def memory(self, drive: Tensor) -> Tensor:
-        """y(t_f) under W x + b, of any shape."""
+        """y(t_f) under the drive W x + b, elementwise."""
         state, step = torch.zeros_like(drive), self.time / self.steps
         for _ in range(self.steps):
             first = (state + drive).sin().square() - state
@@ -77,8 +72,8 @@ class NeuralMemory(Peer):
             state = state + (0.5 * step) * (first + second)
         return state
 
-    def dissipated(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        drive = linear(inputs, numbers["W"], numbers["b"])
+    def dissipated_energy(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        drive = linear(inputs, parameters["W"], parameters["b"])
         state = self.memory(drive)
         fall = potential(torch.zeros_like(state), drive) - potential(state, drive)
         return fall.sum(-1).mean(-1)
@@ -89,12 +84,12 @@ class NeuralMemory(Peer):
         return replace(self, augmentation=tuned(Direct(), dataset.lower()).augmentation)
 
     def quick(self) -> NeuralMemory:
-        """Fewer units too."""
+        """This system with few epochs and at most 256 units."""
         return replace(self, epochs=6, batch_size=64, hidden=min(self.hidden, 256))
 
 
 def potential(state: Tensor, drive: Tensor) -> Tensor:
-    """E of every unit, whose negative slope is dy/dt."""
+    """Potential E of every unit; dy/dt = -dE/dy."""
     return 0.5 * state.square() - 0.5 * state + 0.25 * (2.0 * (state + drive)).sin()
 
 

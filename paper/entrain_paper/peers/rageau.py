@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from entrain_paper.peers.phases import Phases
+from entrain_paper.peers.phase_layers import PhaseLayers
 
 
 @dataclass(frozen=True)
-class Rageau(Phases):
-    r"""784-500-10 phases with the energy of `Phases`, three relaxations per update.
+class Rageau(PhaseLayers):
+    r"""784-500-10 phases with the energy of `PhaseLayers`, three relaxations per update.
 
-    The coupling of two oscillators learns from cos(theta_i - theta_j) in the two nudged states.
+    A coupling changes by the difference of cos(theta_i - theta_j) between the two nudged states.
     """
 
     title: ClassVar[str] = "Rageau and Grollier 2025, Kuramoto equilibrium propagation"

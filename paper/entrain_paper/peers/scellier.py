@@ -1,4 +1,4 @@
-"""Equilibrium propagation as it was proposed: a layered Hopfield-like network.
+"""Equilibrium propagation as first proposed: a layered Hopfield-like network.
 
 B. Scellier and Y. Bengio, Frontiers in Computational Neuroscience 11, 24 (2017); the centred
 estimate is that of A. Laborieux et al., Frontiers in Neuroscience 15, 633674 (2021).
@@ -6,7 +6,6 @@ estimate is that of A. Laborieux et al., Frontiers in Neuroscience 15, 633674 (2
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,19 +13,20 @@ import torch
 from torch import Tensor
 
 from entrain.rules import Tensors
-from entrain_paper.peers.nudged import Nudged, Nudging, State
+from entrain_paper.peers.equilibrium_propagation import EquilibriumPropagation, Nudging, State
+from entrain_paper.peers.layers import glorot_layers
 
 
 @dataclass(frozen=True)
-class Scellier(Nudged):
+class Scellier(EquilibriumPropagation):
     r"""Inputs x - hidden units h in [0, 1] - outputs y, with the energy
 
         E = |h|^2 / 2 + |y|^2 / 2 - h W x - y V h - b h - c y,
 
-    relaxed by h <- clip(h - step dE/dh), y <- y - step dE/dy; nudged by beta |y - target|^2 / 2 to
-    both sides. Outputs are not clipped: one that rests below 0 would feel no nudging and never
-    learn. V begins small enough that its norm is below 1: where it is above, E has several minima
-    and the nudged states are not neighbours. W (H, D), V (O, H), b (H,), c (O,).
+    minimised by h <- clip(h - step dE/dh), y <- y - step dE/dy, and nudged by
+    +-beta |y - target|^2 / 2. Outputs are not clipped: nudging would not move an output clipped at
+    0, which could never learn. V starts with a norm below 1: with a larger one, E has several
+    minima, and the nudged states may lie in different ones. W (H, D), V (O, H), b (H,), c (O,).
     """
 
     title: ClassVar[str] = "Scellier and Bengio 2017, equilibrium propagation"
@@ -42,38 +42,29 @@ class Scellier(Nudged):
     nudged_steps: int = 6
     step: float = 0.5
     nudging: Nudging = "squared"
-
     initial_feedback: float = 0.2
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        def uniform(rows: int, columns: int) -> Tensor:  # Glorot
-            bound = math.sqrt(6.0 / (rows + columns))
-            return bound * (2.0 * torch.rand(rows, columns, generator=generator) - 1.0)
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        layers = glorot_layers(inputs, self.hidden, classes, generator)
+        return layers | {"V": self.initial_feedback * layers["V"]}
 
-        return {
-            "W": uniform(self.hidden, inputs),
-            "V": self.initial_feedback * uniform(classes, self.hidden),
-            "b": torch.zeros(self.hidden),
-            "c": torch.zeros(classes),
-        }
+    def drive(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        return torch.baddbmm(parameters["b"][:, None], inputs, parameters["W"].mT)
 
-    def drive(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        return torch.baddbmm(numbers["b"][:, None], inputs, numbers["W"].mT)
-
-    def energy(self, numbers: Tensors, drive: Tensor, state: State) -> Tensor:
+    def energy(self, parameters: Tensors, drive: Tensor, state: State) -> Tensor:
         h, y = state
-        own = 0.5 * h.square().sum(-1) + 0.5 * y.square().sum(-1)
-        field = h @ numbers["V"].mT + numbers["c"][:, None]
-        return own - (h * drive).sum(-1) - (y * field).sum(-1)
+        wells = 0.5 * h.square().sum(-1) + 0.5 * y.square().sum(-1)
+        field = h @ parameters["V"].mT + parameters["c"][:, None]
+        return wells - (h * drive).sum(-1) - (y * field).sum(-1)
 
-    def forces(self, numbers: Tensors, drive: Tensor, state: State) -> State:
+    def forces(self, parameters: Tensors, drive: Tensor, state: State) -> State:
         h, y = state
-        pull = torch.baddbmm(drive, y, numbers["V"]) - h
-        return pull, torch.baddbmm(numbers["c"][:, None], h, numbers["V"].mT) - y
+        pull = torch.baddbmm(drive, y, parameters["V"]) - h
+        return pull, torch.baddbmm(parameters["c"][:, None], h, parameters["V"].mT) - y
 
-    def rest(self, numbers: Tensors, drive: Tensor) -> State:
-        outputs = numbers["c"].shape[-1]
+    def initial_state(self, parameters: Tensors, drive: Tensor) -> State:
+        outputs = parameters["c"].shape[-1]
         return torch.zeros_like(drive), drive.new_zeros(*drive.shape[:-1], outputs)
 
-    def bounded(self, h: Tensor, y: Tensor) -> State:
+    def clamp(self, h: Tensor, y: Tensor) -> State:
         return h.clamp(0.0, 1.0), y

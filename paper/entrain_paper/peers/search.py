@@ -1,7 +1,7 @@
-"""Settings of a compared system, searched on validation images with Optuna.
+"""Search for better settings of a compared system on validation images, with Optuna.
 
-For systems that do not reach the accuracy their authors report. The first settings tried are those
-the system has, so that the search ends no lower than where it began.
+It is meant for systems below their published accuracy. The first trial has the current settings, so
+that the result is at least as good.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from entrain.utils.errors import InputError
 from entrain_paper.peers.interface import Peer
 
 
-def own_settings(system: Peer) -> Settings:
-    """The values that a system has of what a search may change."""
+def current_settings(system: Peer) -> Settings:
+    """Current values of the fields that a search may change."""
     return {name: getattr(system, name) for name in system.search_space()}
 
 
@@ -39,26 +39,29 @@ def search_system(
     journal: Path | None = None,
     on_trials: Callable[[list[Trial]], None] | None = None,
 ) -> list[Trial]:
-    """Up to `trials` settings of `system`, best first. Test images are not looked at.
+    """Up to `trials` settings of `system`, best first, without use of test images.
 
-    A trial is the mean validation top-1 of `runs` machines. None is begun after `minutes`. A search
-    goes on with its `journal` file; it takes scores of the same examples, system and seed alone.
+    The score of a trial is the mean validation top-1 of `runs` runs. No trial starts after
+    `minutes`. With a `journal` file a search continues; scores of other examples, systems or seeds
+    in the file are ignored.
     """
     space = system.search_space()
     if not space:
-        raise InputError(f"{system.name} has nothing to search: its search space is empty")
+        raise InputError(f"the search space of {system.name} is empty: define search_space")
     training_data = TrainingData(data, device)
     end = time.monotonic() + 60 * minutes
 
     def train(settings: list[Settings]) -> list[float | None]:
-        return [_validation(replace(system, **cast(dict[str, Any], each))) for each in settings]
+        return [
+            validation_top1(replace(system, **cast(dict[str, Any], trial))) for trial in settings
+        ]
 
-    def _validation(changed: Peer) -> float | None:
+    def validation_top1(changed: Peer) -> float | None:
         stage = Stage(changed, data.name, runs=tuple(range(runs)), seed=seed)
         state = train_stage(stage, training_data, {})
         if not all(int(epoch) for epoch in state.best_epoch):
             return None
-        return sum(state.selected("top1", lane) for lane in range(runs)) / runs
+        return sum(state.selected("top1", run) for run in range(runs)) / runs
 
     return run_trials(
         space,
@@ -68,7 +71,7 @@ def search_system(
         side_by_side=1,
         seed=seed,
         journal=journal,
-        first=own_settings(system),
+        first=current_settings(system),
         go_on=lambda: time.monotonic() < end,
         on_trials=on_trials,
     )

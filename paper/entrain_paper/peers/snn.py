@@ -1,9 +1,9 @@
-"""A spiking network: leaky integrate-and-fire neurons that count their spikes.
+"""A spiking network of leaky integrate-and-fire neurons, read by spike counts.
 
 F. Bacho and D. Chu, "Exploring trade-offs in spiking neural networks", Neural Computation 35
-(2023): event by event, with exact gradients of spike times. Here the same neurons, the same sizes
-and the same code of the input (one spike a pixel) run on a grid of times, and the gradient passes
-a spike by the surrogate of F. Zenke and S. Ganguli, Neural Computation 30, 1514 (2018).
+(2023), simulate events and differentiate spike times exactly. Here neurons, layer sizes and input
+code (one spike per pixel) are the same, but time is a grid, and spikes have the surrogate gradient
+of F. Zenke and S. Ganguli, Neural Computation 30, 1514 (2018).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from entrain_paper.peers.interface import Peer
 
 @dataclass(frozen=True)
 class Spiking(Peer):
-    r"""A pixel of grey level g > 0 spikes once, at the time (1 - g) T. A spike of a neuron j opens
+    r"""A pixel of grey level g > 0 spikes once, at the time (1 - g) T. A spike of neuron j opens
     its synapses, z_j <- z_j + 1; currents and membranes follow
 
         tau_s dz/dt = -z,   tau dv/dt = -v + W z + b,   v <- v - theta at v >= theta: a spike,
 
-    on a grid of `steps` times. The score of a class is what its neuron has been charged with by
-    T: its spikes times theta, and the rest v that is left; `gain` is the softmax's.
+    on a grid of `steps` times. The score of a class is the charge of its neuron until T, its number
+    of spikes times theta plus the remaining v, times `gain`.
 
     Shapes: inputs (R, B, D), spikes and currents of a layer (R, B, steps, H).
     """
@@ -54,62 +54,63 @@ class Spiking(Peer):
     sharpness: float = 4.0  # of the surrogate
 
     def for_dataset(self, dataset: str) -> Peer:
-        """The cited layers of each; for two layers a rate and epochs that were better on
-        validation: with more epochs they overfit."""
-        two = replace(self, hidden=(400, 400), rate=2e-3, epochs=8)
-        return two if dataset == "Fashion-MNIST" else self
+        """This system with the cited layers; rate and epochs of two layers by validation."""
+        two_layers = replace(self, hidden=(400, 400), rate=2e-3, epochs=8)
+        return two_layers if dataset == "Fashion-MNIST" else self
 
     def search_space(self) -> dict[str, tuple[float, float]]:
-        """Also the softmax's gain and the surrogate."""
+        """Adds the gain of the softmax and the sharpness of the surrogate."""
         return super().search_space() | {"gain": (0.5, 8.0), "sharpness": (1.0, 16.0)}
 
     def quick(self) -> Peer:
-        """Fewer neurons, times and epochs."""
+        """This system with few neurons, time steps and epochs."""
         return replace(self, epochs=5, steps=5, hidden=(100,), rate=1e-2)
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         widths = (inputs, *self.hidden, classes)
-        drawn: Tensors = {}
+        parameters: Tensors = {}
         for layer, (before, width) in enumerate(itertools.pairwise(widths)):
-            # One pixel in six spikes at all: a neuron is charged by about theta.
+            # One pixel in six spikes, so the charge of a neuron is about theta.
             scale = (1.0 if layer else 2.0) * self.threshold / math.sqrt(before)
-            drawn[f"W{layer}"] = scale * torch.randn(width, before, generator=generator)
-            drawn[f"b{layer}"] = torch.full((width,), 0.5 * self.threshold)
-        return drawn
+            parameters[f"W{layer}"] = scale * torch.randn(width, before, generator=generator)
+            parameters[f"b{layer}"] = torch.full((width,), 0.5 * self.threshold)
+        return parameters
 
     @property
     def variables(self) -> int:
         return sum(self.hidden) + 10
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
         spikes = input_spikes(inputs, self.steps)
         for layer in range(len(self.hidden)):
-            spikes, _ = self._layer(numbers, layer, spikes)
-        counted, left = self._layer(numbers, len(self.hidden), spikes)
-        return self.gain * (self.threshold * counted.sum(-2) + left)
+            spikes, _ = self._layer(parameters, layer, spikes)
+        spikes, membrane = self._layer(parameters, len(self.hidden), spikes)
+        return self.gain * (self.threshold * spikes.sum(-2) + membrane)
 
     def spikes(self, currents: Tensor) -> tuple[Tensor, Tensor]:
-        """Spikes (..., steps, H) of neurons that begin at rest, and the membrane (..., H) left at
-        the end, under currents (..., steps, H), each constant over an interval T / steps: v is
-        exact on the grid, and a spike stands at the end of its interval."""
+        """Spikes (..., steps, H) of neurons initially at rest, and final membranes (..., H).
+
+        Currents (..., steps, H) are constant over an interval T / steps. So v is exact on the grid,
+        and a spike is recorded at the end of its interval.
+        """
         decay = math.exp(-self.observation_time / self.steps / self.tau)
         v = torch.zeros_like(currents[..., 0, :])
-        fired = []
+        spikes = []
         for current in currents.unbind(-2):
             v = torch.lerp(current, v, decay)
             spike = _spike(v - self.threshold, self.sharpness)
             v = v - self.threshold * spike
-            fired.append(spike)
-        return torch.stack(fired, dim=-2), v
+            spikes.append(spike)
+        return torch.stack(spikes, dim=-2), v
 
-    def _layer(self, numbers: Tensors, layer: int, before: Tensor) -> tuple[Tensor, Tensor]:
-        weights, bias = numbers[f"W{layer}"], numbers[f"b{layer}"]
-        opened = (self._synapses(before) @ before).flatten(1, 2)
-        currents = torch.baddbmm(bias[:, None], opened, weights.mT)  # (R, B * steps, H)
+    def _layer(self, parameters: Tensors, layer: int, before: Tensor) -> tuple[Tensor, Tensor]:
+        weights, bias = parameters[f"W{layer}"], parameters[f"b{layer}"]
+        openings = (self._synapses(before) @ before).flatten(1, 2)
+        currents = torch.baddbmm(bias[:, None], openings, weights.mT)  # (R, B * steps, H)
         return self.spikes(currents.reshape(*before.shape[:3], -1))
 
     def _synapses(self, like: Tensor) -> Tensor:
-        """(steps, steps): what is left at a time (row) of the opening by a spike (column)."""
+        """Opening (steps, steps) at a time (row) after a spike (column)."""
         times = torch.arange(self.steps, device=like.device, dtype=like.dtype)
         past = times[:, None] - times
         interval = self.observation_time / self.steps
@@ -117,16 +118,16 @@ class Spiking(Peer):
 
 
 def input_spikes(inputs: Tensor, steps: int) -> Tensor:
-    """Spikes (..., steps, D) of grey levels (..., D) from 0 to 1: one for each pixel that is not
-    black, the brighter the sooner."""
+    """Spikes (..., steps, D) of grey levels (..., D) from 0 to 1: one per pixel above 0, earlier
+    for brighter pixels."""
     times = ((1.0 - inputs) * steps).floor()
     grid = torch.arange(steps, device=inputs.device)
     return (times[..., None, :] == grid[:, None]).to(inputs.dtype)
 
 
 class _Spike(torch.autograd.Function):
-    """1 where the excess over the threshold is not negative; slope 1 / (1 + sharpness |excess|)^2
-    backwards."""
+    """1 where the excess over the threshold is non-negative, else 0; the surrogate slope is
+    1 / (1 + sharpness |excess|)^2."""
 
     @staticmethod
     def forward(ctx: Any, excess: Tensor, sharpness: float) -> Tensor:

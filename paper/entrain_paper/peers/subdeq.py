@@ -1,4 +1,4 @@
-"""A deep equilibrium model with one fixed point: subhomogeneous.
+"""A subhomogeneous deep equilibrium model, whose fixed point is unique.
 
 P. Sittoni and F. Tudisco, Subhomogeneous deep equilibrium models, ICML (2024).
 """
@@ -14,7 +14,7 @@ from torch import Tensor
 from entrain.rules import Tensors
 from entrain_paper.peers.fixed_point import FixedPointSolver, Map, equilibrium
 from entrain_paper.peers.interface import Peer
-from entrain_paper.peers.layers import glorot, linear, normal
+from entrain_paper.peers.layers import implicit_layers, linear
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class SubDEQ(Peer):
 
         z = tanh(W z) + relu(U x + b) + 1.2,
 
-    standardised over its units, is read by a linear layer. Tanh plus 1.2 is subhomogeneous of a
-    degree below 1, so that with W >= 0 there is one fixed point, and iteration finds it. As in the
-    authors' dense model W is free to change sign; it begins small, and trained ones settle too.
-    W (H, H), U (H, D), b (H,), readout V (O, H) and c (O,).
+    standardised over its units, with a linear readout. Tanh plus 1.2 is subhomogeneous of a degree
+    below 1: with W >= 0 the fixed point is unique, and iteration converges to it. As in the
+    authors' dense model, W may change sign; it starts small, and the iteration still converges
+    after training. W (H, H), U (H, D), b (H,), readout V (O, H) and c (O,).
     """
 
     title: ClassVar[str] = "Sittoni and Tudisco 2024, subhomogeneous deep equilibrium"
@@ -46,32 +46,26 @@ class SubDEQ(Peer):
     shift: float = 1.2
     solver: FixedPointSolver = field(default_factory=lambda: FixedPointSolver(steps=12))
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        return {
-            "W": normal(self.hidden, self.hidden, generator, gain=0.1),
-            "U": glorot(self.hidden, inputs, generator),
-            "b": torch.zeros(self.hidden),
-            "V": glorot(classes, self.hidden, generator),
-            "c": torch.zeros(classes),
-        }
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        return implicit_layers((inputs, self.hidden, classes), 0.1, generator)
 
     @property
     def variables(self) -> int:
         return self.hidden
 
-    def couplers(self, numbers: Tensors) -> int:
-        return numbers["W"][0].numel()
+    def couplers(self, parameters: Tensors) -> int:
+        return parameters["W"][0].numel()
 
-    def scores(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        state = self.state(numbers, inputs)
+    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        state = self.state(parameters, inputs)
         centred = state - state.mean(-1, keepdim=True)
         deviation = (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
-        return linear(centred / deviation, numbers["V"], numbers["c"])
+        return linear(centred / deviation, parameters["V"], parameters["c"])
 
-    def state(self, numbers: Tensors, inputs: Tensor) -> Tensor:
-        """The fixed point (R, B, H)."""
-        weights = numbers["W"]
-        drive = linear(inputs, numbers["U"], numbers["b"]).relu() + self.shift
+    def state(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+        """Fixed point (R, B, H)."""
+        weights = parameters["W"]
+        drive = linear(inputs, parameters["U"], parameters["b"]).relu() + self.shift
 
         def step(state: Tensor) -> Tensor:
             return linear(state, weights).tanh() + drive

@@ -1,8 +1,9 @@
-"""Training a compared system, several machines side by side."""
+"""Training of a compared system, several runs side by side."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -14,14 +15,15 @@ from entrain_paper.peers.interface import Peer
 
 _MOMENTS = (0.9, 0.999)
 _EPSILON = 1e-8
-_AT_A_TIME = 1000  # examples that are scored together
+_BATCH = 1000  # examples scored at once
 
 
 class PeerTask:
     """Adam or SGD on a system's gradients.
 
-    Tensors: the system's own by name, `first.*` and `second.*` their moments, `adam.count` the
-    steps; with averaging `raw.*` are the stepped ones and the system's own their running mean.
+    Tensors: the system's parameters by name, `first.*` and `second.*` their moments, `adam.count`
+    the steps; with averaging `raw.*` are the optimised parameters, and the named ones their
+    running mean.
     """
 
     def __init__(self, peer: Peer, assignment: Assignment) -> None:
@@ -33,25 +35,25 @@ class PeerTask:
         assert validation.images is not None
         self._mean = float(train.images.mean()) if peer.standardised else 0.0
         self._deviation = float(train.images.std()) if peer.standardised else 1.0
-        every = max(1, len(train.labels) // (peer.examples or len(train.labels)))
-        self._images = train.images[::every][: peer.examples]
-        self._labels = train.labels[::every][: peer.examples]
-        self._checked, self._checked_labels = validation.images, validation.labels
+        spacing = max(1, len(train.labels) // (peer.examples or len(train.labels)))
+        self._images = train.images[::spacing][: peer.examples]
+        self._labels = train.labels[::spacing][: peer.examples]
+        self._validation, self._validation_labels = validation.images, validation.labels
         self._targets = torch.nn.functional.one_hot(self._labels, self._classes).float()
         self._total = torch.zeros(len(self.runs), device=self._device)
         self._schedule = torch.zeros((), device=self._device)
-        self._drawn: Tensor | None = None
+        self._distortions: Tensor | None = None
         self._steps = RepeatedSteps()
 
     def initial(self) -> Tensors:
         inputs = self._images[0].numel()
         generators = [torch.Generator().manual_seed(self._seed * 1_000_003 + r) for r in self.runs]
-        drawn = [self.peer.drawn(inputs, self._classes, each) for each in generators]
-        first = {
-            name: torch.stack([each[name] for each in drawn]).to(self._device) for name in drawn[0]
+        runs = [self.peer.init_parameters(inputs, self._classes, each) for each in generators]
+        parameters = {
+            name: torch.stack([run[name] for run in runs]).to(self._device) for name in runs[0]
         }
-        tensors = {name: tensor.clone() for name, tensor in first.items()}
-        for name, tensor in first.items():
+        tensors = {name: tensor.clone() for name, tensor in parameters.items()}
+        for name, tensor in parameters.items():
             if name in self.peer.fixed:
                 continue
             if self.peer.averaging:
@@ -59,30 +61,30 @@ class PeerTask:
             tensors[f"first.{name}"] = torch.zeros_like(tensor)
             tensors[f"second.{name}"] = torch.zeros_like(tensor)
         tensors["adam.count"] = torch.zeros(len(self.runs), 1, device=self._device)
-        torch.manual_seed(self._seed)  # of what a system draws while it runs
+        torch.manual_seed(self._seed)  # for the random numbers of the dynamics
         return tensors
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         count = len(self._labels)
         order = shuffled("peer", self._seed, self.runs, epoch, count).to(self._device)
-        self._prepare(epoch, count)
+        self._sample_distortions(epoch, count)
         step = self._steps.get(tensors, self._step, self._total)
         self._total.zero_()
         batches = torch.split(order, self.peer.batch_size, dim=1)
         for index, rows in enumerate(batches):
-            done = (epoch + index / len(batches)) / self.epochs
-            self._schedule.fill_(0.5 * (1.0 + math.cos(math.pi * done)))
+            progress = (epoch + index / len(batches)) / self.epochs
+            self._schedule.fill_(0.5 * (1.0 + math.cos(math.pi * progress)))
             step(rows)
         return {"loss": self._total / count}
 
-    def _prepare(self, epoch: int, count: int) -> None:
-        """New distortions for this epoch, a function of seed, run and epoch."""
-        distort = self.peer.augmentation
-        if distort is None or distort.is_identity:
+    def _sample_distortions(self, epoch: int, count: int) -> None:
+        """Sample new distortions for this epoch, a function of seed, run and epoch."""
+        augmentation = self.peer.augmentation
+        if augmentation is None or augmentation.is_identity:
             return
-        drawn = torch.stack(
+        distortions = torch.stack(
             [
-                distort.draw(
+                augmentation.draw(
                     (count,),
                     torch.Generator(self._device).manual_seed(
                         (self._seed * 1009 + run) * 100_003 + epoch
@@ -91,30 +93,34 @@ class PeerTask:
                 for run in self.runs
             ]
         )
-        self._drawn = drawn if self._drawn is None else self._drawn.copy_(drawn)
+        if self._distortions is None:
+            self._distortions = distortions
+        else:
+            self._distortions.copy_(distortions)
 
     def _step(self, tensors: Tensors, rows: Tensor) -> None:
         names = [n for n in tensors if "." not in n]
-        numbers = {name: tensors.get(f"raw.{name}", tensors[name]) for name in names}
-        loss, gradients = self.peer.gradients(numbers, self._inputs(rows), self._targets[rows])
-        self._update(tensors, numbers, gradients)
-        self.peer.project(numbers)
+        parameters = {name: tensors.get(f"raw.{name}", tensors[name]) for name in names}
+        loss, gradients = self.peer.gradients(parameters, self._inputs(rows), self._targets[rows])
+        self._update(tensors, parameters, gradients)
+        self.peer.project(parameters)
         self._total += loss * rows.shape[1]
 
     def _inputs(self, rows: Tensor) -> Tensor:
-        """Inputs (R, B, D) of the examples `rows` (R, B), distorted where asked."""
+        """Inputs (R, B, D) of the examples `rows` (R, B), distorted by the augmentation."""
         images = self._images[rows].flatten(0, 1)
-        if self._drawn is not None:
+        if self._distortions is not None:
             assert self.peer.augmentation is not None
-            lanes = torch.arange(len(rows), device=rows.device)[:, None]
+            runs = torch.arange(len(rows), device=rows.device)[:, None]
             full = torch.ones((), device=rows.device)
-            images = self.peer.augmentation(images, self._drawn[lanes, rows].flatten(0, 1), full)
-        return self._scaled(images).reshape(*rows.shape, -1)
+            distortions = self._distortions[runs, rows].flatten(0, 1)
+            images = self.peer.augmentation(images, distortions, full)
+        return self._standardise(images).reshape(*rows.shape, -1)
 
-    def _scaled(self, images: Tensor) -> Tensor:
+    def _standardise(self, images: Tensor) -> Tensor:
         return (images - self._mean) / self._deviation
 
-    def _update(self, tensors: Tensors, numbers: Tensors, gradients: Tensors) -> None:
+    def _update(self, tensors: Tensors, parameters: Tensors, gradients: Tensors) -> None:
         peer, count = self.peer, tensors["adam.count"]
         count += 1.0
         scale: Tensor | None = None
@@ -127,7 +133,7 @@ class PeerTask:
             shape = (-1,) + (1,) * (gradient.dim() - 1)
             if scale is not None:
                 gradient = gradient * scale.reshape(shape)
-            number, first = numbers[name], tensors[f"first.{name}"]
+            parameter, first = parameters[name], tensors[f"first.{name}"]
             rate = peer.rate * peer.rates.get(name, 1.0) * self._schedule
             if peer.optimiser == "sgd":
                 first.mul_(peer.momentum).add_(gradient)
@@ -140,43 +146,44 @@ class PeerTask:
                     (second / (1.0 - _MOMENTS[1] ** count).reshape(shape)).sqrt() + _EPSILON
                 )
             if peer.decay:
-                number.mul_(1.0 - rate * peer.decay)
-            number.sub_(rate * step)
+                parameter.mul_(1.0 - rate * peer.decay)
+            parameter.sub_(rate * step)
             if peer.averaging:
                 mean = tensors[name]
-                mean.add_((number - mean) * mixing.reshape(shape))
+                mean.add_((parameter - mean) * mixing.reshape(shape))
 
     def validate(self, tensors: Tensors) -> Tensors:
-        numbers = {name: tensor for name, tensor in tensors.items() if "." not in name}
-        scores = self.scores(numbers, self._checked)
-        labels = self._checked_labels.expand(len(self.runs), -1)[..., None]
+        parameters = {name: tensor for name, tensor in tensors.items() if "." not in name}
+        scores = self.scores(parameters, self._validation)
+        labels = self._validation_labels.expand(len(self.runs), -1)[..., None]
         entropy = -scores.log_softmax(-1).gather(-1, labels)[..., 0]
         return {
-            "top1": metrics.top_k(scores, self._checked_labels),
+            "top1": metrics.top_k(scores, self._validation_labels),
             "cross_entropy": entropy.double().mean(1),
         }
 
     @torch.no_grad()
-    def scores(self, numbers: Tensors, images: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, images: Tensor) -> Tensor:
         """Scores (R, M, O) of images (M, rows, columns)."""
-        runs = len(self.runs)
-        found = []
-        for some in torch.split(images, _AT_A_TIME):
-            inputs = self._scaled(some).flatten(1)
-            found.append(self.peer.scores(numbers, inputs.expand(runs, *inputs.shape)))
-        return torch.cat(found, dim=1)
+        scores = [self.peer.scores(parameters, inputs) for inputs in self._batches(images)]
+        return torch.cat(scores, dim=1)
 
     @torch.no_grad()
-    def energy(self, numbers: Tensors, images: Tensor) -> float | None:
-        """What one inference dissipates, mean over images (M, rows, columns) and runs."""
+    def energy(self, parameters: Tensors, images: Tensor) -> float | None:
+        """Dissipated energy of one inference, mean over images (M, rows, columns) and runs."""
         total = 0.0
-        for some in torch.split(images, _AT_A_TIME):
-            inputs = self._scaled(some).flatten(1)
-            each = self.peer.dissipated(numbers, inputs.expand(len(self.runs), *inputs.shape))
-            if each is None:
+        for inputs in self._batches(images):
+            energy = self.peer.dissipated_energy(parameters, inputs)
+            if energy is None:
                 return None
-            total += float(each.double().mean()) * len(some)
+            total += float(energy.double().mean()) * inputs.shape[1]
         return total / len(images)
+
+    def _batches(self, images: Tensor) -> Iterator[Tensor]:
+        """Inputs (R, B, D) of images (M, rows, columns), the same for every run."""
+        for batch in torch.split(images, _BATCH):
+            inputs = self._standardise(batch).flatten(1)
+            yield inputs.expand(len(self.runs), *inputs.shape)
 
     def merit(self, metrics: Tensors) -> Tensor:
         return metrics["top1"][:, None]

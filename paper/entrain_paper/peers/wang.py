@@ -13,19 +13,18 @@ import torch
 from torch import Tensor
 
 from entrain.rules import Tensors
-from entrain_paper.peers.nudged import State
-from entrain_paper.peers.phases import Phases
+from entrain_paper.peers.equilibrium_propagation import State
+from entrain_paper.peers.phase_layers import PhaseLayers
 
 _SIDE = 8  # pixels of a small image
 
 
 @dataclass(frozen=True)
-class Wang(Phases):
-    r"""64-200-10 phases: images are averaged down to 8 x 8 pixels p, each an oscillator held at the
-    phase pi p, which acts on hidden oscillators by -W_ik cos(h_i - pi p_k). The rest of the energy
-    is that of `Phases`.
+class Wang(PhaseLayers):
+    r"""64-200-10 phases: images are averaged down to 8 x 8 pixels p, each an oscillator fixed at
+    pi p with the energy -W_ik cos(h_i - pi p_k). The other terms are those of `PhaseLayers`.
 
-    Every image relaxes from `starts` random states (the landscape has several minima); scores and
+    The energy has several minima: every image relaxes from `starts` random states, and scores and
     gradients are means over them. W (H, 64), V (O, H), b (H,), c (O,).
     """
 
@@ -44,22 +43,22 @@ class Wang(Phases):
     initial_weights: float = 0.1
     initial_couplings: float = 0.03
 
-    def drawn(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
-        return super().drawn(_SIDE * _SIDE, classes, generator)
+    def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
+        return super().init_parameters(_SIDE * _SIDE, classes, generator)
 
-    def drive(self, numbers: Tensors, inputs: Tensor) -> Tensor:
+    def drive(self, parameters: Tensors, inputs: Tensor) -> Tensor:
         """Fields (R, B, 2 H): along 0, then along pi/2."""
         phases = math.pi * small_images(inputs)
-        weights = numbers["W"].mT
-        along = torch.baddbmm(numbers["b"][:, None], phases.cos(), weights)
+        weights = parameters["W"].mT
+        along = torch.baddbmm(parameters["b"][:, None], phases.cos(), weights)
         return torch.cat([along, phases.sin() @ weights], dim=-1)
 
     def fields(self, drive: Tensor) -> tuple[Tensor, Tensor | None]:
         along, across = drive.chunk(2, dim=-1)
         return along, across
 
-    def rest(self, numbers: Tensors, drive: Tensor) -> State:
-        h, y = super().rest(numbers, drive)
+    def initial_state(self, parameters: Tensors, drive: Tensor) -> State:
+        h, y = super().initial_state(parameters, drive)
         turn = 2.0 * math.pi
         return turn * torch.rand_like(h), turn * torch.rand_like(y)
 

@@ -1,7 +1,7 @@
-"""Compared systems with as many dynamical variables as our own network has: 74.
+"""Compared systems with 74 dynamical variables, as many as the network of the paper.
 
-SubDEQ (87), the analog optical computer (16) and the Langevin computer (74) have about as many, or
-fewer, as published; our own rule EP is measured beside them.
+SubDEQ (87), the analog optical computer (16) and the Langevin computer (74) have about as many or
+fewer as published.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WHY = "The published system has {} dynamical variables; nobody has published th
 
 @dataclass(frozen=True)
 class SmallRageau(Rageau):
-    """64 hidden oscillators, all coupled, and 10 outputs, as our own network."""
+    """64 hidden oscillators, all coupled, and 10 outputs, as in the network of the paper."""
 
     title: ClassVar[str] = "Kuramoto equilibrium propagation with 74 oscillators"
     cited: ClassVar[dict[str, float]] = {}
@@ -31,7 +31,7 @@ class SmallRageau(Rageau):
 
 @dataclass(frozen=True)
 class SmallScellier(Scellier):
-    """784-64-10."""
+    """784 inputs, 64 hidden units, 10 outputs."""
 
     title: ClassVar[str] = "Equilibrium propagation with 74 units"
     cited: ClassVar[dict[str, float]] = {}
@@ -43,7 +43,7 @@ class SmallScellier(Scellier):
 
 @dataclass(frozen=True)
 class SmallMemory(NeuralMemory):
-    """74 units, which a linear layer reads."""
+    """74 units with a linear readout."""
 
     title: ClassVar[str] = "Neural-memory ODE with 74 units"
     cited: ClassVar[dict[str, float]] = {}
@@ -53,8 +53,4 @@ class SmallMemory(NeuralMemory):
     hidden: int = 74
 
 
-SMALL = (
-    SmallRageau(),
-    SmallScellier(),
-    SmallMemory(),
-)
+SMALL_SYSTEMS = (SmallRageau(), SmallScellier(), SmallMemory())
