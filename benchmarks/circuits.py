@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from circuits_figure import draw_circuits
 
 from entrain.data import load_dataset
 from entrain.export import Design, Spice, WordLengths, design_of, fixed_point, verify, write_export
+from entrain.export.targets import target_to_json
 from entrain.models.pretrained import find, load
-from entrain.plots.circuits import draw_circuits
 from entrain.utils.files import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,7 +59,7 @@ def verified(made: Design, target: Spice | WordLengths, **options: Any) -> dict[
         found = verify(Path(folder) / "export", on_progress=_tell, **options)
     off = np.abs(found.scores - found.wanted)
     kept = {k: v for k, v in found.to_json().items() if k not in ("scores", "wanted")}
-    return kept | {"largest_of_each_image": off.max(-1).tolist(), "target": target.to_json()}
+    return kept | {"largest_of_each_image": off.max(-1).tolist(), "target": target_to_json(target)}
 
 
 def _tell(fraction: float) -> None:
@@ -101,7 +102,7 @@ def words() -> dict[str, Any]:
             verdicts = whole.verdicts(whole.phases(whole.fields(made.fields)))
             top1 = 100.0 * float((verdicts == labels).mean())
             row = {"model": name, "swept": word, "float": network, "top1": top1}
-            rows.append(row | lengths.to_json())
+            rows.append(row | target_to_json(lengths))
             _tell(len(rows) / (2 + len(tried)))
     return {"images": 10_000, "rows": rows}
 

@@ -1,4 +1,4 @@
-"""Networks as circuits: designs, netlists and whole numbers, without any simulator."""
+"""Designs, netlists and fixed-point networks, without a simulator."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from entrain.export import Design, Spice, WordLengths, design_of, fixed_point
 from entrain.export.components import components_of, parts
 from entrain.export.design import read_design, write_design
 from entrain.export.netlists import netlists
-from entrain.export.ngspice import demodulated, read_raw
-from entrain.export.spice import Oscillator
+from entrain.export.ngspice import phases_of, read_raw
+from entrain.export.targets import Oscillator
 from entrain.export.verilog import verilog_files
 from entrain.hardware import Components, preset
 from entrain.physics import Dynamics, PhaseModel
@@ -75,7 +75,7 @@ def test_a_design_is_read_as_it_was_written(tmp_path: Path) -> None:
         {"phase_model": PhaseModel(torch.zeros(2, 3, 6), torch.zeros(2, 6, 6))},
     ],
 )
-def test_designs_that_contradict_themselves_are_refused(tmp_path: Path, change: dict) -> None:
+def test_inconsistent_designs_raise(tmp_path: Path, change: dict) -> None:
     write_design(tmp_path, replace(small(), **change))
     with pytest.raises(InputError, match="not a readable design"):
         read_design(tmp_path)
@@ -92,7 +92,7 @@ def test_a_design_under_other_fields() -> None:
         design.under(fields[:, :5])
 
 
-def test_a_trajectory_ends_where_finer_and_finer_steps_do() -> None:
+def test_trajectory_converges_with_more_steps() -> None:
     design = small(frequencies=column(1, -2, 0, 3, 0, 0))
     coarse, fine = design.trajectory(5, 100), design.trajectory(5, 4000)
     assert coarse.shape == (6, 3, 6)
@@ -193,7 +193,7 @@ def test_every_component_has_a_tolerance_of_its_own_and_a_seed_gives_it_again() 
     assert abs(np.corrcoef(g1, level)[0, 1]) < 0.5
 
 
-def test_amplitudes_recover_as_fast_beside_the_time_of_every_network() -> None:
+def test_amplitude_rate_scales_with_the_observation_time() -> None:
     """In the paper's 0.2 units of time as in the 15 of equilibrium propagation."""
     spice = Spice("lc")
     short, long = (
@@ -215,7 +215,7 @@ def test_tuned_tanks_have_the_frequency_whatever_their_components() -> None:
     assert off.std() == pytest.approx(0.5 * math.hypot(0.1, 0.05), rel=0.2)
 
 
-def test_components_of_files_and_what_is_refused(tmp_path: Path) -> None:
+def test_components_are_read_from_files(tmp_path: Path) -> None:
     found = components_of("typical")
     assert found.transconductance == 0.05
     assert found.tuning == pytest.approx(2e-4)
@@ -236,7 +236,7 @@ def test_components_of_files_and_what_is_refused(tmp_path: Path) -> None:
         Spice("phase", spread=SPREAD)
 
 
-def test_an_lc_netlist_refuses_what_it_cannot_build() -> None:
+def test_lc_netlist_raises_for_unsupported_terms() -> None:
     with pytest.raises(InputError, match="lag, which an lc netlist"):
         netlists(small(lag=torch.tensor([0.2], dtype=torch.float64)), Spice("lc"))
     with pytest.raises(InputError, match="more cycles"):
@@ -253,7 +253,7 @@ def test_demodulation_finds_phases_against_a_reference_of_any_frequency() -> Non
     found["i(vsenseref)"] = np.sin(turned) * omega * 1e-12
     for i, phase in enumerate((0.5 * np.ones_like(time), moving, -moving)):
         found[f"v(n{i})"] = 0.9 * np.cos(turned + phase)
-    phases = demodulated(design, spice, found, np.linspace(0.0, 40e-9, 11))
+    phases = phases_of(design, spice, found, np.linspace(0.0, 40e-9, 11))
     inner = slice(1, None)  # at t = 0 there is only half a cycle
     wanted = np.stack([np.full(11, 0.5), np.linspace(1, 3, 11), -np.linspace(1, 3, 11)], 1)
     assert phases[inner] == pytest.approx(wanted[inner], abs=0.02)
@@ -271,10 +271,10 @@ def test_a_raw_file_is_read(tmp_path: Path) -> None:
         read_raw(tmp_path / "y.raw")
 
 
-# Whole numbers
+# Fixed point
 
 
-def test_whole_numbers_come_to_the_network_with_more_bits() -> None:
+def test_fixed_point_converges_with_more_bits() -> None:
     design = small(frequencies=column(1, -2, 0, 3, 0, 0))
     wanted = design.phases()
     errors = []
@@ -309,7 +309,7 @@ def test_one_step_by_hand() -> None:
     assert n == len(found.couplings)
 
 
-def test_the_answer_is_the_output_nearest_to_zero_and_of_equals_the_first() -> None:
+def test_prediction_is_the_first_output_nearest_to_zero() -> None:
     found = fixed_point(small(outputs=3), WordLengths(phase=8, address=8))
     phases = np.array([[0, 0, 0, 250, 6, 128], [0, 0, 0, 4, 252, 4], [0, 0, 0, 128, 100, 200]])
     assert found.verdicts(phases).tolist() == [0, 0, 2]
@@ -322,17 +322,17 @@ def test_fields_stay_within_their_bits() -> None:
     assert whole[0, 0] == -whole[0, 1] == 2 ** (found.sum_bits - 1) - 1
 
 
-def test_word_lengths_that_do_not_go_together_are_refused() -> None:
+def test_incompatible_word_lengths_raise() -> None:
     for wrong in ({"address": 2}, {"phase": 8, "address": 9}, {"sine": 1}, {"lanes": 0}):
         with pytest.raises(InputError):
             WordLengths(**wrong)
-    with pytest.raises(InputError, match="do not go together"):
+    with pytest.raises(InputError, match="incompatible word lengths"):
         fixed_point(small(), WordLengths(coupling=20, sine=20))
     with pytest.raises(InputError, match="lag, which the fixed-point core"):
         fixed_point(small(lag=torch.tensor([0.2], dtype=torch.float64)), WordLengths())
 
 
-def test_couplings_lie_row_by_row_in_words_of_lanes() -> None:
+def test_coupling_words_hold_rows_of_lanes() -> None:
     design = small(n=5)
     lengths = WordLengths(coupling=8, lanes=4)
     words = verilog_files(design, lengths)["couplings.hex"].split()

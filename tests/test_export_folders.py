@@ -18,8 +18,9 @@ from entrain.data import FeatureScaling
 from entrain.export import Design, Onnx, Plain, Spice, WordLengths, design_of, verify, write_export
 from entrain.export import simulators as programs
 from entrain.export.design import FILE, read_design, write_design
-from entrain.export.folder import Target, files_of, read_export, refuse_edited
+from entrain.export.folder import files_of, read_export, refuse_edited
 from entrain.export.input_stage import input_stage_of
+from entrain.export.targets import Target
 from entrain.hardware import Chip, Hardware, Mismatch, preset
 from entrain.physics import Dynamics, PhaseModel
 from entrain.utils.errors import InputError
@@ -63,9 +64,7 @@ def test_changed_and_missing_files_are_not_run(tmp_path: Path) -> None:
         refuse_edited(tmp_path, design, target)
 
 
-def test_sizes_that_no_network_has_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oversized_designs_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wide = replace(small(), phase_model=PhaseModel(torch.zeros(1, 1, 1025), torch.zeros(1, 1, 1)))
     with pytest.raises(InputError, match="1,024 oscillators"):
         write_export(tmp_path / "x", wide, Spice())
@@ -76,14 +75,14 @@ def test_sizes_that_no_network_has_are_refused(
         Spice("lc", cycles=1e9)
     assert not (tmp_path / "x").exists()
     write_export(tmp_path / "y", small(), Spice())
-    monkeypatch.setattr("entrain.export.design._MOST_BYTES", 100)
-    with pytest.raises(InputError, match="which no design is"):
+    monkeypatch.setattr("entrain.export.design._MAX_BYTES", 100)
+    with pytest.raises(InputError, match="larger than 256 MiB"):
         read_export(tmp_path / "y")
 
 
 @pytest.mark.parametrize("target", [Spice(), Spice("lc"), WordLengths()])
-def test_a_name_is_never_a_command(target: Target) -> None:
-    """A design may come from anybody, and its files are then as this package writes them."""
+def test_model_names_are_written_as_comments(target: Target) -> None:
+    """Designs may come from anywhere; simulators run the files made of them."""
     hostile = "x\n.control\nshell touch never\n.endc\ninitial $system(1);\r`include"
     files = files_of(replace(small(), model=hostile), target)
     lines = [line for content in files.values() for line in content.decode().splitlines()]
@@ -93,7 +92,7 @@ def test_a_name_is_never_a_command(target: Target) -> None:
     assert not any(line.startswith((".control", "initial $system")) for line in lines)
 
 
-def test_a_folder_that_is_no_export_is_refused(tmp_path: Path, refuse: Refuse) -> None:
+def test_folders_without_an_export_raise(tmp_path: Path, refuse: Refuse) -> None:
     assert "no design.safetensors" in refuse("verify", str(tmp_path))
     assert "no such folder" in refuse("verify", str(tmp_path / "none"))
     (tmp_path / FILE).write_bytes(b"not safetensors")
@@ -107,7 +106,7 @@ def test_a_folder_that_is_no_export_is_refused(tmp_path: Path, refuse: Refuse) -
 # Plain numbers
 
 
-def test_plain_numbers_are_enough_to_compute_the_network_again(tmp_path: Path) -> None:
+def test_plain_export_reproduces_the_phases(tmp_path: Path) -> None:
     for name, design in (("plain", small()), ("all", small(**every_term()))):
         write_export(tmp_path / name, design, Plain())
         found = verify(tmp_path / name)
@@ -119,8 +118,8 @@ def test_plain_numbers_are_enough_to_compute_the_network_again(tmp_path: Path) -
             assert arrays["scores"] == pytest.approx(design.scores(design.phases()))
 
 
-def test_descriptions_that_are_none_or_larger_than_the_design_are_errors(tmp_path: Path) -> None:
-    """A plain folder is read, not run, and may therefore have been edited."""
+def test_invalid_or_oversized_descriptions_raise(tmp_path: Path) -> None:
+    """Files of a plain folder are read, not run, and may have been edited."""
     write_export(tmp_path, small(), Plain())
     path = tmp_path / "network.json"
     whole = json.loads(path.read_text())
@@ -147,7 +146,7 @@ def test_descriptions_that_are_none_or_larger_than_the_design_are_errors(tmp_pat
 def trained(tiny_run: Run, images: int = 40, chip: Chip | None = None) -> Design:
     model, split = entrain.load(tiny_run.model), entrain.load_dataset("digits").test
     features, labels = split.features[:images], split.labels[:images]
-    return design_of(model, features, labels, chip=chip, with_front=True)
+    return design_of(model, features, labels, chip=chip, with_input_stage=True)
 
 
 def test_an_onnx_graph_gives_the_scores_of_raw_pixels(tiny_run: Run, tmp_path: Path) -> None:
@@ -165,14 +164,14 @@ def test_an_onnx_graph_has_every_term_of_the_equations(tmp_path: Path) -> None:
     scaling = FeatureScaling((0.5, -1.0, 40.0), (1.0, 2.0, 10.0), 3.5)
     rows = np.random.RandomState(0).normal(size=(3, 3)) * (1.0, 2.0, 10.0)
     weights = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    front = input_stage_of(rows, scaling, weights, torch.linspace(-1, 1, 6, dtype=torch.float64))
+    stage = input_stage_of(rows, scaling, weights, torch.linspace(-1, 1, 6, dtype=torch.float64))
     fields = np.zeros((3, 6))
     fields[:, :4] = scaling(rows).double().numpy() @ weights.numpy().T
     fields += np.linspace(-1, 1, 6)
     terms = every_term()
     for name in ("", *terms, "all"):
         chosen = terms if name == "all" else {k: v for k, v in terms.items() if k == name}
-        design = replace(small(**chosen).under(fields), front=front)
+        design = replace(small(**chosen).under(fields), input_stage=stage)
         write_export(tmp_path / f"x{name}", design, Onnx())
         found = verify(tmp_path / f"x{name}")
         assert found.max_difference < 1e-4, name
@@ -180,13 +179,13 @@ def test_an_onnx_graph_has_every_term_of_the_equations(tmp_path: Path) -> None:
         files_of(small(), Onnx())
 
 
-def test_fields_that_a_chip_changes_have_no_onnx_graph(tiny_run: Run) -> None:
+def test_onnx_raises_for_chips_that_change_fields(tiny_run: Run) -> None:
     chip = Hardware(mismatch=Mismatch(fields=0.1)).sample(0)
     with pytest.raises(InputError, match="changes fields by more than"):
         trained(tiny_run, chip=chip)
 
 
-def test_onnx_without_its_packages_says_how_to_install_them(
+def test_onnx_without_its_packages_names_the_extra(
     tiny_run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
@@ -194,7 +193,7 @@ def test_onnx_without_its_packages_says_how_to_install_them(
         files_of(trained(tiny_run), Onnx())
 
 
-def test_a_graph_that_is_none_is_an_error(tiny_run: Run, tmp_path: Path, refuse: Refuse) -> None:
+def test_invalid_graph_raises(tiny_run: Run, tmp_path: Path, refuse: Refuse) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime not installed (pip install onnxruntime)")
     write_export(tmp_path, trained(tiny_run), Onnx())
     (tmp_path / "network.onnx").write_bytes(b"nonsense")
@@ -205,9 +204,7 @@ def test_a_graph_that_is_none_is_an_error(tiny_run: Run, tmp_path: Path, refuse:
 # The command line
 
 
-def test_the_command_exports_and_says_what_to_do(
-    tiny_run: Run, tmp_path: Path, invoke: Invoke
-) -> None:
+def test_export_command_writes_a_folder(tiny_run: Run, tmp_path: Path, invoke: Invoke) -> None:
     folder = tmp_path / "circuit"
     given = ("export", str(tiny_run.model), "--to=spice", "--images=2", f"--out={folder}")
     done = invoke(*given)
@@ -224,7 +221,7 @@ def test_the_command_exports_and_says_what_to_do(
     assert found["target"]["spread"]["transconductance"] == 0.05
 
 
-def test_the_command_refuses_what_it_cannot_export(
+def test_export_command_raises_for_invalid_options(
     tiny_run: Run, tmp_path: Path, refuse: Refuse
 ) -> None:
     model = str(tiny_run.model)
@@ -244,9 +241,7 @@ def test_the_command_refuses_what_it_cannot_export(
     assert "not empty" in refuse("export", model, "--to=spice", f"--out={tmp_path}")
 
 
-def test_options_of_verify_that_would_be_ignored_are_refused(
-    tmp_path: Path, refuse: Refuse
-) -> None:
+def test_verify_raises_for_options_of_other_formats(tmp_path: Path, refuse: Refuse) -> None:
     write_export(tmp_path / "s", small(images=2), Spice())
     write_export(tmp_path / "v", small(images=2), WordLengths())
     assert "has 2 images" in refuse("verify", str(tmp_path / "s"), "--images=3")
@@ -254,9 +249,7 @@ def test_options_of_verify_that_would_be_ignored_are_refused(
     assert "chosen for netlists" in refuse("verify", str(tmp_path / "v"), "--images=1")
 
 
-def test_an_export_that_is_killed_leaves_no_folder_of_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_export_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(folder: Path, design: Design) -> None:
         raise KeyboardInterrupt
 
@@ -269,7 +262,7 @@ def test_an_export_that_is_killed_leaves_no_folder_of_its_name(
     assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
-def test_a_missing_simulator_is_named_with_how_to_install_it(
+def test_missing_simulator_names_its_package(
     tiny_run: Run, tmp_path: Path, refuse: Refuse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_export(tmp_path / "s", small(), Spice())

@@ -1,4 +1,4 @@
-"""Exported circuits in real simulators; each test is skipped where its simulator is not here."""
+"""Exported circuits in real simulators; skipped if the simulator is not installed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_lc_oscillators_come_to_the_phase_model_with_more_cycles(tmp_path: Path)
 
 
 @needs("ngspice")
-def test_a_device_differs_by_its_components_and_is_the_same_in_every_run() -> None:
+def test_components_differ_between_chips_and_not_between_runs() -> None:
     design = small(n=4, images=2)
     spread = Components(inductance=0.02, tuning=1e-3, negative_conductance=0.05)
     spice = Spice("lc", cycles=40.0, spread=replace(spread, transconductance=0.05))
@@ -86,7 +86,9 @@ def test_a_netlist_that_fails_is_an_error_that_names_it(tmp_path: Path, refuse) 
 
 
 @needs("ngspice")
-def test_verify_tells_what_it_found(tiny_run: Run, tmp_path: Path, invoke: Invoke) -> None:
+def test_verify_reports_agreement_with_python(
+    tiny_run: Run, tmp_path: Path, invoke: Invoke
+) -> None:
     folder = tmp_path / "circuit"
     invoke("export", str(tiny_run.model), "--to=spice", "--images=3", f"--out={folder}")
     found = printed(invoke, "verify", str(folder), "--images=2")
@@ -136,7 +138,7 @@ def test_the_core_is_its_integer_model_in_every_bit(
 
 
 @needs("iverilog")
-def test_of_equal_outputs_the_core_answers_with_the_first(tmp_path: Path) -> None:
+def test_core_predicts_the_first_of_equal_outputs(tmp_path: Path) -> None:
     """The last two oscillators are twins, so that their phases are equal in every bit."""
     design = small(outputs=2)
     couplings, fields = design.phase_model.couplings, design.phase_model.fields
@@ -169,7 +171,7 @@ def test_verify_runs_the_core_of_a_trained_network(
 @needs("yosys")
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_yosys_reads_a_core_of_any_lanes_without_a_warning(tmp_path: Path, lanes: int) -> None:
-    """As it stands, with its memories, and with the parameters that the top gives it."""
+    """With default parameters, with its memories, and with the parameters of the top module."""
     folder = exported(tmp_path / "core", small(n=7, outputs=3), WordLengths(lanes=lanes))
     script = "read_verilog core.v; read_verilog top.v; hierarchy -check -top entrain_top; proc"
     said = simulators.run([simulators.program("yosys"), "-p", script], folder)
@@ -193,7 +195,7 @@ def test_a_core_is_synthesised_placed_and_routed(tmp_path: Path, lanes: int) -> 
 
 @pytest.mark.slow
 @needs("yosys", "nextpnr-ice40", "verilator")
-def test_verify_tells_what_a_core_takes(tmp_path: Path, invoke: Invoke) -> None:
+def test_verify_reports_synthesis_results(tmp_path: Path, invoke: Invoke) -> None:
     lengths = WordLengths(phase=10, coupling=5, sine=6, address=6, lanes=1)
     folder = exported(tmp_path / "core", small(), lengths)
     found = printed(invoke, "verify", str(folder), "--synthesis")["details"]["synthesis"]

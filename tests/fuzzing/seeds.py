@@ -16,7 +16,7 @@ from PIL import Image
 from entrain.data import FeatureScaling, Preprocessing
 from entrain.export import Onnx, Plain, Spice, WordLengths, design_of
 from entrain.export.design import FILE, write_design
-from entrain.export.folder import Target
+from entrain.export.targets import Target, target_to_json
 from entrain.hardware import Components
 from entrain.models.model import Model
 from entrain.models.network import KuramotoNetwork
@@ -106,23 +106,23 @@ def _designs() -> list[bytes]:
 
 
 def _design(model: Model, rows: np.ndarray, labels: np.ndarray, target: Target) -> bytes:
-    design = design_of(model, rows, labels, with_front=isinstance(target, Onnx))
+    design = design_of(model, rows, labels, with_input_stage=isinstance(target, Onnx))
     with tempfile.TemporaryDirectory() as folder:
-        write_design(Path(folder), replace(design, target=target.to_json()))
+        write_design(Path(folder), replace(design, target=target_to_json(target)))
         return (Path(folder) / FILE).read_bytes()
 
 
-def _checkpoint(lanes: int) -> bytes:
-    weights = torch.linspace(-1, 1, 15 * lanes).reshape(lanes, 5, 3)
+def _checkpoint(runs: int) -> bytes:
+    weights = torch.linspace(-1, 1, 15 * runs).reshape(runs, 5, 3)
     tensors = {"weights": weights, "weights.moment": weights**2}
     state = TrainingState(
         epoch=2,
         current=tensors,
         best={name: tensor + 1 for name, tensor in tensors.items()},
-        best_merit=torch.ones(lanes, 1, dtype=torch.float64),
-        best_epoch=torch.ones(lanes, dtype=torch.int64),
-        diverged=torch.zeros(lanes, dtype=torch.int64),
-        history={"top1": [[50.0] * lanes, [60.0] * lanes]},
+        best_merit=torch.ones(runs, 1, dtype=torch.float64),
+        best_epoch=torch.ones(runs, dtype=torch.int64),
+        diverged=torch.zeros(runs, dtype=torch.int64),
+        history={"top1": [[50.0] * runs, [60.0] * runs]},
     )
     return pack_state(state, {"recipe": "0" * 64})
 

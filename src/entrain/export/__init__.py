@@ -1,24 +1,21 @@
-"""Trained networks as circuits: SPICE netlists, a core in Verilog, and what runs and compares them.
+"""Trained networks as circuits: SPICE netlists, a Verilog core, ONNX graphs and plain numbers.
 
-- design.py: what a circuit has to compute
-- spice.py: how a netlist is built
-- phase_netlist.py, lc_netlist.py, netlists.py: the equations, or LC oscillators; their files
-- components.py: the components of those, with the tolerances of one chip
-- fixed_point.py: the network in whole numbers
+- targets.py: export formats and their options
+- design.py: the network and the test images of an export; input_stage.py: its input weights
+- netlists.py, lc_netlist.py: netlists of the equations, and of LC oscillators
+- components.py: the components of LC oscillators, with the tolerances of one chip
+- fixed_point.py: the network in integers
 - verilog.py: the core that computes them, its memories and testbench
-- front.py, onnx_graph.py: input weights, and everything as an ONNX graph
-- plain.py: JSON and NumPy, for everybody else
+- onnx_graph.py, plain.py: an ONNX graph; JSON and NumPy
 - folder.py: an export on disk
-- simulators.py, ngspice.py, digital.py: what runs it
-- verify.py: the simulator beside Python
+- simulators.py, ngspice.py, digital.py: external programs
+- verify.py: comparison of a simulator with Python
 """
 
 from entrain.export.design import Design, design_of
-from entrain.export.fixed_point import FixedPoint, WordLengths, fixed_point
+from entrain.export.fixed_point import FixedPoint, fixed_point
 from entrain.export.folder import read_export, write_export
-from entrain.export.onnx_graph import Onnx
-from entrain.export.plain import Plain
-from entrain.export.spice import Spice
+from entrain.export.targets import Onnx, Plain, Spice, WordLengths
 from entrain.export.verify import Verification, verify
 
 __all__ = [

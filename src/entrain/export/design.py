@@ -1,8 +1,8 @@
-"""What a circuit has to compute: the numbers of one network, and the fields of some images.
+"""The network and the test images of an export.
 
-A design is all that is exported, and all that is needed to check the circuit afterwards: the
-effective numbers (those of a chip, where one was named). Fields are what the input weights make of
-an image; a circuit gets them from outside, other formats hold the weights too (`input_stage.py`).
+A design holds all that is exported, and all that checks the circuit afterwards: the effective
+parameters (those of a chip, if one was named). Fields are what the input weights make of an image;
+a circuit gets them from outside, other formats hold the weights too (`input_stage.py`).
 """
 
 from __future__ import annotations
@@ -29,23 +29,29 @@ from entrain.utils.tensor_file import read_tensors, write_tensors
 
 KIND = "design"
 FILE = "design.safetensors"
-MOST_IMAGES = 4096
-_MOST_OSCILLATORS = 1024
-_MOST_FIELDS = 2**20
-_MOST_WORK = 1e13  # products of one rollout: beyond, it would run for days
-_MOST_BYTES = 2**28  # of the file
-_LONGEST_TITLE = 80
-_LONGEST_NAME = 200  # of a class
-_SHARED = ("frequencies", "injection", "start")
+MAX_IMAGES = 4096
+_MAX_OSCILLATORS = 1024
+_MAX_FIELDS = 2**20
+_MAX_WORK = 1e13  # products of one rollout: beyond, it would run for days
+_MAX_BYTES = 2**28  # of the file
+_MAX_TITLE = 80
+_MAX_NAME = 200  # of a class
+DYNAMICS = ("mobility", "observation_time", "steps")
 
 
 @dataclass(frozen=True)
 class Design:
     """One network under the fields of M images, in float64.
 
-    `phase_model` has one lane: fields (1, M, N), couplings (1, N, N) and what else acts. The last
-    `outputs` oscillators are read. `target` says what it was exported to, and how (JSON values).
-    `front` makes the fields of raw inputs, for formats that hold it.
+    Args:
+        phase_model: Fields (1, M, N), couplings (1, N, N) and all else that acts.
+        dynamics: Mobility, observation time and Euler steps.
+        outputs: O, the last oscillators, which are read.
+        labels: Of the images, -1 if unknown.
+        class_names: Of the outputs.
+        model: The model's name.
+        target: The export format and its options as JSON values.
+        input_stage: Makes the fields of raw inputs, for formats that hold it.
     """
 
     phase_model: PhaseModel
@@ -55,7 +61,7 @@ class Design:
     class_names: tuple[str, ...]
     model: str = ""
     target: dict[str, Any] = field(default_factory=dict)
-    front: InputStage | None = None
+    input_stage: InputStage | None = None
 
     @property
     def images(self) -> int:
@@ -79,11 +85,15 @@ class Design:
 
     @property
     def title(self) -> str:
-        """The model's name as a comment may hold it: in one line, so that a name is no command."""
-        return re.sub(r"[^\w .-]", "_", self.model)[:_LONGEST_TITLE] or "network"
+        """The model's name as one line without special characters, safe in a comment."""
+        return re.sub(r"[^\w .-]", "_", self.model)[:_MAX_TITLE] or "network"
 
     def shared(self, name: str) -> np.ndarray | None:
-        """Frequencies, injection or start of every oscillator (N,), alike for all images."""
+        """Values of every oscillator (N,) that all images share; None if the network has none.
+
+        Args:
+            name: "frequencies", "injection" or "start".
+        """
         values = getattr(self.phase_model, name)
         return None if values is None else values[0, 0].numpy()
 
@@ -97,26 +107,37 @@ class Design:
         return reference.rollout(self.phase_model, self.dynamics)[0].numpy()
 
     def trajectory(self, parts: int, steps: int) -> np.ndarray:
-        """The phases at `parts` + 1 equal times from 0 to the end, (parts + 1, M, N), by `steps` or
-        more Euler steps in all."""
-        whole = self.dynamics
+        """The phases (parts + 1, M, N) at equally spaced times from 0 to the end.
+
+        Args:
+            parts: Intervals between these times.
+            steps: The least number of Euler steps in all.
+        """
         part = replace(
-            whole,
-            observation_time=whole.observation_time / parts,
+            self.dynamics,
+            observation_time=self.dynamics.observation_time / parts,
             steps=max(1, -(-steps // parts)),
         )
-        found = [self.phase_model.starts()]
+        phases = [self.phase_model.starts()]
         for _ in range(parts):
-            found.append(reference.rollout(replace(self.phase_model, start=found[-1]), part))
-        return torch.cat(found).numpy()
+            phases.append(reference.rollout(replace(self.phase_model, start=phases[-1]), part))
+        return torch.cat(phases).numpy()
 
     def scores(self, phases: np.ndarray) -> np.ndarray:
-        """cos(theta) of the outputs: (..., N) -> (..., O)."""
+        """cos(theta) of the outputs (..., O).
+
+        Args:
+            phases: theta (..., N).
+        """
         return readout(torch.as_tensor(phases), self.outputs).numpy()
 
     def under(self, fields: np.ndarray, start: np.ndarray | None = None) -> Design:
-        """The same network under other fields (M, N), from `start` (N,) where it is given; without
-        labels (-1)."""
+        """The same network under other fields, without labels (-1).
+
+        Args:
+            fields: b (M, N).
+            start: theta(0) (N,). Default: that of this design.
+        """
         b = torch.as_tensor(np.array(fields), dtype=torch.float64)
         if b.dim() != 2 or b.shape[1] != self.oscillators or not bool(b.isfinite().all()):
             raise InputError(
@@ -124,15 +145,21 @@ class Design:
             )
         model = replace(self.phase_model, fields=b[None])
         if start is not None:
-            begun = torch.as_tensor(np.array(start), dtype=torch.float64)
-            model = replace(model, start=begun.reshape(1, 1, self.oscillators))
-        return replace(self, phase_model=model, labels=(-1,) * len(b), front=None)
+            phases = torch.as_tensor(np.array(start), dtype=torch.float64)
+            model = replace(model, start=phases.reshape(1, 1, self.oscillators))
+        return replace(self, phase_model=model, labels=(-1,) * len(b), input_stage=None)
 
     def first(self, images: int) -> Design:
-        """The same with the first images only."""
-        kept = replace(self.phase_model, fields=self.phase_model.fields[:, :images])
-        front = None if self.front is None else replace(self.front, raw=self.front.raw[:images])
-        return replace(self, phase_model=kept, labels=self.labels[:images], front=front)
+        """The same network under the first images only.
+
+        Args:
+            images: Their number.
+        """
+        model = replace(self.phase_model, fields=self.phase_model.fields[:, :images])
+        stage = self.input_stage
+        if stage is not None:
+            stage = replace(stage, raw=stage.raw[:images])
+        return replace(self, phase_model=model, labels=self.labels[:images], input_stage=stage)
 
 
 def design_of(
@@ -142,110 +169,109 @@ def design_of(
     *,
     name: str = "",
     chip: Chip | None = None,
-    with_front: bool = False,
+    with_input_stage: bool = False,
 ) -> Design:
-    """The design of a model, or of what `chip` makes of it, under some images; `with_front` with
-    what makes fields of these."""
+    """The design of a model under test images.
+
+    Args:
+        model: A trained model.
+        pixels: The images (M, D) or (M, rows, columns), or features.
+        labels: Of the images (M,).
+        name: The model's name in comments.
+        chip: Export the network as this chip realises it. Default: the ideal network.
+        with_input_stage: Include preprocessing and input weights, which ONNX needs.
+    """
     inputs = model.inputs(pixels).double()
-    realised = Realised(model.one_run().map(Tensor.double))
+    realised = Realised(model.batched_parameters().map(Tensor.double))
     if chip is not None:
         realised = on_chips(realised.parameters, chip.hardware, [chip.seed])
     if realised.delay:
         raise InputError("a delay of the couplings cannot be exported")
-    found, front = realised.phase_model(inputs), None
-    if with_front:
+    stage = None
+    if with_input_stage:
         if realised.field_changes:
             raise InputError("this chip changes fields by more than input weights: not in onnx")
         p = realised.parameters.map(lambda tensor: tensor.detach().cpu())
-        levels = _levels(model, pixels)
-        front = input_stage_of(levels, model.preprocessing, p.input_weights[0], p.biases[0])
+        levels = np.asarray(pixels)
+        if isinstance(model.preprocessing, Preprocessing):
+            levels = grey_levels(levels, model.preprocessing.pixel_max)
+        stage = input_stage_of(levels, model.preprocessing, p.input_weights[0], p.biases[0])
     return Design(
-        found.map(lambda tensor: tensor.detach().cpu()),
+        realised.phase_model(inputs).map(lambda tensor: tensor.detach().cpu()),
         model.network.dynamics,
         model.network.outputs,
         tuple(int(label) for label in labels),
         model.class_names,
         name,
-        front=front,
+        input_stage=stage,
     )
 
 
-def _levels(model: Model, pixels: np.ndarray) -> np.ndarray:
-    """Pixels as grey levels up to the largest one; features as they are."""
-    if isinstance(model.preprocessing, Preprocessing):
-        return grey_levels(np.asarray(pixels), model.preprocessing.pixel_max)
-    return np.asarray(pixels)
-
-
 def write_design(folder: Path, design: Design) -> None:
-    """Keep a design in its folder."""
-    dynamics = design.dynamics
-    header = {
-        "mobility": dynamics.mobility,
-        "observation_time": dynamics.observation_time,
-        "steps": dynamics.steps,
+    """Write the file of a design into its folder."""
+    header = {name: getattr(design.dynamics, name) for name in DYNAMICS} | {
         "outputs": design.outputs,
         "labels": list(design.labels),
         "class_names": list(design.class_names),
         "model": design.model,
         "target": design.target,
     }
-    front = {} if design.front is None else design.front.tensors()
-    write_tensors(folder / FILE, KIND, design.phase_model.tensors() | front, header)
+    stage = {} if design.input_stage is None else design.input_stage.tensors()
+    write_tensors(folder / FILE, KIND, design.phase_model.tensors() | stage, header)
 
 
 def read_design(folder: Path) -> Design:
     """The design of a folder that `entrain export` wrote."""
+    path = folder / FILE
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; expected one that entrain export wrote")
-    if not (folder / FILE).is_file():
+    if not path.is_file():
         raise InputError(f"{folder}: has no {FILE}; expected a folder that entrain export wrote")
-    if (folder / FILE).stat().st_size > _MOST_BYTES:
-        raise InputError(f"{folder / FILE}: larger than 256 MiB, which no design is")
-    tensors, header = read_tensors(folder / FILE, KIND)
+    if path.stat().st_size > _MAX_BYTES:
+        raise InputError(f"{path}: larger than 256 MiB, the most that a design may take")
+    tensors, header = read_tensors(path, KIND)
     try:
         if any(tensor.dtype not in (torch.float32, torch.float64) for tensor in tensors.values()):
             raise InputError("numbers must be float32 or float64")
-        doubles = {name: tensor.double() for name, tensor in tensors.items()}
-        numbers, front = split_input_stage(doubles)
+        acting, stage = split_input_stage({k: tensor.double() for k, tensor in tensors.items()})
         design = Design(
-            PhaseModel(**numbers),
-            Dynamics(*(header[n] for n in ("mobility", "observation_time", "steps"))),
+            PhaseModel(**acting),
+            Dynamics(*(header[name] for name in DYNAMICS)),
             int(header["outputs"]),
             tuple(int(label) for label in header["labels"]),
-            tuple(str(each) for each in header["class_names"]),
+            tuple(str(name) for name in header["class_names"]),
             str(header["model"]),
             dict(header["target"]),
-            front,
+            stage,
         )
         check_design(design)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise InputError(f"{folder / FILE}: not a readable design ({reason(error)})") from error
+        raise InputError(f"{path}: not a readable design ({reason(error)})") from error
     return design
 
 
 def check_design(design: Design) -> None:
-    """Refuse sizes beyond any use, shapes that do not go together, and numbers that are none."""
+    """Raise for oversized designs, inconsistent shapes and numbers that are not finite."""
     model = design.phase_model
-    lanes, images, n = model.fields.shape
-    sizes = 1 <= images <= MOST_IMAGES and 1 <= design.outputs <= n <= _MOST_OSCILLATORS
-    if lanes != 1 or not sizes or images * n > _MOST_FIELDS:
+    runs, images, n = model.fields.shape
+    sizes = 1 <= images <= MAX_IMAGES and 1 <= design.outputs <= n <= _MAX_OSCILLATORS
+    if runs != 1 or not sizes or images * n > _MAX_FIELDS:
         raise InputError(
-            f"fields of shape {tuple(model.fields.shape)}; expected up to {MOST_IMAGES:,} images "
-            f"and {_MOST_OSCILLATORS:,} oscillators, and {_MOST_FIELDS:,} fields"
+            f"fields of shape {tuple(model.fields.shape)}; expected up to {MAX_IMAGES:,} images "
+            f"and {_MAX_OSCILLATORS:,} oscillators, and {_MAX_FIELDS:,} fields"
         )
-    if float(images) * n * n * design.dynamics.steps > _MOST_WORK:
+    if float(images) * n * n * design.dynamics.steps > _MAX_WORK:
         raise InputError(f"{images} images, {n} oscillators and {design.dynamics.steps} steps")
-    wanted = {"fields": (1, images, n), "couplings": (1, n, n), "lag": (1,), "harmonic": (1, 2)}
-    wanted |= dict.fromkeys(_SHARED, (1, 1, n))
+    shapes = {"fields": (1, images, n), "couplings": (1, n, n), "lag": (1,), "harmonic": (1, 2)}
     for name, tensor in model.tensors().items():
-        if tuple(tensor.shape) != wanted[name] or not bool(tensor.isfinite().all()):
+        shape = shapes.get(name, (1, 1, n))
+        if tuple(tensor.shape) != shape or not bool(tensor.isfinite().all()):
             raise InputError(f"{name} of shape {tuple(tensor.shape)}, or not finite")
     if len(design.labels) != images or len(design.class_names) != design.outputs:
-        raise InputError("labels or class names of another number")
+        raise InputError("the number of labels or class names differs from images or outputs")
     if not all(-1 <= label < design.outputs for label in design.labels):
         raise InputError(f"labels beyond the {design.outputs} classes")
-    if max(map(len, design.class_names)) > _LONGEST_NAME:
-        raise InputError(f"a class name of more than {_LONGEST_NAME} characters")
-    if design.front is not None:
-        design.front.check(images, n)
+    if max(map(len, design.class_names)) > _MAX_NAME:
+        raise InputError(f"a class name of more than {_MAX_NAME} characters")
+    if design.input_stage is not None:
+        design.input_stage.check(images, n)

@@ -1,4 +1,4 @@
-"""Running an exported core in Verilator or Icarus Verilog, and putting it through Yosys."""
+"""Simulation of an exported core in Verilator or Icarus Verilog, and synthesis by Yosys."""
 
 from __future__ import annotations
 
@@ -21,69 +21,67 @@ _SYNTHESIS = {
     "ice40": "synth_ice40 -top entrain_top -json ice40.json",
     "xilinx": "synth_xilinx -family xc7 -top entrain_top",
 }
-_HARMLESS = "Warning: Resizing cell port"  # Yosys's own, where a memory is narrower than its block
+_HARMLESS = "Warning: Resizing cell port"  # of Yosys, if a memory is narrower than its block
 
 
 def simulator() -> Simulator:
-    """Verilator where it is installed, Icarus otherwise."""
-    for found in ("verilator", "iverilog"):
-        if shutil.which(found) is not None:
-            return found
+    """Verilator if it is installed, otherwise Icarus Verilog."""
+    for name in ("verilator", "iverilog"):
+        if shutil.which(name) is not None:
+            return name
     raise InputError(
         "neither verilator nor iverilog is installed; on Debian and Ubuntu: apt-get install "
         "verilator, or iverilog, which is smaller and slower"
     )
 
 
-def simulate(folder: Path, scratch: Path, chosen: Simulator) -> np.ndarray:
-    """Run the testbench; of each image its verdict, cycles and phases (M, 2 + N)."""
-    _copied(folder, scratch)
-    if chosen == "verilator":
+def simulate(folder: Path, scratch: Path, name: Simulator) -> np.ndarray:
+    """Verdict, cycles and phases of each image (M, 2 + N), from the testbench."""
+    _copy_files(folder, scratch)
+    if name == "verilator":
         build = [program("verilator"), "--binary", "--timing", "-O3", "-Wno-fatal", "-Wno-WIDTH"]
-        build += ["--top-module", "testbench", "-o", "sim", TESTBENCH, CORE]
-        runs = [build, ["./obj_dir/sim"]]
+        run([*build, "--top-module", "testbench", "-o", "sim", TESTBENCH, CORE], scratch)
+        run(["./obj_dir/sim"], scratch)
     else:
-        build = [program("iverilog"), "-g2005", "-o", "sim", TESTBENCH, CORE]
-        runs = [build, [program("vvp"), "sim"]]
-    for command in runs:
-        run(command, scratch)
+        run([program("iverilog"), "-g2005", "-o", "sim", TESTBENCH, CORE], scratch)
+        run([program("vvp"), "sim"], scratch)
     return np.loadtxt(scratch / RESULTS, dtype=np.int64, ndmin=2)
 
 
 def synthesise(
     folder: Path, scratch: Path, families: Sequence[str] = tuple(_SYNTHESIS)
 ) -> dict[str, Any]:
-    """What the core takes: cells by Yosys for iCE40 and Xilinx 7, and where nextpnr finds room on
-    an iCE40 HX8K its share and the highest frequency."""
-    _copied(folder, scratch)
-    found: dict[str, Any] = {"warnings": []}
+    """Cells of the core by Yosys for iCE40 and Xilinx 7, and its share of an iCE40 HX8K and
+    highest frequency by nextpnr, if it fits."""
+    _copy_files(folder, scratch)
+    result: dict[str, Any] = {"warnings": []}
     for family in families:
         command = _SYNTHESIS[family]
         script = f"read_verilog {CORE} {TOP}; {command}; tee -o {family}.txt stat -json"
-        said = run([program("yosys"), "-p", script], scratch)
-        lines = {line for line in said.splitlines() if line.startswith("Warning:")}
-        found["warnings"] += sorted(line for line in lines if not line.startswith(_HARMLESS))
-        found[family] = _cells((scratch / f"{family}.txt").read_text())
-    found["nextpnr"] = _place(scratch) if "ice40" in families else None
-    return found
+        output = run([program("yosys"), "-p", script], scratch)
+        lines = {line for line in output.splitlines() if line.startswith("Warning:")}
+        result["warnings"] += sorted(line for line in lines if not line.startswith(_HARMLESS))
+        result[family] = _cells((scratch / f"{family}.txt").read_text())
+    result["nextpnr"] = _place(scratch) if "ice40" in families else None
+    return result
 
 
-def _copied(folder: Path, scratch: Path) -> None:
-    """The design's files beside what programs write."""
+def _copy_files(folder: Path, scratch: Path) -> None:
+    """Copy the design's files to where programs write theirs."""
     for path in folder.iterdir():
         if path.suffix in (".v", ".vh", ".hex"):
             shutil.copy(path, scratch / path.name)
 
 
 def _cells(text: str) -> dict[str, int]:
-    """Cells by type, of the whole design."""
+    """Cells of the design by type."""
     values = json.loads(text[text.index("{") :])
     cells: dict[str, int] = values["design"]["num_cells_by_type"]
     return dict(sorted(cells.items(), key=lambda item: -item[1]))
 
 
 def _place(scratch: Path) -> dict[str, Any] | None:
-    """Place and route on an iCE40 HX8K; None where it does not fit."""
+    """Share and frequency after place and route on an iCE40 HX8K; None if it does not fit."""
     command = [program("nextpnr-ice40"), "--hx8k", "--package", "ct256", "--json", "ice40.json"]
     command += ["--pcf-allow-unconstrained", "--seed", "1"]
     try:
@@ -95,5 +93,5 @@ def _place(scratch: Path) -> dict[str, Any] | None:
     return {
         "device": "iCE40 HX8K",
         "megahertz": float(speeds[-1]) if speeds else None,
-        "used": {name: [int(part), int(whole)] for name, part, whole in used},
+        "used": {name: [int(count), int(total)] for name, count, total in used},
     }

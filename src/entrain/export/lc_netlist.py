@@ -7,12 +7,12 @@ Each oscillator is a tank (C, L) with a negative conductance; with y = i_L sqrt(
 which settles at v = cos(w t + theta), y = sin(w t + theta), an amplitude of 1 V. A current of the
 fundamental g cos(w t + theta_j) into it turns theta_i by (g / 2 C) sin(theta_j - theta_i) on
 average over a cycle, so that a coupling is a transconductance 2 C mu J_ij / T (T: seconds of one
-unit of time), and a field one of 2 C mu b_i / T from a reference oscillator of the same kind, whose
-phase is what all others are measured against: its shift of frequency is everybody's. A natural
-frequency detunes the tank. Amplitudes recover at the rate g1 / C.
+unit of time), and a field one of 2 C mu b_i / T from an equal reference oscillator, against which
+all phases are measured: it has the same shift of frequency as all others. A natural frequency
+detunes the tank. Amplitudes recover at the rate g1 / C.
 
 `levelled`: the conductance is controlled by the amplitude, level = v^2 + y^2, and transconductors
-are driven by a limited copy of the voltage, tanh(4 v) times what makes its fundamental 1 V at 1 V.
+are driven by a limited copy of the voltage, tanh(4 v) scaled to a fundamental of 1 V at 1 V.
 
 `cubic`: level = (4/3) v^2, van der Pol's oscillator, and transconductors are linear. Its third
 harmonic slows it by (g1 / w C)^2 A^4 / 16, and every coupling is proportional to the amplitude of
@@ -28,11 +28,16 @@ import numpy as np
 
 from entrain.export.components import parts
 from entrain.export.design import Design
-from entrain.export.spice import Spice, number
+from entrain.export.targets import Spice
 from entrain.utils.errors import InputError
 
 REFERENCE = "ref"
 _STEEPNESS = 4.0  # of a limiter, at 1 V
+
+
+def number(value: float) -> str:
+    """A value as netlists have it."""
+    return f"{value:.12g}"
 
 
 def fundamental(steepness: float = _STEEPNESS) -> float:
@@ -47,8 +52,8 @@ def lc_network(design: Design, spice: Spice) -> str:
     for name in ("injection", "lag", "harmonic"):
         if getattr(model, name) is not None:
             raise InputError(
-                f"the network has {name}, which an lc netlist does not build; export its equations "
-                "at the level phase"
+                f"the network has {name}, which an lc netlist does not support; export its "
+                "equations at the level phase"
             )
     c, unit = spice.capacitance, spice.unit(design)
     strength = 2.0 * c * design.dynamics.mobility / unit  # siemens for J = 1
@@ -57,45 +62,45 @@ def lc_network(design: Design, spice: Spice) -> str:
     omegas = np.full(n, omega) if detuning is None else omega + detuning / unit
     if omegas.min() <= 0.1 * omega:
         raise InputError("natural frequencies are as large as the carrier; export more cycles")
-    made = parts(spice, np.array([*omegas, omega]))
+    components = parts(spice, np.array([*omegas, omega]))
     lines = [
         f"* {n} oscillators and a reference, {spice.frequency:g} Hz, {spice.cycles:g} cycles",
         f".param g1={number(2.0 * c * spice.rate(design) / unit)} gm={number(strength)}",
-        *_shared(spice),
+        _parameters(spice),
     ]
     starts = [*design.start, 0.0]
     for k, name in enumerate([*map(str, range(n)), REFERENCE]):
         start = starts[k]
-        tank, coil = made.capacitors[k], made.inductors[k]
-        current = math.sin(start) * math.sqrt(tank / coil)  # of the inductor: w C sin(theta) at 1 V
+        farads, henries = components.capacitors[k], components.inductors[k]
+        current = math.sin(start) * math.sqrt(farads / henries)  # w C sin(theta) at 1 V
         lines += [
             f"* oscillator {name}",
-            f"C{name} n{name} 0 {number(tank)} ic={number(math.cos(start))}",
-            f"L{name} n{name} m{name} {number(coil)} ic={number(current)}",
+            f"C{name} n{name} 0 {number(farads)} ic={number(math.cos(start))}",
+            f"L{name} n{name} m{name} {number(henries)} ic={number(current)}",
             f"Vsense{name} m{name} 0 0",
-            *_active(spice, name, made.linear[k], made.level[k]),
+            *_active(spice, name, components.linear[k], components.level[k]),
         ]
     driver = "l" if spice.oscillator == "levelled" else "n"
     lines.append("* fields: injection from the reference")
-    for i, factor in enumerate(made.injections):
+    for i, factor in enumerate(components.injections):
         lines.append(f"Gf{i} 0 n{i} {driver}{REFERENCE} 0 {_times(f'gm*b{i}', factor)}")
     lines.append("* couplings: transconductors")
     for i, row in enumerate(design.couplings):
-        values = strength * row * made.transconductors[i]
+        values = strength * row * components.transconductors[i]
         lines += [f"G{i}_{j} 0 n{i} {driver}{j} 0 {number(values[j])}" for j in np.flatnonzero(row)]
     return "\n".join([*lines, ""])
 
 
-def _shared(spice: Spice) -> list[str]:
-    """Parameters that all oscillators have alike."""
+def _parameters(spice: Spice) -> str:
+    """The parameters that all oscillators share."""
     if spice.oscillator == "cubic":
-        return [f".param level={number(4.0 / 3.0)}"]
+        return f".param level={number(4.0 / 3.0)}"
     ohms = 1.0 / (2.0 * math.pi * spice.frequency * spice.capacitance)
-    return [f".param level=1 z={number(ohms)} limited={number(1.0 / fundamental())}"]
+    return f".param level=1 z={number(ohms)} limited={number(1.0 / fundamental())}"
 
 
 def _active(spice: Spice, name: str, linear: float, level: float) -> list[str]:
-    """The negative conductance of an oscillator and, where it has one, its limiter: a current into
+    """The negative conductance of an oscillator and its limiter, if it has one: a current into
     1 ohm, since a voltage source would add an unknown."""
     v, gain, depth = f"v(n{name})", _times("g1", linear), _times("level", level)
     if spice.oscillator == "cubic":
@@ -109,5 +114,5 @@ def _active(spice: Spice, name: str, linear: float, level: float) -> list[str]:
 
 
 def _times(name: str, factor: float) -> str:
-    """A parameter with the tolerance of one component."""
+    """A parameter times the factor of one component."""
     return f"{{{name}}}" if factor == 1.0 else f"{{{name}*{number(factor)}}}"

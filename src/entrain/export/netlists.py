@@ -1,15 +1,25 @@
-"""Every file of a SPICE export: the network, and one netlist with the fields of each image."""
+r"""The files of a SPICE export: the network, and one netlist with the fields of each image.
+
+At the level `phase` the network is its equations: one capacitor for each oscillator, whose voltage
+is the phase (1 V is 1 rad), and one behavioural current source that charges it,
+
+    C dV_i/dt = (C / T) [ drift of theta_i ],
+
+where T is one unit of the network's time in seconds. `lc_netlist.py` has the level `lc`.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from entrain.export.design import Design
-from entrain.export.lc_netlist import REFERENCE, lc_network
-from entrain.export.phase_netlist import phase_network
-from entrain.export.spice import Spice, number
+from entrain.export.lc_netlist import REFERENCE, lc_network, number
+from entrain.export.targets import Spice
 
 NETWORK = "network.inc"
+_TERMS_PER_LINE = 6
 POINTS_PER_CYCLE = 60
-PHASE_POINTS = 400  # largest step of the phase level: the observation time by this
+PHASE_POINTS = 400  # least points of the observation time at the phase level
 
 
 def image_file(image: int) -> str:
@@ -18,7 +28,7 @@ def image_file(image: int) -> str:
 
 
 def netlists(design: Design, spice: Spice) -> dict[str, str]:
-    """Every file of the export by name: the network, and one netlist with fields per image."""
+    """The files of the export by name."""
     network = phase_network if spice.level == "phase" else lc_network
     files = {NETWORK: network(design, spice)}
     for image in range(design.images):
@@ -27,25 +37,59 @@ def netlists(design: Design, spice: Spice) -> dict[str, str]:
 
 
 def _image(design: Design, spice: Spice, image: int) -> str:
-    """Title, fields, network, and how long it runs."""
+    """Title, fields, network and duration of one simulation."""
     fields = [f".param b{i}={number(b)}" for i, b in enumerate(design.fields[image])]
     if spice.level == "phase":
         stop, step = spice.duration(), spice.duration() / PHASE_POINTS
-        saved = [f"v(p{i})" for i in range(design.oscillators)]
+        vectors = [f"v(p{i})" for i in range(design.oscillators)]
     else:
         cycle = 1.0 / spice.frequency
         stop, step = spice.duration() + 0.5 * cycle, cycle / POINTS_PER_CYCLE
         names = [*map(str, range(design.oscillators)), REFERENCE]
-        saved = [*(f"v(n{name})" for name in names), f"i(vsense{REFERENCE})"]
+        vectors = [*(f"v(n{name})" for name in names), f"i(vsense{REFERENCE})"]
     return "\n".join(
         [
             f"* {design.title}, image {image}, label {design.labels[image]}",
             *fields,
             f".include {NETWORK}",
             ".options method=trap reltol=1e-5 abstol=1e-15 vntol=1e-9 chgtol=1e-18 maxord=2",
-            *(f".save {name}" for name in saved),
+            *(f".save {name}" for name in vectors),
             f".tran {number(step)} {number(stop)} 0 {number(step)} uic",
             ".end",
             "",
         ]
     )
+
+
+def phase_network(design: Design, spice: Spice) -> str:
+    """The drift of every phase as a current into its capacitor."""
+    model, mu = design.phase_model, design.dynamics.mobility
+    lag = 0.0 if model.lag is None else float(model.lag[0])
+    harmonic = (0.0, 0.0) if model.harmonic is None else tuple(model.harmonic[0].tolist())
+    frequencies, injection = design.shared("frequencies"), design.shared("injection")
+    capacitance = spice.capacitance
+    lines = [
+        f"* {design.oscillators} oscillators, phases as voltages: 1 V is 1 rad",
+        f".param gain={number(capacitance / spice.unit(design))}",
+    ]
+    for i, row in enumerate(design.couplings):
+        terms = [f"-{number(mu)}*{{b{i}}}*sin(v(p{i}))"]
+        if frequencies is not None:
+            terms.append(f"{frequencies[i]:+.12g}")
+        if injection is not None:
+            terms.append(f"{-2.0 * mu * injection[i]:+.12g}*sin(2*v(p{i}))")
+        for j in np.flatnonzero(row):
+            angle = f"v(p{i})-v(p{j})"
+            shifted = f"{angle}{lag:+.12g}" if lag else angle
+            terms.append(f"{-mu * row[j]:+.12g}*sin({shifted})")
+            for function, size in zip(("sin", "cos"), harmonic, strict=True):
+                if size:
+                    terms.append(f"{-mu * row[j] * size:+.12g}*{function}(2*({angle}))")
+        lines += [
+            f"C{i} p{i} 0 {number(capacitance)} ic={number(design.start[i])}",
+            f"B{i} 0 p{i} i={{gain}}*(",
+        ]
+        for k in range(0, len(terms), _TERMS_PER_LINE):
+            lines.append(f"+ {' '.join(terms[k : k + _TERMS_PER_LINE])}")
+        lines.append("+ )")
+    return "\n".join([*lines, ""])

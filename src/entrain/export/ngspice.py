@@ -1,4 +1,4 @@
-"""Running netlists in ngspice, and phases from what it wrote."""
+"""Phases of netlists simulated in ngspice."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from entrain.export.design import Design
 from entrain.export.lc_netlist import REFERENCE
 from entrain.export.netlists import image_file, netlists
 from entrain.export.simulators import program, run
-from entrain.export.spice import Spice
+from entrain.export.targets import Spice
 from entrain.utils.errors import InputError
 from entrain.utils.threads import cpu_share
 
 Progress = Callable[[float], None]
-TIMES = 50  # at which phases are told, after t = 0
+TIMES = 50  # of the phases, after t = 0
 
 
 def run_image(folder: Path, image: int, scratch: Path) -> dict[str, np.ndarray]:
-    """Simulate one image's netlist; every saved vector by name, and `time`."""
+    """The saved vectors of one image's netlist by name, and `time`."""
     raw = (scratch / f"{image}.raw").resolve()
     netlist = folder / image_file(image)
     run([program("ngspice"), "-b", "-r", str(raw), netlist.name], folder, str(netlist))
     if not raw.exists():
-        raise InputError(f"{netlist}: ngspice failed without a word: nothing was simulated")
+        raise InputError(f"{netlist}: ngspice failed without an error message")
     try:
         return read_raw(raw)
     finally:
@@ -37,8 +37,8 @@ def run_image(folder: Path, image: int, scratch: Path) -> dict[str, np.ndarray]:
 def read_raw(path: Path) -> dict[str, np.ndarray]:
     """The vectors of a binary raw file of real numbers."""
     content = path.read_bytes()
-    head, mark, body = content.partition(b"Binary:\n")
-    if not mark:
+    head, separator, body = content.partition(b"Binary:\n")
+    if not separator:
         raise InputError(f"{path}: not a binary raw file of ngspice")
     lines = head.decode("ascii", "replace").splitlines()
     settings = dict(line.split(":", 1) for line in lines if ":" in line and line[0] != "\t")
@@ -55,77 +55,62 @@ def simulate(
     times: int = TIMES,
     at_once: int | None = None,
     on_progress: Progress | None = None,
+    folder: Path | None = None,
 ) -> np.ndarray:
-    """Phases (times + 1, M, N) at equal times from 0 to the end of M runs in ngspice, one under
-    each of the design's fields (`Design.under` gives it others).
+    """Phases (times + 1, M, N) of M simulations in ngspice, at equally spaced times.
 
-    The device is a function of `spice` alone: its components are those of the chip `spice.seed`,
-    for all runs and in every call. 26 oscillators over 100 cycles take about a second of one core;
-    `at_once` runs go side by side, by default one on each core.
+    The components are a function of `spice` alone: those of the chip `spice.seed`, in every
+    simulation and every call. 26 oscillators over 100 cycles take about a second of one core.
+
+    Args:
+        design: The network under M fields; `Design.under` replaces these.
+        spice: Options of the netlists.
+        times: Intervals between the times, from 0 to the end.
+        at_once: Simulations in parallel. Default: one per core.
+        on_progress: Called with the completed fraction.
+        folder: Existing netlists of this design. Default: new ones.
     """
-    with tempfile.TemporaryDirectory(prefix="entrain-ngspice-") as name:
-        folder = Path(name)
-        for each, text in netlists(design, spice).items():
-            (folder / each).write_text(text, encoding="utf-8")
-        return run_images(
-            folder, design, spice, folder, times=times, at_once=at_once, on_progress=on_progress
-        )
-
-
-def run_images(
-    folder: Path,
-    design: Design,
-    spice: Spice,
-    scratch: Path,
-    *,
-    times: int = TIMES,
-    at_once: int | None = None,
-    on_progress: Progress | None = None,
-) -> np.ndarray:
-    """The netlists of a folder, all images of the design: phases (times + 1, M, N)."""
+    grid = np.linspace(0.0, spice.duration(), times + 1)
     done = 0
+    with tempfile.TemporaryDirectory(prefix="entrain-ngspice-") as scratch:
+        source = folder or Path(scratch)
+        if folder is None:
+            for name, text in netlists(design, spice).items():
+                (source / name).write_text(text, encoding="utf-8")
 
-    def one(image: int) -> np.ndarray:
-        nonlocal done
-        found = traces(design, spice, run_image(folder, image, scratch), times)
-        done += 1
-        if on_progress is not None:
-            on_progress(done / design.images)
-        return found
+        def simulate_image(image: int) -> np.ndarray:
+            nonlocal done
+            phases = phases_of(design, spice, run_image(source, image, Path(scratch)), grid)
+            done += 1
+            if on_progress is not None:
+                on_progress(done / design.images)
+            return phases
 
-    with ThreadPoolExecutor(at_once or cpu_share()) as pool:
-        return np.stack(list(pool.map(one, range(design.images))), 1)
+        with ThreadPoolExecutor(at_once or cpu_share()) as pool:
+            return np.stack(list(pool.map(simulate_image, range(design.images))), 1)
 
 
-def traces(
-    design: Design, spice: Spice, found: dict[str, np.ndarray], count: int = TIMES
+def phases_of(
+    design: Design, spice: Spice, vectors: dict[str, np.ndarray], times: np.ndarray
 ) -> np.ndarray:
-    """Phases (count + 1, N) at equal times from 0 to the end, from simulated voltages."""
-    times = np.linspace(0.0, spice.duration(), count + 1)
-    if spice.level == "phase":
-        columns = [
-            np.interp(times, found["time"], found[f"v(p{i})"]) for i in range(design.oscillators)
-        ]
-        return np.stack(columns, 1)
-    return demodulated(design, spice, found, times)
+    """Phases (T, N) at `times`, from simulated voltages and currents.
 
-
-def demodulated(
-    design: Design, spice: Spice, found: dict[str, np.ndarray], times: np.ndarray
-) -> np.ndarray:
-    """Phases against the reference oscillator: means over a cycle around each time.
-
-    With v = cos(p + theta), and the reference's voltage cos(p) and inductor current sin(p), each
-    divided by its own size, the means go as cos(theta) and -sin(theta). Continuous over the times.
+    LC oscillators are demodulated against the reference, by means over a cycle around each time.
+    With v = cos(p + theta), and the reference's voltage cos(p) and inductor current sin(p), both
+    divided by their standard deviations, the means are proportional to cos(theta) and -sin(theta).
     """
-    voltage, current = found[f"v(n{REFERENCE})"], found[f"i(vsense{REFERENCE})"]
-    voltage, current = (each / each.std() for each in (voltage, current))
+    t, result = vectors["time"], np.empty((len(times), design.oscillators))
+    if spice.level == "phase":
+        for i in range(design.oscillators):
+            result[:, i] = np.interp(times, t, vectors[f"v(p{i})"])
+        return result
+    voltage, current = vectors[f"v(n{REFERENCE})"], vectors[f"i(vsense{REFERENCE})"]
+    references = voltage / voltage.std(), current / current.std()
     half = 0.5 / spice.frequency
-    t, result = found["time"], np.empty((len(times), design.oscillators))
     for i in range(design.oscillators):
-        v = found[f"v(n{i})"]
-        along, across = (_means(t, v * part, times, half) for part in (voltage, current))
-        result[:, i] = np.unwrap(np.arctan2(-across, along))
+        v = vectors[f"v(n{i})"]
+        cosine, sine = (_means(t, v * reference, times, half) for reference in references)
+        result[:, i] = np.unwrap(np.arctan2(-sine, cosine))
     return result
 
 

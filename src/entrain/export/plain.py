@@ -1,15 +1,15 @@
-r"""A network as plain numbers: for a simulator, a board or a paper of somebody else's.
+r"""A network as JSON and NumPy arrays, for other simulators, boards and papers.
 
-`network.json` has graph, units, numbers and test vectors in words and lists, `network.npz` the same
-arrays for NumPy. The schema, N oscillators, M images, the last O oscillators read:
+`network.json` has graph, units, parameters and test vectors, `network.npz` the same arrays for
+NumPy. The schema, N oscillators, M images, the last O oscillators read:
 
     format, version          "entrain network", 1
     equation                 the drift in words
     dynamics                 mobility, observation_time, steps (explicit Euler)
     oscillators, outputs     N, O
     couplers                 [i, j, J_ij, J_ji] of every pair that is coupled
-    frequencies, injection, start   N numbers each, where the network has them (start: always)
-    lag, harmonic            one number, and two, where the network has them
+    frequencies, injection, start   N numbers each, if the network has them (start: always)
+    lag, harmonic            one number, and two, if the network has them
     class_names              O words
     test_vectors             of each image: label, fields (N), phases (N) and scores (O) at the end
 """
@@ -18,16 +18,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from entrain.export.design import Design
+from entrain.export.design import DYNAMICS, Design
 from entrain.utils.errors import InputError
 from entrain.utils.files import strict_json
 
-_AT_ONCE = 2**22  # differences of phases
+_BATCH = 2**22  # differences of phases
 JSON, NUMPY = "network.json", "network.npz"
 _EQUATION = (
     "d theta_i/dt = w_i - mu [ b_i sin(theta_i) + sum_j J_ij g(theta_i - theta_j) "
@@ -36,63 +35,48 @@ _EQUATION = (
 )
 
 
-@dataclass(frozen=True)
-class Plain:
-    """Plain formats: nothing to choose."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As a design keeps it."""
-        return {"to": "plain"}
-
-
 def plain_files(design: Design) -> dict[str, bytes]:
     """Both files by name."""
-    return {
-        JSON: (strict_json(description(design), 1) + "\n").encode(),
-        NUMPY: _archive(design),
-    }
+    text = strict_json(description(design), 1) + "\n"
+    return {JSON: text.encode(), NUMPY: _archive(design)}
 
 
 def description(design: Design) -> dict[str, Any]:
-    """The schema's values."""
+    """The values of the schema."""
     matrix, phases = design.couplings, design.phases()
     first, second = np.nonzero(np.triu((matrix != 0) | (matrix.T != 0), 1))
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "format": "entrain network",
         "version": 1,
         "model": design.model,
         "equation": _EQUATION,
-        "dynamics": {
-            "mobility": design.dynamics.mobility,
-            "observation_time": design.dynamics.observation_time,
-            "steps": design.dynamics.steps,
-        },
+        "dynamics": {name: getattr(design.dynamics, name) for name in DYNAMICS},
         "oscillators": design.oscillators,
         "outputs": design.outputs,
         "class_names": list(design.class_names),
         "start": design.start.tolist(),
     }
     for name in ("frequencies", "injection"):
-        if (values := design.shared(name)) is not None:
-            found[name] = values.tolist()
+        if (array := design.shared(name)) is not None:
+            values[name] = array.tolist()
     for name in ("lag", "harmonic"):
-        if (values := getattr(design.phase_model, name)) is not None:
-            found[name] = values[0].tolist()
-    found["couplers"] = [
+        if (tensor := getattr(design.phase_model, name)) is not None:
+            values[name] = tensor[0].tolist()
+    values["couplers"] = [
         [int(i), int(j), float(matrix[i, j]), float(matrix[j, i])]
         for i, j in zip(first, second, strict=True)
     ]
-    found["test_vectors"] = [
+    values["test_vectors"] = [
         {"label": label, "fields": b.tolist(), "phases": end.tolist(), "scores": cos.tolist()}
         for label, b, end, cos in zip(
             design.labels, design.fields, phases, design.scores(phases), strict=True
         )
     ]
-    return found
+    return values
 
 
 def _archive(design: Design) -> bytes:
-    """Arrays by the names of the schema; couplings as a matrix."""
+    """The .npz file: arrays by the names of the schema, couplings as a matrix."""
     model, phases = design.phase_model, design.phases()
     arrays = {
         name: tensor[0, 0].numpy() if name in ("frequencies", "injection") else tensor[0].numpy()
@@ -108,31 +92,32 @@ def _archive(design: Design) -> bytes:
         "steps": np.array(design.dynamics.steps),
     }
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:  # as np.savez, but for the time of day
+    with zipfile.ZipFile(content, "w") as archive:  # as np.savez, without the time of day
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w") as entry:
                 np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
     return content.getvalue()
 
 
-def recomputed(values: dict[str, Any], design: Design) -> np.ndarray:
-    """The phases at the end (M, N) from a description alone, by plain NumPy; `design` says how
-    large it may be."""
+def recompute(values: dict[str, Any], design: Design) -> np.ndarray:
+    """The phases at the end (M, N) from a description, by plain NumPy; a description of another
+    size than `design` is an error."""
     n, dynamics = int(values["oscillators"]), values["dynamics"]
     mu, steps = dynamics["mobility"], int(dynamics["steps"])
-    found, wanted = (n, steps), (design.oscillators, design.dynamics.steps)
-    if found != wanted or len(values["test_vectors"]) != design.images:
-        raise InputError(f"{n} oscillators, {steps} steps: not those of the design beside it")
+    sizes = n, steps, len(values["test_vectors"])
+    if sizes != (design.oscillators, design.dynamics.steps, design.images):
+        raise InputError(f"{n} oscillators, {steps} steps: not those of the design in this folder")
     matrix = np.zeros((n, n))
     for i, j, ij, ji in values["couplers"]:
         matrix[int(i), int(j)], matrix[int(j), int(i)] = ij, ji
-    fields = np.array([each["fields"] for each in values["test_vectors"]], dtype=np.float64)
+    fields = np.array([vector["fields"] for vector in values["test_vectors"]], dtype=np.float64)
     w, s = (np.array(values.get(name, [0.0] * n)) for name in ("frequencies", "injection"))
     lag, (c, d) = values.get("lag", 0.0), values.get("harmonic", (0.0, 0.0))
     start = np.array(values["start"], dtype=np.float64)
     ends = []
-    at_once = max(1, _AT_ONCE // n**2)
-    for b in (fields[k : k + at_once] for k in range(0, len(fields), at_once)):
+    batch = max(1, _BATCH // n**2)
+    for k in range(0, len(fields), batch):
+        b = fields[k : k + batch]
         theta = np.tile(start, (len(b), 1))
         for _ in range(steps):
             x = theta[:, :, None] - theta[:, None, :]

@@ -1,4 +1,4 @@
-"""The programs that run exported designs: where they are, and running them."""
+"""External programs that run exported designs."""
 
 from __future__ import annotations
 
@@ -18,31 +18,30 @@ PACKAGES = {  # program -> Debian's package
     "nextpnr-ice40": "nextpnr-ice40",
 }
 
-_LONGEST = 6 * 3600  # seconds of one run
+_TIMEOUT = 6 * 3600  # seconds of one run
 
 
 def program(name: str) -> str:
-    """Where a program is, or an `InputError` that says how to install it."""
-    found = shutil.which(name)
-    if found is None:
+    """The path of a program, or an `InputError` with the command that installs it."""
+    path = shutil.which(name)
+    if path is None:
         raise InputError(
             f"{name} is not installed; on Debian and Ubuntu: apt-get install {PACKAGES[name]}"
         )
-    return found
+    return path
 
 
-def run(command: Sequence[str], folder: Path, what: str = "") -> str:
-    """Run a command in a folder; all that it printed. Where it fails, an `InputError` has its last
-    lines, and `what` it was about."""
-    about = f"{what}: " if what else ""
+def run(command: Sequence[str], folder: Path, subject: str = "") -> str:
+    """The output of a command run in a folder. If it fails, an `InputError` has the last lines of
+    the output, after `subject`."""
+    name = f"{subject}: " * bool(subject) + Path(command[0]).name
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, check=False, timeout=_LONGEST
+        process = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT
         )
     except subprocess.TimeoutExpired as error:
-        name = Path(command[0]).name
-        raise InputError(f"{about}{name} did not end within {_LONGEST // 3600} hours") from error
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()[-5:]
-        raise InputError(f"{about}{Path(command[0]).name} failed: {' / '.join(said)}")
-    return done.stdout + done.stderr
+        raise InputError(f"{name} did not end within {_TIMEOUT // 3600} hours") from error
+    if process.returncode:
+        lines = (process.stderr or process.stdout).strip().splitlines()[-5:]
+        raise InputError(f"{name} failed: {' / '.join(lines)}")
+    return process.stdout + process.stderr

@@ -1,4 +1,4 @@
-"""An exported design in its simulator, beside Python."""
+"""Comparison of an exported design in its simulator with Python."""
 
 from __future__ import annotations
 
@@ -13,27 +13,41 @@ import numpy as np
 
 from entrain.export import digital
 from entrain.export.design import Design
-from entrain.export.fixed_point import WordLengths, fixed_point
+from entrain.export.fixed_point import fixed_point
 from entrain.export.folder import read_export, refuse_edited
-from entrain.export.ngspice import TIMES, Progress, run_images
+from entrain.export.ngspice import TIMES, Progress, simulate
 from entrain.export.onnx_graph import FILE as ONNX_FILE
-from entrain.export.onnx_graph import Onnx, run_onnx
-from entrain.export.plain import JSON, Plain, recomputed
-from entrain.export.spice import Spice
+from entrain.export.onnx_graph import run_onnx
+from entrain.export.plain import JSON, recompute
+from entrain.export.targets import Onnx, Plain, Spice, WordLengths
 from entrain.utils.errors import InputError, reason
 
-_MOST_BYTES = 2**29  # of a file
-_FINE = 10_000  # Euler steps of the trajectory that circuits are compared with
+_MAX_BYTES = 2**29  # of a file
+_STEPS = 10_000  # Euler steps of the trajectory that circuits are compared with
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What a simulator gave, beside Python.
+    """Results of a simulator compared with Python.
 
-    `agree` images of `images` have the verdict that Python gives. Differences are those of the
-    output cosines, over all images: from a fine rollout for circuits, from the integer model for a
-    core, which has none where it is exact. `scores` and `wanted` (M, O); of one image the phases of
-    both at equal times, (T, N), where the simulator told them.
+    Differences are those of the output cosines over all images: from a fine rollout for circuits,
+    from the integer model for a core, where 0 is exact.
+
+    Args:
+        simulator: Name of the program.
+        images: Simulated images.
+        agree: Images with the same prediction as in Python.
+        right: Images whose prediction is the label.
+        max_difference: Largest difference of a cosine.
+        median_difference: Median difference of the cosines.
+        seconds: Duration of the simulation.
+        labels: Of the images.
+        verdicts: Predictions of the simulator.
+        scores: Cosines of the simulator (M, O).
+        wanted: Cosines of Python (M, O).
+        simulated_phases: Phases of the first image over time (T, N), of circuits only.
+        python_phases: The same in Python.
+        details: What else the simulator reports, as JSON values.
     """
 
     simulator: str
@@ -52,11 +66,10 @@ class Verification:
     details: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the phases."""
-        found = asdict(self)
-        for name in ("simulated_phases", "python_phases"):
-            del found[name]
-        return found | {"scores": self.scores.tolist(), "wanted": self.wanted.tolist()}
+        """All but the phases, as JSON values."""
+        values = asdict(self)
+        del values["simulated_phases"], values["python_phases"]
+        return values | {"scores": self.scores.tolist(), "wanted": self.wanted.tolist()}
 
 
 def verify(
@@ -67,38 +80,44 @@ def verify(
     synthesis: bool = False,
     on_progress: Progress | None = None,
 ) -> Verification:
-    """Run an export in its simulator, all of its images or the first ones, and compare."""
+    """An export run in its simulator and compared with Python.
+
+    Args:
+        folder: A folder that `write_export` or `entrain export` wrote.
+        images: Netlists only: the number of images, the first ones. Default: all.
+        edited: Run files that were changed after the export.
+        synthesis: Verilog only: also synthesise the core.
+        on_progress: Called with the completed fraction of the netlists.
+    """
     design, target = read_export(folder)
     if not edited and not isinstance(target, Plain):  # which is read, not run
         refuse_edited(folder, design, target)
     if images is not None and not isinstance(target, Spice):
-        raise InputError("images are chosen for netlists; other exports run all of theirs at once")
+        raise InputError("images are chosen for netlists; other exports run all images at once")
     if images is not None and images > design.images:
         raise InputError(f"{folder}: has {design.images} images, asked for the first {images}")
     if synthesis and not isinstance(target, WordLengths):
         raise InputError(f"{folder}: only a Verilog core can be synthesised")
-    tell = on_progress or (lambda fraction: None)
-    with tempfile.TemporaryDirectory(prefix="entrain-verify-") as name:
-        scratch = Path(name)
-        if isinstance(target, Spice):
-            some = design if images is None else design.first(images)
-            return _circuits(folder, some, target, scratch, tell)
-        if isinstance(target, Plain):
-            return _plain(folder, design)
-        if isinstance(target, Onnx):
-            return _onnx(folder, design)
-        return _core(folder, design, target, scratch, synthesis)
+    if isinstance(target, Plain):
+        return _plain(folder, design)
+    if isinstance(target, Onnx):
+        return _onnx(folder, design)
+    if isinstance(target, Spice):
+        design = design if images is None else design.first(images)
+        return _circuits(folder, design, target, on_progress)
+    with tempfile.TemporaryDirectory(prefix="entrain-verify-") as scratch:
+        return _core(folder, design, target, Path(scratch), synthesis)
 
 
 def _circuits(
-    folder: Path, design: Design, spice: Spice, scratch: Path, tell: Progress
+    folder: Path, design: Design, spice: Spice, on_progress: Progress | None
 ) -> Verification:
-    """Every image's netlist, as many at once as there are cores."""
+    """The netlists of all images, as many in parallel as there are cores."""
     began = time.monotonic()
-    simulated = run_images(folder, design, spice, scratch, on_progress=tell)
+    simulated = simulate(design, spice, on_progress=on_progress, folder=folder)
     seconds = time.monotonic() - began
-    python = design.trajectory(TIMES, _FINE)
-    return _compared(
+    python = design.trajectory(TIMES, _STEPS)
+    return _compare(
         design,
         "ngspice",
         simulated[-1],
@@ -106,7 +125,7 @@ def _circuits(
         seconds,
         simulated_phases=simulated[:, 0],
         python_phases=python[:, 0],
-        details={"level": spice.level, "euler_steps": _FINE},
+        details={"level": spice.level, "euler_steps": _STEPS},
     )
 
 
@@ -114,68 +133,67 @@ def _plain(folder: Path, design: Design) -> Verification:
     """The description recomputed by a second implementation, in NumPy alone."""
     began = time.monotonic()
     try:
-        text = _bounded(folder / JSON).decode("utf-8")
-        phases = recomputed(json.loads(text), design)
+        text = _read(folder / JSON).decode("utf-8")
+        phases = recompute(json.loads(text), design)
     except (ValueError, ArithmeticError, LookupError, TypeError, RecursionError) as error:
         raise InputError(f"{folder / JSON}: not a network ({reason(error)})") from error
     seconds = time.monotonic() - began
-    return _compared(design, "NumPy", phases, design.phases(), seconds)
+    return _compare(design, "NumPy", phases, design.phases(), seconds)
 
 
 def _onnx(folder: Path, design: Design) -> Verification:
-    """The graph in onnxruntime, from raw inputs on."""
-    if design.front is None:
+    """The graph in onnxruntime under the raw inputs."""
+    if design.input_stage is None:
         raise InputError(f"{folder}: has no raw inputs; export the model to onnx again")
     began = time.monotonic()
-    phases = run_onnx(_bounded(folder / ONNX_FILE), design.front.raw.numpy())
+    phases = run_onnx(_read(folder / ONNX_FILE), design.input_stage.raw.numpy())
     if phases.shape != (design.images, design.oscillators):
         raise InputError(f"{folder / ONNX_FILE}: gives phases of shape {phases.shape}")
     seconds = time.monotonic() - began
-    return _compared(design, "onnxruntime", phases, design.phases(), seconds)
+    return _compare(design, "onnxruntime", phases, design.phases(), seconds)
 
 
-def _bounded(path: Path) -> bytes:
-    """A file that is read as it is, of a size that an export has."""
+def _read(path: Path) -> bytes:
+    """The content of a file of limited size."""
     if not path.is_file():
         raise InputError(f"{path}: is missing; export the model again")
-    if path.stat().st_size > _MOST_BYTES:
-        raise InputError(f"{path}: larger than 512 MiB, which no export is")
+    if path.stat().st_size > _MAX_BYTES:
+        raise InputError(f"{path}: larger than 512 MiB, the most that an export may take")
     return path.read_bytes()
 
 
 def _core(
     folder: Path, design: Design, lengths: WordLengths, scratch: Path, synthesis: bool
 ) -> Verification:
-    """The testbench, against the integer model; and the network itself beside both."""
-    began, chosen = time.monotonic(), digital.simulator()
-    table = digital.simulate(folder, scratch, chosen)
+    """The testbench compared with the integer model, and with the network in floating point."""
+    began, simulator = time.monotonic(), digital.simulator()
+    table = digital.simulate(folder, scratch, simulator)
     seconds = time.monotonic() - began
-    found = fixed_point(design, lengths)
-    phases = found.phases(found.fields(design.fields))
-    exact = bool((table[:, 2:] == phases).all() and (table[:, 0] == found.verdicts(phases)).all())
+    network = fixed_point(design, lengths)
+    wanted = network.phases(network.fields(design.fields))
+    verdicts, phases = table[:, 0], table[:, 2:]
+    radians, predictions = network.radians(phases), network.verdicts(wanted)
     floating = design.scores(design.phases())
     details: dict[str, Any] = {
-        "bit_exact": exact,
+        "bit_exact": bool((phases == wanted).all() and (verdicts == predictions).all()),
         "cycles_per_inference": int(table[:, 1].max()),
-        "agree_with_float": int((floating.argmax(-1) == table[:, 0]).sum()),
-        "max_difference_from_float": float(
-            np.abs(floating - design.scores(found.radians(table[:, 2:]))).max()
-        ),
+        "agree_with_float": int((floating.argmax(-1) == verdicts).sum()),
+        "max_difference_from_float": float(np.abs(floating - design.scores(radians)).max()),
     }
     if synthesis:
         details["synthesis"] = digital.synthesise(folder, scratch)
-    return _compared(
+    return _compare(
         design,
-        chosen,
-        found.radians(table[:, 2:]),
-        found.radians(phases),
+        simulator,
+        radians,
+        network.radians(wanted),
         seconds,
         details=details,
-        verdicts=(table[:, 0], found.verdicts(phases)),
+        verdicts=(verdicts, predictions),
     )
 
 
-def _compared(
+def _compare(
     design: Design,
     simulator: str,
     simulated: np.ndarray,
@@ -183,25 +201,25 @@ def _compared(
     seconds: float,
     *,
     verdicts: tuple[np.ndarray, np.ndarray] | None = None,
-    **others: Any,
+    **fields: Any,
 ) -> Verification:
-    """Scores and verdicts of both, from phases at the end (M, N)."""
+    """Differences of scores and predictions, from the phases of both at the end (M, N)."""
     scores, wanted = design.scores(simulated), design.scores(python)
     if not (np.isfinite(scores).all() and np.isfinite(wanted).all()):
-        raise InputError("phases left the range of numbers: there is nothing to compare")
-    ours, theirs = verdicts or (scores.argmax(-1), wanted.argmax(-1))
-    off = np.abs(scores - wanted)
+        raise InputError("phases overflowed: the simulation cannot be compared")
+    simulated_verdicts, python_verdicts = verdicts or (scores.argmax(-1), wanted.argmax(-1))
+    differences = np.abs(scores - wanted)
     return Verification(
         simulator,
         design.images,
-        int((ours == theirs).sum()),
-        int((ours == np.array(design.labels)).sum()),
-        float(off.max()),
-        float(np.median(off)),
+        int((simulated_verdicts == python_verdicts).sum()),
+        int((simulated_verdicts == np.array(design.labels)).sum()),
+        float(differences.max()),
+        float(np.median(differences)),
         seconds,
         list(design.labels),
-        [int(each) for each in ours],
+        simulated_verdicts.tolist(),
         scores,
         wanted,
-        **others,
+        **fields,
     )
