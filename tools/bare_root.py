@@ -78,7 +78,10 @@ def mount_commands(root: Path, folders: set[Path]) -> list[str]:
         ("--bind /dev", "dev"),
         ("-t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts", "dev/pts"),
         ("-t tmpfs -o mode=1777 tmpfs", "dev/shm"),
-        *((f"--bind -o ro {shlex.quote(str(path))}", path.relative_to("/")) for path in folders),
+        *(
+            (f"--bind -o ro {shlex.quote(str(path))}", str(path.relative_to("/")))
+            for path in folders
+        ),
     ]
     commands = []
     for options, place in mounts:
