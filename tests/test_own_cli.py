@@ -84,7 +84,7 @@ def test_evaluate_takes_the_part_that_training_left_for_the_test(
     other = tmp_path / "other.csv"
     other.write_text(table.read_text().replace("setosa", "tulip"))
     message = refuse("evaluate", trained, other)
-    assert "the model knows setosa, versicolor, virginica" in message
+    assert "the model has setosa, versicolor, virginica" in message
 
 
 def test_evaluate_remembers_the_data_of_a_run(
@@ -101,7 +101,7 @@ def test_evaluate_remembers_the_data_of_a_run(
     assert printed(invoke, "evaluate", folder, own)["top1"] == pytest.approx(kept["top1"])
     elsewhere = tmp_path / "alone.safetensors"
     elsewhere.write_bytes((folder / "direct-0.safetensors").read_bytes())
-    assert "entrain evaluate MODEL DATA" in refuse("evaluate", elsewhere, "--json")
+    assert "name the file or folder" in refuse("evaluate", elsewhere, "--json")
     own.write_text("\n".join(moved).replace("5.1", "5.2"))
     assert f"{own}: has changed since the run was trained" in refuse("evaluate", folder)
     assert printed(invoke, "evaluate", folder, own)["examples"] == 22

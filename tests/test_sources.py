@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from entrain.data import sources
+from entrain.data import downloads, sources
 from entrain.data.sources import FILES, Part, cache_folder, locate, status
 from entrain.utils.errors import InputError
 from source_folders import T10K, TRAIN, ZIPPED, SourceFolders, encode
@@ -38,20 +38,20 @@ def test_the_bundled_test_sets_are_the_official_ones(
 # The order of the sources, on small files of the same names
 
 
-def serve(
-    folders: SourceFolders, source: str = "download"
-) -> Callable[[sources._Wanted], sources._Found]:
-    """A source function that has everything."""
-
-    def found(wanted: sources._Wanted) -> sources._Found:
-        files = folders.contents[wanted.dataset]
-        return sources._Found(source, {name: files[name] for name in wanted.names}, None)
-
-    return found
+Attempts = Callable[[str, Sequence[str]], Iterator[tuple[str, dict[str, bytes] | str]]]
 
 
-def refuse(wanted: sources._Wanted) -> sources._Outcome:
-    raise AssertionError("this source must not be asked")
+def serve(folders: SourceFolders, place: str = "download") -> Attempts:
+    """A replacement of `downloads.attempts` that has everything."""
+
+    def attempts(dataset: str, names: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
+        yield place, {name: folders.contents[dataset][name] for name in names}
+
+    return attempts
+
+
+def refuse(dataset: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    raise AssertionError("nothing must be downloaded")
 
 
 def test_the_nearest_source_serves(folders: SourceFolders, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,13 +59,10 @@ def test_the_nearest_source_serves(folders: SourceFolders, monkeypatch: pytest.M
         return locate("mnist", part, data_dir).source
 
     with monkeypatch.context() as patch:
-        patch.setattr(sources, "_keep", lambda wanted, found: found)
-        patch.setattr(sources, "_packaged", serve(folders, "a package"))
-        assert source("train") == source("t10k") == "a package"
-        patch.setattr(sources, "_mirrored", serve(folders))
+        patch.setattr(sources, "_write_to_cache", lambda dataset, contents: None)
+        patch.setattr(downloads, "attempts", serve(folders))
         assert source("train") == source("t10k") == "download"
-    monkeypatch.setattr(sources, "_mirrored", refuse)
-    monkeypatch.setattr(sources, "_packaged", refuse)
+    monkeypatch.setattr(downloads, "attempts", refuse)
     folders.put(folders.system / "mnist", *TRAIN, *T10K)
     assert source("train") == source("t10k") == "system copy"
     folders.put(folders.cache / "mnist", *TRAIN)
@@ -186,7 +183,7 @@ def test_a_wrong_file_is_an_error_with_a_remedy(
     remedy: str,
     raw: bytes,
 ) -> None:
-    monkeypatch.setattr(sources, "_mirrored", refuse)
+    monkeypatch.setattr(downloads, "attempts", refuse)
     monkeypatch.setenv("ENTRAIN_DATA", str(folders.data))
     folder: Path = getattr(folders, place) / "mnist"
     folders.put(folder, *(TRAIN if part == "train" else T10K))
@@ -205,13 +202,13 @@ def test_a_wrong_file_is_an_error_with_a_remedy(
 def test_a_download_is_kept_and_used_next_time(
     folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "_mirrored", serve(folders))
+    monkeypatch.setattr(downloads, "attempts", serve(folders))
     first = locate("mnist", "train")
     assert (first.source, first.folder) == ("download", folders.cache / "mnist")
     assert sorted(path.name for path in (folders.cache / "mnist").iterdir()) == [
         f"{name}.gz" for name in TRAIN
     ]
-    monkeypatch.setattr(sources, "_mirrored", refuse)
+    monkeypatch.setattr(downloads, "attempts", refuse)
     again = locate("mnist", "train")
     assert (again.source, again.folder) == ("cache", folders.cache / "mnist")
     np.testing.assert_array_equal(again.images, first.images)
@@ -222,7 +219,7 @@ def test_half_a_cache_is_completed_by_a_download(
     folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders.put(folders.cache / "mnist", TRAIN[0])
-    monkeypatch.setattr(sources, "_mirrored", serve(folders))
+    monkeypatch.setattr(downloads, "attempts", serve(folders))
     assert locate("mnist", "train").source == "download"
     assert locate("mnist", "train").source == "cache"
 
@@ -231,7 +228,7 @@ def test_a_cache_that_cannot_be_written_does_not_lose_the_download(
     folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders.cache.write_text("a file, not a folder")
-    monkeypatch.setattr(sources, "_mirrored", serve(folders))
+    monkeypatch.setattr(downloads, "attempts", serve(folders))
     located = locate("mnist", "train")
     assert (located.source, located.folder) == ("download", None)
     assert encode(located.images) == folders.contents["mnist"][TRAIN[0]]
@@ -256,7 +253,7 @@ def test_when_all_fail_the_message_lists_every_source(
     with pytest.raises(InputError) as caught:
         locate("mnist", "train")
     lines = str(caught.value).splitlines()
-    assert lines[0] == "the train part of mnist was found nowhere:"
+    assert lines[0] == "no source has the train part of mnist:"
     starts = [
         "data folder: none was named and ENTRAIN_DATA is not set",
         f"bundled {folders.bundled / 'mnist'}: no {TRAIN[0]}",
@@ -264,7 +261,6 @@ def test_when_all_fail_the_message_lists_every_source(
         f"system copy {sys.prefix}/share/datasets/mnist: no {TRAIN[0]}",
         f"system copy {folders.system / 'mnist'}: no {TRAIN[0]}",
         "download: no network in this test",
-        "package: no client in this test",
     ]
     assert len(lines) == len(starts) + 2
     for line, start in zip(lines[1:-1], starts, strict=True):
@@ -276,8 +272,7 @@ def test_when_all_fail_the_message_lists_every_source(
 def test_nothing_is_downloaded_unasked(
     folders: SourceFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "_mirrored", refuse)
-    monkeypatch.setattr(sources, "_packaged", refuse)
+    monkeypatch.setattr(downloads, "attempts", refuse)
     with pytest.raises(InputError, match="- download: switched off"):
         locate("mnist", "train", download=False)
     folders.put(folders.bundled / "mnist", *T10K)
