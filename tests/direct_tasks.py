@@ -65,15 +65,15 @@ def task(
     )
 
 
-def network_of(tensors: Tensors, lane: int, spec: NetworkSpec = SPEC) -> KuramotoNetwork:
-    """The (averaged) network of one lane."""
+def network_of(tensors: Tensors, run: int, spec: NetworkSpec = SPEC) -> KuramotoNetwork:
+    """The (averaged) network of one run."""
     outputs = tensors["biases"].shape[1] - spec.hidden
     found = spec.on(tensors["biases"], len(tensors["biases"]), outputs).parameters(tensors)
-    return KuramotoNetwork.from_parameters(found.run(lane), spec.dynamics)
+    return KuramotoNetwork.from_parameters(found.run(run), spec.dynamics)
 
 
-def raw(parameters: Tensors, lane: int) -> Tensors:
-    return {name: parameters[f"raw.{name}"][lane] for name in NAMES}
+def raw(parameters: Tensors, run: int) -> Tensors:
+    return {name: parameters[f"raw.{name}"][run] for name in NAMES}
 
 
 def same(ours: Tensors, theirs: Tensors, atol: float = 1e-6) -> bool:
@@ -81,8 +81,8 @@ def same(ours: Tensors, theirs: Tensors, atol: float = 1e-6) -> bool:
     return all(torch.allclose(ours[k], theirs[k], rtol=1e-5, atol=atol) for k in ours)
 
 
-def lane_of(parameters: Tensors, lane: int) -> Tensors:
-    return {name: tensor[lane : lane + 1] for name, tensor in parameters.items()}
+def run_of(parameters: Tensors, run: int) -> Tensors:
+    return {name: tensor[run : run + 1] for name, tensor in parameters.items()}
 
 
 def rise_and_fall(done: float, warm_up: float) -> float:
@@ -109,10 +109,10 @@ def check_runs_side_by_side(
     """Runs trained together have the numbers of runs alone and, with `epochs`, select alike."""
     runs = (0, 1, 5)
     together = train_task(begin(runs))
-    for lane, run in enumerate(runs):
+    for index, run in enumerate(runs):
         alone = train_task(begin((run,)))
-        assert same(lane_of(together.current, lane), alone.current, atol=atol)
-        assert not epochs or together.best_epoch[lane] == alone.best_epoch[0]
+        assert same(run_of(together.current, index), alone.current, atol=atol)
+        assert not epochs or together.best_epoch[index] == alone.best_epoch[0]
 
 
 def check_interruption(begin: Callable[[], Task], after: int = 1) -> None:

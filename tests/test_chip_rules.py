@@ -134,22 +134,22 @@ def test_validation_is_the_accuracy_of_the_fixed_chips(name: str) -> None:
     state = train_task(task(name, training, epochs=3))
     images = data().validation
     each = -(-len(images) // 5)
-    for lane in range(2):
-        model = model_of(state, lane, NOISY)
+    for run in range(2):
+        model = model_of(state, run, NOISY)
         correct = 0.0
         for chip in range(5):
             part = slice(chip * each, (chip + 1) * each)
             some = Split(images.features[part], images.labels[part])
             on_chip = model.on(NOISY.sample(2**31 + chip))
             correct += on_chip.evaluate(some, unseen=False)["top1"] * len(some)
-        assert state.selected("top1", lane) == pytest.approx(correct / len(images))
+        assert state.selected("top1", run) == pytest.approx(correct / len(images))
 
 
-def model_of(state: TrainingState, lane: int, hardware: Hardware | None) -> Model:
+def model_of(state: TrainingState, run: int, hardware: Hardware | None) -> Model:
     """The selected network of a run."""
     parameters = SPEC.on(state.best["biases"], 2, OUTPUTS).parameters(state.best)
     return Model(
-        network=KuramotoNetwork.from_parameters(parameters.run(lane), SPEC.dynamics),
+        network=KuramotoNetwork.from_parameters(parameters.run(run), SPEC.dynamics),
         preprocessing=data().preprocessing,
         class_names=data().class_names,
         dataset="digits",

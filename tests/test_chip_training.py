@@ -25,7 +25,7 @@ from direct_tasks import (
     check_interruption,
     equal_states,
     examples,
-    lane_of,
+    run_of,
     same,
     task,
 )
@@ -285,12 +285,12 @@ def test_interrupted_training_goes_on_bit_for_bit(interruption: int) -> None:
 
 def test_runs_trained_together_equal_runs_trained_alone() -> None:
     together = train(task((0, 3), **TRAINED_FOR))
-    for lane, run in enumerate((0, 3)):
+    for index, run in enumerate((0, 3)):
         alone = train(task((run,), **TRAINED_FOR))
-        assert same(lane_of(together.current, lane), alone.current, atol=1e-5)
+        assert same(run_of(together.current, index), alone.current, atol=1e-5)
         losses = [state.history["loss"] for state in (together, alone)]
         assert torch.allclose(
-            torch.as_tensor(losses[0])[:, lane], torch.as_tensor(losses[1])[:, 0], atol=1e-5
+            torch.as_tensor(losses[0])[:, index], torch.as_tensor(losses[1])[:, 0], atol=1e-5
         )
 
 

@@ -21,7 +21,7 @@ from entrain.training import Stage, Trained, TrainingState, collapse_advice, col
 from entrain_paper.cli.reproduction_progress import ReproductionProgress
 from entrain_paper.experiments import TINY
 from entrain_paper.reproduction import Queue, ResultsFolder
-from entrain_paper.reproduction.engines import ThisProcess
+from entrain_paper.reproduction.executors import LocalExecutor
 
 RISING = {"DIRECT.coupling_rate": 1.0, "DIRECT.warm_up": 0.95}  # learns, then steps too far
 
@@ -33,14 +33,14 @@ def digits(**settings: float) -> Trained:
 
 
 def ended(loss: list[list[float]], top1: list[list[float]], diverged: int = 0) -> TrainingState:
-    lanes = len(loss[0])
+    runs = len(loss[0])
     return TrainingState(
         epoch=len(loss),
         current={},
         best={},
-        best_merit=torch.zeros(lanes, 1),
-        best_epoch=torch.ones(lanes, dtype=torch.int64),
-        diverged=torch.tensor([diverged] * lanes),
+        best_merit=torch.zeros(runs, 1),
+        best_epoch=torch.ones(runs, dtype=torch.int64),
+        diverged=torch.tensor([diverged] * runs),
         history={"loss": loss, "top1": top1},
     )
 
@@ -78,7 +78,7 @@ def test_the_command_names_the_option_to_change(invoke: Invoke, tmp_path: Path) 
     epoch = found["results"]["DIRECT"]["runs"][0]["epoch"]
     (said,) = [str(each.message) for each in caught if "collapsed" in str(each.message)]
     assert said.startswith("DIRECT run 0 collapsed: its loss was ")
-    assert f"Kept is epoch {epoch}, with " in said
+    assert f"The saved model is that of epoch {epoch}, with " in said
     assert "Try lower rates, fewer epochs or, if its couplings have outgrown the 50" in said
     assert said.endswith("coarse_steps=100 (--set DIRECT.FIELD=VALUE)")
 
@@ -113,6 +113,6 @@ def test_a_reproduction_names_the_stage(tmp_path: Path, capsys: pytest.CaptureFi
     queue = Queue(ResultsFolder(tmp_path), [], TINY)
     queue.all[stage.key] = stage
     with ReproductionProgress(queue) as progress:
-        ThisProcess(entrain.load_dataset, torch.device("cpu")).run(queue, progress)
+        LocalExecutor(entrain.load_dataset, torch.device("cpu")).run(queue, progress)
     said = " ".join(capsys.readouterr().err.split())
     assert f"{stage.title}: run 4 collapsed and ends far below its best" in said

@@ -19,7 +19,7 @@ from direct_tasks import (
     SPEC,
     H,
     equal_states,
-    lane_of,
+    run_of,
     raw,
     same,
     task,
@@ -39,11 +39,11 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def test_runs_trained_together_equal_runs_trained_alone() -> None:
     runs = (0, 1, 5)
     together = train_task(task(runs, averaging=0.9, gain=(8.0, 4.0, 6.0)))
-    for lane, (run, gain) in enumerate(zip(runs, (8.0, 4.0, 6.0), strict=True)):
+    for index, (run, gain) in enumerate(zip(runs, (8.0, 4.0, 6.0), strict=True)):
         alone = train_task(task((run,), averaging=0.9, gain=gain))
-        assert same(lane_of(together.current, lane), alone.current)
-        assert same(lane_of(together.best, lane), alone.best)
-        assert together.best_epoch[lane] == alone.best_epoch[0]
+        assert same(run_of(together.current, index), alone.current)
+        assert same(run_of(together.best, index), alone.best)
+        assert together.best_epoch[index] == alone.best_epoch[0]
 
 
 def test_runs_differ_in_their_random_start_and_the_same_run_does_not() -> None:
@@ -68,9 +68,11 @@ def test_runs_from_one_start_differ_by_their_order_and_the_same_run_does_not() -
     begin = {name: tensor.repeat(3, *[1] * (tensor.dim() - 1)) for name, tensor in one.items()}
     ours = task((0, 1, 1), begin=begin, epochs=1)
     parameters = ours.initial()
-    assert all(torch.equal(raw(parameters, lane)[n], one[n][0]) for lane in range(3) for n in NAMES)
+    assert all(
+        torch.equal(raw(parameters, index)[n], one[n][0]) for index in range(3) for n in NAMES
+    )
     ours.run_epoch(parameters, 0)
-    first, second, third = (raw(parameters, lane) for lane in range(3))
+    first, second, third = (raw(parameters, index) for index in range(3))
     assert same(second, third)
     assert not torch.allclose(first["couplings"], second["couplings"], atol=1e-5)
 
@@ -136,8 +138,8 @@ def test_a_diverging_run_keeps_its_best_and_the_others_do_not_notice() -> None:
     for parameters in (state.current, state.best):
         assert all(torch.equal(parameters[k][1], bests[0][k][1]) for k in parameters)
         assert all(bool(tensor.isfinite().all()) for tensor in parameters.values())
-    assert same(lane_of(state.current, 0), calm.current)
-    assert same(lane_of(state.best, 0), calm.best)
+    assert same(run_of(state.current, 0), calm.current)
+    assert same(run_of(state.best, 0), calm.best)
 
 
 @pytest.mark.parametrize(("coarse", "seen"), [(4, 4), (50, 10)])
@@ -167,14 +169,14 @@ def test_only_the_last_epochs_are_fine_and_every_validation_is(
 
 def test_selection_takes_the_best_accuracy_and_then_the_smallest_entropy() -> None:
     state = train_task(task((0, 1), epochs=15, coupling_rate=0.2))
-    for lane in range(2):
+    for index in range(2):
         pairs = [
-            (top1[lane], -entropy[lane])
+            (top1[index], -entropy[index])
             for top1, entropy in zip(
                 state.history["top1"], state.history["cross_entropy"], strict=True
             )
         ]
-        assert int(state.best_epoch[lane]) == pairs.index(max(pairs)) + 1
+        assert int(state.best_epoch[index]) == pairs.index(max(pairs)) + 1
 
 
 def test_undistorted_images_train_like_their_inputs() -> None:

@@ -50,7 +50,7 @@ def test_digits_are_learnt_from_small_random_couplings(digits: TrainingData) -> 
     stage = direct(quick(epochs=20), 20, runs=(0, 1))
     state = train_stage(stage, digits, {})
     assert state.best["couplings"].shape == (2, 30, 30)
-    assert all(state.selected("top1", lane) > 95 for lane in range(2))
+    assert all(state.selected("top1", run) > 95 for run in range(2))
     network = stage.networks(state, digits.device)[1]
     unseen = digits.validation
     right = (network(unseen.inputs).argmax(1) == unseen.labels).float().mean()
@@ -105,9 +105,9 @@ def test_a_stage_starts_from_the_student_of_its_own_order(digits: TrainingData) 
     stage = direct(protocol, 10, runs=(1, 0), start=PATH)
     assert stage.needs == (PATH,)
     state = train_stage(stage, digits, states)
-    for lane, theirs in enumerate((1, 0)):
+    for run, theirs in enumerate((1, 0)):
         for name in NAMES:
-            ours, path = state.current[name][lane], states[PATH.key].best[name][theirs]
+            ours, path = state.current[name][run], states[PATH.key].best[name][theirs]
             assert torch.allclose(ours, path, atol=1e-6)
     assert not torch.allclose(state.current["couplings"][0], state.current["couplings"][1])
 

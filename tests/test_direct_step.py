@@ -17,7 +17,7 @@ from direct_tasks import (
     SEED,
     H,
     examples,
-    lane_of,
+    run_of,
     network_of,
     raw,
     rise_and_fall,
@@ -33,12 +33,12 @@ from entrain.utils.errors import InputError
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def by_torch(network: KuramotoNetwork, protocol: Direct, lane: int, run: int) -> None:
+def by_torch(network: KuramotoNetwork, protocol: Direct, index: int, run: int) -> None:
     """Train one network as the protocol says, with torch's AdamW, clipping and cross-entropy."""
 
     def own(name: str) -> float:
         value = getattr(protocol, name)
-        return value[lane] if isinstance(value, tuple) else value
+        return value[index] if isinstance(value, tuple) else value
 
     rest = [parameter for name, parameter in network.named_parameters() if name != "input_weights"]
     groups = [
@@ -82,15 +82,15 @@ def distance_from_torch(**changes: Any) -> float:
     runs = (0, 3)
     ours = task(runs, **(DIFFERENT | changes))
     parameters = ours.initial()
-    networks = [network_of(parameters, lane).double() for lane in range(2)]
+    networks = [network_of(parameters, index).double() for index in range(2)]
     for epoch in range(ours.epochs):
         ours.run_epoch(parameters, epoch)
     worst = 0.0
-    for lane, network in enumerate(networks):
+    for index, network in enumerate(networks):
         before = network.input_weights.detach().clone()
-        by_torch(network, ours.protocol, lane, runs[lane])
+        by_torch(network, ours.protocol, index, runs[index])
         assert (network.input_weights - before).abs().max() > 1e-4
-        found = raw(parameters, lane)
+        found = raw(parameters, index)
         for name in NAMES:
             worst = max(worst, float((found[name] - getattr(network, name).detach()).abs().max()))
     return worst
@@ -114,8 +114,8 @@ def first_moments(**changes: Any) -> list[Tensor]:
     parameters = one.initial()
     one.run_epoch(parameters, 0)
     return [
-        torch.cat([parameters[f"first.{name}"][lane].flatten() for name in NAMES])
-        for lane in range(2)
+        torch.cat([parameters[f"first.{name}"][index].flatten() for name in NAMES])
+        for index in range(2)
     ]
 
 
@@ -171,7 +171,7 @@ def test_what_is_kept_is_the_running_mean_of_the_weights(averaging: float) -> No
     """Of decay `averaging` a step, less in the first steps: (1 + k) / (10 + k) after k."""
     one = task(epochs=30, batch_size=COUNT, averaging=averaging)
     parameters = one.initial()
-    mean = {name: tensor.double() for name, tensor in lane_of(parameters, 0).items()}
+    mean = {name: tensor.double() for name, tensor in run_of(parameters, 0).items()}
     for epoch in range(one.epochs):
         one.run_epoch(parameters, epoch)
         decay = min(averaging, (2 + epoch) / (11 + epoch))
@@ -186,20 +186,20 @@ def test_what_is_kept_is_the_running_mean_of_the_weights(averaging: float) -> No
 def test_the_loss_and_validation_are_those_of_the_network() -> None:
     one = task((0, 3), epochs=1, batch_size=COUNT, gain=(8.0, 3.0), smoothing=(0.0, 0.2))
     parameters = one.initial()
-    networks = [network_of(parameters, lane) for lane in range(2)]
+    networks = [network_of(parameters, index) for index in range(2)]
     found = one.validate(parameters) | one.run_epoch(parameters, 0)
-    for lane, network in enumerate(networks):
-        gain, smoothing = ((8.0, 0.0), (3.0, 0.2))[lane]
+    for index, network in enumerate(networks):
+        gain, smoothing = ((8.0, 0.0), (3.0, 0.2))[index]
         data, unseen = examples(), examples(40, 2)
         loss = functional.cross_entropy(
             gain * network(data.inputs), data.labels, label_smoothing=smoothing
         )
-        assert float(found["loss"][lane]) == pytest.approx(float(loss), rel=1e-5)
+        assert float(found["loss"][index]) == pytest.approx(float(loss), rel=1e-5)
         outputs = network(unseen.inputs)
         entropy = functional.cross_entropy(gain * outputs, unseen.labels)
-        assert float(found["cross_entropy"][lane]) == pytest.approx(float(entropy), rel=1e-5)
+        assert float(found["cross_entropy"][index]) == pytest.approx(float(entropy), rel=1e-5)
         right = 100 * float((outputs.argmax(1) == unseen.labels).float().mean())
-        assert float(found["top1"][lane]) == pytest.approx(right)
+        assert float(found["top1"][index]) == pytest.approx(right)
 
 
 @pytest.mark.parametrize("start", ["random", "zero"])

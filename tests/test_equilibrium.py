@@ -13,7 +13,7 @@ from direct_tasks import OUTPUTS
 from entrain import kernels
 from entrain.physics import Dynamics, PhaseModel, drift, energy
 from entrain.rules import EquilibriumPropagation
-from entrain.rules.equilibrium_task import contrast
+from entrain.rules.equilibrium import contrast
 from networks import random_couplings, random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -19,7 +19,7 @@ from entrain.hardware import Hardware, Mismatch, PhaseNoise
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.equilibrium_task import EquilibriumTask
+from entrain.rules.equilibrium import EquilibriumTask
 from entrain.training import Stage, train_task
 from entrain.utils.errors import InputError
 
@@ -57,8 +57,8 @@ def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "random"])
 def test_it_learns(kind: str) -> None:
     losses = train_task(task((0, 1), **(KINDS[kind] | {"epochs": 12}))).history["loss"]
-    for lane in range(2):
-        assert losses[-1][lane] < 0.9 * losses[0][lane]
+    for run in range(2):
+        assert losses[-1][run] < 0.9 * losses[0][run]
 
 
 def test_random_starts_are_new_in_every_step_and_the_same_for_the_same_run() -> None:

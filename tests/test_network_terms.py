@@ -224,10 +224,10 @@ def test_a_state_of_another_graph_is_refused() -> None:
 def test_energy_and_drift_of_a_trajectory_with_runs_are_those_of_each_run() -> None:
     networks, inputs = network_with(runs=3), random_tensor(4, INPUTS, seed=2)
     path = networks.trajectory(inputs, times=[0.0, 0.1, 0.3])  # as many times as runs
-    for lane in range(3):
-        one = KuramotoNetwork.from_parameters(networks.as_parameters().run(lane), networks.dynamics)
-        assert torch.allclose(networks.energy(path, inputs)[lane], one.energy(path[lane], inputs))
-        assert torch.allclose(networks.drift(path, inputs)[lane], one.drift(path[lane], inputs))
+    for run in range(3):
+        one = KuramotoNetwork.from_parameters(networks.as_parameters().run(run), networks.dynamics)
+        assert torch.allclose(networks.energy(path, inputs)[run], one.energy(path[run], inputs))
+        assert torch.allclose(networks.drift(path, inputs)[run], one.drift(path[run], inputs))
 
 
 def test_between_wrapped_phases_the_shorter_way_is_taken() -> None:

@@ -16,7 +16,7 @@ from command_line import Invoke
 from entrain import InputError, NetworkSpec, Recipe, rules
 from entrain.evaluation import metrics
 from entrain.rules.interface import Assignment, Rule, Task, Tensors, shuffled
-from entrain.rules.two_stage_task import validation_scores
+from entrain.rules.validation import validation_scores
 from entrain.training import Stage, run_pipeline, teacher_stage
 from entrain.training.run_folder import RunFolder
 
@@ -65,10 +65,10 @@ class HebbianTask:
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         hidden, count = self.given.network.hidden, len(self.labels)
         order = shuffled("hebbian", self.given.seed, self.given.runs, epoch, count)
-        for lane, codes in enumerate(tensors["couplings"][:, :hidden, hidden:]):
-            for rows in torch.split(order[lane], self.rule.batch_size):
+        for run, codes in enumerate(tensors["couplings"][:, :hidden, hidden:]):
+            for rows in torch.split(order[run], self.rule.batch_size):
                 change = codes[:, self.labels[rows]] @ self.inputs[rows]
-                tensors["input_weights"][lane] += self.rule.rate / count * change
+                tensors["input_weights"][run] += self.rule.rate / count * change
         return {"loss": tensors["input_weights"].square().mean((1, 2))}
 
     def validate(self, tensors: Tensors) -> Tensors:

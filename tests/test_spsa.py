@@ -24,7 +24,7 @@ from direct_tasks import task as direct_task
 from entrain.hardware import Hardware, Mismatch, PhaseNoise
 from entrain.rules import SPSA_PROTOCOLS, SimultaneousPerturbation, Tensors
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.spsa_task import PerturbationTask
+from entrain.rules.spsa import PerturbationTask
 from entrain.training import Stage, train_task
 from entrain.utils.errors import InputError
 
@@ -40,28 +40,30 @@ def task(runs: tuple[int, ...] = (0,), **changes: Any) -> PerturbationTask:
     return PerturbationTask(rule, examples(), examples(40, 2), SPEC, OUTPUTS, seed=SEED, runs=runs)
 
 
-def estimates(lanes: int, **changes: Any) -> Tensors:
-    """Of one network and one batch with other signs in every lane: (R, ...)."""
-    ours = task(tuple(range(lanes)), **changes)
-    rows = torch.arange(BATCH).expand(lanes, BATCH)
+def estimates(runs: int, **changes: Any) -> Tensors:
+    """Of one network and one batch with other signs in every run: (R, ...)."""
+    ours = task(tuple(range(runs)), **changes)
+    rows = torch.arange(BATCH).expand(runs, BATCH)
     ours._numbers(BATCH).renew(ours._generators(0))
     raw = {
-        name: tensor.expand(lanes, *tensor.shape[1:]).clone()
+        name: tensor.expand(runs, *tensor.shape[1:]).clone()
         for name, tensor in initial_tensors().items()
     }
-    _, found = ours._slope(raw, DYNAMICS, rows)
+    _, found = ours.loss_and_gradient(raw, DYNAMICS, rows)
     return found
 
 
 def initial_tensors() -> Tensors:
-    """A network that is not at rest in any way, one lane."""
+    """A network that is not at rest in any way, one run."""
     tensors = direct_task(initial_weights=1.0, initial_couplings=0.6).initial()
     return {name: tensors[name] for name in NAMES}
 
 
 def adjoint() -> Tensors:
     """The exact gradient of the same loss."""
-    _, found = direct_task(gain=4.0)._slope(initial_tensors(), DYNAMICS, torch.arange(BATCH)[None])
+    _, found = direct_task(gain=4.0).loss_and_gradient(
+        initial_tensors(), DYNAMICS, torch.arange(BATCH)[None]
+    )
     return {name: found[name][0] for name in NAMES}
 
 
@@ -130,8 +132,8 @@ def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
 def test_it_learns(kind: str) -> None:
     faster = {"epochs": 12, "input_rate": 2e-2, "coupling_rate": 3e-2}
     losses = train_task(task((0, 1), **(KINDS[kind] | faster))).history["loss"]
-    for lane in range(2):
-        assert losses[-1][lane] < 0.95 * losses[0][lane]
+    for run in range(2):
+        assert losses[-1][run] < 0.95 * losses[0][run]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from entrain.rules import PAPER_PROTOCOLS, TeacherSpec, protocol_named
 from entrain.rules.interface import shuffled
 from entrain.rules.teacher import TeacherTask, teacher_of
 from entrain.rules.training_data import Examples, TeacherData
-from entrain.rules.two_stage_task import TwoStageTask
-from entrain.training import Recipe, best_lane, train_task
+from entrain.rules.two_stage import TwoStageTask
+from entrain.training import Recipe, best_run, train_task
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, DYNAMICS = 5, 4, 3, Dynamics(steps=10)
@@ -45,17 +45,17 @@ def task(name: str, runs: tuple[int, ...] = (0,), start=None, **changes) -> TwoS
     return TwoStageTask(protocol, **data, network=SPEC, seed=3, runs=runs, start=start)
 
 
-def same(ours: dict[str, Tensor], lane: int, theirs: dict[str, Tensor]) -> bool:
-    return all(torch.allclose(ours[k][lane], theirs[k][0], rtol=1e-9, atol=1e-12) for k in ours)
+def same(ours: dict[str, Tensor], index: int, theirs: dict[str, Tensor]) -> bool:
+    return all(torch.allclose(ours[k][index], theirs[k][0], rtol=1e-9, atol=1e-12) for k in ours)
 
 
 @pytest.mark.parametrize("name", sorted(PAPER_PROTOCOLS))
 def test_runs_trained_together_equal_runs_trained_alone(name: str) -> None:
-    def start(lanes: int):
+    def start(runs: int):
         if PAPER_PROTOCOLS[name].start == "zero":
             return None
         one = train_task(task("PATH", learning_rate=3000.0)).best
-        return {key: tensor.repeat(lanes, *[1] * (tensor.dim() - 1)) for key, tensor in one.items()}
+        return {key: tensor.repeat(runs, *[1] * (tensor.dim() - 1)) for key, tensor in one.items()}
 
     rates, weight = (30.0, 10.0, 20.0), PAPER_PROTOCOLS[name].endpoint_weight
     weights = tuple(weight * factor for factor in (1.0, 0.5, 2.0))
@@ -63,19 +63,19 @@ def test_runs_trained_together_equal_runs_trained_alone(name: str) -> None:
     together = train_task(
         task(name, runs, start(3), learning_rate=rates, endpoint_weight=weights or weight)
     )
-    for lane, run in enumerate(runs):
+    for index, run in enumerate(runs):
         alone = train_task(
             task(
                 name,
                 (run,),
                 start(1),
-                learning_rate=rates[lane],
-                endpoint_weight=weights[lane],
+                learning_rate=rates[index],
+                endpoint_weight=weights[index],
             )
         )
-        assert same(together.current, lane, alone.current)
-        assert same(together.best, lane, alone.best)
-        assert together.best_epoch[lane] == alone.best_epoch[0]
+        assert same(together.current, index, alone.current)
+        assert same(together.best, index, alone.best)
+        assert together.best_epoch[index] == alone.best_epoch[0]
     assert not torch.equal(together.current["couplings"][0], together.current["couplings"][1])
 
 
@@ -128,8 +128,8 @@ def test_selection_takes_the_best_epoch_of_each_lane() -> None:
     joint = train_task(task("Z-END", (0, 1), epochs=12))
     scores = (torch.tensor(joint.history["top1"]) + torch.tensor(joint.history["agreement"])) / 2
     chosen = joint.best_epoch - 1
-    for lane in range(2):
-        assert scores[chosen[lane], lane] == scores[:, lane].max()
+    for index in range(2):
+        assert scores[chosen[index], index] == scores[:, index].max()
 
 
 def test_a_diverging_run_keeps_its_best_and_the_others_do_not_notice() -> None:
@@ -167,12 +167,12 @@ def test_teachers_learn_and_both_selection_rules_hold() -> None:
     by_accuracy = train_task(teacher_task(batch_size=16))
     top1 = torch.tensor(by_accuracy.history["top1"])
     assert float(top1.max()) > 80
-    best = best_lane(by_accuracy)
+    best = best_run(by_accuracy)
     assert by_accuracy.selected("top1", best) == float(top1.max())
     by_entropy = train_task(teacher_task(batch_size=16, selection="cross-entropy"))
     entropy = torch.tensor(by_entropy.history["cross_entropy"])
     assert torch.equal(by_entropy.best_epoch, entropy.argmin(0) + 1)
-    assert by_entropy.selected("cross_entropy", best_lane(by_entropy)) == float(entropy.min())
+    assert by_entropy.selected("cross_entropy", best_run(by_entropy)) == float(entropy.min())
 
 
 def test_a_teacher_step_is_sgd_with_weight_decay() -> None:

@@ -39,9 +39,9 @@ def curves(runs: int, epochs: int) -> list[list[float]]:
     return [[80.0 + run + epoch for epoch in range(epochs)] for run in range(runs)]
 
 
-def traces(lanes: int) -> list[list[float]]:
+def traces(runs: int) -> list[list[float]]:
     time = np.linspace(0.0, 1.0, 5)
-    return [list(np.sin(time * (lane - 1))) for lane in range(lanes)]
+    return [list(np.sin(time * (run - 1))) for run in range(runs)]
 
 
 def noisy(runs: int) -> Values:
@@ -123,9 +123,9 @@ def results(runs: int) -> dict[str, Values]:
         ],
         "teacher-sweep": [
             {"rule": rule, "teacher": teacher}
-            | {m: metrics(80.0 + len(m) + 0.2 * lane) for m in PAIR}
+            | {m: metrics(80.0 + len(m) + 0.2 * run) for m in PAIR}
             for rule in ("top1", "cross-entropy")
-            for lane in range(runs)
+            for run in range(runs)
         ],
         "single-runs": [
             {"what": what, "paper": paper} | summary(base, runs)

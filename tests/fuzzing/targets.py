@@ -45,7 +45,7 @@ def use_model(folder: Path) -> object:
 
 def use_checkpoint(folder: Path) -> object:
     state, _ = read_state(folder / "a.safetensors")
-    return [state.selected(name, i) for name in state.history for i in range(state.lanes)]
+    return [state.selected(name, i) for name in state.history for i in range(state.parallel_runs)]
 
 
 def use_results(folder: Path) -> object:

@@ -119,9 +119,9 @@ def paper_marks(
         axis.plot(at, shown, **(own | look))
 
 
-def band(axis: Axes, x: Sequence[float], lanes: Sequence[Sequence[float]], **look: Any) -> None:
+def band(axis: Axes, x: Sequence[float], runs: Sequence[Sequence[float]], **look: Any) -> None:
     """Mean over runs (R, epochs) as a line, in a band of one sample SD for two runs or more."""
-    values = np.asarray(lanes, dtype=np.float64)
+    values = np.asarray(runs, dtype=np.float64)
     middle = values.mean(0)
     axis.plot(x, middle, **({"linewidth": 1.5} | look))
     if len(values) > 1:

@@ -1,12 +1,11 @@
-"""Training rules: how a network is trained, one rule a file.
+"""Training rules, one a file.
 
-A rule is a frozen dataclass (`interface.Rule`). `RULES` names the kinds that files may hold,
-`PROTOCOLS` the rules that have a name of their own, as on the command line.
+A rule is a frozen dataclass (`interface.Rule`) in NAME.py; NAME_task.py has its gradient. `RULES`
+are the classes by their tag in files, `PROTOCOLS` the rules by their name on the command line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from entrain.rules.augmentation import Augmentation
@@ -60,22 +59,22 @@ PROTOCOLS: dict[str, Rule] = {
 
 
 def protocol_named(name: str) -> Rule:
-    """The protocol of that name, upper or lower case."""
+    """The protocol of a name.
+
+    Args:
+        name: In upper or lower case, such as "DIRECT".
+    """
     if name.upper() not in PROTOCOLS:
         raise unknown_name("protocol", name, PROTOCOLS)
     return PROTOCOLS[name.upper()]
 
 
 def from_json(values: dict[str, Any]) -> Rule:
-    """The rule of `Rule.to_json`, checked like any other.
-
-    Version 0.1 wrote no kind: what has an augmentation was DIRECT.
-    """
+    """The rule that `Rule.to_json` turned into JSON values."""
     plain: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-        for name, value in values.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
-    kind = plain.pop("rule", "direct" if "augmentation" in plain else "two-stage")
+    kind = plain.pop("rule", None)
     if kind not in RULES:
         raise unknown_name("rule", str(kind), RULES)
     try:

@@ -1,9 +1,10 @@
-"""Training oscillator networks by protocol DIRECT."""
+"""The gradient of DIRECT, and the training loop of every rule that learns from labels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -12,25 +13,26 @@ from entrain import kernels
 from entrain.evaluation import metrics
 from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, readout_with_pullback, small_random
-from entrain.rules.direct import Direct
+from entrain.rules import adamw
+from entrain.rules.class_weights import example_weights
 from entrain.rules.interface import Tensors, per_run, shuffled
 from entrain.rules.on_chips import Back, OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
-from entrain.rules.two_stage_task import validation_scores
-from entrain.utils.errors import InputError
+from entrain.rules.validation import validation_scores
 
-_MOMENTS = (0.9, 0.999)
-_EPSILON = 1e-8
+if TYPE_CHECKING:
+    from entrain.rules.direct import Direct
 
 
 class DirectTask:
     """AdamW on the cross-entropy, several runs side by side.
 
-    Tensors: `input_weights`, `biases`, `couplings` and trained terms are the averaged network;
-    `raw.*` the numbers that are stepped, `first.*` and `second.*` their moments, `adam.count` the
-    steps.
+    Tensors: `input_weights`, `biases`, `couplings` and trained terms, averaged, and those of
+    `entrain.rules.adamw`. Another rule is a subclass with its own `loss_and_gradient`.
     """
+
+    _uses_draws = False  # True if a step needs random numbers of its own
 
     def __init__(
         self,
@@ -45,62 +47,41 @@ class DirectTask:
         start: Tensors | None = None,
         teacher_outputs: Tensor | None = None,
     ) -> None:
-        """`start` where the protocol goes on; `teacher_outputs` (M, O) where it distils."""
+        """`start` are networks to continue; `teacher_outputs` (M, O) are for distillation."""
         self.protocol, self.epochs = protocol, protocol.epochs
         self.train, self._validation, self._teacher = train, validation, teacher_outputs
         self.network, self._dynamics = network, network.dynamics
         self._outputs, self._seed, self.runs, self._start = outputs, seed, runs, start
         device = train.labels.device
         self._targets = torch.nn.functional.one_hot(train.labels, outputs).float()
-        weights = self._weights_of(train.labels)
+        weights = example_weights(protocol.class_weights, train.labels, outputs)
         self._weights = None if weights is None else weights.float()
 
-        def lanes(name: str) -> Tensor:
+        def by_run(name: str) -> Tensor:
             values = per_run(name, getattr(protocol, name), len(runs))
             return torch.tensor(values, dtype=torch.float32, device=device)[:, None, None]
 
-        self._input_rate, self._coupling_rate = lanes("input_rate"), lanes("coupling_rate")
-        self._decay, self._gain = lanes("weight_decay"), lanes("gain")
-        self._smoothing = lanes("smoothing")
+        self._input_rate, self._coupling_rate = by_run("input_rate"), by_run("coupling_rate")
+        self._decay, self._gain = by_run("weight_decay"), by_run("gain")
+        self._smoothing = by_run("smoothing")
         self._schedule = torch.zeros((), device=device)
         self._strength = torch.ones((), device=device)
         self._total = torch.zeros(len(runs), device=device)
         self._spec = network.on(self._total, len(runs), outputs)
-        self._drawn: Tensor | None = None
+        self._distortions: Tensor | None = None
         self._steps = RepeatedSteps()
         self._chips = OnChips.of(protocol.chips, self._spec, runs, seed)
-        self._drawn_by_batch: dict[int, FreshDraws] = {}
-
-    def _weights_of(self, labels: Tensor) -> Tensor | None:
-        """The weights (M,) of examples with these labels, of mean 1, in float64; None where all are
-        alike."""
-        given = self.protocol.class_weights
-        if given is None:
-            return None
-        if len(given) != self._outputs:
-            raise InputError(
-                f"class_weights must be {self._outputs} numbers, one for each class, got "
-                f"{len(given)}"
-            )
-        weights = torch.tensor(given, dtype=torch.float64, device=labels.device)[labels]
-        return weights / weights.mean().clamp(min=1e-300)  # 0 where all are 0
+        self._draws_by_batch: dict[int, FreshDraws] = {}
 
     def initial(self) -> Tensors:
-        drawn = [self._random(lane) for lane in range(len(self.runs))]
+        networks = [self._random(run) for run in range(len(self.runs))]
         first = {
-            name: torch.stack([each[name] for each in drawn]).to(self._total.device)
-            for name in drawn[0]
+            name: torch.stack([network[name] for network in networks]).to(self._total.device)
+            for name in networks[0]
         }
-        raw = self._spec.initial_tensors(first, self._start)
-        tensors = {name: tensor.clone() for name, tensor in raw.items()}
-        for name, tensor in raw.items():
-            tensors[f"raw.{name}"] = tensor
-            tensors[f"first.{name}"] = torch.zeros_like(tensor)
-            tensors[f"second.{name}"] = torch.zeros_like(tensor)
-        tensors["adam.count"] = torch.zeros(len(self.runs), 1, device=self._total.device)
-        return tensors
+        return adamw.with_moments(self._spec.initial_tensors(first, self._start))
 
-    def _random(self, lane: int) -> Tensors:
+    def _random(self, run: int) -> Tensors:
         """The first network of one run, on the CPU: every device starts from the same numbers."""
         hidden, n = self.network.hidden, self.network.hidden + self._outputs
         inputs = self.train.inputs_per_example
@@ -110,21 +91,21 @@ class DirectTask:
                 "biases": torch.zeros(n),
                 "couplings": torch.zeros(n, n),
             }
-        lanes = len(self.runs)
+        runs = len(self.runs)
         return small_random(
             inputs,
             hidden,
             self._spec.graph,
             seed=self._seed,
-            run=self.runs[lane],
-            weights=per_run("initial_weights", self.protocol.initial_weights, lanes)[lane],
-            couplings=per_run("initial_couplings", self.protocol.initial_couplings, lanes)[lane],
+            run=self.runs[run],
+            weights=per_run("initial_weights", self.protocol.initial_weights, runs)[run],
+            couplings=per_run("initial_couplings", self.protocol.initial_couplings, runs)[run],
         )
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         protocol, count = self.protocol, len(self.train.labels)
-        order = shuffled("direct", self._seed, self.runs, epoch, count).to(self._total.device)
-        self._prepare(epoch, count)
+        rows = shuffled("direct", self._seed, self.runs, epoch, count).to(self._total.device)
+        self._renew_distortions(epoch)
         steps = self._dynamics.steps
         if epoch < protocol.epochs - protocol.fine_epochs:
             steps = min(protocol.coarse_steps, steps)
@@ -138,51 +119,48 @@ class DirectTask:
         if self._chips is not None:
             self._chips.begin_epoch(tensors, epoch, protocol.epochs)
         generators = self._generators(epoch)
-        batches = torch.split(order, protocol.batch_size, dim=1)
-        for index, rows in enumerate(batches):
-            self._schedule.fill_(self._factor(epoch + index / len(batches)))
-            if self._chips is not None:
-                self._chips.renew(tensors, rows, dynamics)
-            if self._needs_numbers:
-                self._numbers(rows.shape[1]).renew(generators)
-            step(rows)
+        batches = torch.split(rows, protocol.batch_size, dim=1)
+        for index, batch in enumerate(batches):
+            done = (epoch + index / len(batches)) / protocol.epochs
+            self._schedule.fill_(adamw.cosine_schedule(done, protocol.warm_up))
+            self._renew_draws(tensors, batch, dynamics, generators)
+            step(batch)
         return {"loss": self._total / count}
 
-    def _prepare(self, epoch: int, count: int) -> None:
-        """New random numbers for the images of this epoch, a function of seed, runs and epoch."""
+    def _renew_distortions(self, epoch: int) -> None:
+        """New distortions of the images of this epoch."""
         protocol = self.protocol
         if self.train.images is None or protocol.augmentation.is_identity:
             return
         last = epoch >= protocol.epochs - protocol.unaugmented_epochs
         self._strength.fill_(0.0 if last else 1.0)
-        device = self._total.device
-        drawn = torch.stack(
-            [
-                protocol.augmentation.draw(
-                    (count,),
-                    torch.Generator(device).manual_seed(
-                        (self._seed * 1009 + run) * 100_003 + epoch
-                    ),
-                )
-                for run in self.runs
-            ]
+        draws = protocol.augmentation.draw_epoch(
+            len(self.train.labels), self._seed, self.runs, epoch, self._total.device
         )
-        if self._drawn is None:
-            self._drawn = drawn
-        else:
-            self._drawn.copy_(drawn)
+        self._distortions = draws if self._distortions is None else self._distortions.copy_(draws)
 
-    _needs_numbers = False  # whether a step takes random numbers of its own
+    def _renew_draws(
+        self,
+        tensors: Tensors,
+        rows: Tensor,
+        dynamics: Dynamics,
+        generators: list[torch.Generator],
+    ) -> None:
+        """New chips and random numbers for the step on the examples `rows` (R, B)."""
+        if self._chips is not None:
+            self._chips.renew(tensors, rows, dynamics)
+        if self._uses_draws:
+            self._draws(rows.shape[1]).renew(generators)
 
-    def _numbers(self, batch: int) -> FreshDraws:
-        """Random numbers of a step on batches of this size, by run, new before every step."""
-        if batch not in self._drawn_by_batch:
-            draws = self._drawn_by_batch[batch] = FreshDraws(len(self.runs), self._total)
-            self._ask(draws, batch)
-        return self._drawn_by_batch[batch]
+    def _draws(self, batch: int) -> FreshDraws:
+        """Random numbers of a step on batches of this size, by run."""
+        if batch not in self._draws_by_batch:
+            draws = self._draws_by_batch[batch] = FreshDraws(len(self.runs), self._total)
+            self._request_draws(draws, batch)
+        return self._draws_by_batch[batch]
 
-    def _ask(self, draws: FreshDraws, batch: int) -> None:
-        """Ask once for every number that a step will take."""
+    def _request_draws(self, draws: FreshDraws, batch: int) -> None:
+        """Request once every random number that a step will use."""
 
     def _generators(self, epoch: int) -> list[torch.Generator]:
         """One for each run, a function of seed, run and epoch."""
@@ -192,68 +170,60 @@ class DirectTask:
             for run in self.runs
         ]
 
-    def _factor(self, epoch: float) -> float:
-        """What the rates are multiplied with: a linear rise, then a cosine to zero."""
-        done = epoch / self.protocol.epochs
-        if done < self.protocol.warm_up:
-            return (done + 1e-3) / (self.protocol.warm_up + 1e-3)
-        rest = (done - self.protocol.warm_up) / (1.0 - self.protocol.warm_up)
-        return 0.5 * (1.0 + math.cos(math.pi * rest))
-
     def _inputs(self, rows: Tensor) -> Tensor:
-        """Inputs (R, B, D) of the examples `rows` (R, B), distorted where asked."""
+        """Inputs (R, B, D) of the examples `rows` (R, B), distorted if this epoch distorts."""
         train = self.train
         if train.images is None:
             assert train.inputs is not None
             return train.inputs[rows]
         images = train.images[rows].flatten(0, 1)
-        if self._drawn is not None:
-            lanes = torch.arange(len(rows), device=rows.device)[:, None]
-            drawn = self._drawn[lanes, rows].flatten(0, 1)
-            images = self.protocol.augmentation(images, drawn, self._strength)
+        if self._distortions is not None:
+            runs = torch.arange(len(rows), device=rows.device)[:, None]
+            draws = self._distortions[runs, rows].flatten(0, 1)
+            images = self.protocol.augmentation(images, draws, self._strength)
         return train.inputs_of(images).reshape(*rows.shape, -1)
 
     def _step(self, tensors: Tensors, dynamics: Dynamics, rows: Tensor) -> None:
         """One step on the examples `rows` (R, B); adds B times the loss to the total."""
         raw = {name: tensors[f"raw.{name}"] for name in self.network.names}
-        loss, found = self._slope(raw, dynamics, rows)
-        learnt = [name for name in self.network.names if name not in self.protocol.frozen]
-        self._update(tensors, {name: found[name] for name in learnt})
+        loss, gradients = self.loss_and_gradient(raw, dynamics, rows)
+        trained = [name for name in self.network.names if name not in self.protocol.frozen]
+        self._update(tensors, {name: gradients[name] for name in trained})
         self._total += loss
 
     def gradient(self, networks: Tensors, dynamics: Dynamics, rows: Tensor) -> Tensors:
-        """What this rule takes for the gradient of the loss of the examples `rows` (R, B), at
-        networks (R, ...) that stay as they are: to look at the rule, not to train."""
+        """This rule's estimate of the gradient of the loss of the examples `rows` (R, B) at
+        networks (R, ...), for comparisons of rules; nothing is trained."""
         if self._chips is not None:
             self._chips.begin_epoch(networks, self.epochs - 1, self.epochs)
-            self._chips.renew(networks, rows, dynamics)
-        if self._needs_numbers:
-            self._numbers(rows.shape[1]).renew(self._generators(0))
-        return self._slope(networks, dynamics, rows)[1]
+        self._renew_draws(networks, rows, dynamics, self._generators(0))
+        return self.loss_and_gradient(networks, dynamics, rows)[1]
 
-    def _slope(self, raw: Tensors, dynamics: Dynamics, rows: Tensor) -> tuple[Tensor, Tensors]:
-        """B times the loss (R,) of the examples `rows`, and the gradient of the loss."""
+    def loss_and_gradient(
+        self, raw: Tensors, dynamics: Dynamics, rows: Tensor
+    ) -> tuple[Tensor, Tensors]:
+        """B times the loss (R,) of the examples `rows` (R, B), and the gradient of the loss."""
         outputs = self._outputs
         activations, back = self._forward(raw, self._inputs(rows), dynamics)
-        likely = log_softmax(self._gain * activations)
+        log_probabilities = log_softmax(self._gain * activations)
         target = self._target(rows)
-        by_outputs = self._gain * (likely.exp() - target)  # times B
-        loss = -self._weighted(target * likely, rows).sum((1, 2))
+        by_outputs = self._gain * (log_probabilities.exp() - target)  # times B
+        loss = -self._weighted(target * log_probabilities, rows).sum((1, 2))
         if share := self.protocol.distillation:
             assert self._teacher is not None
-            apart = activations - self._teacher[rows]
-            by_outputs = (1.0 - share) * by_outputs + share * (2.0 / outputs) * apart
-            apart_squared = self._weighted(apart.square(), rows).mean(2).sum(1)
-            loss = (1.0 - share) * loss + share * apart_squared
+            error = activations - self._teacher[rows]
+            by_outputs = (1.0 - share) * by_outputs + share * (2.0 / outputs) * error
+            squares = self._weighted(error.square(), rows).mean(2).sum(1)
+            loss = (1.0 - share) * loss + share * squares
         return loss, back(self._weighted(by_outputs, rows), rows.shape[1])
 
     def _target(self, rows: Tensor) -> Tensor:
-        """Probabilities (R, B, O) of the classes of the examples `rows`, smoothed where asked."""
+        """Smoothed probabilities (R, B, O) of the classes of the examples `rows`."""
         return self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / self._outputs
 
     def _forward(self, raw: Tensors, inputs: Tensor, dynamics: Dynamics) -> tuple[Tensor, Back]:
-        """Activations (R, B, O) of inputs (R, B, D), and what turns their gradient, over a count,
-        into gradients of the trained tensors."""
+        """Activations (R, B, O) of inputs (R, B, D), and the map from their gradient, over a
+        count, to gradients of the trained tensors."""
         if self._chips is not None:
             return self._chips.forward(raw, inputs, dynamics, self._outputs)
         parameters = self._spec.parameters(raw)
@@ -268,9 +238,8 @@ class DirectTask:
     def _model(
         self, raw: Tensors, inputs: Tensor
     ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
-        """What acts on the phases under inputs (R, B, D), on chips where there are some, and what
-        turns its gradient into gradients of the tensors in `raw`; for rules that know no more of a
-        network than what it does."""
+        """The phase model of inputs (R, B, D), on chips if it trains for them, and the map from
+        its gradient to gradients of the tensors in `raw`; for rules without a model of the chip."""
         if self._chips is not None:
             return self._chips.measured(raw, inputs)
         parameters = self._spec.parameters(raw)
@@ -280,60 +249,53 @@ class DirectTask:
 
         return parameters.phase_model(inputs), back
 
+    def _relax(self, model: PhaseModel, dynamics: Dynamics, relaxation: int) -> Tensor:
+        """Final phases; each `relaxation` of a step has its own thermal noise, as on a chip."""
+        noise = None
+        if self._chips is not None:
+            noise = self._chips.noise(model.fields.shape[1], relaxation)
+        phases = kernels.rollout(model, dynamics, noise=noise)
+        return phases if noise is None else phases[:, 0]
+
     def _weighted(self, values: Tensor, rows: Tensor) -> Tensor:
         """`values` (R, B, O) of the examples `rows` (R, B), times the weights of their classes."""
         return values if self._weights is None else values * self._weights[rows][..., None]
 
     def _update(self, tensors: Tensors, gradients: Tensors) -> None:
         """AdamW with clipped gradients, then the running mean."""
-        squares = sum(g.square().reshape(len(g), -1).sum(1) for g in gradients.values())
-        assert isinstance(squares, Tensor)
-        scale = (self.protocol.clip / (squares.sqrt() + 1e-12)).clamp(max=1.0)
+        clip = adamw.clip_factor(gradients, self.protocol.clip)
         count = tensors["adam.count"]
         count += 1.0
-        first_bias = 1.0 - _MOMENTS[0] ** count
-        second_bias = 1.0 - _MOMENTS[1] ** count
-        decay = self.protocol.averaging
-        mixing = 1.0 - torch.clamp((1.0 + count) / (10.0 + count), max=decay)
+        biases = adamw.moment_biases(count)
+        weight = adamw.mean_weight(count, self.protocol.averaging)
         for name, gradient in gradients.items():
             raw, first, second = (tensors[f"{k}.{name}"] for k in ("raw", "first", "second"))
-            shape = (-1,) + (1,) * (gradient.dim() - 1)
-            clipped = gradient * scale.reshape(shape)
-            first.lerp_(clipped, 1.0 - _MOMENTS[0])
-            second.lerp_(clipped.square(), 1.0 - _MOMENTS[1])
-            step = (first / first_bias.reshape(shape)) / (
-                (second / second_bias.reshape(shape)).sqrt() + _EPSILON
-            )
+            clipped = gradient * adamw.per_tensor(clip, gradient)
+            direction = adamw.adam_direction(clipped, first, second, biases)
             rates = self._input_rate if name == "input_weights" else self._coupling_rate
-            rate = rates.reshape(shape) * self._schedule
+            rate = adamw.per_tensor(rates, gradient) * self._schedule
             if name == "input_weights":
                 raw.mul_(1.0 - rate * self._decay)
-            raw.sub_(rate * step)
-            mean = tensors[name]
-            mean.add_((raw - mean) * mixing.reshape(shape))
+            raw.sub_(rate * direction)
+            adamw.update_mean(tensors[name], raw, weight)
 
     def validate(self, tensors: Tensors) -> Tensors:
         data, parameters = self._validation, self._spec.parameters(tensors)
-        scores_of = validation_scores if self._chips is None else self._chips.validation_scores
-        scores = scores_of(parameters, data.all_inputs(), self._dynamics)
-        likely = log_softmax(self._gain * scores)
+        scores = validation_scores(parameters, data.all_inputs(), self._dynamics, self._chips)
         labels = data.labels.expand(len(self.runs), -1)[..., None]
-        entropy = -likely.gather(-1, labels)[..., 0].double()
-        found = {
-            "top1": metrics.top_k(scores, data.labels),
-            "cross_entropy": entropy.mean(1),
-        }
-        weights = self._weights_of(data.labels)
+        entropy = -log_softmax(self._gain * scores).gather(-1, labels)[..., 0].double()
+        result = {"top1": metrics.top_k(scores, data.labels), "cross_entropy": entropy.mean(1)}
+        weights = example_weights(self.protocol.class_weights, data.labels, self._outputs)
         if weights is not None:
-            found["cross_entropy"] = (weights * entropy).mean(1)
             hits = (scores.argmax(-1) == data.labels) & ~scores.isnan().any(-1)
-            found["weighted_top1"] = 100.0 * (weights * hits).mean(1)
-        return found
+            result["cross_entropy"] = (weights * entropy).mean(1)
+            result["weighted_top1"] = 100.0 * (weights * hits).mean(1)
+        return result
 
     def merit(self, metrics: Tensors) -> Tensor:
         entropy = -metrics["cross_entropy"].nan_to_num(math.inf, math.inf)
-        found = torch.stack([metrics.get("weighted_top1", metrics["top1"]), entropy], dim=1)
-        return found if self._chips is None else self._chips.settled_first(found)
+        merit = torch.stack([metrics.get("weighted_top1", metrics["top1"]), entropy], dim=1)
+        return merit if self._chips is None else self._chips.complete_first(merit)
 
 
 def log_softmax(values: Tensor) -> Tensor:

@@ -1,19 +1,26 @@
-"""Equilibrium propagation and coupled learning: gradients from what the network does itself."""
+"""Equilibrium propagation and coupled learning: gradients from measurements on the network."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+import torch
+from torch import Tensor
+
 from entrain.data import DATASETS
-from entrain.physics import Dynamics, NetworkSpec
+from entrain.hardware import FreshDraws
+from entrain.physics import Dynamics, NetworkSpec, PhaseModel, energy_gradient, wrap
 from entrain.rules.direct import Direct, small_batch
-from entrain.rules.interface import Assignment, PerRun, Rule, Task
+from entrain.rules.direct_task import DirectTask, log_softmax
+from entrain.rules.interface import PerRun, Rule, Tensors
 from entrain.utils.errors import InputError, one_of, positive_float, positive_int
 
 Nudging = Literal["cross-entropy", "squared", "clamped"]
 Begin = Literal["given", "random"]
+Relax = Callable[[PhaseModel, Dynamics, int], Tensor]  # the number selects the noise
 _IN_THE_ENERGY = ("frequencies", "injection")
 
 
@@ -26,21 +33,28 @@ class EquilibriumPropagation(Direct):
 
         d C / d p = ( d E / d p (theta^beta) - d E / d p (theta^-beta) ) / (2 beta)
 
-    at the free equilibrium, with an error of order beta^2: the update of a coupling is made of
-    cos(theta_i - theta_j) of its own two ends. C is the cross-entropy of softmax(gain cos theta) or
-    half the squared distance of cos theta from 1 for the class and -1 for the others; both push
-    less as the answer becomes right. Natural frequencies that are trained learn by
-    d E / d w = -theta / mu: how far a nudge turns an oscillator is the gradient of its frequency
-    (Ahmadi 2026). "clamped" is coupled learning (Stern et al. 2021): the outputs
-    are held at the share beta of the way from where they are to 0 or pi, and once as far on the
-    other side. `begin` "random" draws the phases of every free relaxation anew.
+    at the free equilibrium, with an error of order beta^2: the update of a coupling depends on
+    cos(theta_i - theta_j) of its own two ends. Trained natural frequencies learn by
+    d E / d w = -theta / mu: the angle by which a nudge turns an oscillator is the gradient of its
+    frequency (Ahmadi 2026).
 
-    Thermal noise differs in the two nudged relaxations, and the estimate divides what it makes
-    differ by 2 beta. A chip averages it away: d E / d p is the mean of the last `averaged_steps`
-    steps.
+    On chips the phases are the chip's own, and the update is applied to the programmed parameters:
+    no model of the chip is needed. Thermal noise differs between the two nudged relaxations, and
+    the estimate divides the difference it makes by 2 beta; `averaged_steps` reduces it.
 
-    Everything else is as in `Direct`: AdamW, averaging, chips. On chips the phases are the
-    chip's own, and the update is applied to the numbers it was given: no model of it is needed.
+    Args:
+        name, start, epochs, batch_size, input_rate, coupling_rate, weight_decay: See `Direct`.
+        gain, smoothing, warm_up, clip, averaging, coarse_steps, fine_epochs: See `Direct`.
+        initial_couplings, initial_weights, augmentation, unaugmented_epochs: See `Direct`.
+        distillation, class_weights, chips, frozen: See `Direct`.
+        nudging: The cost C: the "cross-entropy" of softmax(gain cos theta), or half the "squared"
+            distance of cos theta from 1 for the class and -1 for the others. "clamped" is coupled
+            learning (Stern et al. 2021): outputs are held at the share beta of the way to 0 or pi,
+            and as far on the other side.
+        beta: Strength of the nudge.
+        nudged_steps: Euler steps of a nudged relaxation.
+        begin: Initial phases of the free relaxation: those of the network ("given"), or "random".
+        averaged_steps: Last nudged steps over which d E / d p is averaged.
     """
 
     kind: ClassVar[str] = "equilibrium"
@@ -53,7 +67,7 @@ class EquilibriumPropagation(Direct):
     gain: PerRun = 4.0
     initial_couplings: PerRun = 0.1
     initial_weights: PerRun = 0.3
-    coarse_steps: int = 1_000_000  # an equilibrium is no place to save steps
+    coarse_steps: int = 1_000_000  # the network's own: fewer steps miss the equilibrium
     fine_epochs: int = 0
     nudging: Nudging = "cross-entropy"
     beta: float = 0.3
@@ -70,7 +84,7 @@ class EquilibriumPropagation(Direct):
         positive_int("averaged_steps", self.averaged_steps)
         if self.averaged_steps > self.nudged_steps:
             raise InputError(
-                f"averaged_steps are some of the {self.nudged_steps} nudged steps, "
+                f"averaged_steps must be at most nudged_steps ({self.nudged_steps}), "
                 f"got {self.averaged_steps}"
             )
         if self.distillation:
@@ -82,7 +96,6 @@ class EquilibriumPropagation(Direct):
         return Dynamics(mobility=1.0, observation_time=15.0, steps=60)
 
     def tuned_for(self, dataset: str, examples: int) -> EquilibriumPropagation:
-        """As it is for MNIST and Fashion-MNIST; smaller batches, more epochs for fewer examples."""
         if dataset == "digits":
             return replace(self, batch_size=32, epochs=40)
         if dataset in DATASETS:
@@ -91,20 +104,17 @@ class EquilibriumPropagation(Direct):
         return replace(self, batch_size=batch, epochs=min(200, max(20, 3000 * batch // examples)))
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
-        """What is trained must be part of the energy, or it would never change."""
         super().check(network, runs, teachers)
         for name in network.trainable:
             if name not in _IN_THE_ENERGY:
                 raise InputError(
-                    f"{self.name} learns what is part of the energy: of terms "
-                    f"{', '.join(_IN_THE_ENERGY)}; got trainable {name}"
+                    f"{self.name} trains terms of the energy: {', '.join(_IN_THE_ENERGY)}; "
+                    f"got trainable {name}"
                 )
 
-    def task(self, assignment: Assignment) -> Task:
-        """AdamW with gradients from nudged equilibria."""
-        from entrain.rules.equilibrium_task import EquilibriumTask
-
-        return EquilibriumTask(*self.on_examples(assignment), **self.for_runs(assignment))
+    @property
+    def _task_class(self) -> type[DirectTask]:
+        return EquilibriumTask
 
 
 EQUILIBRIUM_PROTOCOLS: dict[str, EquilibriumPropagation] = {
@@ -115,3 +125,151 @@ EQUILIBRIUM_PROTOCOLS: dict[str, EquilibriumPropagation] = {
         EquilibriumPropagation("COUPLED", nudging="clamped", beta=0.1),
     )
 }
+
+
+class EquilibriumTask(DirectTask):
+    """AdamW on gradients from two nudged equilibria; tensors as in `DirectTask`."""
+
+    protocol: EquilibriumPropagation
+
+    def loss_and_gradient(
+        self, raw: Tensors, dynamics: Dynamics, rows: Tensor
+    ) -> tuple[Tensor, Tensors]:
+        model, back = self._model(raw, self._inputs(rows))
+        networks, batch, n = model.fields.shape  # each run once for every chip
+        target = self._target(rows).reshape(networks, batch, -1)
+        gain = self._gain.repeat_interleave(networks // len(rows), dim=0)
+        weights = None
+        if self._weights is not None:
+            weights = self._weights[rows].reshape(networks, batch, 1)
+        if self.protocol.begin == "random":
+            uniform = self._draws(rows.shape[1]).uniform("start", rows.shape[1], n)
+            model = replace(model, start=math.pi * (2.0 * uniform.reshape(model.fields.shape) - 1))
+        free = self._relax(model, dynamics, 0)
+        log_probabilities = log_softmax(gain * free[..., -self._outputs :].cos())
+        products = (target * log_probabilities).reshape(*rows.shape, -1)
+        loss = -self._weighted(products, rows).sum((1, 2))
+        gradient = contrast(
+            model,
+            free,
+            target,
+            gain,
+            dynamics,
+            self.protocol,
+            self._relax,
+            weights=weights,
+        )
+        return loss, back(gradient.map(lambda tensor: tensor / rows.shape[1]))
+
+    @property
+    def _uses_draws(self) -> bool:  # type: ignore[override]
+        return self.protocol.begin == "random"
+
+    def _request_draws(self, draws: FreshDraws, batch: int) -> None:
+        draws.uniform("start", batch, self.network.hidden + self._outputs)
+
+
+def contrast(
+    model: PhaseModel,
+    free: Tensor,
+    target: Tensor,
+    gain: Tensor,
+    dynamics: Dynamics,
+    protocol: EquilibriumPropagation,
+    relax: Relax,
+    *,
+    weights: Tensor | None = None,
+) -> PhaseModel:
+    """The estimate of d C / d model, summed over samples, from the free equilibrium (R, B, N).
+
+    `target` (R, B, O) are probabilities, `gain` (R, 1, 1) that of the softmax; `weights` (R, B, 1)
+    those of examples.
+    """
+    phases_by_sign = []
+    for sign in (1.0, -1.0):
+        if protocol.nudging == "clamped":
+            phases = _clamped(model, free, target, sign, dynamics, protocol, relax)
+        else:
+            phases = _nudged(model, free, target, gain, sign, dynamics, protocol, relax, weights)
+        phases_by_sign.append(phases)
+    scale = 0.5 / (protocol.beta * protocol.averaged_steps)
+    total: PhaseModel | None = None
+    for up, down in zip(*phases_by_sign, strict=True):
+        if model.frequencies is not None:
+            # Noise wraps phases: the energy of w is that of the shorter arc between them.
+            down = up + wrap(down - up)
+        plus, minus = (
+            energy_gradient(phases, model, dynamics.mobility).map(lambda tensor: scale * tensor)
+            for phases in (up, down)
+        )
+        difference = plus.plus(minus.map(torch.neg))
+        total = difference if total is None else total.plus(difference)
+    assert total is not None
+    return total
+
+
+def _nudged(
+    model: PhaseModel,
+    free: Tensor,
+    target: Tensor,
+    gain: Tensor,
+    sign: float,
+    dynamics: Dynamics,
+    protocol: EquilibriumPropagation,
+    relax: Relax,
+    weights: Tensor | None,
+) -> list[Tensor]:
+    """Phases after each of the last steps with the cost added: fields on the outputs that follow
+    their phases. Each sign has its own noise, which a chip never repeats."""
+    step = Dynamics(dynamics.mobility, dynamics.time_step, 1)
+    outputs, phases, trajectory = target.shape[-1], free, list[Tensor]()
+    relaxation = 1 if sign > 0 else 1 + protocol.nudged_steps
+    for taken in range(protocol.nudged_steps):
+        cos = phases[..., -outputs:].cos()
+        if protocol.nudging == "squared":
+            push = 2.0 * target - 1.0 - cos
+        else:
+            push = gain * (target - log_softmax(gain * cos).exp())
+        if weights is not None:
+            push = push * weights
+        fields = model.fields.clone()
+        fields[..., -outputs:] += sign * protocol.beta * push
+        phases = relax(replace(model, fields=fields, start=phases), step, relaxation + taken)
+        trajectory.append(phases)
+    return trajectory[-protocol.averaged_steps :]
+
+
+def _clamped(
+    model: PhaseModel,
+    free: Tensor,
+    target: Tensor,
+    sign: float,
+    dynamics: Dynamics,
+    protocol: EquilibriumPropagation,
+    relax: Relax,
+) -> list[Tensor]:
+    """Phases after each of the last steps with the outputs held the share beta of the way from the
+    free ones to 0 or pi, or as far on the other side."""
+    hidden = free.shape[-1] - target.shape[-1]
+    outputs = free[..., hidden:]
+    goal = math.pi * (1.0 - target)  # 0 for the class, pi for the others
+    distance = torch.remainder(goal - outputs + math.pi, 2.0 * math.pi) - math.pi
+    start = torch.cat([free[..., :hidden], outputs + sign * protocol.beta * distance], dim=-1)
+    moves = torch.zeros(free.shape[-1], dtype=free.dtype, device=free.device)
+    moves[:hidden] = 1.0
+    clamped = replace(
+        model,
+        fields=model.fields * moves,
+        couplings=model.couplings * moves[:, None],  # row i acts on oscillator i
+        frequencies=None if model.frequencies is None else model.frequencies * moves,
+        injection=None if model.injection is None else model.injection * moves,
+        start=start,
+    )
+    relaxation = 1 if sign > 0 else 1 + protocol.averaged_steps
+    steps_before = protocol.nudged_steps + 1 - protocol.averaged_steps
+    trajectory = list[Tensor]()
+    for steps in (steps_before, *[1] * (protocol.averaged_steps - 1)):
+        part = Dynamics(dynamics.mobility, dynamics.time_step * steps, steps)
+        trajectory.append(relax(clamped, part, relaxation + len(trajectory)))
+        clamped = replace(clamped, start=trajectory[-1])
+    return trajectory

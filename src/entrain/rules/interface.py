@@ -1,4 +1,4 @@
-"""What a training rule is, to everything that does not want to know which one it is."""
+"""The interface of a training rule: `Rule` as a value, `Task` when it trains networks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch import Tensor
 
 from entrain.hardware import Hardware
 from entrain.physics import Dynamics, NetworkSpec
+from entrain.rules.chip_training import ChipTraining
 from entrain.utils.errors import InputError
-from entrain.utils.errors import one_of as one_of
 
 if TYPE_CHECKING:
     from entrain.models.teacher import Teacher
@@ -25,7 +25,7 @@ PerRun = float | tuple[float, ...]
 
 
 class Task(Protocol):
-    """A rule at work on data: tensors are (R, ...), metrics (R,)."""
+    """A rule that trains R networks side by side: tensors are (R, ...), metrics (R,)."""
 
     epochs: int
 
@@ -33,34 +33,57 @@ class Task(Protocol):
         """The tensors before the first epoch."""
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
-        """Update `tensors` in place over one pass of the data; the mean losses, with `loss`."""
+        """Mean losses of one pass over the data, `loss` among them; updates `tensors` in place.
+
+        Args:
+            tensors: The tensors of `initial`, as they are now.
+            epoch: Counted from 0.
+        """
 
     def validate(self, tensors: Tensors) -> Tensors:
-        """Metrics on the validation set."""
+        """Metrics on the validation examples.
+
+        Args:
+            tensors: The tensors of `initial`, as they are now.
+        """
 
     def merit(self, metrics: Tensors) -> Tensor:
-        """(R, n) numbers, compared in order, larger is better: how an epoch is selected."""
+        """Numbers (R, n), compared in order, by which an epoch is selected; larger is better.
+
+        Args:
+            metrics: Losses and validation metrics of an epoch.
+        """
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a rule is given to train: data on a device, a network, teachers, a start, runs."""
+    """Everything a rule needs to train: data on a device, a network, runs and what precedes them.
+
+    Args:
+        data: The dataset on a device.
+        network: The network to train.
+        runs: Training runs side by side.
+        seed: Seed of initialisations and of the order of examples.
+        teachers: One teacher for all runs, or one for each.
+        start: Networks of the rule that this one continues.
+        on_progress: Called with the share done, by rules that are one long epoch.
+    """
 
     data: TrainingData
     network: NetworkSpec
     runs: tuple[int, ...] = (0,)
     seed: int = 0
-    teachers: tuple[Teacher, ...] = ()  # one for all runs, or one for each
-    start: Tensors | None = None  # the networks that it goes on from
-    on_progress: Callable[[float], None] | None = None  # of a rule that is one long epoch
+    teachers: tuple[Teacher, ...] = ()
+    start: Tensors | None = None
+    on_progress: Callable[[float], None] | None = None
 
 
 class Rule(ABC):
     """A way to train, as a frozen dataclass with a `name`, `epochs` and a `start`.
 
     `kind` tags it in files; `start` is "zero", "random", or the name of the protocol whose
-    networks it goes on from. A new rule is one file: a dataclass, its task, and a line in
-    `rules/__init__.py`.
+    networks it continues to train. A new rule is one file with the dataclass, one with its task,
+    and a line in `rules/__init__.py`.
     """
 
     kind: ClassVar[str]
@@ -70,73 +93,111 @@ class Rule(ABC):
 
     @property
     def uses_teacher(self) -> bool:
-        """Whether it learns from a teacher."""
+        """True if it learns from a teacher."""
         return False
 
     @property
     def trains_networks(self) -> bool:
-        """Whether what it trains are oscillator networks of this package."""
+        """True if it trains oscillator networks of this package."""
         return True
 
     @property
     def is_continuation(self) -> bool:
-        """Whether it starts from the networks of another protocol."""
+        """True if it starts from the networks of another protocol."""
         return self.start not in ("zero", "random")
 
     @property
     def is_prerequisite(self) -> bool:
-        """Whether nothing can go on where it diverges at once."""
+        """True if other rules need its networks, so that divergence in the first epoch is an
+        error."""
         return False
 
     @property
     def cost(self) -> float:
-        """How long an epoch takes against one of PATH, roughly: for the time that is left."""
+        """Duration of an epoch relative to one of PATH, for estimates of the time left."""
         return 4.0
 
     @property
     def dynamics(self) -> Dynamics | None:
-        """The dynamics that it trains networks for unless told otherwise; None for the usual."""
+        """The dynamics that it needs by default; None for the usual ones."""
         return None
 
     @property
     def hardware(self) -> Hardware | None:
-        """The kind of chip it trains for; None for the ideal network."""
-        return None
+        """The chips it trains for; None for the ideal network."""
+        chips: ChipTraining | None = getattr(self, "chips", None)
+        return None if chips is None else chips.hardware
 
     def gain_of(self, run: int) -> float | None:
-        """The gain of the softmax of a run's outputs, where it is trained with one."""
+        """Gain of the softmax of a run's outputs; None if it trains without one.
+
+        Args:
+            run: Index of the run.
+        """
         return None
 
     def with_solver(self, solver: str) -> Self:
-        """This rule with Stage I solved exactly or by SGD, where it has one."""
+        """This rule with Stage I solved exactly or by SGD; itself if it has no Stage I.
+
+        Args:
+            solver: "exact" or "sgd".
+        """
         return self
 
     def tuned_for(self, dataset: str, examples: int) -> Self:
-        """This rule with the settings found for a dataset; itself where none were."""
+        """This rule with the settings tuned for a dataset; itself if there are none.
+
+        Args:
+            dataset: Name of the dataset.
+            examples: Number of training examples.
+        """
         return self
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
-        """Raise an `InputError` where it cannot train such networks with such teachers."""
+        """Raise an `InputError` if it cannot train such networks with such teachers.
+
+        Args:
+            network: The network to train.
+            runs: Training runs side by side.
+            teachers: The rules that train the teachers.
+        """
         if bool(teachers) != self.uses_teacher:
             wanted = "a teacher" if self.uses_teacher else "no teacher"
             raise InputError(f"{self.name} needs {wanted}, got {len(teachers)}")
 
-    def lanes(self, runs: int) -> int:
-        """How many networks are trained side by side in so many runs."""
+    def parallel_runs(self, runs: int) -> int:
+        """Number of networks trained side by side.
+
+        Args:
+            runs: Training runs of the stage.
+        """
         return runs
 
     @abstractmethod
     def task(self, assignment: Assignment) -> Task:
-        """The rule at work."""
+        """The task that trains by this rule.
+
+        Args:
+            assignment: Data, network, runs and what precedes them.
+        """
 
     def settings(self) -> dict[str, Any]:
         """Its fields as JSON values."""
         assert is_dataclass(self)
-        return asdict(self)
+        values = asdict(self)
+        if self.hardware is not None:
+            values["chips"]["hardware"] = self.hardware.to_json()
+        return values
 
     @classmethod
     def from_settings(cls, values: dict[str, Any]) -> Self:
-        """The rule with these fields, as `settings` gives them."""
+        """The rule of the fields that `settings` returns.
+
+        Args:
+            values: The fields as JSON values.
+        """
+        if values.get("chips") is not None:
+            values = values | {"chips": ChipTraining.from_json(values["chips"])}
         return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
@@ -145,12 +206,12 @@ class Rule(ABC):
 
 
 def values_per_run(value: PerRun) -> list[float]:
-    """One number for all runs, or one for each."""
+    """The numbers of a setting that may differ per run: one for all runs, or one for each."""
     return list(value) if isinstance(value, tuple) else [value]
 
 
 def per_run(name: str, value: PerRun, runs: int) -> list[float]:
-    """`value` for each of `runs` runs; a tuple must have exactly that many."""
+    """`value` for each of `runs` runs; a tuple must have exactly that many numbers."""
     values = values_per_run(value)
     if isinstance(value, tuple) and len(values) != runs:
         raise InputError(f"{name} must be one number or {runs}, one per run; got {len(values)}")
@@ -158,16 +219,22 @@ def per_run(name: str, value: PerRun, runs: int) -> list[float]:
 
 
 def check_per_run(rule: object, runs: int) -> None:
-    """Refuse fields of `rule` that hold another number of values than there are runs."""
+    """Raise an `InputError` if a field of `rule` holds another number of values than `runs`."""
     assert is_dataclass(rule)
-    for each in fields(rule):
-        value = getattr(rule, each.name)
+    for field in fields(rule):
+        value = getattr(rule, field.name)
         if isinstance(value, tuple) and value and all(isinstance(v, int | float) for v in value):
-            per_run(each.name, value, runs)
+            per_run(field.name, value, runs)
 
 
-def shuffled(stream: str, seed: int, lanes: tuple[int, ...], epoch: int, count: int) -> Tensor:
-    """Minibatch orders (R, count), a pure function of (stream, seed, lane, epoch)."""
+def check_chips(chips: object) -> None:
+    """Raise an `InputError` unless the field `chips` of a rule is a `ChipTraining` or None."""
+    if not isinstance(chips, ChipTraining | None):
+        raise InputError(f"chips must be a ChipTraining, got {chips!r}")
+
+
+def shuffled(stream: str, seed: int, runs: tuple[int, ...], epoch: int, count: int) -> Tensor:
+    """Permutations (R, count) of the examples, a pure function of (stream, seed, run, epoch)."""
     tag = int.from_bytes(stream.encode(), "little")
-    orders = [np.random.default_rng([tag, seed, lane, epoch]).permutation(count) for lane in lanes]
-    return torch.from_numpy(np.stack(orders))
+    rows = [np.random.default_rng([tag, seed, run, epoch]).permutation(count) for run in runs]
+    return torch.from_numpy(np.stack(rows))

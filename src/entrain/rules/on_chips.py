@@ -1,7 +1,8 @@
-"""Training with imperfections present: new chips in every step, pruning on a schedule.
+"""Forward passes on imperfect chips during training: new chips in every step, gradual pruning.
 
-The examples of a batch are dealt to several chips, drawn anew for every step. The gradient goes
-through what makes a chip of a network (`hardware.realise`), straight through where it rounds.
+The examples of a batch are shared out among several chips, sampled anew for every step. The
+gradient passes through the map from a network to a chip (`hardware.realise`), and unchanged through
+rounding.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from entrain.hardware import (
 )
 from entrain.physics import Dynamics, Noise, Parameters, PhaseModel, drift
 from entrain.physics.network_spec import NetworkOnDevice
-from entrain.rules.chip_training import ChipTraining, done_before
+from entrain.rules.adamw import STEPPED
+from entrain.rules.chip_training import ChipTraining
 from entrain.rules.interface import Tensors
 
 Back = Callable[[Tensor, int], Tensors]
-_Draws = tuple[FreshDraws | KeptDraws, FreshDraws]  # of the chips, and of a run
+_Draws = tuple[FreshDraws | KeptDraws, FreshDraws]  # of the chips, and of one inference
 
-_SAMPLES = 2**20  # numbers of noisy trajectories for each epoch
-_STEPPED = ("", "raw.", "first.", "second.")  # a network's numbers, and what steps them
+_SAMPLES = 2**20  # indices of noisy trajectories for each epoch
 
 
 class OnChips:
@@ -43,7 +44,9 @@ class OnChips:
         self, training: ChipTraining, spec: NetworkOnDevice, runs: tuple[int, ...], seed: int
     ) -> None:
         self.training, self._spec, self._runs, self._seed = training, spec, runs, seed
-        self._hardware = replace(training.hardware, sparsity=None, fan_in=None)  # by masks instead
+        self._hardware = replace(
+            training.hardware, sparsity=None, fan_in=None
+        )  # masks replace these
         self._onset = torch.zeros((), device=spec.graph.device)
         n = len(spec.graph)
         self._mask = spec.graph.expand(len(runs), n, n).clone()
@@ -52,13 +55,13 @@ class OnChips:
         self._samples = torch.zeros((), dtype=torch.int64, device=spec.graph.device)
         self._generators: list[torch.Generator] = []
         self._validation: KeptDraws | None = None
-        self.settled = False  # whether the last epoch trained what will be built
+        self.complete = False  # True if the last epoch trained what will be built
 
     @classmethod
     def of(
         cls, training: ChipTraining | None, spec: NetworkOnDevice, runs: tuple[int, ...], seed: int
     ) -> OnChips | None:
-        """None for the ideal network, which chips without any effect are too, bit for bit."""
+        """None for the ideal network and for chips without any effect, which equal it exactly."""
         if training is None:
             return None
         hidden = spec.spec.hidden
@@ -66,56 +69,65 @@ class OnChips:
         return None if training.hardware.is_identity else cls(training, spec, runs, seed)
 
     def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
-        """New generators, the strength of this epoch, and fewer parts where some go."""
-        done = done_before(epoch, epochs)
-        self.settled = self.training.settled(done)
-        device = self._onset.device
-        self._onset.fill_(self.training.strength(done))
+        """New generators, the strength of this epoch, and pruning."""
+        training, device = self.training, self._onset.device
+        # All of the training counts as done before the last epoch, so that even the shortest one
+        # ends with what will be built.
+        done = 1.0 if epoch == epochs - 1 else epoch / epochs
+        strength = 1.0 if done >= training.onset else done / training.onset
+        first, last = training.pruning
+        unpruned = min(1.0, max(0.0, (last - done) / (last - first))) ** 3
+        sparsity, fan_in = training.hardware.sparsity, training.hardware.fan_in
+        self.complete = strength == 1.0 and not (unpruned and (sparsity or fan_in))
+        self._onset.fill_(strength)
         self._generators = [
             torch.Generator(device).manual_seed(((self._seed * 1013 + run) * 7919 + epoch) % 2**63)
             for run in self._runs
         ]
-        self._samples.fill_(epoch * _SAMPLES % 2**31)  # thermal noise is new in every epoch
+        self._samples.fill_(epoch * _SAMPLES % 2**31)  # new thermal noise in every epoch
         raw = self._raw(tensors)
         graph = self._spec.graph
         hidden = self._spec.spec.hidden
         outputs = len(graph) - hidden
         if self._hardware.wiring is not None:
             graph = graph & self._hardware.wiring.graph_of(hidden, outputs, device)
-        self._mask.copy_(largest(raw["couplings"], graph, self.training.kept(done), outputs))
-        _keep_only(tensors, "couplings", self._mask)
+        share = 1.0 if sparsity is None else sparsity.kept + (1.0 - sparsity.kept) * unpruned
+        self._mask.copy_(largest(raw["couplings"], graph, share, outputs))
+        _zero_outside(tensors, "couplings", self._mask)
         weights = raw["input_weights"]
-        inputs = self.training.inputs(done, weights.shape[-1])
-        if inputs is not None:
-            found = largest_inputs(weights, inputs)
+        inputs = weights.shape[-1]
+        if fan_in is not None and fan_in.inputs is not None and fan_in.inputs < inputs:
+            left = fan_in.inputs + (inputs - fan_in.inputs) * unpruned
+            mask = largest_inputs(weights, round(left))
             self._weights_mask = (
-                found if self._weights_mask is None else self._weights_mask.copy_(found)
+                mask if self._weights_mask is None else self._weights_mask.copy_(mask)
             )
-            _keep_only(tensors, "input_weights", found)
+            _zero_outside(tensors, "input_weights", mask)
 
     def renew(self, tensors: Tensors, rows: Tensor, dynamics: Dynamics) -> None:
         """New chips for the step on the examples `rows` (R, B)."""
-        for draws in self._drawn(self._raw(tensors), rows.shape[1], dynamics):
+        for draws in self._draws_of(self._raw(tensors), rows.shape[1], dynamics):
             if isinstance(draws, FreshDraws):
                 draws.renew(self._generators)
         self._samples += rows.shape[1]
 
-    def noise(self, rows: int, later: int = 0) -> Noise | None:
-        """Thermal noise of this step for so many samples of a chip, other numbers with each
-        `later`; None where there is none."""
+    def noise(self, rows: int, relaxation: int = 0) -> Noise | None:
+        """Thermal noise of this step for so many samples of a chip, other numbers for each
+        `relaxation`; None if the chips have none."""
         thermal = self._hardware.phase_noise
         if thermal is None or thermal.is_identity:
             return None
-        samples = self._samples + later * _SAMPLES + torch.arange(rows, device=self._samples.device)
+        begin = self._samples + relaxation * _SAMPLES
+        samples = begin + torch.arange(rows, device=self._samples.device)
         return Noise(self._seed, thermal.temperature, samples.new_zeros(1), samples % 2**31)
 
     def forward(
         self, raw: Tensors, inputs: Tensor, dynamics: Dynamics, outputs: int
     ) -> tuple[Tensor, Back]:
-        """Activations (R, B, O) of inputs (R, B, D), each on one of the chips; and what turns
-        their gradient, over a count, into gradients of the tensors in `raw`."""
+        """Activations (R, B, O) of inputs (R, B, D), each on one of the chips; and the
+        map from their gradient, over a count, to gradients of the tensors in `raw`."""
         runs, batch, _ = inputs.shape
-        model, to_leaves = self._placed(raw, inputs)
+        model, to_leaves = self._model(raw, inputs)
         noise = self.noise(model.fields.shape[1])
         phases, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise)
         ends = (phases if noise is None else phases[:, 0]).detach()
@@ -149,17 +161,17 @@ class OnChips:
     ) -> tuple[Tensor, Tensors]:
         """L_path (R,) of inputs (R, B, D), each on one of the chips, along the teacher's path of
         `coefficients` (R, B, N); and its gradient with respect to the tensors in `raw`."""
-        model, to_leaves = self._placed(raw, inputs)
+        model, to_leaves = self._model(raw, inputs)
         chips = len(model.fields) // len(inputs)
-        dealt = coefficients.reshape(model.fields.shape)
-        losses, gradient = kernels.path_loss(model, dealt, dynamics, nodes=nodes)
-        found = to_leaves(gradient.map(lambda tensor: tensor / chips))
-        return losses.reshape(-1, chips).mean(1), found
+        by_chip = coefficients.reshape(model.fields.shape)
+        losses, gradient = kernels.path_loss(model, by_chip, dynamics, nodes=nodes)
+        gradients = to_leaves(gradient.map(lambda tensor: tensor / chips))
+        return losses.reshape(-1, chips).mean(1), gradients
 
     def validation_scores(
         self, parameters: Parameters, inputs: Tensor, dynamics: Dynamics
     ) -> Tensor:
-        """Activations (R, M, O) of inputs (M, D), which are dealt to the fixed chips in order."""
+        """Activations (R, M, O) of inputs (M, D), shared out among the fixed chips in order."""
         chips = min(self.training.validation_chips, len(inputs))
         first = VALIDATION_CHIPS.start
         if self.training.chip is not None:
@@ -175,41 +187,39 @@ class OnChips:
     def measured(
         self, raw: Tensors, inputs: Tensor
     ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
-        """As `_placed`, for what is learnt from the chip's phases alone: the gradient with respect
-        to what acts on the chip is taken for that of the numbers it was given."""
+        """As `_model`, for rules that measure phases only: the gradient of the realised parameters
+        is used for the programmed ones."""
         runs, batch, _ = inputs.shape
         chips = self._chips(batch)
-        dealt = inputs.reshape(runs * chips, batch // chips, -1)
+        by_chip = inputs.reshape(runs * chips, batch // chips, -1)
         realised = self._realised(self._spec.parameters(raw), chips, self._draws[runs, batch][0])
 
-        def to_given(gradient: PhaseModel) -> Tensors:
-            lanes = realised.parameters.pullback(gradient, dealt)
-            found = {
+        def to_programmed(gradient: PhaseModel) -> Tensors:
+            gradients = {
                 name: tensor.reshape(runs, chips, *tensor.shape[1:]).sum(1)
-                for name, tensor in lanes.items()
+                for name, tensor in realised.parameters.pullback(gradient, by_chip).items()
                 if name in raw
             }
-            return self.masked(found)
+            return self.masked(gradients)
 
-        return realised.phase_model(dealt), to_given
+        return realised.phase_model(by_chip), to_programmed
 
-    def settled_first(self, merit: Tensor) -> Tensor:
-        """`merit` (R, n) with what counts before it: an epoch before the last part went is no
-        candidate."""
-        return torch.cat([torch.full_like(merit[:, :1], float(self.settled)), merit], dim=1)
+    def complete_first(self, merit: Tensor) -> Tensor:
+        """`merit` (R, n) behind a column that ranks an epoch before the end of pruning last."""
+        return torch.cat([torch.full_like(merit[:, :1], float(self.complete)), merit], dim=1)
 
     def masked(self, changes: Tensors) -> Tensors:
-        """Gradients, or other changes of numbers, without those of parts that went."""
-        found = changes | {"couplings": self._mask * changes["couplings"]}
+        """Gradients, or other changes of parameters, with zeros for those that were pruned."""
+        result = changes | {"couplings": self._mask * changes["couplings"]}
         if self._weights_mask is not None and "input_weights" in changes:
-            found["input_weights"] = self._weights_mask * changes["input_weights"]
-        return found
+            result["input_weights"] = self._weights_mask * changes["input_weights"]
+        return result
 
-    def _placed(
+    def _model(
         self, raw: Tensors, inputs: Tensor
     ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
-        """The phase model of R C lanes, B / C samples each, and what turns its gradient into those
-        of the tensors in `raw`."""
+        """The phase model of R networks on C chips each, (R C, B / C, N), and the map from its
+        gradient to those of the tensors in `raw`."""
         runs, batch, _ = inputs.shape
         chips = self._chips(batch)
         leaves = {name: tensor.detach().requires_grad_() for name, tensor in raw.items()}
@@ -220,17 +230,17 @@ class OnChips:
             model = realised.phase_model(inputs.reshape(runs * chips, batch // chips, -1))
 
         def to_leaves(gradient: PhaseModel) -> Tensors:
-            ours, theirs = model.tensors(), gradient.tensors()
-            names = [name for name in ours if ours[name].requires_grad]
-            found = torch.autograd.grad(
-                [ours[name] for name in names],
+            outputs, by_output = model.tensors(), gradient.tensors()
+            names = [name for name in outputs if outputs[name].requires_grad]
+            gradients = torch.autograd.grad(
+                [outputs[name] for name in names],
                 list(leaves.values()),
-                [theirs[name].reshape(ours[name].shape) for name in names],
+                [by_output[name].reshape(outputs[name].shape) for name in names],
                 allow_unused=True,
             )
             by_leaves = {
-                name: torch.zeros_like(leaf) if slope is None else slope
-                for (name, leaf), slope in zip(leaves.items(), found, strict=True)
+                name: torch.zeros_like(leaf) if by_leaf is None else by_leaf
+                for (name, leaf), by_leaf in zip(leaves.items(), gradients, strict=True)
             }
             by_couplings = by_leaves["couplings"]
             return self.masked(by_leaves | {"couplings": by_couplings + by_couplings.mT})
@@ -238,53 +248,53 @@ class OnChips:
         return model.map(torch.Tensor.detach), to_leaves
 
     def _chips(self, batch: int) -> int:
-        """As many chips as asked for, or the most below that share the batch evenly."""
+        """The largest number of chips, at most that of the training, that divides the batch."""
         most = min(self.training.chips, batch) if self.training.chip is None else 1
         return next(c for c in range(most, 0, -1) if batch % c == 0)
 
     def _new_chips(self, runs: int, chips: int, like: Tensor) -> FreshDraws | KeptDraws:
-        """Numbers of new chips for each step, or of the one chip that is learnt on."""
+        """Random numbers of new chips for each step, or those of the one chip it trains on."""
         if self.training.chip is None:
             return FreshDraws(runs * chips, like)
         return KeptDraws(ChipDraws([self.training.chip], like, runs))
 
     def _realised(self, parameters: Parameters, chips: int, draws: Draws) -> Realised:
-        """The network on new chips; below full strength, somewhere between it and them."""
+        """The networks on new chips; below full strength, interpolated from the ideal ones."""
         ideal = parameters.map(lambda tensor: tensor.repeat_interleave(chips, dim=0))
-        found = realise(ideal, self._hardware, draws)
+        realised = realise(ideal, self._hardware, draws)
         changed = {}
-        for name, tensor in found.parameters.tensors().items():
+        for name, tensor in realised.parameters.tensors().items():
             before = getattr(ideal, name)
             if before is not tensor and name != "start_phases":
                 base = torch.zeros_like(tensor) if before is None else before
                 changed[name] = base + self._onset * (tensor - base)
-        return found.with_numbers(**changed)
+        return realised.with_numbers(**changed)
 
     def _raw(self, tensors: Tensors) -> Tensors:
-        """The numbers that are stepped, where a running mean stands beside them."""
+        """The parameters that are stepped; with averaging they stand beside their running mean."""
         names = self._spec.spec.names
         return {name: tensors.get(f"raw.{name}", tensors[name]) for name in names}
 
-    def _drawn(self, raw: Tensors, batch: int, dynamics: Dynamics) -> _Draws:
-        """The random numbers of batches of this size; the first time, made by a dry run."""
+    def _draws_of(self, raw: Tensors, batch: int, dynamics: Dynamics) -> _Draws:
+        """Random numbers of batches of this size, requested by a dry run the first time."""
         runs = len(self._runs)
         if (runs, batch) not in self._draws:
             chips = self._chips(batch)
             like = raw["biases"]
-            drawn = self._new_chips(runs, chips, like), FreshDraws(runs * chips, like)
-            self._draws[runs, batch] = drawn
+            draws = self._new_chips(runs, chips, like), FreshDraws(runs * chips, like)
+            self._draws[runs, batch] = draws
             with torch.no_grad():
                 parameters = self._spec.parameters(raw)
-                self._realised(parameters, chips, drawn[0])
+                self._realised(parameters, chips, draws[0])
                 reading = self._hardware.readout
                 if reading is not None:
                     zeros = like.new_zeros(runs * chips, batch // chips, parameters.outputs)
-                    reading.scores(zeros, zeros, dynamics.observation_time, *drawn)
+                    reading.scores(zeros, zeros, dynamics.observation_time, *draws)
         return self._draws[runs, batch]
 
 
-def _keep_only(tensors: Tensors, name: str, mask: Tensor) -> None:
-    """Set what `mask` leaves out to zero, in the network and in what steps it."""
-    for prefix in _STEPPED:
+def _zero_outside(tensors: Tensors, name: str, mask: Tensor) -> None:
+    """Set a parameter, and its tensors of AdamW, to zero where `mask` is False."""
+    for prefix in STEPPED:
         if f"{prefix}{name}" in tensors:
             tensors[f"{prefix}{name}"] *= mask

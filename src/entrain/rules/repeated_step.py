@@ -18,8 +18,7 @@ class RepeatedStep:
     """A step that depends on example indices (R, B) alone and changes tensors in place.
 
     On a CUDA device it is captured as a graph for each shape of indices and replayed; elsewhere
-    it is called. `changed` are the tensors it changes: capturing runs the step, and puts them
-    back.
+    it is called. `changed` are the tensors it changes: capturing runs the step and restores them.
     """
 
     def __init__(
@@ -28,7 +27,7 @@ class RepeatedStep:
         changed: Sequence[Tensor],
         pool: Callable[[], Any] | None = None,
     ) -> None:
-        """`pool` gives the memory pool that captured graphs share, as they never run at once."""
+        """`pool` returns the memory pool that captured graphs share, as they never run at once."""
         self._step, self._changed, self._pool = step, changed, pool
         self._graphs: dict[torch.Size, tuple[Tensor, torch.cuda.CUDAGraph]] = {}
 
@@ -65,7 +64,7 @@ class RepeatedStep:
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """No garbage collection meanwhile: freeing an earlier training's graphs spoils a capture."""
+    """Without garbage collection: freeing an earlier training's graphs breaks a capture."""
     gc.collect()
     enabled = gc.isenabled()
     gc.disable()
@@ -77,7 +76,7 @@ def _no_collection() -> Iterator[None]:
 
 
 class RepeatedSteps:
-    """The repeated steps of one training, by key: new ones where its tensors are new."""
+    """The repeated steps of one training by key, made again when its tensors are replaced."""
 
     def __init__(self) -> None:
         self._tensors: Tensors | None = None
@@ -88,14 +87,14 @@ class RepeatedSteps:
         self,
         tensors: Tensors,
         step: Callable[[Tensors, Tensor], None],
-        *others: Tensor,
+        *more: Tensor,
         key: object = None,
     ) -> RepeatedStep:
-        """`step(tensors, rows)`, which changes `tensors` and `others`, as a repeated step."""
+        """`step(tensors, rows)`, which changes `tensors` and `more`, as a repeated step."""
         if self._tensors is not tensors:
             self._tensors, self._steps = tensors, {}
         if key not in self._steps:
-            changed = [*tensors.values(), *others]
+            changed = [*tensors.values(), *more]
             repeated = functools.partial(step, tensors)
             self._steps[key] = RepeatedStep(repeated, changed, self._pool)
         return self._steps[key]

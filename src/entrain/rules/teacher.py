@@ -1,4 +1,4 @@
-"""The neural teacher: how it is trained, several initialisations side by side."""
+"""The neural teacher: SGD on the cross-entropy, several initialisations side by side."""
 
 from __future__ import annotations
 
@@ -14,20 +14,34 @@ from torch.nn import functional
 from entrain.evaluation import metrics
 from entrain.models.teacher import Teacher, layer_sizes
 from entrain.physics import NetworkSpec
-from entrain.rules.interface import Assignment, Rule, Tensors, one_of, shuffled
+from entrain.rules.interface import Assignment, Rule, Tensors, shuffled
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
-from entrain.utils.errors import InputError, positive_float, positive_int, store_plain_numbers
+from entrain.utils.errors import (
+    InputError,
+    one_of,
+    positive_float,
+    positive_int,
+    store_plain_numbers,
+)
 
 TeacherSelection = Literal["top1", "cross-entropy"]
 
 
 @dataclass(frozen=True)
 class TeacherSpec(Rule):
-    """How a teacher is trained: SGD on the cross-entropy of its logits.
+    """A teacher network of tanh layers, trained by SGD on the cross-entropy of its logits.
 
-    Each of `initialisations` starts has its own order; epoch and start are selected by validation
-    top-1 and then cross-entropy ("top1"), or by cross-entropy alone.
+    Args:
+        widths: Units of the hidden layers; their sum is the number of hidden oscillators.
+        initialisations: Random initialisations, each with its own order of examples; validation
+            selects one.
+        selection: Selects epoch and initialisation by validation "top1" and then cross-entropy, or
+            by "cross-entropy" alone.
+        learning_rate: Of SGD.
+        weight_decay: Of every parameter.
+        batch_size: Examples of a step.
+        epochs: Passes over the training examples.
     """
 
     kind: ClassVar[str] = "teacher"
@@ -59,12 +73,12 @@ class TeacherSpec(Rule):
 
     @property
     def hidden(self) -> int:
-        """The hidden units, one for each hidden oscillator of a student."""
+        """Number of hidden units, one for each hidden oscillator of a student."""
         return sum(self.widths)
 
     @property
     def is_prerequisite(self) -> bool:
-        """Students do."""
+        """True: students need a teacher."""
         return True
 
     @property
@@ -72,12 +86,10 @@ class TeacherSpec(Rule):
         """An epoch of affine layers is short."""
         return 0.3
 
-    def lanes(self, runs: int) -> int:
-        """Its initialisations."""
+    def parallel_runs(self, runs: int) -> int:
         return self.initialisations
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
-        """A teacher is trained on labels."""
         super().check(network, runs, teachers)
         if network.hidden != self.hidden:
             raise InputError(
@@ -86,7 +98,6 @@ class TeacherSpec(Rule):
             )
 
     def task(self, assignment: Assignment) -> TeacherTask:
-        """The rule at work."""
         data = assignment.data
         return TeacherTask(self, data.train, data.validation, data.outputs, assignment.seed)
 
@@ -120,22 +131,22 @@ class TeacherTask:
         for layer, (fan_in, fan_out) in enumerate(self._sizes):
             bound = 1.0 / math.sqrt(fan_in)
             for name, shape in (("weight", (fan_out, fan_in)), ("bias", (fan_out,))):
-                drawn = []
-                for lane in range(self.spec.initialisations):
+                starts = []
+                for run in range(self.spec.initialisations):
                     # Drawn on the CPU, so that every device starts from the same numbers.
                     generator = torch.Generator().manual_seed(
-                        (self._seed * 1000 + lane) * 1000 + 2 * layer + (name == "bias")
+                        (self._seed * 1000 + run) * 1000 + 2 * layer + (name == "bias")
                     )
-                    drawn.append((2 * torch.rand(shape, generator=generator) - 1) * bound)
-                tensors[f"{name}{layer}"] = torch.stack(drawn).to(self._inputs.device)
+                    starts.append((2 * torch.rand(shape, generator=generator) - 1) * bound)
+                tensors[f"{name}{layer}"] = torch.stack(starts).to(self._inputs.device)
         return tensors
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
-        count, lanes = len(self._labels), tuple(range(self.spec.initialisations))
-        order = shuffled("teacher", self._seed, lanes, epoch, count)
+        count, runs = len(self._labels), tuple(range(self.spec.initialisations))
+        examples = shuffled("teacher", self._seed, runs, epoch, count).to(self._total.device)
         step = self._steps.get(tensors, self._step, self._total)
         self._total.zero_()
-        for rows in torch.split(order.to(self._total.device), self.spec.batch_size, dim=1):
+        for rows in torch.split(examples, self.spec.batch_size, dim=1):
             step(rows)
         return {"loss": self._total / count}
 
@@ -151,11 +162,11 @@ class TeacherTask:
 
     def validate(self, tensors: Tensors) -> Tensors:
         inputs, labels = self._validation.all_inputs(), self._validation.labels
-        lanes = len(tensors["bias0"])
-        logits = _logits(tensors, inputs.expand(lanes, -1, -1))
+        runs = len(tensors["bias0"])
+        logits = _logits(tensors, inputs.expand(runs, -1, -1))
         return {
             "top1": metrics.top_k(logits, labels),
-            "cross_entropy": _cross_entropy(logits, labels.expand(lanes, -1)).double(),
+            "cross_entropy": _cross_entropy(logits, labels.expand(runs, -1)).double(),
         }
 
     def merit(self, metrics: Tensors) -> Tensor:
@@ -165,12 +176,12 @@ class TeacherTask:
         return torch.stack([metrics["top1"], entropy], dim=1)
 
 
-def teacher_of(tensors: Tensors, lane: int) -> Teacher:
+def teacher_of(tensors: Tensors, run: int) -> Teacher:
     """The frozen teacher of one initialisation."""
     layers = range(len(tensors) // 2)
     return Teacher(
-        weights=tuple(tensors[f"weight{layer}"][lane].cpu().clone() for layer in layers),
-        biases=tuple(tensors[f"bias{layer}"][lane].cpu().clone() for layer in layers),
+        weights=tuple(tensors[f"weight{layer}"][run].cpu().clone() for layer in layers),
+        biases=tuple(tensors[f"bias{layer}"][run].cpu().clone() for layer in layers),
     )
 
 
@@ -186,5 +197,5 @@ def _logits(tensors: Tensors, inputs: Tensor) -> Tensor:
 
 
 def _cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Mean cross-entropy of each lane: logits (R, B, O), labels (R, B) -> (R,)."""
+    """Mean cross-entropy of each run: logits (R, B, O), labels (R, B) -> (R,)."""
     return functional.cross_entropy(logits.movedim(-1, 1), labels, reduction="none").mean(1)

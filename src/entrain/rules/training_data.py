@@ -20,8 +20,8 @@ from entrain.utils.errors import InputError
 class Examples:
     """Labelled examples on a device: network inputs (M, D), or images that become inputs.
 
-    `images` (M, rows, columns) are grey levels from 0 to 1, turned into inputs by `preprocessing`
-    when they are used, so that they can be distorted before.
+    `images` (M, rows, columns) are grey levels from 0 to 1, which `preprocessing` turns into inputs
+    when they are used, after distortions.
     """
 
     labels: Tensor
@@ -90,16 +90,16 @@ class TrainingData:
 
     @property
     def has_images(self) -> bool:
-        """Whether the examples are images, which can be distorted."""
+        """True if the examples are images, which can be distorted."""
         return isinstance(self.data.preprocessing, Preprocessing)
 
     @cached_property
     def images(self) -> tuple[Examples, Examples]:
-        """Training and validation images, made into inputs when they are used."""
+        """Training and validation images, turned into inputs when they are used."""
         return self.images_of(self.data.train), self.images_of(self.data.validation)
 
     def teacher_targets(self, teachers: Sequence[Teacher]) -> tuple[TeacherData, TeacherData]:
-        """Training and validation examples with the targets of one teacher, or of each."""
+        """Training and validation examples with the targets of one teacher, or of one per run."""
         return _of_teachers(teachers, self.train), _of_teachers(teachers, self.validation)
 
     def _examples(self, split: Split) -> Examples:
@@ -111,7 +111,7 @@ class TrainingData:
         """The images of any split of these data."""
         constants = self.data.preprocessing
         if not isinstance(constants, Preprocessing):
-            raise InputError("rows of features cannot be distorted as images can")
+            raise InputError("augmentation is for images, the data are rows of features")
         grey = grey_levels(split.features, constants.pixel_max)
         levels = torch.from_numpy(grey.reshape(-1, *constants.image_shape))
         return Examples(
@@ -134,12 +134,12 @@ def teacher_targets(teacher: Teacher, inputs: Tensor, labels: Tensor) -> Teacher
 
 def _of_teachers(teachers: Sequence[Teacher], examples: Examples) -> TeacherData:
     inputs, labels = examples.all_inputs(), examples.labels
-    found = [teacher_targets(teacher, inputs, labels) for teacher in teachers]
-    if len(found) == 1:
-        return found[0]
+    targets = [teacher_targets(teacher, inputs, labels) for teacher in teachers]
+    if len(targets) == 1:
+        return targets[0]
     return TeacherData(
         inputs=inputs,
-        coefficients=torch.stack([each.coefficients for each in found]),
-        targets=torch.stack([each.targets for each in found]),
+        coefficients=torch.stack([data.coefficients for data in targets]),
+        targets=torch.stack([data.targets for data in targets]),
         labels=labels,
     )

@@ -2,7 +2,7 @@
 
 from entrain.training.checkpoint import pack_state, read_state, unpack_state
 from entrain.training.collapse import collapse_advice, collapsed
-from entrain.training.loop import TrainingState, best_lane, train_task
+from entrain.training.loop import TrainingState, best_run, train_task
 from entrain.training.options import Options
 from entrain.training.outcome import test_results
 from entrain.training.pipeline import Progress, Store, Trained, run_pipeline, stages_of
@@ -25,7 +25,7 @@ __all__ = [
     "Store",
     "Trained",
     "TrainingState",
-    "best_lane",
+    "best_run",
     "collapse_advice",
     "collapsed",
     "digest",

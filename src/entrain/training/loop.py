@@ -1,7 +1,7 @@
 """The one training loop: epochs, validation, selection of the best epoch, divergence.
 
-It trains several lanes side by side (training orders of a student, initialisations of a teacher)
-as tensors with a leading lane axis R. A lane that becomes non-finite keeps its best parameters
+It trains several runs side by side (training orders of a student, initialisations of a teacher)
+as tensors with a leading run axis R. A run that becomes non-finite keeps its best parameters
 and stops; the others do not notice.
 """
 
@@ -25,18 +25,18 @@ class TrainingState:
     best: Tensors
     best_merit: Tensor  # (R, n); -inf before the first epoch
     best_epoch: Tensor  # (R,); 0 is the initial point
-    diverged: Tensor  # (R,); the epoch in which a lane became non-finite, 0 for never
+    diverged: Tensor  # (R,); the epoch in which a run became non-finite, 0 for never
     history: dict[str, list[list[float]]] = field(default_factory=dict)  # epoch by epoch, (R,)
 
     @property
-    def lanes(self) -> int:
+    def parallel_runs(self) -> int:
         """R."""
         return len(self.best_epoch)
 
-    def selected(self, metric: str, lane: int) -> float:
-        """A metric of `lane` at its selected epoch (NaN if no epoch could be selected)."""
-        epoch = int(self.best_epoch[lane])
-        return self.history[metric][epoch - 1][lane] if epoch else float("nan")
+    def selected(self, metric: str, run: int) -> float:
+        """A metric of `run` at its selected epoch (NaN if no epoch could be selected)."""
+        epoch = int(self.best_epoch[run])
+        return self.history[metric][epoch - 1][run] if epoch else float("nan")
 
 
 def train_task(
@@ -58,30 +58,30 @@ def train_task(
     return state
 
 
-def best_lane(state: TrainingState) -> int:
-    """The lane of largest merit, the first of equals."""
+def best_run(state: TrainingState) -> int:
+    """The run of largest merit, the first of equals."""
     best = 0
-    for lane in range(1, state.lanes):
-        if state.best_merit[lane].tolist() > state.best_merit[best].tolist():
-            best = lane
+    for run in range(1, state.parallel_runs):
+        if state.best_merit[run].tolist() > state.best_merit[best].tolist():
+            best = run
     return best
 
 
 def _begin(task: Task) -> TrainingState:
     current = task.initial()
-    lanes = len(next(iter(current.values())))
+    runs = len(next(iter(current.values())))
     return TrainingState(
         epoch=0,
         current=current,
         best={name: tensor.clone() for name, tensor in current.items()},
-        best_merit=torch.full((lanes, 1), -torch.inf, dtype=torch.float64),
-        best_epoch=torch.zeros(lanes, dtype=torch.int64),
-        diverged=torch.zeros(lanes, dtype=torch.int64),
+        best_merit=torch.full((runs, 1), -torch.inf, dtype=torch.float64),
+        best_epoch=torch.zeros(runs, dtype=torch.int64),
+        diverged=torch.zeros(runs, dtype=torch.int64),
     )
 
 
 def _select(state: TrainingState, metrics: Tensors, merit: Tensor) -> None:
-    """Keep the lanes that improved; put those that just diverged back to their best."""
+    """Keep the runs that improved; put those that just diverged back to their best."""
     finite = metrics["loss"].isfinite().cpu()
     for tensor in state.current.values():
         finite &= tensor.reshape(len(tensor), -1).isfinite().all(1).cpu()
@@ -91,12 +91,12 @@ def _select(state: TrainingState, metrics: Tensors, merit: Tensor) -> None:
     running = state.diverged == 0
     state.diverged[running & ~finite] = state.epoch
     running &= finite
-    for lane in range(state.lanes):
-        if not running[lane]:
+    for run in range(state.parallel_runs):
+        if not running[run]:
             for name, tensor in state.current.items():
-                tensor[lane] = state.best[name][lane]
-        elif merit[lane].tolist() > state.best_merit[lane].tolist():
-            state.best_merit[lane] = merit[lane]
-            state.best_epoch[lane] = state.epoch
+                tensor[run] = state.best[name][run]
+        elif merit[run].tolist() > state.best_merit[run].tolist():
+            state.best_merit[run] = merit[run]
+            state.best_epoch[run] = state.epoch
             for name, tensor in state.current.items():
-                state.best[name][lane] = tensor[lane]
+                state.best[name][run] = tensor[run]

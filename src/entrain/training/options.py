@@ -13,11 +13,10 @@ from entrain.models.model import read_model
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Direct, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.direct import class_weights_of
-from entrain.rules.interface import one_of
+from entrain.rules.class_weights import class_weights_of
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
 from entrain.training.retrain import retraining
-from entrain.utils.errors import InputError, positive_float, positive_int, seed_number
+from entrain.utils.errors import InputError, one_of, positive_float, positive_int, seed_number
 
 Protocols = Rule | str | Sequence[Rule | str]
 ClassWeight = str | Mapping[Any, float]

@@ -18,9 +18,9 @@ from entrain.rules import (
     from_json,
     protocol_named,
 )
-from entrain.rules.interface import one_of
 from entrain.utils.errors import (
     InputError,
+    one_of,
     positive_int,
     seed_number,
     store_plain_numbers,

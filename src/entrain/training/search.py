@@ -131,6 +131,6 @@ def _train(
     )
     state = train_stage(stage, problem.on(device), {})
     return [
-        state.selected("top1", lane) if int(state.best_epoch[lane]) else None
-        for lane in range(len(settings))
+        state.selected("top1", run) if int(state.best_epoch[run]) else None
+        for run in range(len(settings))
     ]

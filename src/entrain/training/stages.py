@@ -22,7 +22,7 @@ from entrain.physics import Dynamics, NetworkSpec, Parameters
 from entrain.rules import Assignment, Rule, TeacherSpec
 from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
-from entrain.training.loop import TrainingState, best_lane, train_task
+from entrain.training.loop import TrainingState, best_run, train_task
 from entrain.utils.errors import InputError
 
 
@@ -87,9 +87,9 @@ class Stage:
         return (*self.teachers, *(() if self.start is None else (self.start,)))
 
     @property
-    def lanes(self) -> int:
+    def parallel_runs(self) -> int:
         """How many are trained side by side."""
-        return self.rule.lanes(len(self.runs))
+        return self.rule.parallel_runs(len(self.runs))
 
     @property
     def epochs(self) -> int:
@@ -101,7 +101,7 @@ class Stage:
         """What to call it in a list."""
         if isinstance(self.rule, TeacherSpec):
             return f"{self.dataset} teacher {'-'.join(map(str, self.rule.widths))}"
-        several = f" x {self.lanes}" if self.lanes > 1 else ""
+        several = f" x {self.parallel_runs}" if self.parallel_runs > 1 else ""
         chips = self.rule.hardware
         made_for = "" if chips is None else f" for {chips.name or 'chips'}"
         size = f" H={self.network.hidden}" if self.rule.trains_networks else ""
@@ -119,7 +119,7 @@ class Stage:
     def parameters(self, state: TrainingState) -> Parameters:
         """The selected networks of all runs, side by side."""
         outputs = state.best["biases"].shape[-1] - self.network.hidden
-        spec = self.network.on(state.best["biases"], self.lanes, outputs)
+        spec = self.network.on(state.best["biases"], self.parallel_runs, outputs)
         return spec.parameters(state.best)
 
     def networks(self, state: TrainingState, device: torch.device) -> list[KuramotoNetwork]:
@@ -127,14 +127,14 @@ class Stage:
         parameters = self.parameters(state)
         return [
             KuramotoNetwork.from_parameters(
-                parameters.run(lane), self.network.dynamics, self.network.trainable
+                parameters.run(run), self.network.dynamics, self.network.trainable
             ).to(device)
-            for lane in range(self.lanes)
+            for run in range(self.parallel_runs)
         ]
 
     def teacher(self, state: TrainingState) -> Teacher:
         """The teacher that a stage of teachers selected, of all its initialisations."""
-        return teacher_of(state.best, best_lane(state))
+        return teacher_of(state.best, best_run(state))
 
 
 def teacher_stage(dataset: str, spec: TeacherSpec | None = None, seed: int = 0) -> Stage:
@@ -248,11 +248,11 @@ def _start(
     """The selected networks that a stage goes on from, each run from the one of its order."""
     if stage.start is None:
         return None
-    lanes = list(range(stage.lanes))
+    runs = list(range(stage.parallel_runs))
     if stage.runs != stage.start.runs:
-        lanes = [stage.start.runs.index(run) for run in stage.runs]
+        runs = [stage.start.runs.index(run) for run in stage.runs]
     best = states[stage.start.key].best
-    return {name: tensor[lanes].to(device) for name, tensor in best.items()}
+    return {name: tensor[runs].to(device) for name, tensor in best.items()}
 
 
 def _require_an_epoch(stage: Stage, state: TrainingState) -> None:
