@@ -1,4 +1,4 @@
-"""Threads leave a busy machine to others: they sleep while they wait, and keep to their share."""
+"""Threads sleep while they wait, and their number is limited to the CPUs of the process."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _CHOICES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "OMP_NUM_THREA
 
 
 def python(code: str, **environment: str) -> str:
-    """What `code` prints in a process of its own, where nobody has chosen how threads wait."""
-    kept = {name: value for name, value in os.environ.items() if name not in _CHOICES}
+    """The output of `code` in a new process whose environment does not configure threads."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _CHOICES}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=kept | environment, capture_output=True, text=True
+        [sys.executable, "-c", code], env=inherited | environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -40,9 +40,17 @@ several_cores = pytest.mark.skipif(
 )
 
 
+# The first rollout configures the threads of a PyTorch that was loaded before.
+_ROLLOUT = """
+from entrain.kernels import rollout
+from entrain.physics import Dynamics, PhaseModel
+rollout(PhaseModel(torch.zeros(1, 1, 3), torch.zeros(1, 3, 3)), Dynamics(steps=1))
+"""
+
+
 @several_cores
-def test_threads_that_wait_sleep_whichever_is_imported_first() -> None:
-    waiting = {"import entrain", "import torch, entrain"}
+def test_waiting_threads_sleep_whichever_is_imported_first() -> None:
+    waiting = {"import entrain", f"import torch, entrain\n{_ROLLOUT}"}
     spinning: list[float] = []
     for _ in range(4):  # on a busy machine spinning threads may not get the time to spin
         spinning.append(float(python(_PAUSES, OMP_WAIT_POLICY="active")))
@@ -53,15 +61,43 @@ def test_threads_that_wait_sleep_whichever_is_imported_first() -> None:
     raise AssertionError(f"{quiet} against {spinning}")
 
 
+def test_import_after_pytorch_changes_no_environment_and_starts_no_thread() -> None:
+    code = (
+        "import os, threading, torch; environment = dict(os.environ); import entrain;"
+        "print(dict(os.environ) == environment, threading.enumerate() == [threading.main_thread()])"
+    )
+    assert python(code) == "True True"
+
+
 @several_cores
-def test_one_python_thread_sleeps_beside_a_pytorch_that_was_there_before() -> None:
-    count = "import threading; print([t.name for t in threading.enumerate()])"
-    assert "entrain-quiet" in python(f"import torch, entrain; {count}")
-    assert "entrain-quiet" not in python(f"import entrain, torch; {count}")
+@pytest.mark.parametrize("kernels", ["auto", "reference"])
+def test_first_rollout_starts_a_daemon_thread_if_pytorch_was_imported_first(kernels: str) -> None:
+    names = "import threading; print([t.name for t in threading.enumerate()])"
+    code = f"{_ROLLOUT}\n{_ROLLOUT}\n{names}"
+    output = python(f"import torch, entrain\n{code}", ENTRAIN_KERNELS=kernels)
+    assert output.count("entrain-quiet") == 1
+    assert "entrain-quiet" not in python(f"import entrain, torch\n{code}", ENTRAIN_KERNELS=kernels)
+
+
+@several_cores
+def test_first_rollout_limits_a_pytorch_that_was_imported_first() -> None:
+    code = (
+        "import torch, entrain, os; from entrain.utils import threads;"
+        f"threads.cpu_share = lambda: 1\n{_ROLLOUT}\nprint(torch.get_num_threads())"
+    )
+    assert python(code) == "1"
+
+
+def test_import_takes_less_than_a_tenth_of_a_second() -> None:
+    code = (
+        "import time; start = time.process_time(); import entrain;"
+        "print(time.process_time() - start)"
+    )
+    assert min(float(python(code)) for _ in range(3)) < 0.1
 
 
 @pytest.mark.parametrize("name", ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT"])
-def test_what_a_user_has_chosen_stays(name: str) -> None:
+def test_settings_of_the_user_take_precedence(name: str) -> None:
     code = f"import entrain, os; print(os.environ.get({name!r}), os.environ['OMP_WAIT_POLICY'])"
     chosen = {"OMP_WAIT_POLICY": "active"} | {name: "active" if "POLICY" in name else "7"}
     assert python(code, **chosen) == f"{chosen[name]} active"
@@ -77,7 +113,7 @@ def test_affinity_limits_the_threads() -> None:
 
 
 def groups(folder: Path, line: str, **files: str) -> tuple[Path, Path]:
-    """A made-up tree of control groups, and the file that says which one is ours."""
+    """A synthetic tree of control groups, and the file that names the group of the process."""
     for name, text in files.items():
         path = folder / name.replace("__", "/").replace("_DOT_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ and `entrain --help` do not wait for PyTorch.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from entrain.utils.threads import configure_threads
+from entrain.utils.threads import configure_environment
 
 if TYPE_CHECKING:
     from entrain import (
@@ -101,7 +101,7 @@ __all__ += ["calibration", "cluster", "cost", "data", "evaluation", "export", "h
 __all__ += ["models", "physics", "plots", "rules", "sklearn", "training"]
 
 
-configure_threads()  # before PyTorch is loaded
+configure_environment()  # before PyTorch is loaded
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,8 @@
 """Rollouts of the phase model and the gradients of both losses, behind one set of signatures.
 
 `reference` is the plain definition in PyTorch operations. `cpu` (Numba) and `gpu` (CUDA) compute
-the same, fast, in float32. This file is the one place that chooses; the rest of the package calls
-the functions exported here and does not know which backend computes them.
+the same, fast, in float32. Only this file chooses; the rest of the package calls the functions
+exported here.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,7 +21,9 @@ from torch import Tensor
 from entrain.kernels import reference
 from entrain.kernels.reference import Pullback
 from entrain.physics import Dynamics, Noise, PhaseModel
+from entrain.physics.phase_model import PER_SAMPLE
 from entrain.utils.errors import InputError, positive_float
+from entrain.utils.threads import configure_threads
 
 __all__ = [
     "Pullback",
@@ -33,10 +36,9 @@ __all__ = [
     "use",
 ]
 
-# What a backend may keep for the adjoint; more is cut along the batch. On a GPU pieces must be
-# large, or most of it idles: a quarter of its memory, unless set.
+# Memory of a rollout's tape; a batch that needs more is cut into pieces. None is 1 GiB on a CPU and
+# a quarter of a GPU's memory: small pieces would leave most of it idle.
 TAPE_BYTES: int | None = None
-_CPU_BYTES = 2**30
 
 _CHOICES = ("auto", "reference")
 _choice = os.environ.get("ENTRAIN_KERNELS", "auto")
@@ -44,35 +46,43 @@ _choice = os.environ.get("ENTRAIN_KERNELS", "auto")
 
 @contextlib.contextmanager
 def use(choice: str) -> Iterator[None]:
-    """Within this context: "auto", or "reference" for the plain definitions alone.
+    """A context that chooses the backend.
 
-    The environment variable ENTRAIN_KERNELS sets it for a whole process.
+    The environment variable ENTRAIN_KERNELS chooses it for the process.
+
+    Args:
+        choice: "auto", or "reference" for the plain definitions alone.
     """
     global _choice
     before, _choice = _choice, choice
     try:
-        _check_choice()
+        is_reference()  # refuses an unknown choice
         yield
     finally:
         _choice = before
 
 
 def is_reference() -> bool:
-    """Whether only the reference may compute."""
-    _check_choice()
+    """True if only the reference may compute."""
+    if _choice not in _CHOICES:
+        raise InputError(f"kernels must be one of {', '.join(_CHOICES)}, got {_choice!r}")
     return _choice == "reference"
 
 
 def select_backend(model: PhaseModel) -> ModuleType:
-    """The module that computes rollouts of `model`."""
+    """The module that computes rollouts of a model.
+
+    Args:
+        model: A phase model; its dtype, device, size and terms decide.
+    """
     fields = model.fields
-    _check_alike(model)
+    _check_tensors(model)
     if is_reference() or fields.dtype != torch.float32:
         return reference
     if model.other_terms or model.delay:
-        what = "custom terms are" if model.other_terms else "a delay of the couplings is"
+        term = "custom terms are" if model.other_terms else "a delay of the couplings is"
         _warn_once(
-            f"{what} computed by PyTorch operations: about 4 times slower on a CPU, "
+            f"{term} computed by PyTorch operations: about 4 times slower on a CPU, "
             "up to 250 times on a GPU"
         )
         return reference
@@ -81,9 +91,8 @@ def select_backend(model: PhaseModel) -> ModuleType:
     return _cpu() or reference
 
 
-def _check_alike(model: PhaseModel) -> None:
-    """Refuse tensors of other shapes, or of another dtype or device than the fields': kernels take
-    bare addresses."""
+def _check_tensors(model: PhaseModel) -> None:
+    """Refuse wrong shapes and mixed dtypes or devices: kernels read bare addresses."""
     fields = model.fields
     tensors: tuple[Tensor, ...] = (model.couplings,)
     if fields.dim() != 3:
@@ -101,15 +110,15 @@ def _check_alike(model: PhaseModel) -> None:
         if values is not None and values.shape not in allowed:
             expected = " or ".join(" x ".join(map(str, shape)) for shape in allowed)
             raise InputError(f"{name} must be {expected}; got shape {tuple(values.shape)}")
-    if any(each.dtype != fields.dtype or each.device != fields.device for each in tensors):
-        found = {name: f"{t.dtype} on {t.device}" for name, t in model.tensors().items()}
+    if any(t.dtype != fields.dtype or t.device != fields.device for t in tensors):
+        types = {name: f"{t.dtype} on {t.device}" for name, t in model.tensors().items()}
         raise InputError(
-            f"all tensors of a phase model must have one dtype and device, got {found}"
+            f"all tensors of a phase model must have one dtype and device, got {types}"
         )
 
 
 def _check_noise(model: PhaseModel, noise: Noise | None) -> None:
-    """Refuse noise of other samples than the model's: kernels would read beyond its numbers."""
+    """Refuse noise of other samples than the model's: kernels would read beyond its indices."""
     if noise is not None and noise.samples.shape != model.fields.shape[1:2]:
         raise InputError(
             f"noise must be of the {model.fields.shape[1]} samples of the fields, got "
@@ -118,7 +127,7 @@ def _check_noise(model: PhaseModel, noise: Noise | None) -> None:
 
 
 def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
-    """Compile what is compiled at first use; `notify` the user only if something is."""
+    """Compile the kernels of a device; `notify` is called if that takes time."""
     if not is_reference() and device.type == "cpu" and (module := _importable_cpu()) is not None:
         module.prepare(notify)
 
@@ -126,20 +135,39 @@ def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
 def rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
-    """See `reference.rollout`."""
+    """Phases of explicit Euler steps at t_f (R, B, N), or at all times (K + 1, R, B, N).
+
+    With noise (Euler-Maruyama, wrapped after each step) they are (R, M, B, N), for M replicates of
+    every sample. `reference.rollout` defines the steps.
+
+    Args:
+        model: The terms of the phase model.
+        dynamics: Mobility, observation time and steps.
+        noise: Thermal noise; None is none.
+        record: Return the phases at all K + 1 grid times.
+    """
+    configure_threads()
     module = select_backend(model)
     _check_noise(model, noise)
-    found: Tensor = module.rollout(model, dynamics, noise=noise, record=record)
-    return found
+    phases: Tensor = module.rollout(model, dynamics, noise=noise, record=record)
+    return phases
 
 
 def rollout_with_pullback(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> tuple[Tensor, Pullback]:
-    """See `reference.rollout_with_pullback`.
+    """`rollout`, and its pullback: gradient of a loss by the phases -> that by the model.
 
-    What does not fit in memory is cut along the batch: the pullback rolls each piece out again.
+    The pullback is the exact discrete adjoint of the steps, see `reference.rollout_with_pullback`.
+    A batch that does not fit in memory is cut into pieces, which the pullback rolls out again.
+
+    Args:
+        model: The terms of the phase model.
+        dynamics: Mobility, observation time and steps.
+        noise: Thermal noise; None is none.
+        record: Return the phases at all K + 1 grid times.
     """
+    configure_threads()
     module = select_backend(model)
     _check_noise(model, noise)
     rows = _rows_that_fit(module, model, dynamics, noise)
@@ -151,45 +179,43 @@ def rollout_with_pullback(
         module, rows = reference, model.fields.shape[1]
     if module is not reference and rows < model.fields.shape[1]:
         return _in_pieces(module, model, dynamics, noise, record, rows)
-    found: tuple[Tensor, Pullback] = module.rollout_with_pullback(
+    result: tuple[Tensor, Pullback] = module.rollout_with_pullback(
         model, dynamics, noise=noise, record=record
     )
-    return found
+    return result
 
 
 def path_loss(
     model: PhaseModel, coefficients: Tensor, dynamics: Dynamics, *, nodes: int | None = None
 ) -> tuple[Tensor, PhaseModel]:
-    """See `reference.path_loss`."""
+    """L_path (R,) and its gradient with respect to the model; see `reference.path_loss`."""
+    configure_threads()
     module = select_backend(model)
     if not module.has_path_loss(model):
-        module = reference  # a few large products: as fast, from some 160 oscillators on
-    found: tuple[Tensor, PhaseModel] = module.path_loss(model, coefficients, dynamics, nodes=nodes)
-    return found
+        module = reference  # a few large products, as fast beyond some 160 oscillators
+    result: tuple[Tensor, PhaseModel] = module.path_loss(model, coefficients, dynamics, nodes=nodes)
+    return result
 
 
 def _rows_that_fit(
     module: ModuleType, model: PhaseModel, dynamics: Dynamics, noise: Noise | None
 ) -> int:
-    """How many samples a backend can take at a time; 0 where not even one fits."""
-    runs, batch, _ = model.fields.shape
+    """The largest batch whose tape fits in memory; 0 if one sample does not fit."""
+    runs, batch, oscillators = model.fields.shape
     if module is reference:
         return batch
     copies = runs * (1 if noise is None else len(noise.replicates))
     harmonic = model.harmonic is not None
-    each = copies * int(module.tape_bytes(model.fields.shape[-1], dynamics.steps, harmonic))
-    rows = min(batch, _tape_bytes(model.fields.device) // each)
+    sample = copies * int(module.tape_bytes(oscillators, dynamics.steps, harmonic))
+    available = _tape_bytes(model.fields.device) if TAPE_BYTES is None else TAPE_BYTES
+    rows = min(batch, available // sample)
     return rows - rows % 8 if 8 < rows < batch else rows  # the CPU's tiles are of eight samples
 
 
-def _tape_bytes(device: torch.device) -> int:
-    return _usual_tape_bytes(device) if TAPE_BYTES is None else TAPE_BYTES
-
-
 @functools.cache
-def _usual_tape_bytes(device: torch.device) -> int:
+def _tape_bytes(device: torch.device) -> int:
     if device.type != "cuda":
-        return _CPU_BYTES
+        return 2**30
     return int(torch.cuda.get_device_properties(device).total_memory) // 4
 
 
@@ -204,47 +230,32 @@ def _in_pieces(
     """`rollout_with_pullback` of `rows` samples at a time, a second rollout in the pullback."""
     slices = [slice(i, i + rows) for i in range(0, model.fields.shape[1], rows)]
 
-    def piece(chosen: slice) -> tuple[PhaseModel, Noise | None]:
-        part = None if noise is None else noise.of(chosen)
-        return model.rows(chosen), part
+    def rolled(samples: slice, function: Callable[..., Any]) -> Any:
+        piece_noise = None if noise is None else noise.rows(samples)
+        return function(model.rows(samples), dynamics, noise=piece_noise, record=record)
 
     def pullback(gradient: Tensor) -> PhaseModel:
         total: PhaseModel | None = None
-        for chosen in slices:
-            part, part_noise = piece(chosen)
-            _, back = module.rollout_with_pullback(part, dynamics, noise=part_noise, record=record)
-            found: PhaseModel = back(gradient[..., chosen, :])
-            total = found if total is None else _joined(total, found, model)
+        for samples in slices:
+            _, piece_pullback = rolled(samples, module.rollout_with_pullback)
+            piece: PhaseModel = piece_pullback(gradient[..., samples, :])
+            total = piece if total is None else _join(total, piece, model)
         assert total is not None
         return total
 
-    found = []
-    for chosen in slices:
-        part, part_noise = piece(chosen)
-        found.append(module.rollout(part, dynamics, noise=part_noise, record=record))
-    return torch.cat(found, dim=-2), pullback
+    phases = [rolled(samples, module.rollout) for samples in slices]
+    return torch.cat(phases, dim=-2), pullback
 
 
-def _joined(first: PhaseModel, second: PhaseModel, whole: PhaseModel) -> PhaseModel:
-    """Gradients of two pieces of a batch as one: per sample side by side, others added."""
-
-    def rows(a: Tensor | None, b: Tensor | None, of: Tensor | None) -> Tensor | None:
-        if a is None or b is None or of is None:
-            return None
-        return a + b if of.shape[1] == 1 < whole.fields.shape[1] else torch.cat([a, b], dim=1)
-
-    def added(a: Tensor | None, b: Tensor | None) -> Tensor | None:
-        return None if a is None or b is None else a + b
-
-    return PhaseModel(
-        fields=torch.cat([first.fields, second.fields], dim=1),
-        couplings=first.couplings + second.couplings,
-        frequencies=rows(first.frequencies, second.frequencies, whole.frequencies),
-        injection=rows(first.injection, second.injection, whole.injection),
-        lag=added(first.lag, second.lag),
-        start=rows(first.start, second.start, whole.start),
-        harmonic=added(first.harmonic, second.harmonic),
-    )
+def _join(first: PhaseModel, second: PhaseModel, model: PhaseModel) -> PhaseModel:
+    """The gradient of a batch of `model` from those of two pieces: terms of single samples are
+    concatenated, shared terms added."""
+    joined: dict[str, Any] = {}
+    for name, a in first.tensors().items():
+        b, term = getattr(second, name), getattr(model, name)
+        shared = name not in ("fields", *PER_SAMPLE) or term.shape[1] == 1
+        joined[name] = a + b if shared else torch.cat([a, b], dim=1)
+    return PhaseModel(**joined)
 
 
 @functools.cache
@@ -292,8 +303,3 @@ def _importable_cpu() -> ModuleType | None:
 @functools.cache
 def _warn_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=4)
-
-
-def _check_choice() -> None:
-    if _choice not in _CHOICES:
-        raise InputError(f"kernels must be one of {', '.join(_CHOICES)}, got {_choice!r}")

@@ -1,8 +1,8 @@
 """Rollouts and their adjoint for float32 tensors on the CPU, compiled by Numba.
 
 Signatures and definitions are those of `reference`; the arithmetic is in `tiles_forward` and
-`tiles_adjoint`. PyTorch's number of threads take tiles of eight samples one by one, and every sum
-is taken in an order that the number of threads does not change.
+`tiles_adjoint`. Threads, as many as PyTorch has, take tiles of eight samples. The order of every
+sum is independent of the number of threads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from entrain.kernels.workers import Tape, in_threads, scratch
 from entrain.physics import Dynamics, Noise, PhaseModel
 
 _LANES = 8
-_PARTIAL_SUMS = 32  # of the gradient of J, at most so many per run
+_PARTIAL_SUMS = 32  # of the gradient of J, at most, per run
 _COMPILING = "compiling the CPU kernels, once (about 10 s)"
 
 # Fields, couplings in `_panels`, and `tiles.Terms` of a model: NumPy arrays that the kernels read.
@@ -35,31 +35,29 @@ _Arrays = tuple[Any, Any, Any]
 
 @functools.cache
 def available() -> bool:
-    """Whether the kernels are there, compile, and agree with the reference on tiny examples."""
-    try:
-        _tiles()
-    except ImportError:
-        return False
+    """True if the kernels compile and agree with the reference on tiny examples."""
     try:
         return _agrees()
-    except Exception as error:  # whatever the compiler objects to, there is the reference
+    except ImportError:
+        return False
+    except Exception as error:  # any error of the compiler: the reference takes over
         warnings.warn(f"the CPU kernels do not compile: {error}", RuntimeWarning, stacklevel=2)
         return False
 
 
 def prepare(notify: Callable[[str], None]) -> None:
-    """Compile the kernels unless they are found compiled; `notify` is called when that begins.
+    """Compile the kernels, unless they are cached; `notify` is called when that begins.
 
-    Without this, they are compiled when first used.
+    Otherwise they are compiled at first use.
     """
     from numba.core import event
 
     class Notice(event.Listener):
-        told = False
+        notified = False
 
         def on_start(self, _: Any) -> None:
-            if not self.told:
-                self.told = True
+            if not self.notified:
+                self.notified = True
                 notify(_COMPILING)
 
         def on_end(self, _: Any) -> None:
@@ -70,15 +68,15 @@ def prepare(notify: Callable[[str], None]) -> None:
 
 
 def has_path_loss(model: PhaseModel) -> bool:
-    """Whether there is a path loss here: the reference's few large products are fast enough."""
+    """False: the few large products of the reference are fast enough."""
     return False
 
 
 def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
-    """Bytes that the tape of `rollout_with_pullback` takes for each sample of each run.
+    """Bytes of the tape of `rollout_with_pullback` for each sample of each run.
 
-    sin, cos and diagonal of every step, oscillators rounded up to P; a second harmonic is made of
-    these. (Samples are rounded up to eight: the last tile takes as much as eight samples.)
+    sin, cos and diagonal of every step, oscillators rounded up to P; a second harmonic needs no
+    more. (Samples are rounded up to eight: the last tile takes as much as eight samples.)
     """
     return 4 * _rows(oscillators) * (2 * (steps + 1) + steps)
 
@@ -86,14 +84,14 @@ def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
 def rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
-    """See `reference.rollout`: (R, B, N), with noise (R, M, B, N), recorded (K + 1, ...)."""
+    """As `reference.rollout`."""
     return _forward(model, _arrays(model, dynamics), dynamics, noise, record, None)
 
 
 def rollout_with_pullback(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> tuple[Tensor, Pullback]:
-    """See `reference.rollout_with_pullback`."""
+    """As `reference.rollout_with_pullback`."""
     runs, batch, n = model.fields.shape
     replicates = 1 if noise is None else len(noise.replicates)
     tape = Tape(_ceil(replicates * batch, _LANES), runs, dynamics.steps, _rows(n))
@@ -107,8 +105,8 @@ def rollout_with_pullback(
 
     def pullback(gradient: Tensor) -> PhaseModel:
         outer = gradient.reshape(times, runs, replicates * batch, n)
-        found = _backward(outer, panels, terms, dynamics, tape)
-        return reference.like(found, model, replicates)
+        by_model = _backward(outer, panels, terms, dynamics, tape)
+        return reference.reduce_to(model, by_model, replicates)
 
     return phases, pullback
 
@@ -121,7 +119,7 @@ def _forward(
     record: bool,
     tape: Tape | None,
 ) -> Tensor:
-    """The phases at t_f or at all times, and what the adjoint needs onto a tape."""
+    """The phases at t_f or at all times; writes what the adjoint needs to `tape`."""
     runs, batch, n = model.fields.shape
     replicates = 1 if noise is None else len(noise.replicates)
     pairs = replicates * batch
@@ -135,8 +133,8 @@ def _forward(
         _without_noise(fixed, arrays, targets, tape)
     else:
         _with_noise(fixed, arrays, targets, tape, noise)
-    found = path if record else out
-    return found if noise is None else found.view(*found.shape[:-2], replicates, batch, n)
+    phases = path if record else out
+    return phases if noise is None else phases.view(*phases.shape[:-2], replicates, batch, n)
 
 
 def _without_noise(
@@ -152,12 +150,12 @@ def _without_noise(
     def worker() -> Callable[[int], None]:
         kernel = _tiles().forward_tile
         workspace = scratch(80 * rows)
-        own = scratch(2, 16 * rows), scratch(0, 8 * rows)
+        tape_arrays = scratch(2, 16 * rows), scratch(0, 8 * rows)
 
         def work(index: int) -> None:
             run, tile = divmod(index, tiles)
-            kept = own if tape is None else (tape.states[tile, run], tape.diagonals[tile, run])
-            kernel(run, tile * _LANES, *fixed, *arrays, *targets, *kept, workspace)
+            stored = tape_arrays if tape is None else tape.of(tile, run)
+            kernel(run, tile * _LANES, *fixed, *arrays, *targets, *stored, workspace)
 
         return work
 
@@ -171,7 +169,7 @@ def _with_noise(
     tape: Tape | None,
     noise: Noise,
 ) -> None:
-    """`noisy_tile` for every tile: all runs together, since they share the random numbers."""
+    """`noisy_tile` for every tile, with all runs, since they share the random numbers."""
     runs, pairs, n = targets[0].shape
     rows = _rows(n)
     temperature_bits = int.from_bytes(struct.pack("<f", noise.temperature), "little")
@@ -184,14 +182,14 @@ def _with_noise(
 
     def worker() -> Callable[[int], None]:
         kernel = _tiles().noisy_tile
-        own = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
+        tape_arrays = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)
         spaces = counters, scratch(4, 8 * rows), scratch((56 + 24 * runs) * rows)
 
         def work(tile: int) -> None:
-            kept = own if tape is None else (tape.states[tile], tape.diagonals[tile])
+            stored = tape_arrays if tape is None else tape.of(tile)
             first = tile * _LANES
-            kernel(first, *fixed, key, deviation, *arrays, *copies, *targets, *kept, *spaces)
+            kernel(first, *fixed, key, deviation, *arrays, *copies, *targets, *stored, *spaces)
 
         return work
 
@@ -215,30 +213,30 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
         fields=np.empty(outer.shape[1:], dtype=np.float32),
         frequencies=space_for(terms.frequencies),
         injection=space_for(terms.injection),
-        lag=np.zeros((len(terms.turns), tiles)),
+        lag=np.zeros((len(terms.rotations), tiles)),
         start=space_for(terms.start),
         harmonic=np.zeros((len(terms.harmonic), tiles, 2)),
     )
     fixed = scale, dynamics.time_step, _array(outer), panels, terms
 
     def worker() -> Callable[[int], None]:
-        kernel, held = _tiles().backward_tile, _tiles().GRADIENT_STEPS
-        second = (48 + 16 * held) * rows + 256 * held * columns if len(terms.harmonic) else 0
-        workspace = scratch((72 + 16 * held) * rows + 256 * held * columns + second)
+        kernel, steps = _tiles().backward_tile, _tiles().GRADIENT_STEPS
+        second = (48 + 16 * steps) * rows + 256 * steps * columns if len(terms.harmonic) else 0
+        workspace = scratch((72 + 16 * steps) * rows + 256 * steps * columns + second)
 
         def work(index: int) -> None:
             run, part = divmod(index, parts)
             total = sums[run, part]
             for tile in range(part * share, min(tiles, (part + 1) * share)):
-                kept = tape.states[tile, run], tape.diagonals[tile, run]
-                kernel(run, tile * _LANES, *fixed, *kept, gradients, total, workspace)
+                stored = tape.of(tile, run)
+                kernel(run, tile * _LANES, *fixed, *stored, gradients, total, workspace)
 
         return work
 
     in_threads(runs * parts, worker)
     partial = torch.from_numpy(sums)
     total = partial[:, 0].clone()
-    for part in range(1, parts):  # one after the other: a parallel sum may take another order
+    for part in range(1, parts):  # in sequence: a parallel sum may take another order
         total += partial[:, part]
     by_couplings = total.mul_(-scale).transpose(1, 2).reshape(runs, rows, 16 * columns)
     return PhaseModel(
@@ -253,25 +251,25 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
 
 
 def _arrays(model: PhaseModel, dynamics: Dynamics) -> _Arrays:
-    """What the kernels read of a model."""
+    """Fields, panels and terms of a model."""
     panels = _panels(_array(model.couplings).swapaxes(1, 2), dynamics)
     return _array(model.fields), panels, _terms(model)
 
 
 def _terms(model: PhaseModel) -> Any:
-    """The terms besides fields and couplings as `tiles.Terms`."""
+    """All terms but fields and couplings, as `tiles.Terms`."""
     absent = scratch(0, 0, 0)
 
     def array(values: Tensor | None) -> Any:
         return absent if values is None else _array(values.float())
 
-    turns = scratch(0, 0)
+    rotations = scratch(0, 0)
     if model.lag is not None:
         lag = model.lag.detach().double()
-        turns = _array(torch.stack([lag.cos(), lag.sin()], dim=1).float())
+        rotations = _array(torch.stack([lag.cos(), lag.sin()], dim=1).float())
     harmonic = scratch(0, 0) if model.harmonic is None else _array(model.harmonic.float())
     return _tiles().Terms(
-        array(model.frequencies), array(model.injection), turns, array(model.start), harmonic
+        array(model.frequencies), array(model.injection), rotations, array(model.start), harmonic
     )
 
 
@@ -293,7 +291,7 @@ def _array(values: Tensor) -> Any:
 
 
 def _tensor(values: Any) -> Tensor | None:
-    """An array of all runs as a tensor; None where that of an absent term has none."""
+    """An array (R, ...) as a tensor; None for the empty array of an absent term."""
     return torch.from_numpy(values) if len(values) else None
 
 
@@ -302,7 +300,7 @@ def _ceil(count: int, size: int) -> int:
 
 
 def _rows(n: int) -> int:
-    """P, the number of rows that `tiles` works on."""
+    """P, the number of rows of a tile."""
     return max(4, n + n % 2)
 
 
@@ -324,7 +322,7 @@ def _tiles() -> Any:
 
 
 def _agrees() -> bool:
-    """Whether two tiny models, one with all terms, have the phases and gradients of `reference`."""
+    """True if tiny models have the phases and gradients of `reference`."""
     dynamics = Dynamics(1.0, 0.5, 3)
     fields = torch.linspace(-1.0, 1.0, 15).view(1, 3, 5)
     couplings = torch.linspace(-1.0, 1.0, 25).sin().view(1, 5, 5)

@@ -1,7 +1,7 @@
 """The CUDA kernels: float32 CUDA tensors, any number of runs, up to 1024 oscillators.
 
 Same signatures and results as `reference`, up to rounding. A kernel is compiled at first use for
-its number of oscillators and for the terms of the model: what a model does not have costs nothing.
+its number of oscillators and the terms of the model: absent terms cost nothing.
 """
 
 from __future__ import annotations
@@ -16,32 +16,31 @@ import torch
 from torch import Tensor
 
 from entrain.kernels.nvrtc import Kernel, compile_kernel
-from entrain.kernels.reference import Pullback, like, rule
+from entrain.kernels.reference import Pullback, reduce_to, time_rule_on
 from entrain.physics import Dynamics, Noise, PhaseModel
 
-MOST_OSCILLATORS = 1024  # threads of a block, at least one for each
+MOST_OSCILLATORS = 1024  # a block has at most 1024 threads, and at least one per oscillator
 _MOST_HELD = 160  # beyond, the couplings and their gradient do not fit the registers
-_FEW = 256  # beyond, what takes time is reading the couplings: samples share it
+_FEW = 256  # beyond, reading the couplings dominates: samples share it
 _TWO_BLOCKS = 40  # registers with which two blocks of up to 800 threads share a processor
 _WARP = 32
-_FLOAT = 4  # bytes
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a block is laid out; see block.cuh."""
+    """Layout of a block; see block.cuh."""
 
     oscillators: int
     samples: int
 
     @property
     def holds(self) -> bool:
-        """Whether a block keeps the couplings, and their gradient, in registers."""
+        """True if a block keeps the couplings, and their gradient, in registers."""
         return self.oscillators <= _MOST_HELD
 
     @property
     def chunks(self) -> int:
-        """Threads that share the row of an oscillator: as many as fill some twelve warps."""
+        """Threads that share the row of an oscillator: enough to fill some twelve warps."""
         if not self.holds:
             return max(1, min(4, MOST_OSCILLATORS // self.oscillators))
         return max(3, min(6, 384 // self.oscillators))
@@ -67,8 +66,8 @@ class Layout:
     def of(samples: int, oscillators: int, processors: int) -> Layout:
         """One sample per block while that fills the processors, else two.
 
-        A large network is read from memory by every block at every step: up to four samples share
-        that, as soon as there is more than one for each processor.
+        Every block reads the couplings of a large network from memory at every step: up to four
+        samples share that if there are more samples than processors.
         """
         if oscillators <= _FEW:
             return Layout(oscillators, 1 if samples <= 2 * processors else 2)
@@ -82,34 +81,33 @@ def check(device: torch.device) -> None:
 
 
 def has_path_loss(model: PhaseModel) -> bool:
-    """Whether `path_loss` takes that model: fields and couplings of up to 160 oscillators."""
-    others = (model.frequencies, model.injection, model.lag, model.harmonic)
-    return model.fields.shape[-1] <= _MOST_HELD and all(term is None for term in others)
+    """True if `path_loss` takes this model: fields and couplings of up to 160 oscillators."""
+    terms = (model.frequencies, model.injection, model.lag, model.harmonic)
+    return model.fields.shape[-1] <= _MOST_HELD and all(term is None for term in terms)
 
 
 def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
     """Bytes that `rollout_with_pullback` and its pullback need for a sample of a run, at most.
 
-    Three numbers per oscillator and step; then, for the gradient of the couplings, an N x N sum or
-    two more numbers per oscillator and step, with a second harmonic five more.
+    Three values per oscillator and step; for the gradient of the couplings an N x N sum or two more
+    values per oscillator and step, with a second harmonic five more.
     """
-    numbers = 3 * oscillators * steps
-    further = (5 if harmonic else 2) * oscillators * steps
-    numbers += oscillators**2 if oscillators <= _MOST_HELD else further
-    return _FLOAT * numbers
+    tape = 3 * oscillators * steps
+    outer = (5 if harmonic else 2) * oscillators * steps
+    return 4 * (tape + (oscillators**2 if oscillators <= _MOST_HELD else outer))
 
 
 def rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> Tensor:
     """As `reference.rollout`: the same increments."""
-    return _by_replicate(_run(model, dynamics, noise, record=record)[0], model, noise)
+    return _split_replicates(_run(model, dynamics, noise, record=record)[0], model, noise)
 
 
 def rollout_with_pullback(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
 ) -> tuple[Tensor, Pullback]:
-    """As `reference.rollout_with_pullback`; the tape is three numbers per oscillator and step."""
+    """As `reference.rollout_with_pullback`; the tape has three values per oscillator and step."""
     runs, batch, oscillators = model.fields.shape
     replicates = 1 if noise is None else len(noise.replicates)
     rows = batch * replicates
@@ -118,21 +116,21 @@ def rollout_with_pullback(
     blocks = -(-rows // layout.samples)
 
     def pullback(gradient: Tensor) -> PhaseModel:
-        def per_oscillator(term: Tensor | None) -> Tensor | None:
+        def buffer_for(term: Tensor | None) -> Tensor | None:
             return None if term is None else model.fields.new_empty(runs, rows, oscillators)
 
         fields_gradient = model.fields.new_empty(runs, rows, oscillators)
-        by_frequencies, by_start = per_oscillator(model.frequencies), per_oscillator(model.start)
-        by_injection, by_lag = per_oscillator(model.injection), per_oscillator(model.lag)
+        by_frequencies, by_start = buffer_for(model.frequencies), buffer_for(model.start)
+        by_injection, by_lag = buffer_for(model.injection), buffer_for(model.lag)
         harmonic = model.harmonic
         by_harmonic = None if harmonic is None else phases.new_empty(runs, rows, 2, oscillators)
         shape = (blocks, oscillators, oscillators)
         if not layout.holds:
             shape = (rows * dynamics.steps, 2 if harmonic is None else 4, oscillators)
         outer = phases.new_empty(runs, *shape)
-        # With a lag alone the tape lacks what fields and injection add.
+        # With a lag and no harmonic the tape lacks the summands of fields and injection.
         with_lag = model.lag is not None and harmonic is None
-        _kernel("adjoint", layout, _terms(model, PATH_GRADIENT=record), model.fields.device)(
+        _kernel("adjoint", layout, _macros(model, PATH_GRADIENT=record), model.fields.device)(
             (blocks, runs),
             layout.threads,
             [
@@ -147,7 +145,7 @@ def rollout_with_pullback(
                 batch,
                 dynamics.time_step,
                 model.fields.contiguous() if with_lag else None,
-                _spread(model.injection, model) if with_lag else None,
+                _expand(model.injection, model) if with_lag else None,
                 None if model.lag is None else model.lag.contiguous(),
                 by_frequencies,
                 by_injection,
@@ -162,7 +160,7 @@ def rollout_with_pullback(
         else:
             taped = tape.view(runs, rows * dynamics.steps, 3, oscillators)
             by_couplings = _by_couplings(outer, taped[:, :, 0], taped[:, :, 1])
-        found = PhaseModel(
+        by_model = PhaseModel(
             fields_gradient,
             by_couplings,
             by_frequencies,
@@ -171,32 +169,32 @@ def rollout_with_pullback(
             by_start,
             None if by_harmonic is None else by_harmonic.sum((1, 3)),
         )
-        return like(found, model, replicates)
+        return reduce_to(model, by_model, replicates)
 
-    return _by_replicate(phases, model, noise), pullback
+    return _split_replicates(phases, model, noise), pullback
 
 
 def _by_couplings(outer: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
-    """d loss / d J (R, N, N) from what adjoint.cu leaves of every step, (R, rows K, 2 or 4, N)."""
-    found = outer[:, :, 0].transpose(1, 2) @ cos
-    found = found - outer[:, :, 1].transpose(1, 2) @ sin
+    """d loss / d J (R, N, N) from the factors that adjoint.cu writes (R, rows K, 2 or 4, N)."""
+    total = outer[:, :, 0].transpose(1, 2) @ cos
+    total = total - outer[:, :, 1].transpose(1, 2) @ sin
     if outer.shape[2] == 4:
         twice = (sin * sin).mul_(-2.0).add_(1.0)  # one array at a time: they are large
-        found += outer[:, :, 2].transpose(1, 2) @ twice
+        total += outer[:, :, 2].transpose(1, 2) @ twice
         torch.mul(sin, cos, out=twice).mul_(2.0)
-        found -= outer[:, :, 3].transpose(1, 2) @ twice
-    return found
+        total -= outer[:, :, 3].transpose(1, 2) @ twice
+    return total
 
 
 def path_loss(
     model: PhaseModel, coefficients: Tensor, dynamics: Dynamics, *, nodes: int | None = None
 ) -> tuple[Tensor, PhaseModel]:
-    """As `reference.path_loss`, for models of which `has_path_loss` is true."""
+    """As `reference.path_loss`, for models that `has_path_loss` accepts."""
     fields = model.fields
     runs, rows, oscillators = fields.shape
     layout = _layout(model, 4 * runs * rows)
     blocks = -(-rows // layout.samples)
-    times, weights = rule(dynamics.steps, nodes, fields.dtype, fields.device)
+    times, weights = time_rule_on(dynamics.steps, nodes, fields.dtype, fields.device)
     processors = _processors(fields.device)
     parts = max(1, min(len(times) // 4, 4 * processors // (blocks * runs)))
     losses = fields.new_empty(parts, runs, rows, oscillators)
@@ -254,9 +252,9 @@ def _run(
         strength = math.sqrt(2.0 * dynamics.mobility * noise.temperature * step)
         indices = (noise.replicates.long().contiguous(), noise.samples.long().contiguous())
         forcing = [strength, noise.seed, bits, *indices]
-    # A block that does not hold its couplings reads them at every step: transposed, in a row.
+    # A block that does not hold its couplings reads them at every step: transposed, contiguously.
     couplings = model.couplings if layout.holds else model.couplings.transpose(1, 2)
-    flags = _terms(model, TAPE=tape, RECORD=record, NOISE=noise is not None)
+    flags = _macros(model, TAPE=tape, RECORD=record, NOISE=noise is not None)
     _kernel("rollout", layout, flags, fields.device)(
         (-(-rows // layout.samples), runs),
         layout.threads,
@@ -270,10 +268,10 @@ def _run(
             steps,
             dynamics.mobility * step,
             *forcing,
-            _spread(model.frequencies, model),
-            _spread(model.injection, model),
+            _expand(model.frequencies, model),
+            _expand(model.injection, model),
             None if model.lag is None else model.lag.contiguous(),
-            _spread(model.start, model),
+            _expand(model.start, model),
             step,
             None if model.harmonic is None else model.harmonic.contiguous(),
         ],
@@ -281,33 +279,36 @@ def _run(
     return phases, taped
 
 
-def _by_replicate(phases: Tensor, model: PhaseModel, noise: Noise | None) -> Tensor:
+def _split_replicates(phases: Tensor, model: PhaseModel, noise: Noise | None) -> Tensor:
     """Phases (..., M B, N) as (..., M, B, N) where there is noise."""
     if noise is None:
         return phases
     return phases.view(*phases.shape[:-2], len(noise.replicates), *model.fields.shape[1:])
 
 
-def _spread(values: Tensor | None, model: PhaseModel) -> Tensor | None:
-    """One number for each sample and oscillator, also of what all samples share."""
+def _expand(values: Tensor | None, model: PhaseModel) -> Tensor | None:
+    """A term (R, B, N), also where all samples share it."""
     return None if values is None else values.expand_as(model.fields).contiguous()
 
 
-def _terms(model: PhaseModel, **asked: bool) -> tuple[str, ...]:
+def _macros(model: PhaseModel, **options: bool) -> tuple[str, ...]:
     """The macros of the model's terms and of the options that are on."""
-    names = []
-    if not model.is_plain:
-        terms = (model.frequencies, model.injection, model.lag, model.start, model.harmonic)
-        macros = ("FREQUENCY", "INJECTION", "LAG", "START", "HARMONIC")
-        names = [macro for macro, term in zip(macros, terms, strict=True) if term is not None]
-    return (*names, *(name for name, on in asked.items() if on))
+    terms = {
+        "FREQUENCY": model.frequencies,
+        "INJECTION": model.injection,
+        "LAG": model.lag,
+        "START": model.start,
+        "HARMONIC": model.harmonic,
+    }
+    present = [name for name, term in terms.items() if term is not None]
+    return (*present, *(name for name, on in options.items() if on))
 
 
 def _layout(model: PhaseModel, samples: int) -> Layout:
     return Layout.of(samples, model.fields.shape[-1], _processors(model.fields.device))
 
 
-# Both are kept by device: always that of a tensor, which has an index ("cuda:0", never "cuda").
+# Both caches are keyed by the device of a tensor, which has an index ("cuda:0", never "cuda").
 
 
 @functools.cache
@@ -321,5 +322,5 @@ def _kernel(name: str, layout: Layout, flags: tuple[str, ...], device: torch.dev
     source = (here / "block.cuh").read_text() + (here / f"{name}.cu").read_text()
     definitions = layout.definitions | dict.fromkeys(flags, 1)
     if name == "adjoint" and not flags and not layout.holds and layout.oscillators <= _FEW:
-        definitions["REGISTERS"] = _TWO_BLOCKS  # one more, and it takes twice as long
+        definitions["REGISTERS"] = _TWO_BLOCKS  # with one more it takes twice as long
     return compile_kernel(source, name, definitions, device)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
-r"""The normal numbers of `entrain.physics.noise`, compiled by Numba.
+r"""The normal variates of `entrain.physics.noise`, compiled by Numba.
 
 The same words and the same Box-Muller transform in float64. Logarithm, sine and cosine are
 polynomials, exact to 1e-13, since LLVM cannot vectorise a loop that calls the C library.
@@ -26,18 +26,18 @@ _ANGLE = 2.0 * math.pi / 2**32
 
 
 @_inline
-def _number(word):
-    """A whole number below 2^52 as a float64, without the conversion that few processors have."""
+def _to_float(word):
+    """An integer below 2^52 as a float64, without the conversion that few processors have."""
     return from_bits(word | _TWO_52) - 4503599627370496.0
 
 
 @_inline
 def _radius(word):
     """sqrt(-2 ln((word + 1/2) / 2^32))."""
-    pattern = bits(_number(word) + 0.5)
-    exponent = _number(pattern >> np.uint64(52)) - 1055.0
+    pattern = bits(_to_float(word) + 0.5)
+    exponent = _to_float(pattern >> np.uint64(52)) - 1055.0
     mantissa = from_bits((pattern & _MANTISSA) | _ONE)
-    # ln m = 2 artanh((m - 1) / (m + 1)), the quicker the closer m is to 1: m from 0.7 to 1.4.
+    # ln m = 2 artanh((m - 1) / (m + 1)) converges fast near m = 1: m from 0.7 to 1.4.
     large = mantissa > 1.4142135623730951
     mantissa = mantissa * (0.5 if large else 1.0)
     exponent = exponent + (1.0 if large else 0.0)
@@ -51,9 +51,9 @@ def _radius(word):
 
 @_inline
 def _cosine_and_sine(word):
-    """Of the angle 2 pi (word + 1/2) / 2^32: a quarter turn in the top bits, the rest by series."""
+    """cos and sin of 2 pi (word + 1/2) / 2^32: quarters in the top bits, the rest by series."""
     quarter = (word + np.uint64(1 << 29)) >> np.uint64(30)
-    x = (_number(word) + 0.5 - 1073741824.0 * _number(quarter)) * _ANGLE
+    x = (_to_float(word) + 0.5 - 1073741824.0 * _to_float(quarter)) * _ANGLE
     y = x * x
     sin = -1 / 5040 + y * (1 / 362880 + y * (-1 / 39916800 + y * (1 / 6227020800)))
     sin = x + x * y * (-1 / 6 + y * (1 / 120 + y * sin))
@@ -72,11 +72,11 @@ def _cosine_and_sine(word):
 def normals(key, block, counters, scale, out):
     """scale eta of the four steps of a block: out (4, L).
 
-    key: the generator's two words; counters (3, L) uint64: oscillator, sample, replicate.
+    key: two words of the generator; counters (3, L) uint64: oscillator, sample, replicate.
     """
-    for place in range(out.shape[1]):
-        c0, c1 = uint64(block), counters[0, place]
-        c2, c3 = counters[1, place], counters[2, place]
+    for i in range(out.shape[1]):
+        c0, c1 = uint64(block), counters[0, i]
+        c2, c3 = counters[1, i], counters[2, i]
         k0, k1 = uint64(key[0]), uint64(key[1])
         for _ in range(10):
             low, high = c0 * _MULTIPLIERS[0], c2 * _MULTIPLIERS[1]
@@ -85,9 +85,9 @@ def normals(key, block, counters, scale, out):
             k0, k1 = (k0 + _WEYL[0]) & _WORD, (k1 + _WEYL[1]) & _WORD
         radius = _radius(c0)
         cosine, sine = _cosine_and_sine(c1)
-        out[0, place] = np.float32(radius * cosine) * scale
-        out[1, place] = np.float32(radius * sine) * scale
+        out[0, i] = np.float32(radius * cosine) * scale
+        out[1, i] = np.float32(radius * sine) * scale
         radius = _radius(c2)
         cosine, sine = _cosine_and_sine(c3)
-        out[2, place] = np.float32(radius * cosine) * scale
-        out[3, place] = np.float32(radius * sine) * scale
+        out[2, i] = np.float32(radius * cosine) * scale
+        out[3, i] = np.float32(radius * sine) * scale

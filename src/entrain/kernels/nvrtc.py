@@ -1,7 +1,6 @@
-"""CUDA source to a launchable kernel, with the run-time compiler that comes with PyTorch.
+"""CUDA source to a launchable kernel, by NVRTC, the run-time compiler that comes with PyTorch.
 
-NVRTC and the driver are called through their C interfaces: no compiler, no toolkit and no other
-package is needed beside a CUDA build of PyTorch.
+NVRTC and the driver are called through their C interfaces: a CUDA build of PyTorch suffices.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ class CudaUnavailable(RuntimeError):
 
 
 class Kernel:
-    """A compiled kernel of one device; arguments are tensors, ints and floats (32 bit each)."""
+    """A compiled kernel on a device; arguments are tensors, ints and floats (32 bits each)."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class Kernel:
 def argument_pointers(
     arguments: Sequence[Tensor | int | float | None],
 ) -> ctypes.Array[ctypes.c_void_p]:
-    """The addresses of a kernel's arguments, which live as long as the array."""
+    """The addresses of a kernel's arguments, valid as long as the array lives."""
     values = [_argument(argument) for argument in arguments]
     pointers = (ctypes.c_void_p * len(values))(
         *(ctypes.cast(ctypes.byref(value), ctypes.c_void_p) for value in values)
@@ -62,31 +61,31 @@ def argument_pointers(
 
 
 class _Current:
-    """Within it a context is current.
+    """Makes a driver context current, for a `with` statement.
 
-    Usually it is already, and asking costs less than `torch.cuda.device`. Another one is current
-    where the thread works on another device, none where it has not used CUDA yet.
+    Usually it is current already, and the query costs less than `torch.cuda.device`. It is not
+    where the thread works on another device or has not used CUDA yet.
     """
 
     def __init__(self, context: ctypes.c_void_p) -> None:
-        self._wanted, self._before = context, ctypes.c_void_p()
+        self._context, self._before = context, ctypes.c_void_p()
 
     def __enter__(self) -> None:
-        _check_driver(_driver().cuCtxGetCurrent(ctypes.byref(self._before)), "asking for a context")
-        if self._before.value != self._wanted.value:
-            _check_driver(_driver().cuCtxSetCurrent(self._wanted), "choosing a context")
+        _check_driver(_driver().cuCtxGetCurrent(ctypes.byref(self._before)), "getting the context")
+        if self._before.value != self._context.value:
+            _check_driver(_driver().cuCtxSetCurrent(self._context), "setting the context")
 
     def __exit__(self, *_: object) -> None:
-        if self._before.value != self._wanted.value:
-            _check_driver(_driver().cuCtxSetCurrent(self._before), "choosing a context")
+        if self._before.value != self._context.value:
+            _check_driver(_driver().cuCtxSetCurrent(self._before), "setting the context")
 
 
 def compile_kernel(
     source: str, name: str, definitions: dict[str, int], device: torch.device
 ) -> Kernel:
-    """The kernel `name` of CUDA `source`, with macros defined, for `device`.
+    """The kernel `name` of CUDA `source` for `device`, compiled with the macros `definitions`.
 
-    REGISTERS is the most that a thread may have.
+    The macro REGISTERS limits the registers of a thread.
     """
     torch.cuda.init()  # type: ignore[no-untyped-call]
     major, minor = torch.cuda.get_device_capability(device)
@@ -98,7 +97,7 @@ def compile_kernel(
     with torch.cuda.device(device):
         torch.cuda.current_stream().synchronize()  # makes the device's context current
         module, function, context = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
-        _check_driver(_driver().cuCtxGetCurrent(ctypes.byref(context)), "asking for a context")
+        _check_driver(_driver().cuCtxGetCurrent(ctypes.byref(context)), "getting the context")
         _check_driver(_driver().cuModuleLoadData(ctypes.byref(module), image), "loading a module")
         _check_driver(
             _driver().cuModuleGetFunction(ctypes.byref(function), module, name.encode()),
@@ -121,9 +120,11 @@ def _compile(source: str, options: list[str]) -> bytes:
         if library.nvrtcCompileProgram(program, len(options), encoded):
             raise CudaUnavailable(f"NVRTC refused the kernel: {_log(program)}")
         size = ctypes.c_size_t()
-        _check_nvrtc(library.nvrtcGetCUBINSize(program, ctypes.byref(size)), "asking for a size")
+        _check_nvrtc(
+            library.nvrtcGetCUBINSize(program, ctypes.byref(size)), "getting the size of the image"
+        )
         image = ctypes.create_string_buffer(size.value)
-        _check_nvrtc(library.nvrtcGetCUBIN(program, image), "asking for the image")
+        _check_nvrtc(library.nvrtcGetCUBIN(program, image), "getting the image")
         return image.raw
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
@@ -168,13 +169,13 @@ def _first_library(names: list[str]) -> ctypes.CDLL:
     raise CudaUnavailable(f"none of {', '.join(names)} can be loaded")
 
 
-def _check_nvrtc(code: int, doing: str) -> None:
+def _check_nvrtc(code: int, action: str) -> None:
     if code:
-        raise CudaUnavailable(f"NVRTC error {code} while {doing}")
+        raise CudaUnavailable(f"NVRTC error {code} while {action}")
 
 
-def _check_driver(code: int, doing: str) -> None:
+def _check_driver(code: int, action: str) -> None:
     if code:
         text = ctypes.c_char_p()
         _driver().cuGetErrorString(code, ctypes.byref(text))
-        raise CudaUnavailable(f"CUDA error {code} while {doing}: {(text.value or b'').decode()}")
+        raise CudaUnavailable(f"CUDA error {code} while {action}: {(text.value or b'').decode()}")

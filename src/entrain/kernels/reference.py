@@ -21,19 +21,20 @@ from torch import Tensor
 from entrain.physics import Dynamics, Guide, Noise, PhaseModel, drift, wrap
 from entrain.physics.noise import STEPS_PER_BLOCK
 from entrain.physics.phase_model import (
-    coupled,
-    doubled,
-    harmonic_of,
-    products,
-    second_torque,
+    PER_SAMPLE,
+    coupling_products,
+    double_angle,
+    harmonic_parts,
+    harmonic_torque,
+    lagged_products,
     torque,
 )
 from entrain.physics.quadrature import time_rule
 from entrain.utils.errors import InputError
 
-KEPT_BYTES = 2**30  # phases kept for the adjoint; a longer rollout is computed again in segments
+STORED_BYTES = 2**30  # phases stored for the adjoint; a longer rollout is recomputed in segments
 
-# Gradient of a loss with respect to what a rollout returned -> that with respect to its model.
+# Gradient of a loss with respect to the phases of a rollout -> that with respect to its model.
 Pullback = Callable[[Tensor], PhaseModel]
 
 
@@ -44,7 +45,7 @@ def rollout(
 
     Without noise phases are unwrapped. With noise, Euler-Maruyama, wrapped after each step:
     theta <- wrap( theta + dt f(theta) + sqrt(2 mu kT dt) eta ), the same eta for every run. A delay
-    is rounded to whole steps: in step k couplings see the phases of step max(0, k - delay / dt).
+    is rounded to whole steps: in step k couplings act on the phases of step max(0, k - delay / dt).
     """
     start = model.starts()
     if noise is not None:
@@ -61,7 +62,7 @@ def rollout_with_pullback(
 ) -> tuple[Tensor, Pullback]:
     r"""`rollout`, and its exact discrete adjoint.
 
-    With lambda_k = d loss / d theta_k, q = -mu dt lambda_{k+1} and the products turned by the lag
+    With lambda_k = d loss / d theta_k, q = -mu dt lambda_{k+1} and the products rotated by the lag
     (see `physics.phase_model`), the adjoint of one step is
 
         lambda_k = lambda_{k+1} - sin J^T (q sin_a) - cos J^T (q cos_a)
@@ -75,25 +76,25 @@ def rollout_with_pullback(
     """
     if model.delay:
         return _recorded_with_pullback(model, dynamics, noise, record)
-    given, replicates = model, 1 if noise is None else len(noise.replicates)
+    single, replicates = model, 1 if noise is None else len(noise.replicates)
     if noise is not None:
-        model = _replicated(model, replicates)
+        model = _replicate(model, replicates)
     shape = model.fields.shape
-    # Only the start of each segment is kept, and the path of the last: a rollout that fits in
+    # Only the start of each segment is stored, and the path of the last: a rollout that fits in
     # memory is one segment and nothing is computed twice.
     length = segment_length(model.fields, dynamics.steps)
-    kept, starts, path = [], list[Tensor](), model.starts()[None]
+    recorded, starts, path = [], list[Tensor](), model.starts()[None]
     for first in range(0, dynamics.steps, length):
         starts.append(path[-1].clone())
         path = _segment(starts[-1], model, dynamics, noise, first, length)
         if record:
-            kept.append(path if first == 0 else path[1:])
+            recorded.append(path if first == 0 else path[1:])
     last = path
 
     def pullback(gradient: Tensor) -> PhaseModel:
         outer = gradient.reshape(-1, *shape)  # one time, or K + 1
         adjoint = outer[-1]
-        sums = _Sums(model, dynamics)
+        sums = _GradientSums(model, dynamics)
         for segment in range(len(starts) - 1, -1, -1):
             first, path = segment * length, last
             if segment < len(starts) - 1:
@@ -102,17 +103,16 @@ def rollout_with_pullback(
                 adjoint = sums.step_back(path[step], adjoint)
                 if record:
                     adjoint = adjoint + outer[first + step]
-        return like(sums.gradient(adjoint), given, replicates)
+        return reduce_to(single, sums.gradient(adjoint), replicates)
 
-    found = torch.cat(kept) if record else last[-1]
+    phases = torch.cat(recorded) if record else last[-1]
     if noise is not None:
-        batch, oscillators = given.fields.shape[1:]
-        found = found.reshape(*found.shape[:-2], replicates, batch, oscillators)
-    return found, pullback
+        phases = phases.reshape(*phases.shape[:-2], replicates, *single.fields.shape[1:])
+    return phases, pullback
 
 
-class _Sums:
-    """Gradients added up step by step, from the last to the first."""
+class _GradientSums:
+    """Gradients summed step by step, from the last to the first."""
 
     def __init__(self, model: PhaseModel, dynamics: Dynamics) -> None:
         self._model, self._time_step = model, dynamics.time_step
@@ -131,7 +131,7 @@ class _Sums:
         q = self._scale * adjoint
         q_sin, q_cos = q * sin, q * cos
         self._fields += q_sin
-        j_sin, j_cos = coupled(sin, cos, model)
+        j_sin, j_cos = lagged_products(sin, cos, model)
         diagonal = cos * (model.fields + j_cos) + sin * j_sin
         if model.frequencies is not None:
             self._frequencies += self._time_step * adjoint
@@ -141,7 +141,7 @@ class _Sums:
         if model.lag is not None:
             self._lag += (q * (cos * j_cos + sin * j_sin)).sum((1, 2))
             a = model.lag[:, None, None]
-            q_sin, q_cos = turned_back(q_sin, q_cos, a.cos(), a.sin())
+            q_sin, q_cos = rotate_back(q_sin, q_cos, a.cos(), a.sin())
         self._couplings.baddbmm_(q_sin.transpose(1, 2), cos)
         self._couplings.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
         through = sin * (q_sin @ model.couplings) + cos * (q_cos @ model.couplings)
@@ -151,10 +151,10 @@ class _Sums:
             self._couplings += by_couplings
             self._harmonic += by_harmonic
             before = before + by_phases
-        return before + _pulled_back(model, phases, q) if model.other_terms else before
+        return before + _custom_pullback(model, phases, q) if model.other_terms else before
 
     def gradient(self, start: Tensor) -> PhaseModel:
-        """What was added up, and the adjoint at the start."""
+        """The sums, and `start`, the adjoint at the start."""
         return PhaseModel(
             self._fields,
             self._couplings,
@@ -172,73 +172,61 @@ def _second_harmonic(
     r"""Gradients of sum_i q_i T_i, T_i = sum_j J_ij [ c sin(2 phi) + d cos(2 phi) ].
 
     From sin, cos (of theta) and q (R, B, N): by J (R, N, N), by c and d (R, 2), by theta (R, B, N).
-    With S = sin(2 theta), C = cos(2 theta) and turned products (see `phase_model`),
+    With S = sin(2 theta), C = cos(2 theta) and rotated products (see `phase_model`),
 
         q_i [c sin(2 phi) + d cos(2 phi)] = q (c S + d C)_i C_j - q (c C - d S)_i S_j,
         dT_i / d theta_i = 2 [ C (c J C + d J S) + S (c J S - d J C) ]_i.
     """
     assert model.harmonic is not None
-    c, d = harmonic_of(model.harmonic)
-    sin, cos = doubled(sin, cos)
+    c, d = harmonic_parts(model.harmonic)
+    sin, cos = double_angle(sin, cos)
     q_sin, q_cos = q * sin, q * cos
-    j_sin, j_cos = products(sin, cos, model)
+    j_sin, j_cos = coupling_products(sin, cos, model)
     odd, even = q_sin * j_cos - q_cos * j_sin, q_cos * j_cos + q_sin * j_sin
     by_harmonic = torch.stack([odd.sum((1, 2)), even.sum((1, 2))], dim=1)
-    by_own = c * even - d * odd
-    q_sin, q_cos = turned_back(q_sin, q_cos, c, d)
+    diagonal = c * even - d * odd
+    q_sin, q_cos = rotate_back(q_sin, q_cos, c, d)
     by_couplings = q_sin.mT @ cos - q_cos.mT @ sin
     through = sin * (q_sin @ model.couplings) + cos * (q_cos @ model.couplings)
-    return by_couplings, by_harmonic, 2.0 * (by_own - through)
+    return by_couplings, by_harmonic, 2.0 * (diagonal - through)
 
 
-def _pulled_back(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
+def _custom_pullback(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
     """q times the derivative of custom terms, by autograd."""
     with torch.enable_grad():
-        at = phases.detach().requires_grad_()
-        bracket = torch.stack([term(at) for term in model.other_terms]).sum(0)
-        if not bracket.requires_grad:  # torques that are constant
+        leaf = phases.detach().requires_grad_()
+        bracket = torch.stack([term(leaf) for term in model.other_terms]).sum(0)
+        if not bracket.requires_grad:  # constant torques
             return torch.zeros_like(phases)
-        (found,) = torch.autograd.grad(bracket, at, q, allow_unused=True, materialize_grads=True)
-    return found
+        (by_phases,) = torch.autograd.grad(
+            bracket, leaf, q, allow_unused=True, materialize_grads=True
+        )
+    return by_phases
 
 
-def like(gradient: PhaseModel, model: PhaseModel, replicates: int = 1) -> PhaseModel:
-    """`gradient` (of M B rows) without what `model` does not have, summed to its shapes."""
+def reduce_to(model: PhaseModel, gradient: PhaseModel, replicates: int = 1) -> PhaseModel:
+    """`gradient` of M B rows, summed to the shapes of `model`; its absent terms are dropped."""
     if replicates == 1 and model.is_plain:
         return PhaseModel(gradient.fields, gradient.couplings)
-
-    def summed(found: Tensor | None, wanted: Tensor | None) -> Tensor | None:
-        if found is None or wanted is None:
-            return None
-        if replicates > 1:
-            found = found.reshape(len(found), replicates, -1, found.shape[-1]).sum(1)
-        return found if found.shape == wanted.shape else found.sum(1, keepdim=True)
-
-    fields = summed(gradient.fields, model.fields)
-    assert fields is not None
-    return PhaseModel(
-        fields=fields,
-        couplings=gradient.couplings,
-        frequencies=summed(gradient.frequencies, model.frequencies),
-        injection=summed(gradient.injection, model.injection),
-        lag=None if model.lag is None else gradient.lag,
-        start=summed(gradient.start, model.start),
-        harmonic=None if model.harmonic is None else gradient.harmonic,
-    )
-
-
-def fits_in_memory(fields: Tensor, steps: int) -> bool:
-    """Whether the phases of every step of a rollout of `fields` (R, B, N) may be kept."""
-    return fields.numel() * fields.element_size() * steps <= KEPT_BYTES
+    reduced: dict[str, Any] = {}
+    for name, term in model.tensors().items():
+        values = getattr(gradient, name)
+        if name in ("fields", *PER_SAMPLE) and values is not None:
+            if replicates > 1:
+                values = values.reshape(len(values), replicates, -1, values.shape[-1]).sum(1)
+            values = values if values.shape == term.shape else values.sum(1, keepdim=True)
+        reduced[name] = values
+    return PhaseModel(**reduced)
 
 
 def segment_length(fields: Tensor, steps: int) -> int:
-    """Steps between two kept states: all of them where they fit, else about sqrt(K)."""
-    return steps if fits_in_memory(fields, steps) else math.isqrt(steps - 1) + 1
+    """Steps between two stored states: all K of a rollout (R, B, N) that fits, else sqrt(K)."""
+    fits = fields.numel() * fields.element_size() * steps <= STORED_BYTES
+    return steps if fits else math.isqrt(steps - 1) + 1
 
 
 def has_path_loss(model: PhaseModel) -> bool:
-    """Whether `path_loss` takes that model: any."""
+    """True: `path_loss` takes any model."""
     return True
 
 
@@ -248,8 +236,8 @@ def path_loss(
     r"""L_path (R,), and its gradient with respect to the model.
 
     L_path = 1 / (B K N) sum_{n,k} | theta(t_{k+1}) - theta(t_k) - dt f(theta(t_k), u_n) |^2 along
-    the teacher path with artanh targets `coefficients` (R, B, N), which starts at pi/2: the
-    model's own start does not enter. The drift is linear in fields, couplings, frequencies and
+    the teacher path with artanh targets `coefficients` (R, B, N), which starts at pi/2: the start
+    of the model does not enter. The drift is linear in fields, couplings, frequencies and
     injection, so that with the residual r and q = 2 mu dt r / (B K N)
 
         d L / d b_i = sum_k q_i sin_i,   d L / d J_ij = sum_{n,k} q_i sin(theta_i - theta_j + a).
@@ -261,19 +249,19 @@ def path_loss(
     if model.delay:
         raise InputError("the path loss does not support a delay of the couplings")
     runs, batch, oscillators = model.fields.shape
-    times, weights = rule(dynamics.steps, nodes, model.fields.dtype, model.fields.device)
+    times, weights = time_rule_on(dynamics.steps, nodes, model.fields.dtype, model.fields.device)
     guide = Guide.at(coefficients, times, dynamics.steps)  # (R, B, T, N)
     rows = (runs, batch * len(times), oscillators)
     sin, cos = guide.sin, guide.cos
     both = sin.reshape(rows), cos.reshape(rows)
-    j_sin, j_cos = (product.reshape(sin.shape) for product in coupled(*both, model))
+    j_sin, j_cos = (product.reshape(sin.shape) for product in lagged_products(*both, model))
     scale = dynamics.mobility * dynamics.time_step
-    residual = guide.increment + scale * torque(sin, cos, j_sin, j_cos, _at_times(model))
+    residual = guide.increment + scale * torque(sin, cos, j_sin, j_cos, _with_time_axis(model))
     if model.frequencies is not None:
         residual = residual - dynamics.time_step * model.frequencies[:, :, None]
     if model.harmonic is not None:
-        twice = doubled(*both)
-        second = second_torque(*twice, *products(*twice, model), model.harmonic)
+        twice = double_angle(*both)
+        second = harmonic_torque(*twice, *coupling_products(*twice, model), model.harmonic)
         residual = residual + scale * second.reshape(sin.shape)
     weighted = residual * weights[:, None]
     count = batch * dynamics.steps * oscillators
@@ -289,7 +277,7 @@ def path_loss(
     if model.lag is not None:
         by_lag = (q * (cos * j_cos + sin * j_sin)).sum((1, 2, 3))
         a = model.lag[:, None, None, None]
-        q_sin, q_cos = turned_back(q_sin, q_cos, a.cos(), a.sin())
+        q_sin, q_cos = rotate_back(q_sin, q_cos, a.cos(), a.sin())
     by_couplings = q_sin.reshape(rows).transpose(1, 2) @ cos.reshape(rows)
     by_couplings -= q_cos.reshape(rows).transpose(1, 2) @ sin.reshape(rows)
     by_harmonic = None
@@ -297,49 +285,40 @@ def path_loss(
         by_second, by_harmonic, _ = _second_harmonic(*both, q.reshape(rows), model)
         by_couplings = by_couplings + by_second
     start = None if model.start is None else torch.zeros_like(model.fields)
-    found = PhaseModel(
+    gradient = PhaseModel(
         by_fields, by_couplings, by_frequencies, by_injection, by_lag, start, by_harmonic
     )
-    return loss, like(found, model)
+    return loss, reduce_to(model, gradient)
 
 
-def turned_back(
-    q_sin: Tensor, q_cos: Tensor, along: Tensor, across: Tensor
+def rotate_back(
+    q_sin: Tensor, q_cos: Tensor, cosine: Tensor, sine: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """q sin and q cos of the angle plus one with this cosine and sine, or (c, d) in their place."""
-    return along * q_sin + across * q_cos, along * q_cos - across * q_sin
+    """q sin and q cos of theta plus an angle with this cosine and sine, or (c, d) instead."""
+    return cosine * q_sin + sine * q_cos, cosine * q_cos - sine * q_sin
 
 
-def _at_times(model: PhaseModel) -> PhaseModel:
-    """The model of a path (R, B, T, N): its fields and injection alike at every time."""
+def _with_time_axis(model: PhaseModel) -> PhaseModel:
+    """The model of a path (R, B, T, N): the same fields and injection at every time."""
     injection = None if model.injection is None else model.injection[:, :, None]
     return PhaseModel(model.fields[:, :, None], model.couplings, injection=injection)
 
 
-def _replicated(model: PhaseModel, replicates: int) -> PhaseModel:
-    """The model with the whole batch repeated for each replicate: (R, M B, N)."""
-
-    def repeated(values: Tensor | None) -> Tensor | None:
-        if values is None:
-            return None
-        return values.expand_as(model.fields).repeat(1, replicates, 1)
-
-    fields = repeated(model.fields)
-    assert fields is not None
-    return replace(
-        model,
-        fields=fields,
-        frequencies=repeated(model.frequencies),
-        injection=repeated(model.injection),
-        start=repeated(model.start),
-    )
+def _replicate(model: PhaseModel, replicates: int) -> PhaseModel:
+    """The model with the batch repeated for each replicate: (R, M B, N)."""
+    repeated: dict[str, Any] = {
+        name: values.expand_as(model.fields).repeat(1, replicates, 1)
+        for name, values in model.tensors().items()
+        if name in ("fields", *PER_SAMPLE)
+    }
+    return replace(model, **repeated)
 
 
 @functools.cache
-def rule(
+def time_rule_on(
     steps: int, nodes: int | None, dtype: torch.dtype, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """`time_rule` on a device, made once."""
+    """`time_rule` on a device, computed once."""
     times, weights = time_rule(steps, nodes)
     return times.to(device, dtype), weights.to(device, dtype)
 
@@ -352,7 +331,7 @@ def _segment(
     first: int,
     length: int,
 ) -> Tensor:
-    """Up to `length` steps from step `first` on: phases (length + 1, R, B, N)."""
+    """Up to `length` steps, beginning with step `first`: phases (length + 1, R, B, N)."""
     states = itertools.islice(_steps(start, model, dynamics, noise, first), length)
     return torch.stack([start, *states])
 
@@ -360,36 +339,36 @@ def _segment(
 def _steps(
     phases: Tensor, model: PhaseModel, dynamics: Dynamics, noise: Noise | None, first: int = 0
 ) -> Iterator[Tensor]:
-    """The phases after each step from step `first` on; a rollout with a delay begins at 0."""
-    late = min(round(model.delay / dynamics.time_step), dynamics.steps)
-    seen = deque([phases], maxlen=late + 1)  # the oldest is what couplings see
+    """The phases after each step, beginning with step `first`, which is 0 with a delay."""
+    lateness = min(round(model.delay / dynamics.time_step), dynamics.steps)
+    recent = deque([phases], maxlen=lateness + 1)  # couplings act on the oldest
     for step in range(first, dynamics.steps):
-        others = seen[0] if late else None
-        phases = phases + dynamics.time_step * drift(phases, model, dynamics.mobility, others)
+        delayed = recent[0] if lateness else None
+        phases = phases + dynamics.time_step * drift(phases, model, dynamics.mobility, delayed)
         if noise is not None:
-            block, place = divmod(step, STEPS_PER_BLOCK)
-            if place == 0 or step == first:
+            block, offset = divmod(step, STEPS_PER_BLOCK)
+            if offset == 0 or step == first:
                 increments = noise.increments(block, phases.shape[-1]).to(phases.dtype)
             scale = math.sqrt(2.0 * dynamics.mobility * noise.temperature * dynamics.time_step)
-            phases = wrap(phases + scale * increments[place].reshape(phases.shape[1:]))
-        seen.append(phases)
+            phases = wrap(phases + scale * increments[offset].reshape(phases.shape[1:]))
+        recent.append(phases)
         yield phases
 
 
 def _recorded_with_pullback(
     model: PhaseModel, dynamics: Dynamics, noise: Noise | None, record: bool
 ) -> tuple[Tensor, Pullback]:
-    """`rollout_with_pullback` by autograd, which keeps what every step computed."""
+    """`rollout_with_pullback` by autograd, which stores all intermediate tensors."""
     with torch.enable_grad():
         leaves = model.map(lambda tensor: tensor.detach().requires_grad_())
         phases = rollout(leaves, dynamics, noise=noise, record=record)
 
     def pullback(gradient: Tensor) -> PhaseModel:
         tensors = leaves.tensors()
-        slopes = torch.autograd.grad(
+        gradients = torch.autograd.grad(
             phases, list(tensors.values()), gradient, retain_graph=True, materialize_grads=True
         )
-        found: dict[str, Any] = dict(zip(tensors, slopes, strict=True))
-        return PhaseModel(**found)
+        by_name: dict[str, Any] = dict(zip(tensors, gradients, strict=True))
+        return PhaseModel(**by_name)
 
     return phases.detach(), pullback

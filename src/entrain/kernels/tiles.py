@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
-r"""What the compiled rollout and its adjoint share: a tile of eight samples, and products with J.
+r"""Tiles of eight samples and products with J, for the compiled rollout and its adjoint.
 
 Lanes are samples: the state of an oscillator is a row [sin x 8 | cos x 8] of sixteen numbers, so
 that one pass over a row of J serves both products and each J_ij, once broadcast, is used twice.
@@ -33,17 +33,17 @@ HALF = 32
 
 
 class Terms(NamedTuple):
-    """What acts besides fields and couplings, as float32 arrays; one without numbers is absent."""
+    """Terms besides fields and couplings, as float32 arrays; an empty one is absent."""
 
     frequencies: Any  # w (R, B or 1, N)
     injection: Any  # s (R, B or 1, N)
-    turns: Any  # cos and sin of the lag: (R, 2)
+    rotations: Any  # cos and sin of the lag: (R, 2)
     start: Any  # theta(0) (R, B or 1, N)
     harmonic: Any  # c and d (R, 2)
 
 
 def compiled(function):
-    """Compile with the result kept on disk where some cache folder can be written."""
+    """Compile with a cache on disk, where a cache folder is writable."""
     try:
         return njit(nogil=True, error_model="numpy", cache=True)(function)
     except RuntimeError:
@@ -55,13 +55,13 @@ inner = njit(nogil=True, error_model="numpy")
 
 @inner
 def address(array):
-    """Where an array begins; signed, since Numba adds int64 to uint64 in float64."""
+    """Address of an array; signed, since Numba adds int64 to uint64 in float64."""
     return np.int64(array.ctypes.data)
 
 
 @inner
 def blocks(n):
-    """The number of six-row and of four-row blocks that make up P >= n rows."""
+    """The numbers of six-row and of four-row blocks in P >= n rows."""
     rows = max(4, n + n % 2)
     fours = rows % 6 // 2 * 2 % 3
     return (rows - 4 * fours) // 6, fours
@@ -69,7 +69,7 @@ def blocks(n):
 
 @inner
 def multiply(panels, rows, target, n):
-    """target_i = h sum_j J_ij rows_j, for P rows of sixteen numbers."""
+    """target_i = h sum_j J_ij rows_j, for P rows of sixteen values."""
     sixes, fours = blocks(n)
     for _ in range(sixes):
         block = zero_block(6)
@@ -88,7 +88,7 @@ def multiply(panels, rows, target, n):
 
 
 @inner
-def double(state, target, rows):
+def double_angle(state, target, rows):
     """[sin 2 theta | cos 2 theta] of P states."""
     for i in range(rows):
         sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
@@ -97,30 +97,30 @@ def double(state, target, rows):
 
 
 @inner
-def gather(numbers, first, count, scale, target, rows):
-    """Rows first .. first + 7 of (B, N) numbers, scaled, as P vectors.
+def gather(values, first, count, scale, target, rows):
+    """Rows first .. first + 7 of values (B, N), scaled, as P vectors.
 
-    Rows from B on are those of the next replicate, modulo B: one row (1, N) serves all samples.
-    Lanes from `count` on are 0, and so is everything where there are no numbers (0, 0).
+    Rows are taken modulo B: further ones are those of the next replicate, and one row (1, N) serves
+    all samples. Lanes of rows >= `count` are 0, and all lanes of an empty array (0, 0).
     """
-    batch, n = numbers.shape
+    batch, n = values.shape
     for i in range(rows):
         value = splat(np.float32(0))
         if i < n:
             for s in range(min(LANES, count - first)):
-                value = with_lane(value, s, numbers[(first + s) % batch, i] * scale)
+                value = with_lane(value, s, values[(first + s) % batch, i] * scale)
         store(target + HALF * i, value)
 
 
 @inner
-def scatter(source, first, scale, numbers):
-    """Write P vectors times `scale` as rows first .. first + 7 of (B, N) numbers."""
-    batch, n = numbers.shape
+def scatter(source, first, scale, values):
+    """Write P vectors times `scale` as rows first .. first + 7 of values (B, N)."""
+    batch, n = values.shape
     for i in range(n):
         value = load(source + HALF * i)
         for s in range(min(LANES, batch - first)):
-            # 0 is added for the sake of zeros, which have no sign then.
-            numbers[first + s, i] = lane(value, s) * scale + np.float32(0)
+            # Adding 0 makes every zero positive.
+            values[first + s, i] = lane(value, s) * scale + np.float32(0)
 
 
 @inner

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
 r"""The adjoint of one tile of eight samples, compiled by Numba; see `tiles` for its layout.
 
-lambda_k = d loss / d theta_k is carried back over what the rollout wrote down. The steps have no
-noise of their own: it is added, and a phase wrapped or not has the same derivatives.
+lambda_k = d loss / d theta_k is propagated back along the tape of the rollout. Noise does not
+enter: it is added, and wrapping a phase does not change derivatives.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from entrain.kernels.tiles import (
     blocks,
     clear,
     compiled,
-    double,
+    double_angle,
     gather,
     inner,
     multiply,
@@ -38,25 +38,25 @@ from entrain.kernels.vectors import (
     transpose,
 )
 
-GRADIENT_STEPS = 16  # steps whose share of the gradient of J is added at a time
+GRADIENT_STEPS = 16  # steps whose summands of the gradient of J are added together
 
 
 class Gradients(NamedTuple):
-    """Where the gradients of all but J go, as float32 arrays; one without numbers is not wanted."""
+    """Gradients of all terms but J, as float32 arrays; those of absent terms are empty."""
 
     fields: Any  # (R, B, N)
     frequencies: Any  # (R, B, N)
     injection: Any  # (R, B, N)
-    lag: Any  # (R, tiles): what each tile adds to it, float64
+    lag: Any  # (R, tiles), a summand of each tile, float64
     start: Any  # (R, B, N)
-    harmonic: Any  # (R, tiles, 2): what each tile adds to c and d, float64
+    harmonic: Any  # (R, tiles, 2), summands of each tile for c and d, float64
 
 
 @inner
 def split(adjoint, state, target, total, rows):
     """target = [lambda sin | lambda cos], and total += lambda sin."""
     for i in range(rows):
-        # The tape is read backwards, which no hardware foresees across steps.
+        # The tape is read backwards, which hardware does not predict across steps.
         prefetch(state + ROW * (i - rows))
         value = load(adjoint + HALF * i)
         along = value * load(state + ROW * i)
@@ -78,10 +78,10 @@ def retreat(adjoint, state, products, diagonal, rows):
 
 
 @inner
-def turn_over(state, target, rows):
+def transpose_states(state, target, rows):
     """The states (P, 16) of one step as panels of sixteen oscillators: (8 cos | 8 sin, 16)."""
     for group in range((rows + 7) // 8):
-        # The last group may read on into the next slot of the tape; those columns are dropped.
+        # The last group may read into the next slot of the tape; those columns are dropped.
         source = state + 8 * ROW * group
         place = target + (group // 2) * GRADIENT_STEPS * 16 * ROW + (group % 2) * HALF
         transpose(source + HALF, ROW, place, ROW)
@@ -92,7 +92,7 @@ def turn_over(state, target, rows):
 def add_gradient(left, right, steps, gradient, rows, sixes, fours):
     """gradient += sum over steps and lanes of (lambda sin)_i cos_j - (lambda cos)_i sin_j.
 
-    left (steps, P, 16) from `split`, right from `turn_over`; gradient is in panels (P, 16).
+    left (steps, P, 16) from `split`, right from `transpose_states`; gradient in panels (P, 16).
     """
     for panel in range((rows + 15) // 16):
         column = right + panel * GRADIENT_STEPS * 16 * ROW
@@ -122,10 +122,10 @@ def add_gradient(left, right, steps, gradient, rows, sixes, fours):
 
 
 @inner
-def turn_back(left, cos_lag, sin_lag, rows):
+def rotate_back(left, cos_lag, sin_lag, rows):
     """[lambda sin | lambda cos] <- [lambda sin(theta + a) | lambda cos(theta + a)].
 
-    Or, with c and d in the place of cos(a) and sin(a), what a second harmonic makes of them.
+    With c and d instead of cos(a) and sin(a) for a second harmonic.
     """
     cos_a, sin_a = splat(cos_lag), splat(sin_lag)
     for i in range(rows):
@@ -147,17 +147,17 @@ def add_lag(state, products, total, rows):
 
 
 @inner
-def weigh(adjoint, rows_of, target, rows):
-    """target = [lambda sin | lambda cos] of P rows of sixteen numbers."""
+def multiply_adjoint(adjoint, state, target, rows):
+    """target = [lambda sin | lambda cos] of P states."""
     for i in range(rows):
         value = load(adjoint + HALF * i)
-        store(target + ROW * i, value * load(rows_of + ROW * i))
-        store(target + ROW * i + HALF, value * load(rows_of + ROW * i + HALF))
+        store(target + ROW * i, value * load(state + ROW * i))
+        store(target + ROW * i + HALF, value * load(state + ROW * i + HALF))
 
 
 @inner
 def retreat_second(adjoint, twice, products, harmonic, odds, evens, rows):
-    """lambda_k of `retreat` gains 2 (c even - d odd), and both are added up,
+    """Add 2 (c even - d odd) to lambda_k of `retreat`, and odd and even to their sums,
 
         odd = C h J^T (lambda S) - S h J^T (lambda C),
         even = C h J^T (lambda C) + S h J^T (lambda S),
@@ -177,19 +177,19 @@ def retreat_second(adjoint, twice, products, harmonic, odds, evens, rows):
 
 
 @inner
-def add_injection(adjoint, state, injection, total, diagonal, whole, rows):
-    """total += lambda sin cos, and whole = diagonal + 2 h s cos(2 theta), the missing half."""
+def add_injection(adjoint, state, injection, total, diagonal, completed, rows):
+    """total += lambda sin cos; completed = diagonal + 2 h s cos(2 theta), the missing half."""
     for i in range(rows):
         sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
         strength = load(injection + HALF * i)
         second = (strength + strength) * (cos * cos - sin * sin)
-        store(whole + HALF * i, load(diagonal + HALF * i) + second)
+        store(completed + HALF * i, load(diagonal + HALF * i) + second)
         store(total + HALF * i, load(total + HALF * i) + load(adjoint + HALF * i) * (sin * cos))
 
 
 @inner
 def add(vectors, total, rows):
-    """total += vectors, P of them."""
+    """total += P vectors."""
     for i in range(rows):
         store(total + HALF * i, load(total + HALF * i) + load(vectors + HALF * i))
 
@@ -210,13 +210,13 @@ def backward_tile(
     run, first, scale, time_step, outer, panels, terms, tape, diagonals, gradients, by_couplings,
     workspace,
 ):  # fmt: skip
-    """The adjoint of a rollout, lambda carried back from outer (1 or K + 1, R, B, N).
+    """The adjoint of a rollout, lambda propagated back from outer (1 or K + 1, R, B, N).
 
     outer is the gradient of the loss with respect to the last phases, or to those of every time.
-    panels (R, N P) are those of J^T. Writes the tile's part of `gradients`, and adds that of the
-    gradient of J, without the factor -h, to by_couplings (ceil(P / 16), P, 16). Scratch: workspace
-    for (72 + 16 S) P + 256 S ceil(P / 16) numbers, S = GRADIENT_STEPS; with a second harmonic for
-    (120 + 32 S) P + 512 S ceil(P / 16).
+    panels (R, N P) are those of J^T. Writes the tile's part of `gradients`, and adds its summand of
+    the gradient of J, without the factor -h, to by_couplings (ceil(P / 16), P, 16). Scratch:
+    workspace of (72 + 16 S) P + 256 S ceil(P / 16) values, S = GRADIENT_STEPS; with a second
+    harmonic (120 + 32 S) P + 512 S ceil(P / 16).
     """
     times, _, batch, n = outer.shape
     steps = diagonals.shape[0]
@@ -230,10 +230,10 @@ def backward_tile(
     by_injection = by_frequencies + half
     by_lag = by_injection + half
     injection = by_lag + half
-    whole = injection + half
-    left = whole + half
+    completed = injection + half
+    left = completed + half
     right = left + GRADIENT_STEPS * size
-    odds = right + GRADIENT_STEPS * 16 * ROW * ((rows + 15) // 16)  # from here on: second harmonic
+    odds = right + GRADIENT_STEPS * 16 * ROW * ((rows + 15) // 16)  # from here: second harmonic
     evens = odds + half
     twice = evens + half
     of_twice = twice + size
@@ -244,48 +244,50 @@ def backward_tile(
     gather(terms.injection[run], first, batch, np.float32(scale), injection, rows)
     gather(outer[times - 1, run], first, batch, np.float32(1), adjoint, rows)
     clear(by_fields, 4 * rows)
-    held = 0
+    buffered = 0
     for step in range(steps - 1, -1, -1):
         state = address(tape) + size * step
         diagonal = address(diagonals) + half * step
-        split(adjoint, state, left + size * held, by_fields, rows)
-        turn_over(state, right + 16 * ROW * held, rows)
+        split(adjoint, state, left + size * buffered, by_fields, rows)
+        transpose_states(state, right + 16 * ROW * buffered, rows)
         if terms.frequencies.size:
             add(adjoint, by_frequencies, rows)
         if terms.injection.size:
-            add_injection(adjoint, state, injection, by_injection, diagonal, whole, rows)
-            diagonal = whole
-        if terms.turns.size:
-            turn_back(left + size * held, terms.turns[run, 0], terms.turns[run, 1], rows)
-        multiply(address(panels[run]), left + size * held, products, n)
-        if terms.turns.size:
+            add_injection(adjoint, state, injection, by_injection, diagonal, completed, rows)
+            diagonal = completed
+        if terms.rotations.size:
+            rotate_back(
+                left + size * buffered, terms.rotations[run, 0], terms.rotations[run, 1], rows
+            )
+        multiply(address(panels[run]), left + size * buffered, products, n)
+        if terms.rotations.size:
             add_lag(state, products, by_lag, rows)
         if terms.harmonic.size:
-            double(state, twice, rows)
-            weigh(adjoint, twice, second_left + size * held, rows)
-            turn_over(twice, second_right + 16 * ROW * held, rows)
-            multiply(address(panels[run]), second_left + size * held, of_twice, n)
+            double_angle(state, twice, rows)
+            multiply_adjoint(adjoint, twice, second_left + size * buffered, rows)
+            transpose_states(twice, second_right + 16 * ROW * buffered, rows)
+            multiply(address(panels[run]), second_left + size * buffered, of_twice, n)
         retreat(adjoint, state, products, diagonal, rows)
         if terms.harmonic.size:
             c, d = terms.harmonic[run]
             retreat_second(adjoint, twice, of_twice, terms.harmonic[run], odds, evens, rows)
-            turn_back(second_left + size * held, c, d, rows)
+            rotate_back(second_left + size * buffered, c, d, rows)
         if times > 1:
             gather(outer[step, run], first, batch, np.float32(1), products, rows)
             add(products, adjoint, rows)
-        held += 1
-        if held == GRADIENT_STEPS or step == 0:
-            add_gradient(left, right, held, address(by_couplings), rows, sixes, fours)
+        buffered += 1
+        if buffered == GRADIENT_STEPS or step == 0:
+            add_gradient(left, right, buffered, address(by_couplings), rows, sixes, fours)
             if terms.harmonic.size:
                 seconds = second_left, second_right
-                add_gradient(*seconds, held, address(by_couplings), rows, sixes, fours)
-            held = 0
+                add_gradient(*seconds, buffered, address(by_couplings), rows, sixes, fours)
+            buffered = 0
     scatter(by_fields, first, np.float32(-scale), gradients.fields[run])
     if terms.frequencies.size:
         scatter(by_frequencies, first, np.float32(time_step), gradients.frequencies[run])
     if terms.injection.size:
         scatter(by_injection, first, np.float32(-4.0 * scale), gradients.injection[run])
-    if terms.turns.size:
+    if terms.rotations.size:
         gradients.lag[run, first // LANES] = -sum_of(by_lag, rows)
     if terms.harmonic.size:
         gradients.harmonic[run, first // LANES, 0] = -sum_of(odds, rows)

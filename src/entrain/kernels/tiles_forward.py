@@ -1,13 +1,13 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
 r"""Rollouts of one tile of eight samples, compiled by Numba; see `tiles` for its layout.
 
-With h = mu dt folded into b, J and s, a step turns (sin, cos) by the increment
+With h = mu dt folded into b, J and s, a step rotations (sin, cos) by the increment
 
     d = -(b + J cos) sin + cos J sin + noise
 
-with short polynomials; the phase itself is the start plus the sum of the increments. What else
-acts does so through the products (see `modify`), so that the step of a model without it is the
-same code.
+with short polynomials; the phase itself is the start plus the sum of the increments. Other terms
+enter through the products (see `apply_terms`), so that models with and without them share the code
+of a step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from entrain.kernels.tiles import (
     address,
     clear,
     compiled,
-    double,
+    double_angle,
     gather,
     inner,
     multiply,
@@ -32,11 +32,11 @@ from entrain.kernels.vectors import LANES, any_above, lane, load, splat, store, 
 from entrain.physics.noise import STEPS_PER_BLOCK
 
 _NORMALISE_EVERY = 32
-_SMALL_TURN = np.float32(0.5)  # up to here the polynomials are exact to a rounding
+_SMALL_ANGLE = np.float32(0.5)  # up to here the polynomials are exact to rounding
 
 
 @inner
-def full_turn(angle):
+def rotation(angle):
     """sin and 1 - cos of any angles."""
     sine = versine = angle
     for i in range(LANES):
@@ -47,7 +47,7 @@ def full_turn(angle):
 
 
 @inner
-def small_turn(angle):
+def small_rotation(angle):
     """sin and 1 - cos of angles up to 1/2."""
     square = angle * angle
     odd = splat(np.float32(1 / 120)) - square * splat(np.float32(1 / 5040))
@@ -59,10 +59,10 @@ def small_turn(angle):
 
 @inner
 def advance(source, target, products, fields, moved, diagonal, noise, rows):
-    """One step of P oscillators: turn the states, add the increments to `moved`.
+    """One step of P oscillators: rotate the states, add the increments to `moved`.
 
-    Where `diagonal` is an address it receives h (cos (b + J cos) + sin J sin); where `noise` is
-    one, its numbers are added to the increments.
+    `diagonal` and `noise` are addresses, or 0. Writes h (cos (b + J cos) + sin J sin) to
+    `diagonal`, and adds `noise` to the increments.
     """
     for i in range(rows):
         sin, cos = load(source + ROW * i), load(source + ROW * i + HALF)
@@ -74,17 +74,17 @@ def advance(source, target, products, fields, moved, diagonal, noise, rows):
         if noise:
             angle = angle + load(noise + HALF * i)
         store(moved + HALF * i, load(moved + HALF * i) + angle)
-        if any_above(angle, _SMALL_TURN):
-            sine, versine = full_turn(angle)
+        if any_above(angle, _SMALL_ANGLE):
+            sine, versine = rotation(angle)
         else:
-            sine, versine = small_turn(angle)
+            sine, versine = small_rotation(angle)
         store(target + ROW * i, sin + (cos * sine - sin * versine))
         store(target + ROW * i + HALF, cos - (sin * sine + cos * versine))
 
 
 @inner
 def normalise(state, rows):
-    """Bring sin^2 + cos^2 back to 1: rounding lets the radius drift, a Newton step undoes it."""
+    """Restore sin^2 + cos^2 = 1 by a Newton step: rounding lets the radius drift."""
     for i in range(rows):
         sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
         factor = splat(np.float32(1.5)) - splat(np.float32(0.5)) * (sin * sin + cos * cos)
@@ -93,14 +93,14 @@ def normalise(state, rows):
 
 
 @inner
-def modify(products, state, drift, injection, cos_lag, sin_lag, rows):
-    """Let lag a, frequencies w and injection s act through the products, in place:
+def apply_terms(products, state, drift, injection, cos_lag, sin_lag, rows):
+    """Add lag a, frequencies w and injection s to the products, in place:
 
         J sin <- cos(a) J sin - sin(a) J cos + dt w cos - 2 s sin,
         J cos <- cos(a) J cos + sin(a) J sin - dt w sin + 2 s cos.
 
-    With sin^2 + cos^2 = 1, cos J sin - sin (b + J cos) so gains dt w - 4 s sin cos, as it should.
-    The diagonal gains 2 s cos(2 theta), half of what it should: the adjoint adds the other half.
+    With sin^2 + cos^2 = 1, cos J sin - sin (b + J cos) gains dt w - 4 s sin cos, the terms of the
+    model. The diagonal gains 2 s cos(2 theta), half of the true term: the adjoint adds the rest.
     """
     cos_a, sin_a = splat(cos_lag), splat(sin_lag)
     for i in range(rows):
@@ -115,8 +115,8 @@ def modify(products, state, drift, injection, cos_lag, sin_lag, rows):
 
 
 @inner
-def add_second(products, state, twice, of_twice, harmonic, rows):
-    """Let the second harmonic (c, d) act through the products, in place.
+def apply_harmonic(products, state, twice, of_twice, harmonic, rows):
+    """Add the second harmonic (c, d) to the products, in place.
 
     From S and C, sin and cos of 2 theta, in `twice` and h J S and h J C in `of_twice`: with
     (J S)_h = c J S - d J C and (J C)_h = c J C + d J S the torque and its derivative are
@@ -141,8 +141,8 @@ def add_second(products, state, twice, of_twice, harmonic, rows):
 
 
 @inner
-def place(state, phases, first, count, rows):
-    """The states of rows first .. first + 7 of phases (B or 1, N); of pi/2 where there are none."""
+def set_states(state, phases, first, count, rows):
+    """The states of rows first .. first + 7 of phases (B or 1, N); of pi/2 if empty."""
     batch, n = phases.shape
     for i in range(rows):
         sin, cos = splat(np.float32(1)), splat(np.float32(0))
@@ -156,38 +156,38 @@ def place(state, phases, first, count, rows):
 
 
 @inner
-def scatter_phases(moved, first, start, numbers):
+def scatter_phases(moved, first, start, phases):
     """Write start (B or 1, N), or pi/2, plus increments as rows first .. first + 7 of (B, N)."""
-    batch, n = numbers.shape
+    batch, n = phases.shape
     if start.size:
         for i in range(n):
             value = load(moved + HALF * i)
             for s in range(min(LANES, batch - first)):
                 begin = np.float64(start[(first + s) % start.shape[0], i])
-                numbers[first + s, i] = np.float64(lane(value, s)) + begin
+                phases[first + s, i] = np.float64(lane(value, s)) + begin
         return
     for i in range(n):
         value = load(moved + HALF * i)
         for s in range(min(LANES, batch - first)):
-            numbers[first + s, i] = np.float64(lane(value, s)) + 0.5 * math.pi
+            phases[first + s, i] = np.float64(lane(value, s)) + 0.5 * math.pi
 
 
 @inner
-def scatter_angles(state, first, numbers):
-    """Write atan2(sin, cos) of the states as rows first .. first + 7 of (B, N) numbers."""
-    batch, n = numbers.shape
+def scatter_angles(state, first, phases):
+    """Write atan2(sin, cos) of the states as rows first .. first + 7 of phases (B, N)."""
+    batch, n = phases.shape
     for i in range(n):
         sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
         for s in range(min(LANES, batch - first)):
             angle = math.atan2(np.float64(lane(sin, s)), np.float64(lane(cos, s)))
-            numbers[first + s, i] = angle
+            phases[first + s, i] = angle
 
 
 @inner
-def lag_of(turns, run):
+def lag_rotation(rotations, run):
     """cos and sin of a run's lag."""
-    if turns.size:
-        return turns[run, 0], turns[run, 1]
+    if rotations.size:
+        return rotations[run, 0], rotations[run, 1]
     return np.float32(1), np.float32(0)
 
 
@@ -200,7 +200,7 @@ def forward_tile(
 
     scale: h. panels (R, N P). path (K + 1, R, B, N) receives the phases of steps 1 .. K, unless it
     is empty. tape (S, 16 P) holds state k in slot k mod S; diagonals (K or 0, 8 P). Scratch:
-    workspace for 80 P numbers.
+    workspace (80 P,).
     """
     _, batch, n = fields.shape
     slots, rows = tape.shape[0], tape.shape[1] // 16
@@ -212,23 +212,23 @@ def forward_tile(
     drift = injection + HALF * rows
     twice = drift + HALF * rows
     of_twice = twice + size
-    modified = terms.turns.size + terms.frequencies.size + terms.injection.size > 0
-    cos_lag, sin_lag = lag_of(terms.turns, run)
+    has_terms = terms.rotations.size + terms.frequencies.size + terms.injection.size > 0
+    cos_lag, sin_lag = lag_rotation(terms.rotations, run)
     gather(fields[run], first, batch, np.float32(scale), forces, rows)
     gather(terms.injection[run], first, batch, np.float32(scale), injection, rows)
     gather(terms.frequencies[run], first, batch, np.float32(time_step), drift, rows)
-    place(states, terms.start[run], first, batch, rows)
+    set_states(states, terms.start[run], first, batch, rows)
     clear(moved, rows)
     for step in range(steps):
         source = states + size * (step % slots)
         target = states + size * ((step + 1) % slots)
         multiply(address(panels[run]), source, products, n)
-        if modified:
-            modify(products, source, drift, injection, cos_lag, sin_lag, rows)
+        if has_terms:
+            apply_terms(products, source, drift, injection, cos_lag, sin_lag, rows)
         if terms.harmonic.size:
-            double(source, twice, rows)
+            double_angle(source, twice, rows)
             multiply(address(panels[run]), twice, of_twice, n)
-            add_second(products, source, twice, of_twice, terms.harmonic[run], rows)
+            apply_harmonic(products, source, twice, of_twice, terms.harmonic[run], rows)
         diagonal = address(diagonals) + HALF * rows * step if diagonals.size else 0
         advance(source, target, products, forces, moved, diagonal, 0, rows)
         if (step + 1) % _NORMALISE_EVERY == 0:
@@ -243,12 +243,12 @@ def noisy_tile(
     first, scale, time_step, steps, key, deviation, fields, panels, terms, samples, replicates,
     out, path, tape, diagonals, counters, noise, workspace,
 ):  # fmt: skip
-    """Roll out eight of the M B pairs (replicate, sample) with noise, in all R runs at once.
+    """Roll out eight of the M B pairs (replicate, sample) with noise, in all R runs.
 
     key: the two words of the generator; deviation: sqrt(2 mu kT dt). fields (R, B, N), panels
     (R, N P), samples (B,) and replicates (M,) uint64; out (R, M B, N), path (K + 1, R, M B, N) or
     empty. tape (R, S, 16 P) holds state k in slot k mod S; diagonals (R, K or 0, 8 P). Scratch:
-    counters (3, 8 P) uint64, noise (4, 8 P), and workspace for 56 P + 24 R P numbers.
+    counters (3, 8 P) uint64, noise (4, 8 P), workspace (56 P + 24 R P,).
     """
     runs, batch, n = fields.shape
     pairs, slots, rows = out.shape[1], tape.shape[1], tape.shape[2] // 16
@@ -260,10 +260,10 @@ def noisy_tile(
     forces = moved + half
     injections = forces + half * runs
     drifts = injections + half * runs
-    modified = terms.turns.size + terms.frequencies.size + terms.injection.size > 0
+    has_terms = terms.rotations.size + terms.frequencies.size + terms.injection.size > 0
     clear(moved, rows)
     for run in range(runs):
-        place(address(tape[run]), terms.start[run], first, pairs, rows)
+        set_states(address(tape[run]), terms.start[run], first, pairs, rows)
         gather(fields[run], first, pairs, np.float32(scale), forces + half * run, rows)
         injection, drift = injections + half * run, drifts + half * run
         gather(terms.injection[run], first, pairs, np.float32(scale), injection, rows)
@@ -282,14 +282,14 @@ def noisy_tile(
             source = address(tape[run]) + size * (step % slots)
             target = address(tape[run]) + size * ((step + 1) % slots)
             multiply(address(panels[run]), source, products, n)
-            if modified:
-                cos_lag, sin_lag = lag_of(terms.turns, run)
+            if has_terms:
+                cos_lag, sin_lag = lag_rotation(terms.rotations, run)
                 drift, injection = drifts + half * run, injections + half * run
-                modify(products, source, drift, injection, cos_lag, sin_lag, rows)
+                apply_terms(products, source, drift, injection, cos_lag, sin_lag, rows)
             if terms.harmonic.size:
-                double(source, twice, rows)
+                double_angle(source, twice, rows)
                 multiply(address(panels[run]), twice, of_twice, n)
-                add_second(products, source, twice, of_twice, terms.harmonic[run], rows)
+                apply_harmonic(products, source, twice, of_twice, terms.harmonic[run], rows)
             force, forcing = forces + half * run, address(noise[part])
             diagonal = address(diagonals[run]) + half * step if diagonals.size else 0
             advance(source, target, products, force, moved, diagonal, forcing, rows)

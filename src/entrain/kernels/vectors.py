@@ -1,13 +1,13 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, attr-defined"
-"""Eight float32 lanes as a Numba type, and blocks of them held in registers.
+"""Eight float32 lanes as a Numba type, and blocks of them in registers.
 
 Numba does not vectorise a loop nest that keeps a block of sums in registers; here the vectors are
-written out as LLVM vectors. LLVM splits them where the processor's are shorter, so that nothing
-is specific to one architecture. Addresses are int64 byte addresses: pointer arithmetic is theirs.
+LLVM vectors, on any architecture: LLVM splits them where the processor's are shorter. Addresses are
+int64 byte addresses.
 
-Sums and products carry the `contract` flag: a * b + c becomes one fused operation where there is
-one. Edits here do not reach functions already cached for another file: touch that file too
-(`tiles_forward` and `tiles_adjoint` hold those that are cached; the same goes for `tiles`).
+Sums and products have the `contract` flag: a * b + c becomes one fused operation where there is
+one. Numba does not notice edits of this file and of `tiles`: touch `tiles_forward` and
+`tiles_adjoint`, whose functions are cached.
 """
 
 from __future__ import annotations
@@ -20,11 +20,7 @@ from llvmlite import ir
 from numba import extending, types
 from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel
-from numba.core.typing.templates import (
-    ConcreteTemplate,
-    infer_global,
-    signature,
-)
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import lower_builtin, register_model
 
 intrinsic: Any = extending.intrinsic  # its stub counts the typing context as an argument
@@ -36,7 +32,7 @@ _FUSE = ("contract",)
 
 
 class VectorType(types.Type):
-    """Eight float32 numbers."""
+    """Eight float32 values."""
 
     def __init__(self) -> None:
         super().__init__(name="float32x8")
@@ -90,15 +86,15 @@ def store(typing_context, address, value):
 
 @intrinsic
 def prefetch(typing_context, address):
-    """Have the memory at an address brought near; any address will do."""
+    """Prefetch the memory at an address, which may be invalid."""
 
     def generate(context, builder, sig, args):
         kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
         name = "llvm.prefetch.p0"
         function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
         read, keep, data = (ir.Constant(_INT, flag) for flag in (0, 3, 1))
-        place = builder.inttoptr(args[0], _BYTE.as_pointer())
-        builder.call(function, [place, read, keep, data])
+        pointer = builder.inttoptr(args[0], _BYTE.as_pointer())
+        builder.call(function, [pointer, read, keep, data])
         return context.get_dummy_value()
 
     return types.void(types.int64), generate
@@ -106,13 +102,13 @@ def prefetch(typing_context, address):
 
 @intrinsic
 def splat(typing_context, number):
-    """One number in every lane."""
+    """The same value in every lane."""
     return vector(types.float32), lambda context, builder, sig, args: _splat(builder, args[0])
 
 
 @intrinsic
 def lane(typing_context, value, index):
-    """The number in one lane."""
+    """The value of a lane."""
 
     def generate(context, builder, sig, args):
         return builder.extract_element(args[0], builder.trunc(args[1], _INT))
@@ -122,7 +118,7 @@ def lane(typing_context, value, index):
 
 @intrinsic
 def with_lane(typing_context, value, index, number):
-    """The vector with another number in one lane."""
+    """The vector with one lane replaced."""
 
     def generate(context, builder, sig, args):
         return builder.insert_element(args[0], args[2], builder.trunc(args[1], _INT))
@@ -132,14 +128,14 @@ def with_lane(typing_context, value, index, number):
 
 @intrinsic
 def any_above(typing_context, value, limit):
-    """Whether the magnitude of any lane exceeds the limit; not-a-number does not."""
+    """True if the magnitude of any lane exceeds the limit; NaN does not."""
 
     def generate(context, builder, sig, args):
         upper = _splat(builder, args[1])
         above = builder.fcmp_ordered(">", args[0], upper)
         below = builder.fcmp_ordered("<", args[0], builder.fneg(upper))
-        found = builder.bitcast(builder.or_(above, below), _BYTE)
-        return builder.icmp_unsigned("!=", found, ir.Constant(_BYTE, 0))
+        mask = builder.bitcast(builder.or_(above, below), _BYTE)
+        return builder.icmp_unsigned("!=", mask, ir.Constant(_BYTE, 0))
 
     return types.boolean(vector, types.float32), generate
 
@@ -160,7 +156,7 @@ _operator(operator.mul, "fmul")
 
 
 # A block is `rows` pairs of vectors, [row 0 left, row 0 right, row 1 left, ...]: `rows` rows of
-# sixteen numbers, which stay in registers as long as there are enough.
+# sixteen values, which stay in registers if there are enough.
 
 
 def _block(rows) -> types.UniTuple:
@@ -177,7 +173,7 @@ def zero_block(typing_context, rows):
 
 @intrinsic(prefer_literal=True)
 def load_block(typing_context, address, rows):
-    """Consecutive rows of sixteen numbers as a block."""
+    """Consecutive rows of sixteen values as a block."""
 
     def generate(context, builder, sig, args):
         parts = [_load(builder, args[0], VECTOR_BYTES * i) for i in range(sig.return_type.count)]
@@ -188,7 +184,7 @@ def load_block(typing_context, address, rows):
 
 @intrinsic
 def store_block(typing_context, address, block):
-    """Write a block as consecutive rows of sixteen numbers."""
+    """Write a block as consecutive rows of sixteen values."""
 
     def generate(context, builder, sig, args):
         for i, part in enumerate(cgutils.unpack_tuple(builder, args[1])):
@@ -201,16 +197,16 @@ def store_block(typing_context, address, block):
 def _outer(sign: int) -> Any:
     @intrinsic(prefer_literal=True)
     def outer(typing_context, block, column, stride, row):
-        """block + or - (rows numbers, `stride` bytes apart) x (one row of sixteen numbers)."""
+        """block + or - (column of values, `stride` bytes apart) x (row of sixteen values)."""
 
         def generate(context, builder, sig, args):
             sums = cgutils.unpack_tuple(builder, args[0])
             halves = [_load(builder, args[3], VECTOR_BYTES * half) for half in (0, 1)]
             for i in range(len(sums) // 2):
                 offset = ir.Constant(args[1].type, i * stride.literal_value)
-                place = builder.inttoptr(builder.add(args[1], offset), _FLOAT.as_pointer())
-                number = builder.load(place, align=4, typ=_FLOAT)
-                factor = _splat(builder, builder.fneg(number) if sign < 0 else number)
+                pointer = builder.inttoptr(builder.add(args[1], offset), _FLOAT.as_pointer())
+                value = builder.load(pointer, align=4, typ=_FLOAT)
+                factor = _splat(builder, builder.fneg(value) if sign < 0 else value)
                 for half in (0, 1):
                     product = builder.fmul(factor, halves[half], flags=_FUSE)
                     sums[2 * i + half] = builder.fadd(sums[2 * i + half], product, flags=_FUSE)
@@ -227,7 +223,7 @@ subtract_outer = _outer(-1)
 
 @intrinsic
 def transpose(typing_context, source, source_stride, target, target_stride):
-    """Write the transpose of 8 x 8 numbers; the strides are the bytes from row to row."""
+    """Write the transpose of 8 x 8 values; the strides are the bytes from row to row."""
 
     def generate(context, builder, sig, args):
         source, source_stride, target, target_stride = args

@@ -15,14 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-_SPARE_NUMBERS = 2**26
+_LARGEST_SPARE = 2**26  # float32 values
 
-# Called by a thread with its own scratch memory: the function that does one piece of the work.
+# Called once in each thread: allocates scratch memory, returns the function of one task.
 Worker = Callable[[], Callable[[int], None]]
 
 
 def in_threads(count: int, worker: Worker) -> None:
-    """Do the pieces 0 .. count - 1 of some work, each by whichever thread is free."""
+    """Run the tasks 0 .. count - 1 in PyTorch's number of threads."""
     indices = itertools.count()
 
     def run() -> None:
@@ -30,10 +30,10 @@ def in_threads(count: int, worker: Worker) -> None:
         while (index := next(indices)) < count:
             work(index)
 
-    others = [_pool().submit(run) for _ in range(min(torch.get_num_threads(), count) - 1)]
+    futures = [_pool().submit(run) for _ in range(min(torch.get_num_threads(), count) - 1)]
     run()
-    for other in others:
-        other.result()
+    for future in futures:
+        future.result()
 
 
 @functools.cache
@@ -46,47 +46,51 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
 
 
 def scratch(*shape: int) -> Any:
-    """Zeros by NumPy. PyTorch would fill them with a team of OpenMP threads, which goes on spinning
-    for a while: in a worker it would slow down all of PyTorch, before the work the workers."""
+    """Zeros by NumPy: PyTorch's team of OpenMP threads would keep spinning for a while, and slow
+    down the workers and PyTorch itself."""
     return np.zeros(shape, dtype=np.float32)
 
 
 class Tape:
-    """What a rollout writes down for its adjoint: the state and the diagonal of every step.
+    """State and diagonal of every step of a rollout, for its adjoint.
 
-    In NumPy arrays: states (tiles, R, K + 1, 16 P) and diagonals (tiles, R, K, 8 P).
+    NumPy arrays: states (tiles, R, K + 1, 16 P) and diagonals (tiles, R, K, 8 P).
     """
 
     def __init__(self, tiles: int, runs: int, steps: int, rows: int) -> None:
         states = tiles * runs * (steps + 1) * 16 * rows
         diagonals = tiles * runs * steps * 8 * rows
         buffer = _spare.take(states + diagonals)
-        numbers = buffer.numpy()
-        self.states = numbers[:states].reshape(tiles, runs, steps + 1, 16 * rows)
-        self.diagonals = numbers[states:][:diagonals].reshape(tiles, runs, steps, 8 * rows)
-        # The buffer goes back when nobody can read the tape any more.
+        values = buffer.numpy()
+        self.states = values[:states].reshape(tiles, runs, steps + 1, 16 * rows)
+        self.diagonals = values[states:][:diagonals].reshape(tiles, runs, steps, 8 * rows)
+        # The buffer can be used again once the tape is garbage.
         weakref.finalize(self, _spare.give, buffer).atexit = False
+
+    def of(self, *index: int) -> tuple[Any, Any]:
+        """States and diagonals of a tile (R, ...), or of a tile and a run."""
+        return self.states[index], self.diagonals[index]
 
 
 class _Spare:
-    """One buffer kept for the next tape: fresh pages cost a good part of a training step.
+    """One buffer for the next tape: fresh pages take a good part of a training step.
 
     A PyTorch tensor, because its memory begins at a cache line.
     """
 
     def __init__(self) -> None:
-        self._kept = torch.empty(0)
+        self._buffer = torch.empty(0)
         self._lock = threading.Lock()
 
-    def take(self, numbers: int) -> Tensor:
+    def take(self, size: int) -> Tensor:
         with self._lock:
-            kept, self._kept = self._kept, torch.empty(0)
-        return kept if len(kept) >= numbers else torch.empty(numbers)
+            buffer, self._buffer = self._buffer, torch.empty(0)
+        return buffer if len(buffer) >= size else torch.empty(size)
 
     def give(self, buffer: Tensor) -> None:
         with self._lock:
-            if len(self._kept) < len(buffer) <= _SPARE_NUMBERS:
-                self._kept = buffer
+            if len(self._buffer) < len(buffer) <= _LARGEST_SPARE:
+                self._buffer = buffer
 
 
 _spare = _Spare()

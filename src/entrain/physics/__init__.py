@@ -1,7 +1,4 @@
-"""The equations: parameters, the phase model and its energy, the teacher path, thermal noise.
-
-Pure functions of tensors.
-"""
+"""The equations as pure functions: parameters, phase model, energy, teacher path, noise."""
 
 from entrain.physics.guide import Guide, path_coefficients
 from entrain.physics.network_spec import TERMS, TRAINED, NetworkSpec, trainable_terms
@@ -23,7 +20,7 @@ from entrain.physics.phase_model import (
     torque,
     wrap,
 )
-from entrain.physics.readout import at_times, readout, readout_with_pullback
+from entrain.physics.readout import interpolate_path, readout, readout_with_pullback
 
 __all__ = [
     "INITIAL_PHASE",
@@ -35,11 +32,11 @@ __all__ = [
     "Noise",
     "Parameters",
     "PhaseModel",
-    "at_times",
     "drift",
     "energy",
     "energy_gradient",
     "graph_of",
+    "interpolate_path",
     "layered_graph",
     "local_fields",
     "path_coefficients",

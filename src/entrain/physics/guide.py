@@ -1,6 +1,6 @@
-r"""The teacher path: the phases that carry x = cos(theta) from 0 to a target activation a.
+r"""The teacher path: phases whose cosine x = cos(theta) goes from 0 to a target activation a.
 
-Each oscillator follows its own guide equation, d theta / dt = -mu beta sin(theta), with
+Each oscillator follows the guide equation d theta / dt = -mu beta sin(theta), with
 beta = artanh(a) / (mu t_f), so that with A(t) = (t / t_f) artanh(a)
 
     cos(theta) = tanh(A),   sin(theta) = sech(A),   theta = 2 atan(exp(-A)).
@@ -9,7 +9,7 @@ One Euler interval from A to A + delta, delta = artanh(a) / K, moves the phase b
 
     theta(A + delta) - theta(A) = -2 atan( sinh(delta / 2) sech(A + delta / 2) ),
 
-which loses no digits where the difference of two phases would.
+which avoids the cancellation of the difference of two phases.
 """
 
 from __future__ import annotations

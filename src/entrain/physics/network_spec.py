@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -20,19 +20,29 @@ from entrain.utils.errors import (
     unknown_name,
 )
 
-TRAINED = ("input_weights", "biases", "couplings")  # by every rule
+TRAINED = ("input_weights", "biases", "couplings")  # trained by every rule
 TERMS = ("frequencies", "start_phases", "injection", "lag", "harmonic")  # trained on request
+_PER_OSCILLATOR = ("frequencies", "start_phases", "injection")
 
 
 @dataclass(frozen=True)
 class NetworkSpec:
-    """H hidden oscillators, and what acts on them and the outputs; hashable, and JSON.
+    """Size, graph, terms and dynamics of a network; hashable, and stored as JSON.
 
-    `graph` lists the couplers (i, j), i < j; None couples any two oscillators that are not both
-    outputs. `frequencies`, `start_phases` and `injection` are N numbers, hidden oscillators first,
-    `lag` is one number and `harmonic` two, those of sin and cos of 2 phi; None is absent, and so
-    are a lag and a harmonic of 0. `trainable` names those of them that are trained: their numbers
-    are the start.
+    Terms have N values, hidden oscillators first. A term that is None, or a lag or a harmonic of 0,
+    is absent. Terms that are trained start from the values here.
+
+    Args:
+        hidden: H hidden oscillators.
+        dynamics: Mobility, observation time and steps.
+        graph: The couplers (i, j), i < j; None couples any two oscillators that are not both
+            outputs.
+        frequencies: Natural frequencies w (N,).
+        start_phases: theta(0) (N,); None is pi/2.
+        injection: Second-harmonic injection s (N,).
+        lag: Phase lag a of the coupling function.
+        trainable: Names of the terms that are trained.
+        harmonic: c and d, the factors of sin and cos of 2 phi in the coupling function.
     """
 
     hidden: int = 64
@@ -50,14 +60,14 @@ class NetworkSpec:
         positive_int("hidden", self.hidden)
         if not isinstance(self.dynamics, Dynamics):
             raise InputError(f"dynamics must be a Dynamics, got {self.dynamics!r}")
-        for name in ("frequencies", "start_phases", "injection"):
+        for name in _PER_OSCILLATOR:
             if (values := getattr(self, name)) is not None:
                 object.__setattr__(self, name, finite_numbers(name, values))
         object.__setattr__(self, "lag", finite_numbers("lag", (self.lag,))[0])
         object.__setattr__(self, "harmonic", finite_numbers("harmonic", self.harmonic))
         if len(self.harmonic) != 2:
             raise InputError(
-                "harmonic must be two numbers, those of sin and cos of 2 phi; "
+                "harmonic must be two numbers, the factors of sin and cos of 2 phi; "
                 f"got {len(self.harmonic)}"
             )
         object.__setattr__(self, "trainable", trainable_terms(self.trainable))
@@ -68,24 +78,28 @@ class NetworkSpec:
             object.__setattr__(self, "graph", _pairs(self.graph))
 
     @classmethod
-    def from_graph(cls, graph: Any, **others: Any) -> NetworkSpec:
-        """The specification with the couplers of a symmetric (N, N) boolean array."""
+    def from_graph(cls, graph: Any, **settings: Any) -> NetworkSpec:
+        """The specification of a network with the couplers of `graph`.
+
+        Args:
+            graph: A symmetric (N, N) boolean array.
+            settings: The other fields.
+        """
         pairs = graph_of(graph).triu(1).nonzero().tolist()
-        return cls(graph=tuple((int(i), int(j)) for i, j in pairs), **others)
+        return cls(graph=tuple((int(i), int(j)) for i, j in pairs), **settings)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> NetworkSpec:
-        """The specification whose `to_json` was written."""
-        given: dict[str, Any] = {
-            name: tuple(tuple(e) if isinstance(e, list) else e for e in value)
-            if isinstance(value, list)
-            else value
-            for name, value in values.items()
-        }
-        return cls(**given | {"dynamics": Dynamics(**values["dynamics"])})
+        """The specification that `to_json` stored.
+
+        Args:
+            values: The fields as JSON values.
+        """
+        settings = {name: _as_tuple(value) for name, value in values.items()}
+        return cls(**settings | {"dynamics": Dynamics(**values["dynamics"])})
 
     def to_json(self) -> dict[str, Any]:
-        """Its fields as JSON values."""
+        """The fields as JSON values."""
         return asdict(self)
 
     @property
@@ -95,26 +109,30 @@ class NetworkSpec:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are only fields and couplings, from pi/2."""
-        absent = self.frequencies is self.start_phases is self.injection is None
-        return absent and not self._lagged and not self._has_harmonic
+        """True if only fields and couplings act, from pi/2."""
+        return not self._terms
 
     @property
-    def _lagged(self) -> bool:
-        return self.lag != 0.0 or "lag" in self.trainable
-
-    @property
-    def _has_harmonic(self) -> bool:
-        return any(self.harmonic) or "harmonic" in self.trainable
+    def _terms(self) -> list[str]:
+        """The terms that are present."""
+        given = [name for name in _PER_OSCILLATOR if getattr(self, name) is not None]
+        lag = self.lag != 0.0 or "lag" in self.trainable
+        harmonic = any(self.harmonic) or "harmonic" in self.trainable
+        return given + ["lag"] * lag + ["harmonic"] * harmonic
 
     def additions(self) -> dict[str, Any]:
-        """What this network has beyond hidden oscillators and dynamics, by name."""
-        plain, found = NetworkSpec(), asdict(self)
-        names = (each.name for each in fields(self) if each.name not in ("hidden", "dynamics"))
-        return {name: found[name] for name in names if found[name] != getattr(plain, name)}
+        """Fields that differ from their defaults, without `hidden` and `dynamics`."""
+        values, defaults = asdict(self), asdict(NetworkSpec())
+        del values["hidden"], values["dynamics"]
+        return {name: value for name, value in values.items() if value != defaults[name]}
 
     def graph_of(self, outputs: int, device: torch.device | None = None) -> Tensor:
-        """(N, N) booleans: which couplers exist."""
+        """(N, N) booleans, True where two oscillators are coupled.
+
+        Args:
+            outputs: O output oscillators.
+            device: Where the tensor lies; None is the CPU.
+        """
         n = self.hidden + outputs
         if self.graph is None:
             return layered_graph(self.hidden, outputs, device)
@@ -126,21 +144,23 @@ class NetworkSpec:
         return graph.to(device)
 
     def on(self, like: Tensor, runs: int, outputs: int) -> NetworkOnDevice:
-        """This specification for so many runs and outputs, as tensors like `like`."""
-        terms: dict[str, Tensor] = {}
-        for name in ("frequencies", "start_phases", "injection"):
-            if (values := getattr(self, name)) is not None:
-                if len(values) != self.hidden + outputs:
-                    raise InputError(
-                        f"{name} must be {self.hidden + outputs} numbers, one for each of "
-                        f"{self.hidden} hidden and {outputs} output oscillators; got {len(values)}"
-                    )
-                terms[name] = torch.tensor(values, dtype=like.dtype).repeat(runs, 1).to(like.device)
-        if self._lagged:
-            terms["lag"] = torch.full((runs,), self.lag, dtype=like.dtype, device=like.device)
-        if self._has_harmonic:
-            both = torch.tensor(self.harmonic, dtype=like.dtype)
-            terms["harmonic"] = both.repeat(runs, 1).to(like.device)
+        """The graph and the terms as tensors.
+
+        Args:
+            like: A tensor of the dtype and device.
+            runs: Networks side by side.
+            outputs: O output oscillators.
+        """
+        terms = {}
+        for name in self._terms:
+            values = getattr(self, name)
+            if name in _PER_OSCILLATOR and len(values) != self.hidden + outputs:
+                raise InputError(
+                    f"{name} must be {self.hidden + outputs} numbers, one for each of "
+                    f"{self.hidden} hidden and {outputs} output oscillators; got {len(values)}"
+                )
+            row = torch.tensor(values, dtype=like.dtype)
+            terms[name] = row.repeat(runs, *[1] * row.dim()).to(like.device)
         return NetworkOnDevice(self, self.graph_of(outputs, like.device), terms)
 
 
@@ -155,29 +175,24 @@ class NetworkOnDevice:
     def initial_tensors(
         self, tensors: dict[str, Tensor], start: dict[str, Tensor] | None
     ) -> dict[str, Tensor]:
-        """What training begins with: `tensors` and the terms that are trained, or those of the
-        networks in `start`, without couplings that this graph does not have."""
-        first = tensors | {name: self.terms[name].clone() for name in self.spec.trainable}
+        """The trained tensors before the first step: `tensors` and the terms that are trained, or
+        those of the networks in `start`, with couplings on this graph only."""
+        initial = tensors | {name: self.terms[name].clone() for name in self.spec.trainable}
         if start is None:
-            return first
-        found = {name: start.get(name, tensor).clone() for name, tensor in first.items()}
-        found["couplings"] *= self.graph
-        return found
+            return initial
+        initial = {name: start.get(name, tensor).clone() for name, tensor in initial.items()}
+        initial["couplings"] *= self.graph
+        return initial
 
     def parameters(self, trained: dict[str, Tensor]) -> Parameters:
         """The networks of trained tensors (R, ...), with the terms that are fixed."""
-        terms: dict[str, Any] = self.terms | {n: trained[n] for n in TERMS if n in trained}
-        return Parameters(
-            input_weights=trained["input_weights"],
-            biases=trained["biases"],
-            couplings=trained["couplings"],
-            graph=self.graph,
-            **terms,
-        )
+        names = (*TRAINED, *TERMS)
+        tensors = self.terms | {name: trained[name] for name in names if name in trained}
+        return Parameters(graph=self.graph, **tensors)
 
 
 def trainable_terms(names: Collection[str]) -> tuple[str, ...]:
-    """The terms among `names`, each once and in order; an unknown name is refused."""
+    """`names` without repetition, in the order of `TERMS`; an unknown name is an `InputError`."""
     if isinstance(names, str):
         raise InputError(f"trainable must be a list of terms such as [{names!r}], got {names!r}")
     for name in names:
@@ -186,8 +201,12 @@ def trainable_terms(names: Collection[str]) -> tuple[str, ...]:
     return tuple(term for term in TERMS if term in names)
 
 
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
+
+
 def _pairs(graph: Iterable[Iterable[int]]) -> tuple[tuple[int, int], ...]:
-    found = []
+    pairs = set()
     for pair in graph:
         ends = tuple(pair)
         if len(ends) != 2 or not all(isinstance(end, Integral) for end in ends):
@@ -197,7 +216,7 @@ def _pairs(graph: Iterable[Iterable[int]]) -> tuple[tuple[int, int], ...]:
         i, j = map(int, ends)
         if not 0 <= i < j:
             raise InputError(f"graph must list couplers (i, j) with 0 <= i < j, got ({i}, {j})")
-        found.append((i, j))
-    if len(set(found)) != len(found):
-        raise InputError("graph lists a coupler twice")
-    return tuple(sorted(found))
+        if (i, j) in pairs:
+            raise InputError(f"graph lists the coupler ({i}, {j}) twice")
+        pairs.add((i, j))
+    return tuple(sorted(pairs))

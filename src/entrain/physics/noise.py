@@ -1,4 +1,4 @@
-r"""Thermal noise as a pure function of where it acts.
+r"""Thermal noise as a pure function of its indices.
 
 The Gaussian increment eta of (seed, temperature, replicate, sample, step, oscillator) comes from
 the counter-based generator Philox 4x32-10 (Salmon et al., Parallel random numbers: as easy as
@@ -11,8 +11,8 @@ The four 32-bit words w0..w3 serve the four steps of a block: with u = (w + 1/2)
 
     eta_0, eta_1 = sqrt(-2 ln u(w0)) * (cos, sin)(2 pi u(w1)),   eta_2, eta_3 likewise from w2, w3.
 
-Nothing is drawn in sequence, so that batch size, chunking, threads and device do not matter and
-compared models receive the same forcing.
+No stream is consumed, so that batch size, chunking, threads and device do not matter and compared
+models receive the same forcing.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Noise:
         if positive_float("temperature", self.temperature) > _LARGEST:
             raise InputError(f"temperature must be at most {_LARGEST:g}, got {self.temperature!r}")
 
-    def of(self, rows: slice) -> Noise:
-        """The forcing of some of the samples."""
-        return replace(self, samples=self.samples[rows])
+    def rows(self, samples: slice) -> Noise:
+        """The forcing of a part of the samples."""
+        return replace(self, samples=self.samples[samples])
 
     def increments(self, block: int, oscillators: int) -> Tensor:
         """Standard normal eta of steps 4 block .. 4 block + 3: float64 (4, M, B, N)."""
@@ -74,7 +74,7 @@ def philox(
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(_ROUNDS):
-        # The products wrap in int64; their bits are those of the unsigned product all the same.
+        # The products wrap in int64, with the bits of the unsigned product.
         low, high = c0 * _MULTIPLIERS[0], c2 * _MULTIPLIERS[1]
         c0, c1, c2, c3 = (
             ((high >> 32) & _WORD) ^ c1 ^ k0,

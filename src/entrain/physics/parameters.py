@@ -1,10 +1,10 @@
-r"""What a network is: one value from file to kernel.
+r"""The parameters of a network: one value from file to kernel.
 
 Hidden oscillators come first, outputs last. The input u enters through the hidden fields only,
 
     b(u) = [ W u + c_hidden ; c_output ],
 
-and the class is read off the outputs as cos(theta). H hidden oscillators, O outputs, N = H + O,
+and the outputs are read as cos(theta). H hidden oscillators, O outputs, N = H + O,
 D inputs, B samples; R independent networks side by side where there is a run axis.
 """
 
@@ -12,35 +12,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.physics.phase_model import PhaseModel
+from entrain.physics.phase_model import PhaseModel, present_tensors
 from entrain.utils.errors import InputError
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Everything that decides how a network answers, apart from its dynamics.
+    """Everything that determines a network's outputs, apart from its dynamics.
 
-    Shapes are those of one network; every tensor but the graph may have a leading run axis.
-    J is zero where the graph has no coupler. What is None is absent: no natural frequencies, no
-    injection, no lag, no second harmonic of the coupling function, and a start at pi/2.
+    Shapes are those of one network; every tensor but the graph may have a leading run axis. A term
+    that is None is absent.
+
+    Args:
+        input_weights: W (H, D).
+        biases: c (N,).
+        couplings: J (N, N), zero where the graph has no coupler.
+        graph: (N, N) booleans, True where two oscillators are coupled.
+        frequencies: Natural frequencies w (N,).
+        start_phases: theta(0) (N,); None is pi/2.
+        injection: s (N,).
+        lag: a ().
+        harmonic: c and d (2,) of the phase model.
     """
 
-    input_weights: Tensor  # W (H, D)
-    biases: Tensor  # c (N,)
-    couplings: Tensor  # J (N, N)
-    graph: Tensor  # (N, N) booleans: which couplers exist
-    frequencies: Tensor | None = None  # w (N,)
-    start_phases: Tensor | None = None  # theta(0) (N,)
-    injection: Tensor | None = None  # s (N,)
-    lag: Tensor | None = None  # a ()
-    harmonic: Tensor | None = None  # c2 and d2 (2,), c and d of the phase model
+    input_weights: Tensor
+    biases: Tensor
+    couplings: Tensor
+    graph: Tensor
+    frequencies: Tensor | None = None
+    start_phases: Tensor | None = None
+    injection: Tensor | None = None
+    lag: Tensor | None = None
+    harmonic: Tensor | None = None
 
     @property
     def hidden(self) -> int:
@@ -53,57 +63,73 @@ class Parameters:
         return self.biases.shape[-1] - self.hidden
 
     def tensors(self) -> dict[str, Tensor]:
-        """The numbers by name: every tensor that is there, but the graph."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {n: t for n, t in found.items() if isinstance(t, Tensor) and n != "graph"}
+        """The tensors that are present, by name, without the graph."""
+        return {name: t for name, t in present_tensors(self).items() if name != "graph"}
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Parameters:
-        """These parameters with every number changed; the graph stays."""
+        """These parameters with every tensor but the graph changed.
+
+        Args:
+            change: A function of a tensor.
+        """
         changed: dict[str, Any] = {name: change(t) for name, t in self.tensors().items()}
         return replace(self, **changed)
 
-    def run(self, lane: int) -> Parameters:
-        """The network at one place of the run axis."""
-        return self.map(lambda tensor: tensor[lane])
+    def run(self, index: int) -> Parameters:
+        """The network of one run.
+
+        Args:
+            index: Position on the run axis.
+        """
+        return self.map(lambda tensor: tensor[index])
 
     def phase_model(self, inputs: Tensor) -> PhaseModel:
-        """What acts on the phases under `inputs` (R, B, D), or (B, D) alike for every run."""
+        """The terms of the phase model.
 
-        def each_sample(values: Tensor | None) -> Tensor | None:
+        Args:
+            inputs: u (R, B, D), or (B, D) shared by all runs.
+        """
+
+        def per_sample(values: Tensor | None) -> Tensor | None:
             return None if values is None else values[..., None, :]
 
         return PhaseModel(
             fields=local_fields(self.input_weights, self.biases, inputs),
             couplings=self.couplings,
-            frequencies=each_sample(self.frequencies),
-            injection=each_sample(self.injection),
+            frequencies=per_sample(self.frequencies),
+            injection=per_sample(self.injection),
             lag=self.lag,
-            start=each_sample(self.start_phases),
+            start=per_sample(self.start_phases),
             harmonic=self.harmonic,
         )
 
     def pullback(self, gradient: PhaseModel, inputs: Tensor) -> dict[str, Tensor]:
-        """Gradients with respect to `tensors` from that of `phase_model(inputs)`.
+        """Gradients with respect to `tensors()`.
 
-        J_ij and J_ji are one number, so that the gradient of either adds both; it is zero where
+        J_ij and J_ji are one parameter, so that its gradient is the sum of both; it is zero where
         there is no coupler.
+
+        Args:
+            gradient: The gradient with respect to `phase_model(inputs)`.
+            inputs: u (R, B, D), or (B, D) shared by all runs.
         """
         by_couplings = gradient.couplings
-        found: dict[str, Tensor | None] = {
+        gradients = {
             "input_weights": gradient.fields[..., : self.hidden].mT @ inputs,
             "biases": gradient.fields.sum(-2),
             "couplings": self.graph * (by_couplings + by_couplings.mT),
+        }
+        terms = {
             "frequencies": gradient.frequencies,
             "start_phases": gradient.start,
             "injection": gradient.injection,
+            "lag": gradient.lag,
+            "harmonic": gradient.harmonic,
         }
-        summed = {
-            name: tensor.sum(-2) if name in ("frequencies", "start_phases", "injection") else tensor
-            for name, tensor in found.items()
-            if tensor is not None
-        }
-        of_all = {"lag": gradient.lag, "harmonic": gradient.harmonic}
-        return summed | {name: tensor for name, tensor in of_all.items() if tensor is not None}
+        for name, tensor in terms.items():
+            if tensor is not None:
+                gradients[name] = tensor if name in ("lag", "harmonic") else tensor.sum(-2)
+        return gradients
 
 
 def layered_graph(hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:
@@ -127,8 +153,8 @@ def small_random(
     """Small normal input weights (H, D) and couplings (N, N) on `graph`, and biases of zero.
 
     Their standard deviations are `weights` / sqrt(D) and `couplings`. Exact zero is a saddle:
-    without couplings no gradient reaches the input weights. Drawn on the CPU in float32, so that
-    every device starts from the same numbers.
+    without couplings no gradient reaches the input weights. Sampled on the CPU in float32, so that
+    training starts alike on every device.
     """
     generator = torch.Generator().manual_seed(seed * 1_000_003 + run)
     n = len(graph)
@@ -142,20 +168,20 @@ def small_random(
 
 
 def graph_of(array: Any) -> Tensor:
-    """A symmetric (N, N) boolean array as a tensor; anything else is refused."""
-    found = array.detach().cpu() if isinstance(array, Tensor) else torch.tensor(np.array(array))
-    if found.dim() != 2 or found.shape[0] != found.shape[1]:
-        raise InputError(f"graph must be a square array, got shape {tuple(found.shape)}")
-    if found.dtype != torch.bool and not bool(((found == 0) | (found == 1)).all()):
+    """A symmetric (N, N) boolean array as a tensor; an `InputError` for any other array."""
+    graph = array.detach().cpu() if isinstance(array, Tensor) else torch.tensor(np.array(array))
+    if graph.dim() != 2 or graph.shape[0] != graph.shape[1]:
+        raise InputError(f"graph must be a square array, got shape {tuple(graph.shape)}")
+    if graph.dtype != torch.bool and not bool(((graph == 0) | (graph == 1)).all()):
         raise InputError("graph must hold booleans, true where two oscillators are coupled")
-    found = found.bool()
-    if not torch.equal(found, found.T):
-        i, j = (int(k) for k in (found != found.T).nonzero()[0])
+    graph = graph.bool()
+    if not torch.equal(graph, graph.T):
+        i, j = (int(k) for k in (graph != graph.T).nonzero()[0])
         raise InputError(f"graph must be symmetric: it differs at ({i}, {j}) and ({j}, {i})")
-    if bool(found.diagonal().any()):
-        i = int(found.diagonal().nonzero()[0])
+    if bool(graph.diagonal().any()):
+        i = int(graph.diagonal().nonzero()[0])
         raise InputError(f"graph must have no self-coupling, got one at ({i}, {i})")
-    return found.clone()
+    return graph.clone()
 
 
 def local_fields(input_weights: Tensor, biases: Tensor, inputs: Tensor) -> Tensor:

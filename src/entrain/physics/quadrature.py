@@ -1,7 +1,7 @@
 r"""Sums over the K Euler intervals from fewer time points.
 
-A sum over k = 0..K-1 is an integral over a discrete measure, which has a Gauss rule of its own:
-n points and weights that give the sum of every polynomial in k of degree 2 n - 1 or less exactly.
+A sum over k = 0..K-1 is an integral over a discrete measure. Its Gauss rule has n
+points and weights that give the sum of every polynomial in k of degree 2 n - 1 or less exactly.
 The terms of the path loss are smooth in time, so that a few points give its sum to rounding.
 """
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from entrain.rules.interface import Task, Tensors
+from entrain.utils.threads import configure_threads
 
 
 @dataclass
@@ -45,6 +46,7 @@ def train_task(
     on_epoch: Callable[[TrainingState], None] | None = None,
 ) -> TrainingState:
     """Run `task` to its last epoch, from `state` where one is given."""
+    configure_threads()
     state = _begin(task) if state is None else state
     while state.epoch < task.epochs and not bool((state.diverged > 0).all()):
         metrics = task.run_epoch(state.current, state.epoch)

@@ -1,40 +1,63 @@
-"""Threads that leave a busy machine to others: how many there are, and how they wait.
+"""Threads that share a busy machine: their number, and how they wait.
 
-PyTorch computes with a team of OpenMP threads. Between two operations they wait for the next one
-in a busy loop, which on an idle machine saves microseconds, and on a busy one takes the cores from
-whoever has work: the same training then burns ten times the CPU time. `settle` makes them sleep,
-and limits their number to what the container lets the process use. What a user has set stays.
+PyTorch computes with a team of OpenMP threads. Between two operations they wait in a busy loop,
+which saves microseconds on an idle machine, and takes the cores from other processes on a busy one:
+the same training then takes ten times the CPU time. Here they sleep instead, and their number is at
+most the CPUs of the container. Settings of the user take precedence.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import sys
 import threading
 from pathlib import Path
 
-_CHOICES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")  # how to wait, as users say it
+_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 _COUNTS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
-_PARALLEL = 2**18  # numbers that PyTorch does not leave to one thread
+_PARALLEL = 2**18  # elements of a tensor that PyTorch shares out to threads
+
+_torch_was_loaded = False
 
 
-def configure_threads() -> None:
-    """Say how threads wait and how many there are, before PyTorch's first parallel operation."""
-    loaded = "torch" in sys.modules
-    if not any(name in os.environ for name in _CHOICES):
-        os.environ["OMP_WAIT_POLICY"] = "passive"  # read when PyTorch is loaded
-        if loaded:
-            _disable_spinning()
+def configure_environment() -> None:
+    """Set OMP_WAIT_POLICY and OMP_NUM_THREADS, which PyTorch reads when it is loaded.
+
+    If PyTorch is loaded already, nothing is changed until `configure_threads`.
+    """
+    global _torch_was_loaded
+    _torch_was_loaded = "torch" in sys.modules
+    if _torch_was_loaded:
+        return
+    if not _is_set(_WAITING):
+        os.environ["OMP_WAIT_POLICY"] = "passive"
     share = cpu_share()
-    if share < _allowed() and not any(name in os.environ for name in _COUNTS):
+    if share < _allowed() and not _is_set(_COUNTS):
         os.environ["OMP_NUM_THREADS"] = str(share)
-        if loaded:
-            _at_most(share)
+
+
+@functools.cache
+def configure_threads() -> None:
+    """Configure the threads of a PyTorch that was loaded before Entrain, at first use."""
+    if not _torch_was_loaded:
+        return
+    import torch
+
+    if not _is_set(_WAITING):
+        _disable_spinning()
+    share = cpu_share()
+    if share < _allowed() == torch.get_num_threads() and not _is_set(_COUNTS):
+        torch.set_num_threads(share)
+
+
+def _is_set(names: tuple[str, ...]) -> bool:
+    return any(name in os.environ for name in names)
 
 
 def cpu_share(root: Path = Path("/sys/fs/cgroup"), group: Path = Path("/proc/self/cgroup")) -> int:
-    """CPUs this process may use: its affinity, less where its control groups have a quota.
+    """CPUs of this process: its affinity, or the quota of its control groups if that is less.
 
     A quota of 150 ms in 100 ms counts as two CPUs.
     """
@@ -49,7 +72,7 @@ def _allowed() -> int:
 
 
 def _quotas(root: Path, group: Path) -> list[float]:
-    """The quotas, in CPUs, of the process's group and of those around it (versions 2 and 1)."""
+    """The quotas, in CPUs, of the process's group and its parents (versions 2 and 1)."""
     try:
         lines = [line.split(":", 2) for line in group.read_text().splitlines()]
     except OSError:
@@ -67,7 +90,7 @@ def _quotas(root: Path, group: Path) -> list[float]:
 
 
 def _quota(folder: Path) -> float:
-    """The quota of one control group, infinite where there is none."""
+    """The quota of a control group, in CPUs; infinite without one."""
     try:
         if (folder / "cpu.max").exists():
             used, period = (folder / "cpu.max").read_text().split()
@@ -81,10 +104,10 @@ def _quota(folder: Path) -> float:
 
 
 def _disable_spinning() -> None:
-    """Make the threads of a PyTorch that was loaded before us sleep while they wait.
+    """Make the threads of a loaded PyTorch sleep while they wait.
 
-    GNU's OpenMP has read its settings by then, but it stops spinning where it has more threads
-    than there are cores. So a thread of ours starts a second team, and both sleep for good.
+    GNU's OpenMP has read its settings by then, but it does not spin if it has more threads than
+    there are cores. A daemon thread starts a second team, and both sleep until the process ends.
     """
     import torch
 
@@ -92,20 +115,12 @@ def _disable_spinning() -> None:
         return
     started = threading.Event()
 
-    def keep_a_team() -> None:
+    def hold_team() -> None:
         try:
             torch.zeros(_PARALLEL, device="cpu").exp_()
         finally:
             started.set()
         threading.Event().wait()
 
-    threading.Thread(target=keep_a_team, name="entrain-quiet", daemon=True).start()
+    threading.Thread(target=hold_team, name="entrain-quiet", daemon=True).start()
     started.wait()
-
-
-def _at_most(share: int) -> None:
-    """No more PyTorch threads than `share`, where their number is the one that it chose itself."""
-    import torch
-
-    if torch.get_num_threads() == _allowed():
-        torch.set_num_threads(share)
