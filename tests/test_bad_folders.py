@@ -328,7 +328,7 @@ def test_a_second_stage_that_diverges_at_once_keeps_what_the_first_gave(
     assert result.exit_code == 2
     message = " ".join(result.stderr.split())
     assert (
-        "TWO-STAGE-END run 0 became non-finite in epoch 1; only its starting point is kept"
+        "TWO-STAGE-END run 0 became non-finite in epoch 1; only its initial network is saved"
         in message
     )
     assert "Lower --endpoint-learning-rate (it was 1e+06)" in message
@@ -382,7 +382,7 @@ def test_a_run_without_a_good_epoch_has_strict_results(invoke: Invoke, tmp_path:
     RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
     result = invoke("train", "--resume", folder, "--json")
     assert result.exit_code == 2
-    assert "only its starting point is kept" in " ".join(result.stderr.split())
+    assert "only its initial network is saved" in " ".join(result.stderr.split())
     assert "NaN" not in (folder / "results.json").read_text()
     assert b"NaN" not in (folder / "path-0.safetensors").read_bytes()
     assert invoke("show", folder).exit_code == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import QUICK, Refuse, Run
-from entrain.cli.console import guarded
+from entrain.cli.console import with_exit_codes
 
 # Names
 
@@ -153,4 +153,4 @@ def test_other_errors_are_not_hidden() -> None:
         raise RuntimeError("a bug")
 
     with pytest.raises(RuntimeError, match="a bug"):
-        guarded(command)()
+        with_exit_codes(command)()

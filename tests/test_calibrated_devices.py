@@ -225,15 +225,15 @@ def test_the_commands_go_from_a_plan_to_a_network_for_the_device(
     assert "frequencies" in shown
     assert out.with_suffix(".json").is_file()
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
-    assert "is there already" in refuse("calibrate", traces, "--model", file, "--out", out)
+    assert "exists already" in refuse("calibrate", traces, "--model", file, "--out", out)
     run = tmp_path / "run"
     assert "was not measured" in refuse("train", "--chip", file, "--out", run)
     assert "cannot be combined" in refuse("train", "--chip", out, "--hidden", 4, "--out", run)
     shown = invoke("train", "--chip", out, "--epochs", 1, "--out", tmp_path / "run").stdout
     assert "trained for it" in shown
-    assert "device %" in shown
+    assert "chip %" in shown
     shown = invoke("evaluate", run).stdout
-    assert "its device" in shown
+    assert "calibrated chip" in shown
     assert "ideal network" in shown
     results = json.loads(invoke("evaluate", run, "--json").stdout)
     assert results["on_device"]["top1"] != results["top1"]

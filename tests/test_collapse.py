@@ -17,8 +17,8 @@ from command_line import Invoke
 from entrain.physics import NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, Direct
 from entrain.rules.equilibrium import EquilibriumPropagation
-from entrain.training import Stage, Trained, TrainingState, collapse_advice, collapsed, train_task
-from entrain_paper.cli.reproduction_progress import ReproductionProgress
+from entrain.training import Stage, Trained, TrainingState, collapse_hint, collapsed_runs, train_task
+from entrain_paper.cli.progress import ReproductionProgress
 from entrain_paper.experiments import TINY
 from entrain_paper.reproduction import Queue, ResultsFolder
 from entrain_paper.reproduction.executors import LocalExecutor
@@ -49,13 +49,13 @@ def test_a_lane_collapsed_if_its_loss_and_its_accuracy_say_so() -> None:
     loss = [[1.0, 1.0, 1.0, 1.0], [0.1, 0.1, 0.1, 1e-9], [0.5, 0.5, 0.24, 1e-3]]
     top1 = [[50.0, 50.0, 50.0, 50.0], [98.0, 98.0, 98.0, 98.0], [60.0, 90.0, 60.0, 60.0]]
     found = ended(loss, top1)
-    assert collapsed(found) == [0]
-    assert collapsed(ended(loss, top1, diverged=2)) == []  # said already
-    assert collapsed(ended(loss[:2], top1[:2])) == []
+    assert collapsed_runs(found) == [0]
+    assert collapsed_runs(ended(loss, top1, diverged=2)) == []  # said already
+    assert collapsed_runs(ended(loss[:2], top1[:2])) == []
     found.history["weighted_top1"] = [[50.0] * 4, [98.0] * 4, [98.0] * 4]  # what is selected by
-    assert collapsed(found) == []
+    assert collapsed_runs(found) == []
     del found.history["weighted_top1"], found.history["top1"]
-    assert collapsed(found) == []
+    assert collapsed_runs(found) == []
 
 
 def test_a_training_that_collapses_warns() -> None:
@@ -85,13 +85,13 @@ def test_the_command_names_the_option_to_change(invoke: Invoke, tmp_path: Path) 
 
 def test_the_advice_is_of_the_rule() -> None:
     dynamics = entrain.Dynamics(steps=120)
-    assert "coarse_steps=120" in collapse_advice(Direct(coarse_steps=80), dynamics)
+    assert "coarse_steps=120" in collapse_hint(Direct(coarse_steps=80), dynamics)
     for rule in (
         Direct(coarse_steps=200),
         EquilibriumPropagation(),
         PAPER_PROTOCOLS["PATH"],
     ):
-        assert collapse_advice(rule, dynamics) == "try lower rates or fewer epochs"
+        assert collapse_hint(rule, dynamics) == "try lower rates or fewer epochs"
 
 
 def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
         state.history["loss"][-1], state.history["top1"][-1] = [9.0], [10.0]
         return state
 
-    monkeypatch.setattr("entrain.sklearn.estimator.train", worse_at_the_end)
+    monkeypatch.setattr("entrain.sklearn.estimator.train_task", worse_at_the_end)
     made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"collapsed: .* lower input_rate"):
         made.fit(*load_iris(return_X_y=True))

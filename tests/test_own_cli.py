@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from sklearn.datasets import load_iris
 
 import entrain
-from command_line import QUICK, Invoke, Refuse, cli, printed
+from command_line import QUICK, Invoke, Refuse, in_process, printed
 from entrain.rules import Direct
 from entrain.training import Recipe, stages_of
 from entrain.utils.files import with_digest
@@ -38,10 +38,10 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A network trained on it by the real command."""
+    """A network trained on it by the command."""
     folder = tmp_path_factory.mktemp("run") / "iris"
-    done = cli("train", table, "--out", folder, *SMALL, "--json")
-    assert done.returncode == 0, done.stderr
+    done = in_process("train", table, "--out", folder, *SMALL, "--json")
+    assert done.exit_code == 0, done.stderr
     assert "4 inputs, 3 classes, 106 / 22 / 22 examples" in done.stderr
     counts = "(setosa 50, versicolor 50, virginica 50)"
     assert f"largest class has 1.0 times the smallest {counts}" in done.stderr

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from command_line import Invoke, Run, all_in_a_terminal, cli, strict
 from entrain.cli import app
-from entrain.cli.console import err, guarded, out, visible
+from entrain.cli.console import err, escape_unprintable, out, with_exit_codes
 from model_files import rewritten
 from own_files import folder_of_pictures
 
@@ -32,19 +32,20 @@ COMMANDS = {
 def test_only_line_ends_tabs_and_printable_characters_are_visible_as_they_are() -> None:
     for code in range(0x110000):
         character = chr(code)
-        kept = visible(character) == character
+        kept = escape_unprintable(character) == character
         category = unicodedata.category(character)
         if category in ("Cc", "Cf", "Cs", "Zl", "Zp"):  # controls, bidirectional ones, line ends
             assert kept == (character in "\n\t")
         elif category[0] in "LMNPS":
             assert kept
-    assert visible("a\x1b[2J\u202eb\n") == "a\\x1b[2J\\u202eb\n"
+    assert escape_unprintable("a\x1b[2J\u202eb\n") == "a\\x1b[2J\\u202eb\n"
 
 
 @given(st.text())
 def test_what_is_visible_stays(text: str) -> None:
-    assert visible(visible(text)) == visible(text)
-    assert not RAW.search(visible(text))
+    escaped = escape_unprintable(text)
+    assert escape_unprintable(escaped) == escaped
+    assert not RAW.search(escaped)
 
 
 # Hostile names and files, without a terminal: there is no escape sequence at all
@@ -155,8 +156,9 @@ def test_in_a_terminal_only_rich_sends_escape_sequences(
 def test_warnings_and_bugs_are_escaped(tmp_path: Path) -> None:
     lines = (
         "import sys, warnings, entrain.cli as cli",
+        "from entrain.cli.console import with_exit_codes",
         f"def command(): warnings.warn({HOSTILE!r}); raise RuntimeError({HOSTILE!r})",
-        "cli.app.registered_commands[0].callback = cli.guarded(command)",
+        "cli.app.registered_commands[0].callback = with_exit_codes(command)",
         "sys.argv = ['entrain', 'train']",
         "cli.main()",
     )
@@ -257,7 +259,7 @@ def test_every_error_is_one_object_under_json(
         raise error
 
     with pytest.raises(typer.Exit) as left:
-        guarded(command)(json=True)
+        with_exit_codes(command)(json=True)
     assert left.value.exit_code == code
     shown = capsys.readouterr()
     found = strict(shown.out)

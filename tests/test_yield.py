@@ -293,7 +293,7 @@ def test_the_command_refuses_and_writes_nothing(
 ) -> None:
     figure = tmp_path / "figure.png"
     few = ("--chips", 2, "--figure", figure, *json_too)
-    assert "was not trained for a kind of chip; choose one with --hardware" in refuse(
+    assert "was trained for the ideal network; choose hardware with --hardware" in refuse(
         "yield", ideal, *few
     )
     assert "did you mean 'typical'" in refuse("yield", chip_run, "--hardware", "typcal", *few)
@@ -302,7 +302,7 @@ def test_the_command_refuses_and_writes_nothing(
         ("--seed", -1, "seed must be a whole number"),
         ("--noise-seed", -1, "noise_seed must be a whole number"),
         ("--examples", 0, "--examples must be a whole number of at least 1"),
-        ("--examples", 100_000, "--examples must be at most 300, as many as there are to test"),
+        ("--examples", 100_000, "--examples must be at most 300, the number of test examples"),
         ("--threshold", 101, "--threshold must be from 0 to 100"),
         ("--threshold", "nan", "--threshold must be finite"),
         ("--figure", tmp_path / "figure.bmp", "a figure ends in .png, .pdf, .svg"),

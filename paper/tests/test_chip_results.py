@@ -122,7 +122,7 @@ def test_evaluate_says_that_it_measures_the_ideal_network(
 ) -> None:
     result = invoke("evaluate", folder)
     said = " ".join(result.stderr.split())
-    assert "measured on the ideal network; the model was trained for typical" in said
+    assert "evaluated on the ideal network; the model was trained for typical" in said
     assert f"entrain yield {folder}" in said
     found = printed(invoke, "evaluate", folder)
     assert found["top1"] == model.evaluate(test_set)["top1"]
@@ -157,14 +157,14 @@ def test_evaluate_refuses_chips_that_cannot_be(
     small = tmp_path / "small.toml"
     small.write_text("[chip]\noscillators = 10\n")
     for model, options, message in (
-        (folder, ("--hardware", "ark"), "choose one with --chip SEED, or measure many with ent"),
+        (folder, ("--hardware", "ark"), "choose one with --chip SEED, or evaluate many with en"),
         (folder, ("--chip", -1), "--chip must be a whole number from 0"),
         (folder, ("--chip", 2**32), "--chip must be a whole number from 0"),
         (folder, ("--chip", 1, "--temperature", 0.1), "--temperature is for the ideal network"),
         (folder, ("--chip", 1, "--refine", 50), "--refine is for the ideal network"),
         (folder, ("--chip", 1, "--hardware", "arc"), "did you mean 'ark'"),
         (folder, ("--chip", 1, "--hardware", small), "the network has 22 oscillators, the chip 10"),
-        ("mnist-74", ("--chip", 1), "was not trained for a kind of chip; choose one with --hardw"),
+        ("mnist-74", ("--chip", 1), "was trained for the ideal network; choose hardware with"),
     ):
         assert message in refuse("evaluate", model, *options)
         refuse("evaluate", model, *options, "--json")
@@ -176,7 +176,7 @@ def test_evaluate_refuses_chips_that_cannot_be(
 def test_show_says_what_it_was_made_for(invoke: Invoke, folder: Path) -> None:
     shown = " ".join(invoke("show", folder).stdout.split())
     assert "of them 186 couplers (93 in use)" in shown
-    assert "made for typical: sparsity, coupling levels, weight levels, mismatch, dead," in shown
+    assert "trained for typical: sparsity, coupling levels, weight levels, mismatch, dead," in shown
     assert "(on chips)" in shown
     found = printed(invoke, "show", folder)
     assert (found["couplers"], found["couplers_used"]) == (186, 93)
@@ -185,7 +185,7 @@ def test_show_says_what_it_was_made_for(invoke: Invoke, folder: Path) -> None:
     assert plain["hardware"] is None
     assert plain["couplers_used"] == plain["couplers"]
     shown = invoke("show", "mnist-74").stdout
-    assert "made for" not in shown
+    assert "trained for" not in shown
     assert "in use" not in shown
 
 

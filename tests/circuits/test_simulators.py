@@ -97,7 +97,7 @@ def test_verify_reports_agreement_with_python(
     kept = json.loads((folder / "verify.json").read_text())
     assert kept["scores"] == found["scores"]
     assert (folder / "verify.png").stat().st_size > 5_000
-    assert "same verdict as Python" in invoke("verify", str(folder)).stdout
+    assert "same class as in Python" in invoke("verify", str(folder)).stdout
 
 
 # Verilog
