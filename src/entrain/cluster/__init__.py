@@ -1,4 +1,4 @@
-"""Independent tasks, and jobs that need one another: in this process or on a Ray cluster."""
+"""Independent tasks and jobs with prerequisites, in this process or on a Ray cluster."""
 
 from entrain.cluster.engine import Engine, LocalEngine, engine_named
 from entrain.cluster.queue import Job, Queue, Store

@@ -1,4 +1,4 @@
-"""Where independent tasks are computed: in this process, or on a Ray cluster."""
+"""Computation of independent tasks, in this process or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 class Engine(Protocol):
-    """Maps a function over tasks that do not depend on one another."""
+    """Maps a function over independent tasks."""
 
     def map(
         self,
@@ -25,26 +25,21 @@ class Engine(Protocol):
         tasks: Sequence[T],
         title: Callable[[T], str] = str,
     ) -> Iterator[tuple[T, R]]:
-        """Each task with function(shared, task, device), as soon as it is computed.
+        """Pairs of a task and function(shared, task, device), in the order of completion.
 
-        Parameters
-        ----------
-        function : callable
-            A function of a module: a cluster imports it by name.
-        shared : object
-            What all tasks use; it reaches each worker once.
-        tasks : sequence
-        title : callable
-            The name of a task in errors and in the cluster's own tools.
+        Args:
+            function: A function of a module: a cluster imports it by name.
+            shared: An object for all tasks, sent once to each worker.
+            tasks: Arguments of `function`.
+            title: The name of a task in errors and in the tools of a cluster.
         """
 
 
 class LocalEngine:
-    """One task after the other, in this process.
+    """Computes one task after the other in this process.
 
-    Parameters
-    ----------
-    device : torch.device, default cpu
+    Args:
+        device: Device of all tasks; cpu by default.
     """
 
     def __init__(self, device: torch.device | None = None) -> None:
@@ -57,7 +52,7 @@ class LocalEngine:
         tasks: Sequence[T],
         title: Callable[[T], str] = str,
     ) -> Iterator[tuple[T, R]]:
-        """See `Engine.map`; the order is that of the tasks."""
+        """See `Engine.map`; results come in the order of the tasks."""
         for task in tasks:
             yield task, function(shared, task, self.device)
 
@@ -65,13 +60,10 @@ class LocalEngine:
 def engine_named(name: str, address: str | None = None, device: str = "auto") -> Engine:
     """The engine "process" or "ray".
 
-    Parameters
-    ----------
-    name : str
-    address : str, optional
-        HOST:PORT of a Ray cluster that runs; without it Ray is started on this machine.
-    device : str, default "auto"
-        auto, cpu or cuda; for "process" also cuda:INDEX.
+    Args:
+        name: process or ray.
+        address: HOST:PORT of a running Ray cluster; without it Ray is started on this machine.
+        device: auto, cpu or cuda; for "process" also cuda:INDEX.
     """
     if name == "process":
         if address is not None:

@@ -1,4 +1,4 @@
-"""Jobs that need the outcome of others, shared by several processes through locks."""
+"""A queue of jobs with prerequisites, shared by several processes through locks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Generic, Protocol, TypeVar
 
-SECONDS_BETWEEN_LOOKS = 0.5  # at jobs that other processes have finished
+SECONDS_BETWEEN_LOOKS = 0.5  # for jobs that other processes have finished
 
 
 class Job(Protocol):
-    """A piece of work with a unique key, and the jobs whose outcome it needs."""
+    """Work with a unique key, and the jobs whose results it needs."""
 
     @property
     def key(self) -> str: ...
@@ -29,26 +29,24 @@ J_contra = TypeVar("J_contra", bound=Job, contravariant=True)
 
 
 class Store(Protocol[J_contra]):
-    """Where outcomes are kept, seen by all processes."""
+    """Storage of results, shared by all processes."""
 
     def claim(self, job: J_contra) -> AbstractContextManager[bool]:
-        """Lock `job` against other processes; True if this process has it."""
+        """Lock `job` against other processes; True if this process has the lock."""
 
     def finished(self, job: J_contra) -> bool:
-        """True if the outcome of `job` is kept."""
+        """True if the result of `job` is stored."""
 
 
 class Queue(Generic[J]):
-    """Jobs in an order in which each follows what it needs.
+    """Jobs that are claimed after their prerequisites.
 
-    `claim` gives a job whose needs are met and that no other process has locked. When its outcome
-    is in the store, `mark_finished` unlocks it.
+    `claim` gives a job whose prerequisites are finished and that no other process has locked. When
+    its result is in the store, `mark_finished` unlocks it.
 
-    Parameters
-    ----------
-    store : Store
-    jobs : iterable of Job
-        Every job, those before that others need.
+    Args:
+        store: Storage of results and locks.
+        jobs: All jobs, prerequisites before the jobs that need them.
     """
 
     def __init__(self, store: Store[J], jobs: Iterable[J]) -> None:
@@ -62,11 +60,12 @@ class Queue(Generic[J]):
 
     @property
     def pending(self) -> list[J]:
-        """The jobs that are neither finished nor claimed by this process."""
-        return [j for k, j in self.all.items() if k not in self.done and k not in self._locks]
+        """Jobs that are neither finished nor claimed by this process."""
+        unavailable = self.done | self._locks.keys()
+        return [job for key, job in self.all.items() if key not in unavailable]
 
     def claim(self, *, wait: bool = True) -> J | None:
-        """A job to do now; None when all are finished or, without `wait`, none is ready."""
+        """The next job; None when all are finished or, without `wait`, none is ready."""
         while True:
             for job in self.pending:
                 if all(need.key in self.done for need in job.needs) and self._lock(job):
@@ -79,7 +78,7 @@ class Queue(Generic[J]):
                     self.done.add(job.key)
 
     def mark_finished(self, job: J) -> None:
-        """Unlock a claimed job whose outcome is in the store."""
+        """Unlock a claimed job whose result is in the store."""
         self.done.add(job.key)
         self.release(job)
 
@@ -98,7 +97,7 @@ class Queue(Generic[J]):
         if not lock.enter_context(self._store.claim(job)):
             lock.close()
             return False
-        if self._store.finished(job):  # by another process, since the last look
+        if self._store.finished(job):  # by another process meanwhile
             lock.close()
             self.done.add(job.key)
             return False

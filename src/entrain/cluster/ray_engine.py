@@ -1,7 +1,7 @@
-"""Tasks computed by the workers of a Ray cluster.
+"""Computation of tasks by the workers of a Ray cluster.
 
-What tasks share reaches the workers through Ray's object store, and results come back to this
-process: the nodes share no disk and need no dataset files.
+Ray's object store sends shared objects to the workers and results to this process: the nodes need
+no common disk and no dataset files.
 """
 
 from __future__ import annotations
@@ -15,44 +15,34 @@ import torch
 
 import entrain
 from entrain.cluster.engine import R, S, T
-from entrain.cluster.ray_connection import (
-    check_device,
-    connection,
-    result_of,
-    slots,
-    task_resources,
-)
+from entrain.cluster.ray_connection import connection, slots, task_resources
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError
 
 
 class RayEngine:
-    """Each task as a task of a Ray cluster.
+    """Computes each task as a task of a Ray cluster.
 
-    A task whose worker or node dies is computed again; an error of the task itself is raised here
-    as it was raised there.
+    A task whose worker or node dies is computed again; an error of the task itself is raised here.
 
-    Parameters
-    ----------
-    address : str, optional
-        HOST:PORT of a cluster that runs; without it Ray is started on this machine, listening on
-        127.0.0.1 alone, and stopped at the end.
-    device : str, default "auto"
-        auto, cpu or cuda: Ray gives every task a GPU of its own where there are any.
-    retries : int, default 3
-        How often a task is computed again.
+    Args:
+        address: HOST:PORT of a running cluster; without it Ray is started on this machine, listens
+            on 127.0.0.1 only, and is stopped at the end.
+        device: auto, cpu or cuda; Ray assigns a GPU to each task where there are any.
+        retries: Number of times that a task is computed again.
     """
 
     def __init__(self, address: str | None = None, device: str = "auto", retries: int = 3) -> None:
-        check_device(device)
+        if device not in ("auto", "cpu", "cuda"):
+            raise InputError(
+                f"device {device!r} cannot be requested from a cluster: expected auto, cpu or cuda "
+                "(Ray assigns a GPU to each task)"
+            )
         self._address, self._device, self._retries = address, device, retries
 
     @contextlib.contextmanager
     def workers(self) -> Iterator[Workers]:
-        """The workers of the cluster, connected.
-
-        Leaving early ends the tasks that run: Ray kills the workers of a driver that is gone.
-        """
+        """The workers of the cluster; an early exit kills the running tasks."""
         with connection(self._address) as ray:
             yield Workers(ray, self._device, self._retries)
 
@@ -63,7 +53,7 @@ class RayEngine:
         tasks: Sequence[T],
         title: Callable[[T], str] = str,
     ) -> Iterator[tuple[T, R]]:
-        """See `Engine.map`; the order is that in which tasks end."""
+        """See `Engine.map`."""
         with self.workers() as workers:
             reference = workers.put(shared)
             waiting, running = deque(tasks), dict[Any, T]()
@@ -71,9 +61,9 @@ class RayEngine:
                 while waiting and len(running) < workers.slots:
                     task = waiting.popleft()
                     running[workers.submit(title(task), function, reference, task)] = task
-                for each in workers.wait(running):
-                    task = running.pop(each)
-                    yield task, workers.result(each, title(task))
+                for finished in workers.wait(running):
+                    task = running.pop(finished)
+                    yield task, workers.result(finished, title(task))
 
 
 class Workers:
@@ -86,26 +76,34 @@ class Workers:
 
     @property
     def slots(self) -> int:
-        """The number of tasks for which the cluster has room now, at least one."""
+        """Number of tasks that the cluster has room for now, at least one."""
         return slots(self._ray, self._resources)
 
     def put(self, value: object) -> Any:
-        """A reference to a value in the object store, which tasks receive as the value."""
+        """A reference to a value in the object store; tasks receive the value."""
         return self._ray.put(value)
 
     def submit(self, title: str, function: Callable[..., Any], *arguments: object) -> Any:
         """A reference to the result of function(*arguments, device) on a worker."""
-        task = self._remote.options(name=title)
-        return task.remote(entrain.__version__, self._device, function, *arguments)
+        remote = self._remote.options(name=title).remote
+        return remote(entrain.__version__, self._device, function, *arguments)
 
     def wait(self, references: Iterable[Any], timeout: float | None = None) -> list[Any]:
-        """The references whose tasks have ended, at least one unless `timeout` seconds pass."""
-        ended: list[Any] = self._ray.wait(list(references), timeout=timeout)[0]
-        return ended
+        """References of finished tasks, at least one unless `timeout` seconds pass."""
+        finished: list[Any] = self._ray.wait(list(references), timeout=timeout)[0]
+        return finished
 
     def result(self, reference: Any, title: str) -> Any:
-        """The result of a task that has ended; its error is raised."""
-        return result_of(self._ray, reference, title, self._retries)
+        """The result of a finished task; its error is raised."""
+        try:
+            return self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except self._ray.exceptions.RayError as error:
+            raise InputError(
+                f"{title}: the Ray cluster gave up after {self._retries} retries; the same command "
+                f"continues from the stored results ({error})"
+            ) from error
 
 
 def _compute(version: str, device: str, function: Callable[..., Any], *arguments: object) -> Any:

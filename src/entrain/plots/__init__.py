@@ -1,4 +1,4 @@
-"""Figures of a model, a chip, a circuit, a cost. matplotlib is imported when one is drawn."""
+"""Figures of models, chips, circuits and costs. matplotlib is imported by the first figure."""
 
 from entrain.plots.style import save
 from entrain.plots.trajectories import trajectories

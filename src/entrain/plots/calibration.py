@@ -1,4 +1,4 @@
-"""A calibrated device: its couplings, field gains and frequencies."""
+"""A calibrated chip: its couplings, field gains and frequencies."""
 
 from __future__ import annotations
 
@@ -17,28 +17,33 @@ if TYPE_CHECKING:
 _GREY = "#888888"
 
 
-def draw_calibration(path: Path, found: Calibration) -> None:
-    """Estimated against programmed couplings with errors, field gains, and frequencies."""
+def draw_calibration(path: Path, calibration: Calibration) -> None:
+    """Draw estimated against programmed couplings, field gains and frequencies, with errors.
+
+    Args:
+        path: Figure to write.
+        calibration: Result of `entrain.calibrate`.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.4, 3.7), layout="constrained")
     couplings, fields, frequencies = figure.subplots(1, 3)
-    _couplings(couplings, found)
-    _by_oscillator(fields, found, "fields", "field gain - 1")
-    _by_oscillator(frequencies, found, "frequencies", "frequency (rad per unit of time)")
+    _couplings(couplings, calibration)
+    _by_oscillator(fields, calibration, "fields", "field gain - 1")
+    _by_oscillator(frequencies, calibration, "frequencies", "frequency (rad per unit of time)")
     save(figure, path)
 
 
-def _couplings(axis: Axes, found: Calibration) -> None:
-    unknowns = found.unknowns
+def _couplings(axis: Axes, calibration: Calibration) -> None:
+    unknowns = calibration.unknowns
     pairs = unknowns.pairs.T
-    told = unknowns.programmed[pairs[0], pairs[1]]
-    _, errors = found.part("couplings")
+    programmed = unknowns.programmed[pairs[0], pairs[1]]
+    _, errors = calibration.part("couplings")
     axis.axline((0, 0), slope=1, color=_GREY, lw=0.8)
     axis.errorbar(
-        told,
-        found.couplings[pairs[0], pairs[1]],
-        yerr=np.abs(told) * errors,
+        programmed,
+        calibration.couplings[pairs[0], pairs[1]],
+        yerr=np.abs(programmed) * errors,
         fmt=".",
         ms=2.5,
         lw=0.5,
@@ -46,11 +51,11 @@ def _couplings(axis: Axes, found: Calibration) -> None:
     )
     axis.set_xlabel("programmed coupling")
     axis.set_ylabel("estimated coupling")
-    axis.set_title(f"{len(told):,} couplers, {found.traces:,} traces", fontsize=9.5)
+    axis.set_title(f"{len(programmed):,} couplers, {calibration.traces:,} traces", fontsize=9.5)
 
 
-def _by_oscillator(axis: Axes, found: Calibration, name: str, label: str) -> None:
-    estimate, errors = found.part(name)
+def _by_oscillator(axis: Axes, calibration: Calibration, name: str, label: str) -> None:
+    estimate, errors = calibration.part(name)
     axis.axhline(0, color=_GREY, lw=0.8)
     axis.errorbar(
         range(len(estimate)), estimate, yerr=errors, fmt=".", ms=4, lw=0.8, color=CLASS_COLOURS[1]

@@ -1,4 +1,4 @@
-"""The yield of a model: accuracies of chips as a histogram, and what each effect costs."""
+"""The yield of a model: accuracies of chips as a histogram, and the cost of each effect."""
 
 from __future__ import annotations
 
@@ -7,24 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entrain.plots.style import CLASS_COLOURS, save
-from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PANELS = 4  # of strengths in a row
-_FORMATS = (".png", ".pdf", ".svg")
-
-
-def check_format(path: Path) -> None:
-    """Refuse a file whose format cannot be drawn."""
-    if path.suffix.lower() not in _FORMATS:
-        raise InputError(f"{path}: a figure ends in {', '.join(_FORMATS)}")
+_PANELS = 4  # per row of strengths
 
 
 def draw_yield(path: Path, result: dict[str, Any]) -> None:
-    """Draw the result of `entrain yield` into a file: the accuracies of chips and, if measured, the
-    cost of each effect and the accuracy against its strength."""
+    """Draw the accuracies of chips and, if measured, the cost of each effect and the accuracy
+    against its strength.
+
+    Args:
+        path: Figure to write.
+        result: What `entrain yield --json` prints.
+    """
     from matplotlib.figure import Figure
 
     effects, strengths = result.get("effects"), result.get("strengths") or {}
@@ -40,8 +37,8 @@ def draw_yield(path: Path, result: dict[str, Any]) -> None:
     if rows:
         panels = parts[1].subplots(rows, _PANELS, squeeze=False, sharey=True)
         _strengths(panels, strengths)
-        words = "mean and 5th to 95th percentile of chips, against the strength of one effect"
-        parts[1].suptitle(words, fontsize=9)
+        title = "mean and 5th to 95th percentile of chips, against the strength of one effect"
+        parts[1].suptitle(title, fontsize=9)
     save(figure, path)
 
 
@@ -55,10 +52,9 @@ def _histogram(axis: Axes, result: dict[str, Any]) -> None:
         axis.axvline(value, linestyle=line, color="black", linewidth=1.2, label=name)
     axis.set_xlabel("test top-1 accuracy of a chip (%)")
     axis.set_ylabel("chips")
-    axis.set_title(
-        f"{result['chips']} chips of {result['hardware'].get('name') or 'one kind'}", fontsize=10
-    )
-    # Below the axes: above them a line at a low accuracy would cross the words.
+    name = result["hardware"].get("name")
+    axis.set_title(f"{result['chips']} chips{f' of {name}' if name else ''}", fontsize=10)
+    # Below the axes: above them a line at a low accuracy would cross the legend.
     axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17))
 
 
@@ -72,13 +68,15 @@ def _costs(axis: Axes, result: dict[str, Any]) -> None:
         ),
         key=lambda row: max(row[:2]),
     )
-    places = range(len(rows))
-    for shift, values, colour, name in (  # side by side: either may be of the other sign
+    positions = range(len(rows))
+    for shift, values, colour, name in (  # not on one line: either may have the other sign
         (0.2, [-row[0] for row in rows], CLASS_COLOURS[3], "cost alone"),
         (-0.2, [row[1] for row in rows], CLASS_COLOURS[2], "gain without it"),
     ):
-        axis.barh([place + shift for place in places], values, 0.4, color=colour, label=name)
-    axis.set_yticks(places, [row[2].replace("_", " ") for row in rows], fontsize=8)
+        axis.barh(
+            [position + shift for position in positions], values, 0.4, color=colour, label=name
+        )
+    axis.set_yticks(positions, [row[2].replace("_", " ") for row in rows], fontsize=8)
     axis.axvline(0.0, color="black", linewidth=0.8)
     axis.set_xlabel("points of mean accuracy")
     axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
@@ -86,21 +84,21 @@ def _costs(axis: Axes, result: dict[str, Any]) -> None:
 
 def _strengths(panels: Any, strengths: dict[str, list[dict[str, Any]]]) -> None:
     """One panel per effect: mean accuracy and the 5th to 95th percentile against its strength, on
-    a logarithmic axis. The strength of the kind itself is filled."""
+    a logarithmic axis. The marker at the strength of the hardware itself is filled."""
     for index, axis in enumerate(panels.flat):
         axis.set_axis_off() if index >= len(strengths) else axis.grid(alpha=0.3)
     for axis, (name, around) in zip(panels.flat, strengths.items(), strict=False):
-        places = [math.log2(each["factor"]) for each in around]
-        means = [each["mean"] for each in around]
-        low, high = ([each[name] for each in around] for name in ("p5", "p95"))
+        octaves = [math.log2(row["factor"]) for row in around]
+        means = [row["mean"] for row in around]
+        low, high = ([row[key] for row in around] for key in ("p5", "p95"))
         colour = CLASS_COLOURS[0]
-        axis.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
-        axis.plot(places, means, color=colour, marker="o", markerfacecolor="white", markersize=4)
-        own = places.index(0.0)
-        axis.plot(places[own], means[own], color=colour, marker="o", markersize=6)
+        axis.fill_between(octaves, low, high, color=colour, alpha=0.2, linewidth=0)
+        axis.plot(octaves, means, color=colour, marker="o", markerfacecolor="white", markersize=4)
+        nominal = octaves.index(0.0)
+        axis.plot(0.0, means[nominal], color=colour, marker="o", markersize=6)
         axis.axvline(0.0, color="black", linestyle=":", linewidth=0.8)
         axis.set_xlim(-2.3, 2.3)
-        axis.set_xticks(places, [each["strength"] for each in around], rotation=35, ha="right")
+        axis.set_xticks(octaves, [row["strength"] for row in around], rotation=35, ha="right")
         axis.tick_params(labelsize=7)
         axis.set_title(name.replace("_", " "), fontsize=9)
     for axis in panels[:, 0]:

@@ -1,4 +1,4 @@
-"""What an inference costs: the energy of each design, and its shares."""
+"""The energy of an inference in each design, and the shares of its parts."""
 
 from __future__ import annotations
 
@@ -29,15 +29,20 @@ _COLOURS = {
 
 
 def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None:
-    """One row per design: the range of the energy of an inference on a logarithmic axis, and the
-    share of each part in the typical energy."""
+    """Draw a row per design: the range of its energy, and the shares of its parts.
+
+    Args:
+        path: Figure to write.
+        systems: The values of "systems" in `Cost.to_json()`.
+        title: Title of the figure.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 1.7 + 0.45 * len(systems)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     _energies(left, systems)
     _shares(right, systems)
-    left.set_yticks(range(len(systems)), [each["title"] for each in systems], fontsize=8)
+    left.set_yticks(range(len(systems)), [system["title"] for system in systems], fontsize=8)
     left.invert_yaxis()
     left.set_title(title, fontsize=9.5)
     handles, names = right.get_legend_handles_labels()
@@ -46,17 +51,17 @@ def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None
 
 
 def _energies(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
-    for place, each in enumerate(systems):
-        energy = each["energy"]
+    for row, system in enumerate(systems):
+        energy = system["energy"]
         axis.plot(
             [energy["low"], energy["high"]],
-            [place, place],
+            [row, row],
             "-",
             color="#888888",
             lw=5,
             solid_capstyle="butt",
         )
-        axis.plot(energy["typical"], place, "o", color="black", ms=5)
+        axis.plot(energy["typical"], row, "o", color="black", ms=5)
     axis.set_xscale("log")
     axis.grid(axis="x", color="#dddddd", lw=0.6)
     axis.set_axisbelow(True)
@@ -66,7 +71,7 @@ def _energies(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
 def _shares(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
     start = np.zeros(len(systems))
     for name, colour in _COLOURS.items():
-        shares = np.array([_share(each, name) for each in systems])
+        shares = np.array([_share(system, name) for system in systems])
         if not shares.any():
             continue
         axis.barh(range(len(systems)), shares, left=start, color=colour, label=name, height=0.62)
@@ -76,6 +81,6 @@ def _shares(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
 
 
 def _share(system: dict[str, Any], name: str) -> float:
-    whole = system["energy"]["typical"]
-    part = sum(each["energy"]["typical"] for each in system["parts"] if each["name"] == name)
-    return 100.0 * part / whole if whole else 0.0
+    total = system["energy"]["typical"]
+    energies = [part["energy"]["typical"] for part in system["parts"] if part["name"] == name]
+    return 100.0 * sum(energies) / total if total else 0.0

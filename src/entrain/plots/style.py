@@ -1,4 +1,4 @@
-"""Colours of all figures, and how a figure is saved."""
+"""Colours and file formats of all figures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from entrain.utils.errors import InputError
 from entrain.utils.files import write_atomically
 
 if TYPE_CHECKING:
@@ -26,14 +27,29 @@ CLASS_COLOURS = (
 )
 
 
+_FORMATS = (".png", ".pdf", ".svg")
+
+
 def class_colour(index: int) -> str:
-    """The colour of a class or its output. Colours repeat if there are many classes."""
+    """The colour of a class or its output; colours repeat after ten classes."""
     return CLASS_COLOURS[index % len(CLASS_COLOURS)]
 
 
 def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:
-    """Write a figure atomically, in the format of the file name."""
+    """Write a figure atomically, in the format of the file name.
+
+    Args:
+        figure: Figure of matplotlib.
+        path: File to write.
+        dpi: Resolution of a bitmap.
+    """
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix.lstrip("."), dpi=dpi, bbox_inches="tight")
     write_atomically(path, buffer.getvalue())
     return path
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file name whose format cannot be written."""
+    if path.suffix.lower() not in _FORMATS:
+        raise InputError(f"{path}: a figure ends in {', '.join(_FORMATS)}")

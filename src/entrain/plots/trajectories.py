@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Bounds = tuple[float, float, float, float]  # left, bottom, width, height, in parts of a panel
 
-# Where the winner has risen and the others have fallen; lines are drawn over it.
+# Between the risen winner and the fallen others; lines are drawn over it.
 AMID: Bounds = (0.64, 0.29, 0.35, 0.35)
 
 
@@ -28,9 +28,16 @@ def trajectories(
     columns: int = 5,
     bounds: Bounds = AMID,
 ) -> Figure:
-    """Panels of images (n, rows, columns) and outputs cos theta_o(t), (K + 1, n, O).
+    """Panels of output activations cos theta_o(t) with their images.
 
-    `bounds` is where in its panel an image goes: its left and lower edge, width and height.
+    Args:
+        images: (n, rows, columns).
+        outputs: (K + 1, n, O).
+        labels: (n,), indices into `class_names`.
+        class_names: Names of the outputs.
+        title: Title of the figure.
+        columns: Panels per row.
+        bounds: Left and lower edge, width and height of the image in its panel.
     """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -52,10 +59,10 @@ def trajectories(
                 linewidth=2.0 if output == predicted else 0.9,
                 zorder=3 if output == predicted else 2,
             )
-        verdict = class_names[predicted]
-        right = predicted == labels[panel]
-        heading = verdict if right else f"{verdict} (is {class_names[labels[panel]]})"
-        axis.set_title(heading, fontsize=9, color="black" if right else "#B00020")
+        correct = predicted == labels[panel]
+        truth = "" if correct else f" (is {class_names[labels[panel]]})"
+        colour = "black" if correct else "#B00020"
+        axis.set_title(class_names[predicted] + truth, fontsize=9, color=colour)
         picture(axis, images[panel], bounds)
         axis.set_ylim(-1.05, 1.05)
         axis.tick_params(labelsize=7)
@@ -80,7 +87,7 @@ def trajectories(
 
 
 def picture(axis: Axes, image: ArrayLike, bounds: Bounds) -> None:
-    """An input image in a corner of a panel, under its lines."""
+    """Draw an input image in a corner of a panel, under its lines."""
     inset = axis.inset_axes(bounds, zorder=1)
     inset.imshow(np.ma.masked_equal(np.asarray(image), 0), cmap="gray_r", vmin=0)
     inset.set_axis_off()
