@@ -188,7 +188,7 @@ def test_a_visitor_who_leaves_early_is_no_error(
 
 def test_a_port_that_is_taken_is_an_error(server: PageServer, refuse: Refuse) -> None:
     message = refuse("play", "--no-browser", "--port", server.server_port)
-    assert f"port {server.server_port} cannot be taken" in message
+    assert f"port {server.server_port} cannot be opened" in message
     assert "--port must be from 0 to 65535" in refuse("play", "--port", 70000)
 
 
@@ -228,7 +228,7 @@ def test_an_export_to_one_file_holds_everything_and_runs_nothing_else(
     assert "'self'" not in policy
     assert "unsafe" not in policy
     assert not re.search(r'(src|href)="(?!data:)', text.replace(script, ""))
-    assert "is there, and nothing is overwritten" in refuse("play", "--export", path)
+    assert "exists, and nothing is overwritten" in refuse("play", "--export", path)
     (tmp_path / "folder.html").mkdir()
     assert len(export(tmp_path / "folder.html")) == len(page_files())
 

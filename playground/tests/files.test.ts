@@ -199,7 +199,7 @@ describe("models of rows", () => {
   test("networks that are too large are refused with a sentence", () => {
     const dynamics = { mobility: 1, observation_time: 1, steps: 16_385 };
     expect(() => readModel("mine", featureFile(3, { dynamics }))).toThrow(
-      /16385 Euler steps of 5 oscillators; this page keeps up with 16384 at most/,
+      /16385 Euler steps of 5 oscillators; this page simulates 16384 at most/,
     );
     const row = (width: number): number[] => Array<number>(width).fill(0);
     const tensors = {
@@ -208,7 +208,7 @@ describe("models of rows", () => {
       couplings: Array.from({ length: 513 }, () => row(513)),
     };
     const file = modelFile(tensors, { kind: "model", version: 1 });
-    expect(() => readModel("mine", file)).toThrow(/513 oscillators; this page keeps up with 512/);
+    expect(() => readModel("mine", file)).toThrow(/513 oscillators; this page simulates 512/);
   });
 
   test("they have no test images", () => {

@@ -205,7 +205,7 @@ def test_a_file_the_page_cannot_show_is_refused_with_a_sentence(
     reason = {
         "text": "not a safetensors file",
         "truncated": "may be truncated",
-        "too large": "it has 522 oscillators; this page keeps up with 512 at most",
+        "too large": "it has 522 oscillators; this page simulates 512 at most",
     }[damage]
     playwright.expect(page.get("message")).to_contain_text("This page cannot show my wines: ")
     playwright.expect(page.get("message")).to_contain_text(reason)
@@ -228,11 +228,11 @@ def test_the_command_refuses_what_cannot_be_played(
         assert "choose from" in refuse("play", "mnist-75", *more)
     assert not (tmp_path / "site").exists()
     wide = save_untrained(tmp_path / "wide.safetensors", 511, ("a", "b"))
-    assert f"{wide}: the network has 513 oscillators; the page keeps up with 512" in refuse(
+    assert f"{wide}: the network has 513 oscillators; the page simulates 512" in refuse(
         "play", wide
     )
     slow = save_untrained(tmp_path / "slow.safetensors", 510, ("a", "b"), steps=1025)
-    assert "1,025 Euler steps of 512 oscillators; the page keeps up with 1,024" in refuse(
+    assert "1,025 Euler steps of 512 oscillators; the page simulates 1,024" in refuse(
         "play", slow
     )
 

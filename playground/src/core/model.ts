@@ -8,8 +8,9 @@ import { isRecord, parseSafetensors, type Safetensors } from "./safetensors";
 import type { RejectOption } from "./reject";
 import type { Harmonic, Model, NetworkParameters, Numbers } from "./types";
 
-/** What the page keeps up with: at the limits a run took 0.8 s on two busy cores, twice that with a
- * second harmonic. The command `entrain play` refuses the same (entrain/playground/limits.py). */
+/** The largest networks that the page simulates: at the limits a run took 0.8 s on two busy cores,
+ * twice that with a second harmonic. `entrain play` has the same limits
+ * (entrain/playground/files.py). */
 export const MOST_OSCILLATORS = 512;
 const MOST_INPUTS = 65_536;
 
@@ -171,7 +172,7 @@ function parametersOf(file: Safetensors): NetworkParameters {
 }
 
 function tooMany(found: string, most: number): Error {
-  return new Error(`it has ${found}; this page keeps up with ${most} at most`);
+  return new Error(`it has ${found}; this page simulates ${most} at most`);
 }
 
 function arrayOf(

@@ -1,4 +1,4 @@
-"""The web page on which a network reads what one draws: its files, a loopback server, an export."""
+"""The web page that simulates a network on drawings and features: files, local server, export."""
 
 from entrain.playground.files import export, page_files
 from entrain.playground.server import PageServer

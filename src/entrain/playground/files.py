@@ -1,17 +1,20 @@
-"""What the page consists of: the built page, and the models it runs."""
+"""Files of the page: the built page and its models."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from entrain.models.pretrained import find
-from entrain.playground import limits
 from entrain.utils.errors import InputError
 from entrain.utils.files import write_atomically
 
+if TYPE_CHECKING:
+    from entrain.models.network import KuramotoNetwork
+
 Content = Path | bytes
-"""What a name of the page stands for: a file, or bytes of its own."""
+"""A file, or its bytes."""
 
 PAGE = Path(__file__).parent / "page"
 MODELS = (
@@ -23,53 +26,67 @@ MODELS = (
     "mnist-48-chip",
 )
 
+# The largest network that the page simulates; playground/src/core/model.ts has the same limits. At
+# 512 oscillators and 1,024 steps a simulation took 0.8 s on two busy cores, twice that with a
+# second harmonic of the coupling function.
+MOST_OSCILLATORS = 512
+MOST_INPUTS = 65_536
+
 
 def page_files(model: Path | str | None = None) -> dict[str, Content]:
-    """Every file of the page by its name relative to the page, "/" between folders.
-
-    With `model`, a file, a run folder or a shipped name, the page opens it first.
-    """
+    """All files of the page by name, "/" between folders; the page opens `model` first."""
     if not (PAGE / "index.html").is_file():
         raise InputError(f"{PAGE}: the page is not built; in a clone: make page")
     files: dict[str, Content] = {
         p.relative_to(PAGE).as_posix(): p for p in sorted(PAGE.rglob("*")) if p.is_file()
     }
     files |= {f"models/{name}.safetensors": find(name) for name in MODELS}
-    return files if model is None else files | _given(model)
+    return files if model is None else files | _first_model(model)
 
 
-def _given(model: Path | str) -> dict[str, Content]:
-    """models.json, which tells the page of `model`, and the model unless the page has it."""
+def _first_model(model: Path | str) -> dict[str, Content]:
+    """models.json, which names `model` to the page, and the model unless it is shipped."""
     path = find(model)
     for shipped in MODELS:
         if path.samefile(find(shipped)):
-            return {"models.json": _listed(shipped, f"{shipped}.safetensors")}
-    from entrain.models.model import read_model  # a shipped model is played without PyTorch
+            return {"models.json": _entry(shipped, f"{shipped}.safetensors")}
+    from entrain.models.model import read_model  # shipped models need no PyTorch
 
-    network = read_model(path).network
-    try:
-        limits.check(network)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+    _check_size(path, read_model(path).network)
     name = Path(model).resolve().name if Path(model).is_dir() else path.stem
     return {
-        "models.json": _listed(name, "given.safetensors"),
-        # Bytes: what is served stays what was checked, whatever becomes of the file.
-        "models/given.safetensors": path.read_bytes(),
+        "models.json": _entry(name, "given.safetensors"),
+        "models/given.safetensors": path.read_bytes(),  # serve what was checked
     }
 
 
-def _listed(name: str, file: str) -> bytes:
-    shown = "".join(letter if letter.isprintable() else "_" for letter in name)
-    return json.dumps([{"name": shown or "model", "file": file}]).encode()
+def _check_size(path: Path, network: KuramotoNetwork) -> None:
+    count = network.oscillators
+    most_steps = int(2**28 // max(count, 128) ** 2)  # each multiplies by J (N, N)
+    for value, most, name in (
+        (count, MOST_OSCILLATORS, "oscillators"),
+        (network.inputs, MOST_INPUTS, "inputs"),
+        (network.dynamics.steps, most_steps, f"Euler steps of {count} oscillators"),
+    ):
+        if value > most:
+            raise InputError(
+                f"{path}: the network has {value:,} {name}; the page simulates {most:,} at most. "
+                "Use entrain evaluate, or entrain.load in Python"
+            )
+
+
+def _entry(name: str, file: str) -> bytes:
+    printable = "".join(letter if letter.isprintable() else "_" for letter in name)
+    return json.dumps([{"name": printable or "model", "file": file}]).encode()
 
 
 def content_of(content: Content) -> bytes:
+    """The bytes of a file."""
     return content if isinstance(content, bytes) else content.read_bytes()
 
 
 def export(folder: Path, model: Path | str | None = None) -> list[Path]:
-    """Write the page into `folder`, new or empty, for any static host; the files written."""
+    """Write the page to a new or empty folder, for any static host; the files written."""
     files = page_files(model)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder for the page")
@@ -77,9 +94,6 @@ def export(folder: Path, model: Path | str | None = None) -> list[Path]:
         raise InputError(
             f"{folder}: is not empty, and nothing is overwritten; choose another folder"
         )
-    written = []
     for name, content in files.items():
-        target = folder / name
-        write_atomically(target, content_of(content))
-        written.append(target)
-    return written
+        write_atomically(folder / name, content_of(content))
+    return [folder / name for name in files]

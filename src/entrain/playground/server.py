@@ -1,4 +1,4 @@
-"""The page on loopback: a fixed list of files, and nothing else, to this machine alone."""
+"""A server on loopback for the files of the page and nothing else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEADERS = {
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves `files` by name on 127.0.0.1; port 0 is any that is free."""
+    """Serves the files of `page_files` on 127.0.0.1; port 0 is any free port."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -47,12 +47,12 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """Address of the page."""
         return f"http://{HOST}:{self.server_port}/"
 
     @property
     def hosts(self) -> set[str]:
-        """The names under which a browser on this machine may ask."""
+        """Host headers of requests from this machine."""
         return {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
 
 
@@ -63,22 +63,21 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        self._answer(with_body=True)
+        self._respond(with_body=True)
 
     def do_HEAD(self) -> None:
-        self._answer(with_body=False)
+        self._respond(with_body=False)
 
-    def _answer(self, *, with_body: bool) -> None:
-        # Another name for this address would let a foreign page read what is served here.
+    def _respond(self, *, with_body: bool) -> None:
+        # With another name for this address a foreign page could read the files.
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return
         name = urlsplit(self.path).path
-        found = self.server.files.get(name)  # a name of the list, or nothing
-        if found is None:
+        if name not in self.server.files:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
-        content = content_of(found)
+        content = content_of(self.server.files[name])
         suffix = ".html" if name == "/" else PurePosixPath(name).suffix
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", _TYPES.get(suffix, "application/octet-stream"))
@@ -93,8 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
         super().end_headers()
 
     def handle(self) -> None:
-        with contextlib.suppress(ConnectionError):  # who asked has left
+        with contextlib.suppress(ConnectionError):  # the browser has closed the connection
             super().handle()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""

@@ -1,9 +1,8 @@
-"""The page as one HTML file that a browser opens from a disk, without a server.
+"""The page as one HTML file that a browser opens from disk, without a server.
 
-Scripts and styles stand in the document; models and images stand there as base64, where the page
-looks before it asks a server (playground/src/inlined.ts). The page's own policy is kept: it names
-the script and the style by their digests and allows nothing else, so that a file that was changed
-does not run.
+Scripts and styles are inline; models and images are base64 blocks, which the page reads in place of
+requests (playground/src/inlined.ts). The content security policy names the digests of the script
+and the style and allows nothing else, so that a changed file does not run.
 """
 
 from __future__ import annotations
@@ -28,42 +27,43 @@ _POLICY = re.compile(r'(http-equiv="Content-Security-Policy"\s+content=")[^"]*("
 def export_file(path: Path, model: Path | str | None = None) -> Path:
     """Write the page with all its models to one new HTML file."""
     if path.exists():
-        raise InputError(f"{path}: is there, and nothing is overwritten; choose another name")
+        raise InputError(f"{path}: exists, and nothing is overwritten; choose another name")
     write_atomically(path, single_file(page_files(model)).encode())
     return path
 
 
 def single_file(files: Mapping[str, Content]) -> str:
-    """The page of these files as one document."""
+    """The page of these files as one HTML document."""
     page = content_of(files["index.html"]).decode()
     style_file, script_file = _one(_STYLE, page), _one(_SCRIPT, page)
     style = content_of(files[style_file]).decode()
     script = _as_text(content_of(files[script_file]).decode())
-    inside = {"index.html", "build.json", style_file, script_file}
+    inline = {"index.html", "build.json", style_file, script_file}
     data = "\n".join(
-        _data(name, content_of(content)) for name, content in files.items() if name not in inside
+        _data(name, content_of(content)) for name, content in files.items() if name not in inline
     )
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src blob: data:; worker-src blob:; base-uri 'none'; form-action 'none'"
     )
-    # By functions: a backslash in a script is none of a pattern's.
-    page = _POLICY.sub(lambda found: f"{found[1]}{policy}{found[2]}", page)
+    # Functions, since sub would interpret a backslash in a string.
+    page = _POLICY.sub(lambda match: f"{match[1]}{policy}{match[2]}", page)
     page = _STYLE.sub(lambda _: f"<style>{style}</style>", page)
     page = _SCRIPT.sub("", page)
-    last = f'{data}\n<script type="module">{script}</script>\n'
-    return page.replace("</body>", f"{last}</body>")
+    blocks = f'{data}\n<script type="module">{script}</script>\n'
+    return page.replace("</body>", f"{blocks}</body>")
 
 
 def _one(pattern: re.Pattern[str], page: str) -> str:
-    found: list[str] = pattern.findall(page)
-    if len(found) != 1:
-        raise InputError(f"the built page names {len(found)} files for one; in a clone: make page")
-    return found[0]
+    """The only file of a pattern."""
+    names: list[str] = pattern.findall(page)
+    if len(names) != 1:
+        raise InputError(f"the built page has {len(names)} files for one; in a clone: make page")
+    return names[0]
 
 
 def _as_text(script: str) -> str:
-    """A script that nothing in it ends: only strings hold such words."""
+    """A script without the tags that would end it, which only its strings contain."""
     return re.sub(r"<(/script|!--)", r"\\x3c\1", script, flags=re.IGNORECASE)
 
 
@@ -72,6 +72,6 @@ def _digest(text: str) -> str:
 
 
 def _data(name: str, content: bytes) -> str:
-    """A file as base64; a script of an unknown type is data to a browser."""
+    """A file as base64; browsers ignore a script of this type."""
     text = base64.b64encode(content).decode()
     return f'<script type="application/octet-stream" data-file="{name}">{text}</script>'
