@@ -1,4 +1,5 @@
-"""The command line: parse, call, show."""
+"""The command line: each module parses the arguments of one command, calls the library and prints
+the result."""
 
 from __future__ import annotations
 
@@ -6,7 +7,6 @@ import io
 import sys
 import traceback
 import warnings
-from importlib.metadata import entry_points
 from typing import Any
 
 import typer
@@ -27,8 +27,9 @@ from entrain.cli import (
     train,
     verify,
 )
-from entrain.cli.commands import Command, Commands
-from entrain.cli.console import BAD_INPUT, err, exit_with, guarded, print_error
+from entrain.cli.commands import Commands
+from entrain.cli.console import err
+from entrain.cli.plugins import add_command, add_plugins
 
 app = typer.Typer(
     name="entrain",
@@ -42,8 +43,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from entrain import __version__
 
         typer.echo(f"entrain {__version__}")
@@ -53,84 +54,49 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _options(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        False, "--version", callback=_print_version, is_eager=True, help="Show the version."
     ),
 ) -> None:
     """Train small networks of coupled oscillators to compute."""
 
 
-for _name, _command in (
-    ("train", train.command),
-    ("evaluate", evaluate.command),
-    ("predict", predict.command),
-    ("yield", chip_yield.command),
-    ("hardware", hardware.command),
-    ("export", export.command),
-    ("verify", verify.command),
-    ("traces", traces.command),
-    ("calibrate", calibrate.command),
-    ("cost", cost.command),
-    ("show", show.command),
-    ("data", data.command),
-    ("play", play.command),
-    ("search", search.command),
-):
-    app.command(_name, cls=Command)(guarded(_command))
-
-_OF_THE_PAPER = ("reproduce", "report", "bakeoff", "bench")
-
-
-def _add_plugins() -> None:
-    """Add the commands of other packages, from their entry points in the group entrain.commands."""
-    for entry in entry_points(group="entrain.commands"):
-        try:
-            command = entry.load()
-        except Exception as error:  # a broken package must not take the other commands with it
-            why = f"{entry.value} cannot be imported: {type(error).__name__}: {error}"
-            _add_unavailable(entry.name, why)
-        else:
-            app.command(entry.name, cls=Command)(guarded(command))
-    names = {command.name for command in app.registered_commands}
-    for name in _OF_THE_PAPER:
-        if name not in names:
-            how = "pip install ./paper in a clone of Entrain"
-            _add_unavailable(name, f"needs the package entrain-paper: {how}")
-
-
-def _add_unavailable(name: str, why: str) -> None:
-    """Add a command that says in one line why it cannot run."""
-
-    def command(context: typer.Context) -> None:
-        message = f"entrain {name}: {why}"
-        print_error(message)
-        exit_with(message, BAD_INPUT, "--json" in context.args)
-
-    any_arguments = {"ignore_unknown_options": True, "allow_extra_args": True}
-    app.command(name, cls=Command, help=f"Not available: {why}.", context_settings=any_arguments)(
-        command
-    )
-
-
-_add_plugins()
+for _name, _module in {
+    "train": train,
+    "evaluate": evaluate,
+    "predict": predict,
+    "yield": chip_yield,
+    "hardware": hardware,
+    "export": export,
+    "verify": verify,
+    "traces": traces,
+    "calibrate": calibrate,
+    "cost": cost,
+    "show": show,
+    "data": data,
+    "play": play,
+    "search": search,
+}.items():
+    add_command(app, _name, _module.command)
+add_plugins(app)
 
 
 def main() -> None:
-    """The entry point."""
+    """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a name the terminal cannot show is no crash
+        if isinstance(stream, io.TextIOWrapper):  # escape what the terminal's encoding lacks
             stream.reconfigure(errors="backslashreplace")
-    warnings.showwarning = _show_warning
-    sys.excepthook = _show_bug
-    typer.main.get_command(app)()  # app() would put Typer's own hook in place of ours
+    warnings.showwarning = _print_warning
+    sys.excepthook = _print_traceback
+    typer.main.get_command(app)()  # app() would install Typer's own excepthook
 
 
-# Python would send both to the terminal as they are, with what they quote from a file.
+# Python's own hooks would print text of a file unescaped.
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     err.print("warning:", style="yellow", end=" ")
     err.print(str(message), soft_wrap=True)
 
 
-def _show_bug(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+def _print_traceback(kind: type[BaseException], error: BaseException, trace: Any) -> None:
     err.print("".join(traceback.format_exception(kind, error, trace)), end="", soft_wrap=True)

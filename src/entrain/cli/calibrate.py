@@ -1,4 +1,4 @@
-"""`entrain calibrate`: a device's numbers from measured phases."""
+"""`entrain calibrate`: the parameters of a chip from its measured phases."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrain.cli.console import out, print_json, table
-from entrain.cli.options import Json, with_option_names
+from entrain.cli.console import out, print_json, print_line, table
+from entrain.cli.options import Json, require_new, with_option_names
 
 if TYPE_CHECKING:
     from entrain.calibration import Calibration
@@ -27,44 +27,40 @@ def command(
     traces: Annotated[
         Path,
         typer.Argument(
-            metavar="TRACES", help="Fields, times and phases: an .npz or .safetensors file."
+            metavar="TRACES", help="Fields, times and phases: .npz or .safetensors file."
         ),
     ],
     model: Annotated[
-        str, typer.Option(metavar="MODEL", help="The model that the device was programmed with.")
+        str, typer.Option(metavar="MODEL", help="Model that the chip was programmed with.")
     ],
     out_file: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="New file for the calibrated model.")
     ] = Path("calibrated.safetensors"),
-    couplings: Annotated[
-        float, typer.Option(help="Prior spread of the couplings, relative.")
-    ] = 0.3,
+    couplings: Annotated[float, typer.Option(help="Prior SD of the couplings, relative.")] = 0.3,
     asymmetry: Annotated[
-        float, typer.Option(help="Prior spread between the two directions of a coupler; 0: equal.")
+        float,
+        typer.Option(help="Prior SD between the two directions of a coupler; 0: symmetric."),
     ] = 0.05,
-    fields: Annotated[float, typer.Option(help="Prior spread of the field gains, relative.")] = 0.3,
+    fields: Annotated[float, typer.Option(help="Prior SD of the field gains, relative.")] = 0.3,
     offsets: Annotated[
-        float, typer.Option(help="Prior spread of the field offsets, in rms couplings.")
+        float, typer.Option(help="Prior SD of the field offsets, in rms couplings.")
     ] = 0.3,
     frequencies: Annotated[
-        float, typer.Option(help="Prior spread of the natural frequencies, rad per unit of time.")
+        float, typer.Option(help="Prior SD of the natural frequencies, rad per unit of time.")
     ] = 5.0,
-    lag: Annotated[float, typer.Option(help="Prior spread of the lag, rad; 0: no lag.")] = 0.3,
+    lag: Annotated[float, typer.Option(help="Prior SD of the lag in rad; 0: no lag.")] = 0.3,
     steps: Annotated[
         int | None,
-        typer.Option(
-            help="Number of Euler steps of the fitted model.", show_default="the network's"
-        ),
+        typer.Option(help="Number of Euler steps of the fitted model.", show_default="as in MODEL"),
     ] = None,
     iterations: Annotated[int, typer.Option(help="Iterations of the maximum-likelihood fit.")] = 40,
     json: Json = False,
 ) -> None:
-    """Estimate what a device makes of MODEL from its measured phases: couplings, fields,
-    frequencies, lag.
+    """Estimate couplings, fields, frequencies and lag of a chip from its measured phases.
 
-    Writes the model with the device as its hardware: entrain evaluate, entrain yield and entrain
-    export take it, and entrain train --chip FILE continues the training for that device. FILE.json
-    has every estimate with its error, and FILE.png shows them.
+    Writes MODEL with the calibrated chip as its hardware: use it with entrain evaluate, yield and
+    export, and train it further for that chip with entrain train --chip FILE. FILE.json has every
+    estimate with its error, and FILE.png shows them.
     """
     from entrain.calibration import Prior, calibrate, read_traces
     from entrain.cli.progress import stage_bar
@@ -74,35 +70,35 @@ def command(
     from entrain.utils.files import strict_json, write_atomically
 
     report, figure = out_file.with_suffix(".json"), out_file.with_suffix(".png")
-    for path in (out_file, report, figure):
-        if path.exists():
-            raise InputError(f"{path}: is there already; give another --out")
+    require_new(out_file, report, figure)
     if out_file.suffix != ".safetensors":
         raise InputError(f"--out must be a .safetensors file, got {out_file}")
     with with_option_names("couplings", "asymmetry", "fields", "offsets", "frequencies", "lag"):
         prior = Prior(couplings, asymmetry, fields, offsets, frequencies, lag)
-    loaded, read = load(model), read_traces(traces)
-    with stage_bar() as tell, with_option_names("steps"):
-        found = calibrate(
-            loaded, read, prior=prior, steps=steps, iterations=iterations, on_progress=tell
+    loaded, measured = load(model), read_traces(traces)
+    with stage_bar() as update, with_option_names("steps"):
+        calibration = calibrate(
+            loaded, measured, prior=prior, steps=steps, iterations=iterations, on_progress=update
         )
-    calibrated = found.model(loaded)
-    calibrated.save(out_file)
-    write_atomically(report, (strict_json(found.to_json(), 1) + "\n").encode())
-    draw_calibration(figure, found)
+    calibration.model(loaded).save(out_file)
+    write_atomically(report, (strict_json(calibration.to_json(), 1) + "\n").encode())
+    draw_calibration(figure, calibration)
     if json:
-        print_json({"model": str(out_file), **found.summary(), "not_shown": found.not_shown})
+        not_shown = calibration.not_shown
+        print_json({"model": str(out_file), **calibration.summary(), "not_shown": not_shown})
         return
-    _show(out_file, found)
+    _print(calibration)
+    print_line(f"model  {out_file}, {report}, {figure}")
+    print_line(f"train it for this chip: entrain train --chip {out_file}")
 
 
-def _show(path: Path, found: Calibration) -> None:
-    shown = table(
-        f"{found.traces} traces of {found.unknowns.oscillators} oscillators",
-        *("", "unknowns", "unit", "spread", "error", "not shown"),
+def _print(calibration: Calibration) -> None:
+    rows = table(
+        f"{calibration.traces} traces of {calibration.unknowns.oscillators} oscillators",
+        *("", "unknowns", "unit", "spread", "error", "undetermined"),
     )
-    for name, part in found.summary()["parts"].items():
-        shown.add_row(
+    for name, part in calibration.summary()["parts"].items():
+        rows.add_row(
             name,
             f"{part['count']:,}",
             _UNITS[name],
@@ -110,17 +106,13 @@ def _show(path: Path, found: Calibration) -> None:
             f"{part['error']:.2g}",
             str(part["not_shown"] or "-"),
         )
-    out.print(shown)
-    out.print(
-        f"readings differ by {found.noise:.2g} rad; from what was programmed, by "
-        f"{found.noise_as_programmed:.2g}",
-        soft_wrap=True,
+    out.print(rows)
+    print_line(
+        f"readings differ from the fit by {calibration.noise:.2g} rad, from the programmed model "
+        f"by {calibration.noise_as_programmed:.2g} rad"
     )
-    if found.not_shown:
-        out.print(
-            "not shown: the experiments did not excite them, and the belief before stands; "
-            "entrain traces plans fields that do",
-            soft_wrap=True,
+    if calibration.not_shown:
+        print_line(
+            "undetermined: the experiments did not excite these unknowns, which keep their prior; "
+            "entrain traces plans fields that excite all"
         )
-    out.print(f"model    {path}, {path.with_suffix('.json')}, {path.with_suffix('.png')}")
-    out.print(f"train on for this device: entrain train --chip {path}", soft_wrap=True)

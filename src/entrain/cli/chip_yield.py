@@ -1,4 +1,4 @@
-"""`entrain yield`: a model on many chips of a kind."""
+"""`entrain yield`: the accuracy of a model on many chips."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import err, number, out, print_json, table
-from entrain.cli.options import Address, DataDir, Device, EngineName, Json, ModelArgument
+from entrain.cli.console import err, number, out, print_json, print_line, table
+from entrain.cli.options import (
+    Address,
+    DataDir,
+    Device,
+    EngineName,
+    Figure,
+    Json,
+    ModelArgument,
+    require,
+)
 
 if TYPE_CHECKING:
-    import torch
     from rich.table import Table
 
-    from entrain.cluster import Engine
     from entrain.data import Split
-    from entrain.evaluation.chips import Yield
+    from entrain.evaluation.chip_yield import Yield
     from entrain.hardware import Hardware
     from entrain.models.model import Model
-
-
-_AS_TRAINED: dict[str, Any] = {"label": None, "image_size": None}
 
 
 def command(
@@ -30,20 +34,20 @@ def command(
     hardware: Annotated[
         str | None,
         typer.Option(
-            help="Kind of chip: a preset or a TOML file; see entrain hardware.",
-            show_default="what the model was trained for",
+            help="Preset or TOML file of the chips; see entrain hardware.",
+            show_default="the hardware that the model was trained for",
         ),
     ] = None,
     chips: Annotated[int, typer.Option(help="Number of chips.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of the first chip; the others follow.")] = 0,
-    noise_seed: Annotated[int, typer.Option(help="Seed of the noise of a run.")] = 0,
+    noise_seed: Annotated[int, typer.Option(help="Seed of the noise of an inference.")] = 0,
     threshold: Annotated[
         float | None,
         typer.Option(help="Accuracy in percent of a good chip.", show_default="none"),
     ] = None,
     effects: Annotated[
         bool,
-        typer.Option("--effects", help="Also measure what each effect costs, alone and among all."),
+        typer.Option("--effects", help="Also measure the cost of each effect."),
     ] = False,
     strengths: Annotated[
         bool,
@@ -54,12 +58,13 @@ def command(
     dataset: Annotated[
         str | None,
         typer.Option(
-            help="Test examples of another dataset.", show_default="what the model was trained on"
+            help="Use the test examples of another dataset.",
+            show_default="the data that the model was trained on",
         ),
     ] = None,
     examples: Annotated[
         int | None,
-        typer.Option(help="Use only the first so many test examples.", show_default="all"),
+        typer.Option(help="Use the first test examples only.", show_default="all"),
     ] = None,
     out_file: Annotated[
         Path | None,
@@ -69,44 +74,45 @@ def command(
             help="File for accuracies and result; if it exists, continue from it.",
         ),
     ] = None,
-    figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw a figure: .png, .pdf or .svg.")
-    ] = None,
+    figure: Figure = None,
     engine: EngineName = "process",
     address: Address = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Make many chips of a kind, each with its own parts, and measure MODEL on each of them.
+    """Measure the accuracy of MODEL on many chips of the same hardware.
 
-    The seed of a chip draws its mismatch, its dead parts and the like. --noise-seed draws the noise
-    of a run, which is the same for every chip. With --out, a killed measurement continues where it
-    was, and one with more chips adds to those that are there.
+    The seed of a chip draws its mismatch, its dead parts and its other imperfections. --noise-seed
+    draws the noise of an inference, which is the same for every chip. With --out, a killed command
+    continues, and one with more chips adds to those of the file.
     """
-    from entrain.cli.evaluate import test_examples
+    from entrain.cli.examples import read_test_examples
+    from entrain.cli.loading import hardware_for, load_model, prepared_engine
     from entrain.evaluation.yield_file import keep_result
     from entrain.models.on_chip import hardware_mismatch_message
 
     _check(chips, seed, threshold, examples, out_file, figure)
-    path, loaded, kind = _model_and_kind(model, hardware)
-    place, worker = _engine(engine, address, device)
-    name, split = test_examples(path, loaded, dataset, _AS_TRAINED, data_dir)
+    path, loaded = load_model(model)
+    hardware_of_chips = hardware_for(path, loaded, hardware)
+    torch_device, chosen_engine = prepared_engine(engine, address, device)
+    name, split = read_test_examples(path, data_dir, dataset)
     split = _first(split, examples)
-    loaded.network.to(place)
-    found = _measured(
+    loaded.network.to(torch_device)
+    yields = _measure(
         loaded,
-        _kinds(kind, effects, strengths),
+        _variants(hardware_of_chips, effects, strengths),
         split,
         chips=chips,
         first_seed=seed,
         noise_seed=noise_seed,
         out=out_file,
-        engine=worker,
+        engine=chosen_engine,
     )
+    chip_yield = yields[hardware_of_chips]
     result: dict[str, Any] = {
         "model": str(path),
-        "hardware": kind.to_json(),
+        "hardware": hardware_of_chips.to_json(),
         "trained_for": None if loaded.hardware is None else loaded.hardware.to_json(),
         "dataset": name,
         "split": "test",
@@ -115,15 +121,15 @@ def command(
         "seed": seed,
         "noise_seed": noise_seed,
         "ideal": loaded.evaluate(split)["top1"],
-        **found[kind].summary(),
-        "accuracies": list(found[kind].accuracies),
+        **chip_yield.summary(),
+        "accuracies": list(chip_yield.accuracies),
     }
     if threshold is not None:
-        result |= {"threshold": threshold, "above_threshold": found[kind].above(threshold)}
+        result |= {"threshold": threshold, "above_threshold": chip_yield.above(threshold)}
     if effects:
-        result["effects"] = _effects(kind, found)
+        result["effects"] = _effects(hardware_of_chips, yields)
     if strengths:
-        result["strengths"] = _strengths(kind, found)
+        result["strengths"] = _strengths(hardware_of_chips, yields)
     if out_file is not None:
         keep_result(out_file, result)
         result["file"] = str(out_file)
@@ -135,9 +141,9 @@ def command(
     if json:
         print_json(result)
     else:
-        _show(result)
-    if (said := hardware_mismatch_message(loaded.hardware, kind)) is not None:
-        err.print(said, soft_wrap=True)
+        _print(result)
+    if (message := hardware_mismatch_message(loaded.hardware, hardware_of_chips)) is not None:
+        err.print(message, soft_wrap=True)
 
 
 def _check(
@@ -148,141 +154,111 @@ def _check(
     out_file: Path | None,
     figure: Path | None,
 ) -> None:
-    """Refuse what cannot be, before anything is loaded."""
+    """Refuse bad options before anything is loaded."""
     from entrain.evaluation.chips import check_chips
     from entrain.evaluation.yield_file import check_path
+    from entrain.plots.style import check_format
     from entrain.utils.errors import finite_float, positive_int
 
     check_chips(chips, seed)
-    if examples is not None:
-        positive_int("--examples", examples)
+    require(positive_int, examples=examples)
     if threshold is not None:
         finite_float("--threshold", threshold, least=0.0, most=100.0)
     if figure is not None:
-        from entrain.plots.chip_yield import check_format
-
         check_format(figure)
     if out_file is not None:
         check_path(out_file)
 
 
-def _first(split: Split, examples: int | None) -> Split:
-    """The first so many examples, or all."""
+def _first(split: Split, count: int | None) -> Split:
+    """The first `count` examples, or all."""
     from entrain.utils.errors import InputError
 
-    if examples is None:
+    if count is None:
         return split
-    if examples > len(split):
+    if count > len(split):
         raise InputError(
-            f"--examples must be at most {len(split):,}, as many as there are to test with; "
-            f"got {examples:,}"
+            f"--examples must be at most {len(split):,}, the number of test examples; got {count:,}"
         )
-    return replace(split, features=split.features[:examples], labels=split.labels[:examples])
+    return replace(split, features=split.features[:count], labels=split.labels[:count])
 
 
-def _engine(name: str, address: str | None, device: str) -> tuple[torch.device, Engine]:
-    """Where this process computes, and the engine for chips; a cluster has devices of its own."""
-    import torch
-
-    from entrain import kernels
-    from entrain.cluster import LocalEngine, engine_named
-
-    engine = engine_named(name, address, device)
-    if not isinstance(engine, LocalEngine):
-        return torch.device("cpu"), engine
-    kernels.prepare(engine.device, err.print)
-    return engine.device, engine
-
-
-def _model_and_kind(model: str, hardware: str | None) -> tuple[Path, Model, Hardware]:
-    from entrain.hardware import find
-    from entrain.models.pretrained import find as find_model
-    from entrain.models.pretrained import load
-    from entrain.utils.errors import InputError
-
-    path = find_model(model)
-    loaded = load(path)
-    kind = loaded.hardware if hardware is None else find(hardware)
-    if kind is None:
-        raise InputError(
-            f"{model}: was not trained for a kind of chip; choose one with --hardware, such as "
-            "typical (entrain hardware lists them)"
-        )
-    return path, loaded, kind
-
-
-def _kinds(kind: Hardware, effects: bool, strengths: bool) -> list[Hardware]:
-    """The kind itself, and what else is measured."""
+def _variants(hardware: Hardware, effects: bool, strengths: bool) -> list[Hardware]:
+    """The hardware and the variants of it that are measured beside it."""
     from entrain.hardware.strengths import varied
 
-    found = [kind]
-    for name, _ in kind.effects:
+    variants = [hardware]
+    for name, _ in hardware.effects:
         if effects:
-            found += [kind.only(name), kind.without(name)]
+            variants += [hardware.only(name), hardware.without(name)]
         if strengths:
-            found += [each.hardware for each in varied(kind, name)]
-    return list(dict.fromkeys(found))
+            variants += [strength.hardware for strength in varied(hardware, name)]
+    return list(dict.fromkeys(variants))
 
 
-def _measured(
+def _measure(
     model: Model,
-    kinds: list[Hardware],
+    variants: list[Hardware],
     split: Split,
     *,
     chips: int,
     out: Path | None,
-    **others: Any,
+    **options: Any,
 ) -> dict[Hardware, Yield]:
     from entrain.cli.progress import fraction_bar
     from entrain.evaluation.chip_yield import yields_of
 
-    many = "" if len(kinds) == 1 else f" of {len(kinds)} kinds"
-    with fraction_bar(f"{chips} chips{many}") as on_progress:
+    title = f"{chips} chips" + (f" of {len(variants)} variants" if len(variants) > 1 else "")
+    with fraction_bar(title) as on_progress:
         done = 0
 
-        def some_more(accuracies: list[float]) -> None:
+        def count(accuracies: list[float]) -> None:
             nonlocal done
             done += len(accuracies)
-            on_progress(done / (chips * len(kinds)))
+            on_progress(done / (chips * len(variants)))
 
         try:
-            return yields_of(model, kinds, split, chips=chips, out=out, on_done=some_more, **others)
+            return yields_of(model, variants, split, chips=chips, out=out, on_done=count, **options)
         except KeyboardInterrupt:
             if out is not None:
                 err.print(f"stopped; the same command continues from {out}", soft_wrap=True)
             raise
 
 
-def _effects(kind: Hardware, found: dict[Hardware, Yield]) -> dict[str, dict[str, float]]:
-    """The mean accuracy with each effect alone, and with all but it."""
+def _effects(hardware: Hardware, yields: dict[Hardware, Yield]) -> dict[str, dict[str, float]]:
+    """The mean accuracy with each effect alone, and with all other effects."""
     return {
-        name: {"alone": found[kind.only(name)].mean, "without": found[kind.without(name)].mean}
-        for name, _ in kind.effects
+        name: {
+            "alone": yields[hardware.only(name)].mean,
+            "without": yields[hardware.without(name)].mean,
+        }
+        for name, _ in hardware.effects
     }
 
 
-def _strengths(kind: Hardware, found: dict[Hardware, Yield]) -> dict[str, list[dict[str, Any]]]:
-    """The accuracy with each effect at several strengths, all others as they are."""
+def _strengths(
+    hardware: Hardware, yields: dict[Hardware, Yield]
+) -> dict[str, list[dict[str, Any]]]:
+    """The accuracy with each effect at several strengths and all others unchanged."""
     from entrain.hardware.strengths import varied
 
     return {
         name: [
-            {"factor": each.value, "strength": each.label}
-            | found[each.hardware].summary()
-            | {"p95": found[each.hardware].percentile(95)}
-            for each in around
+            {"factor": strength.value, "strength": strength.label}
+            | yields[strength.hardware].summary()
+            | {"p95": yields[strength.hardware].percentile(95)}
+            for strength in around
         ]
-        for name, _ in kind.effects
-        if (around := varied(kind, name))
+        for name, _ in hardware.effects
+        if (around := varied(hardware, name))
     }
 
 
-def _show(result: dict[str, Any]) -> None:
-    kind = result["hardware"].get("name") or "chips"
-    title = f"{result['chips']:,} chips of {kind}: {result['dataset']}"
-    title += f", {result['examples']:,} examples"
-    out.print(title, style="bold", soft_wrap=True, markup=False)
-    shown = table("", "top-1 %", "value")
+def _print(result: dict[str, Any]) -> None:
+    name = result["hardware"].get("name")
+    title = f"{result['chips']:,} chips{f' of {name}' if name else ''}: {result['dataset']}"
+    out.print(f"{title}, {result['examples']:,} examples", style="bold", soft_wrap=True)
+    rows = table("", "top-1 %", "value")
     for name, key in (
         ("ideal network", "ideal"),
         ("mean over chips", "mean"),
@@ -292,44 +268,38 @@ def _show(result: dict[str, Any]) -> None:
         ("median", "p50"),
         ("worst chip", "worst"),
     ):
-        shown.add_row(name, number(result[key]))
+        rows.add_row(name, number(result[key]))
     if "threshold" in result:
-        shown.add_row(
-            f"chips with at least {result['threshold']:g}", f"{result['above_threshold']:.1f} %"
-        )
-    out.print(shown)
+        title = f"chips with at least {result['threshold']:g}"
+        rows.add_row(title, f"{result['above_threshold']:.1f} %")
+    out.print(rows)
     if "effects" in result:
         out.print(_table_of_effects(result))
     if "strengths" in result:
         out.print(_table_of_strengths(result["strengths"]))
     if "file" in result:
-        out.print(f"kept in {result['file']}", soft_wrap=True, markup=False)
+        print_line(f"saved in {result['file']}")
 
 
 def _table_of_effects(result: dict[str, Any]) -> Table:
-    shown = table("What each effect costs, in points of the mean", "effect", "alone", "in all")
+    rows = table("Cost of each effect, in points of the mean", "effect", "alone", "in all")
     for name, means in sorted(
-        result["effects"].items(), key=lambda entry: entry[1]["alone"] - entry[1]["without"]
+        result["effects"].items(), key=lambda item: item[1]["alone"] - item[1]["without"]
     ):
-        shown.add_row(
-            name,
-            number(result["ideal"] - means["alone"]),
-            number(means["without"] - result["mean"]),
-        )
-    return shown
+        alone, in_all = result["ideal"] - means["alone"], means["without"] - result["mean"]
+        rows.add_row(name, number(alone), number(in_all))
+    return rows
 
 
 def _table_of_strengths(strengths: dict[str, list[dict[str, Any]]]) -> Table:
     from entrain.hardware.strengths import FACTORS
 
-    shown = table(
-        "Mean over chips with one effect at so many times its strength",
-        "effect",
-        "its strength",
-        *(f"x {factor:g}" for factor in FACTORS),
+    rows = table(
+        "Mean over chips, with one effect at a multiple of its strength",
+        *("effect", "its strength", *(f"x {factor:g}" for factor in FACTORS)),
     )
     for name, around in strengths.items():
-        by_factor = {each["factor"]: each for each in around}
+        by_factor = {row["factor"]: row for row in around}
         cells = [number(by_factor[f]["mean"]) if f in by_factor else "-" for f in FACTORS]
-        shown.add_row(name, by_factor[1.0]["strength"], *cells)
-    return shown
+        rows.add_row(name, by_factor[1.0]["strength"], *cells)
+    return rows

@@ -1,4 +1,4 @@
-"""How all commands parse, help and refuse: usage lines, plain help, errors as text or JSON."""
+"""Parsing of all commands: usage lines, plain help, usage errors as text or JSON."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typer.core import TyperCommand, TyperGroup
 
 from entrain.cli.console import BAD_INPUT, INTERRUPTED, err, print_error, print_json
 
-_ONCE = ("--hardware",)  # of two, Click would take the last without a word
+_ONCE = ("--hardware",)  # Click would silently take the last of two
 
 
 class Command(TyperCommand):
-    """A command whose usage line is as people know it: MODEL, [DATASET], [NAME]..."""
+    """A command with a conventional usage line: MODEL, [DATASET], [NAME]..."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuses a kind of chip beside another."""
-        given = [each.partition("=")[0] for each in args]
+        """See TyperCommand; an option of `_ONCE` that is repeated is an error."""
+        options = [argument.partition("=")[0] for argument in args]
         for option in _ONCE:
-            if given.count(option) > 1:
-                raise typer.BadParameter(f"{option} is given {given.count(option)} times; give one")
+            if (count := options.count(option)) > 1:
+                raise typer.BadParameter(f"{option} is given {count} times; give one")
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """[OPTIONS], then the arguments; Typer's own brackets have changed between versions."""
-        arguments = [each for each in self.params if each.param_type_name == "argument"]
+        """[OPTIONS], then the arguments; Typer's own brackets differ between versions."""
+        arguments = [param for param in self.params if param.param_type_name == "argument"]
         return ["[OPTIONS]", *map(_usage, arguments)]
 
 
@@ -38,39 +38,38 @@ def _usage(argument: Any) -> str:
 
 
 class Commands(TyperGroup):
-    """All commands; a line that cannot be parsed is one error: text, under --json one object."""
+    """All commands; a usage error is printed as text and, under --json, as one object."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **options: Any) -> NoReturn:
-        """Parse and run, then exit."""
-        given = list(sys.argv[1:] if args is None else args)
+        """Parse, run and exit."""
+        arguments = list(sys.argv[1:] if args is None else args)
         options |= {"prog_name": "entrain", "standalone_mode": False}
         try:
-            code = super().main(given, **options)
+            code = super().main(arguments, **options)
         except typer.Abort:
             code = INTERRUPTED
         except Exception as error:
-            # Click's errors have this method, and so have those of the copy of it within Typer.
+            # Click's errors have this method, and so have those of Typer's own copy of Click.
             if not hasattr(error, "format_message"):
                 raise
-            code = _refuse(error, json="--json" in given)
+            _print_usage_error(error, json="--json" in arguments)
+            code = BAD_INPUT
         sys.exit(code if isinstance(code, int) else 0)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The first sentences of all commands, none cut short."""
+        """The first sentences of all commands, uncut."""
         commands = [self.commands[name] for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl([(each.name, each.get_short_help_str(1000)) for each in commands])
+            formatter.write_dl([(item.name, item.get_short_help_str(1000)) for item in commands])
 
 
-def _refuse(error: Any, json: bool) -> int:
-    """Tell of a usage error; its exit code."""
-    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
-        err.print(error.format_message(), soft_wrap=True)
-        return BAD_INPUT
+def _print_usage_error(error: Any, json: bool) -> None:
     message = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        err.print(message, soft_wrap=True)
+        return
     print_error(message)
     if (context := getattr(error, "ctx", None)) is not None:
         err.print(f"see {context.command_path} --help")
     if json:
         print_json({"error": message, "code": BAD_INPUT})
-    return BAD_INPUT

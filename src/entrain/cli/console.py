@@ -1,4 +1,4 @@
-"""What every command shares: consoles, JSON, errors and their exit codes."""
+"""Output of all commands: consoles, tables, JSON, errors and their exit codes."""
 
 from __future__ import annotations
 
@@ -23,44 +23,42 @@ BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 _NO_MEMORY = re.compile("out of memory|not enough memory|allocate memory|Storage size calculation")
 
 
-def visible(text: str) -> str:
-    r"""`text` with what is not printable escaped: ESC as \x1b, a bidirectional control as \u202e.
+def escape_unprintable(text: str) -> str:
+    r"""`text` with unprintable characters escaped: ESC as \x1b, a bidirectional control as \u202e.
 
-    Line ends and tabs stay, as in our own messages.
+    Line ends and tabs stay.
     """
     if text.isprintable():
         return text
     return "".join(
-        each if each.isprintable() or each in "\n\t\N{NO-BREAK SPACE}" else _escaped(each)
-        for each in text
+        character
+        if character.isprintable() or character in "\n\t\N{NO-BREAK SPACE}"
+        else character.encode("unicode_escape").decode()
+        for character in text
     )
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
-
-
 class SafeConsole(Console):
-    """A console on which no text of a file moves the cursor, recolours or turns around a line.
+    """A console on which no text of a file can move the cursor, recolour or reverse a line.
 
-    Names are shown as they are: no markup, no emoji codes. Only Rich itself sends control codes.
+    Names are printed as they are: no markup, no emoji codes. Only Rich itself sends control codes.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """See Console; escaped before the layout, so that columns have their right widths."""
-        return super().render_str(visible(text), **options)
+        """See Console; escaped before the layout, so that columns have the right widths."""
+        return super().render_str(escape_unprintable(text), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """See Console; the one gate that all output passes, whatever it was made of."""
+        """See Console; all output passes here, whatever it was made of."""
         for segment in super().render(renderable, options):
             text = segment.text
             if segment.control is None and not text.isprintable():
-                segment = Segment(visible(text), segment.style)
+                segment = Segment(escape_unprintable(text), segment.style)
             yield segment
 
 
@@ -68,9 +66,11 @@ out = SafeConsole()  # results
 err = SafeConsole(stderr=True)  # progress and errors
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with bad input, a failing disk and too little memory as exit code 2, and
-    Ctrl-C as 130; under --json a bug too is told in JSON, with exit code 1."""
+def with_exit_codes(command: Callable[..., None]) -> Callable[..., None]:
+    """`command`, exiting with 2 after an error that the user can correct and 130 after Ctrl-C.
+
+    Under --json every error, a bug too (exit code 1), is one JSON object.
+    """
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -78,12 +78,12 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **kwargs)
         except (typer.Exit, typer.Abort, BrokenPipeError):
-            raise  # whoever read the output has left: no error to tell
+            raise  # BrokenPipeError: the reader of the output has closed it
         except KeyboardInterrupt:
             err.print("interrupted", style="yellow")
             exit_with("interrupted", INTERRUPTED, json)
         except Exception as error:
-            message = explanation(error)
+            message = message_for_user(error)
             if message is not None:
                 print_error(message)
                 exit_with(message, BAD_INPUT, json)
@@ -95,12 +95,12 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def explanation(error: Exception) -> str | None:
-    """What to tell of an error the user can mend; None for a bug."""
+def message_for_user(error: Exception) -> str | None:
+    """Message for an error that the user can correct; None for a bug."""
     from entrain.utils.errors import InputError
 
     if isinstance(error, InputError):
-        folder = getattr(error, "folder", None)  # of a run that can be gone on with
+        folder = getattr(error, "folder", None)  # of a run that can be continued
         return str(error) if folder is None else f"{error}: {resume_command(folder)}"
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
@@ -114,7 +114,7 @@ def explanation(error: Exception) -> str | None:
 
 
 def resume_command(folder: Path) -> str:
-    """What to type to go on with the run in `folder`."""
+    """The command that continues the run in `folder`."""
     return f"entrain train --resume {shlex.quote(str(folder))}"
 
 
@@ -125,29 +125,45 @@ def print_error(message: str) -> None:
 
 
 def exit_with(message: str, code: int, json: bool) -> NoReturn:
-    """End the command; under --json its one object says why."""
+    """Exit; under --json print the error as one object."""
     if json:
         print_json({"error": message, "code": code})
     raise typer.Exit(code)
 
 
 def print_json(values: dict[str, Any]) -> None:
-    """One JSON object on standard output; what is not a finite number becomes null."""
+    """Print one JSON object on standard output; a non-finite number becomes null."""
     from entrain.utils.files import strict_json
 
     sys.stdout.write(strict_json(values) + "\n")
     sys.stdout.flush()
 
 
-def table(title: str, *columns: str) -> Table:
-    """An empty table: the first column text, the others numbers."""
-    made = Table(title=title, title_justify="left", title_style="bold")
+def print_line(text: str) -> None:
+    """Print a line of results, wrapped by the terminal alone, so that it can be copied."""
+    out.print(text, soft_wrap=True)
+
+
+def table(title: str, *columns: str, text: tuple[int, ...] = (0,)) -> Table:
+    """An empty table; the columns of these indices are `text`, the others numbers."""
+    result = Table(title=title, title_justify="left", title_style="bold")
     for index, column in enumerate(columns):
-        justify: Literal["left", "right"] = "left" if index == 0 else "right"
-        made.add_column(column, justify=justify, overflow="fold")
-    return made
+        justify: Literal["left", "right"] = "left" if index in text else "right"
+        result.add_column(column, justify=justify, overflow="fold")
+    return result
+
+
+def print_presets(title: str, key: str, titles: dict[str, str], json: bool) -> None:
+    """Print the names of presets with their titles."""
+    if json:
+        print_json({key: titles})
+        return
+    rows = table(title, "name", "description", text=(0, 1))
+    for row in titles.items():
+        rows.add_row(*row)
+    out.print(rows)
 
 
 def number(value: object, form: str = ".2f") -> str:
-    """A number for a table, a dash where there is none."""
+    """A number for a table; a dash for None and for a non-finite number."""
     return format(value, form) if isinstance(value, int | float) and math.isfinite(value) else "-"

@@ -1,14 +1,13 @@
-"""`entrain cost`: what one inference would cost as a chip."""
+"""`entrain cost`: time, energy and area of one inference on an oscillator chip."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from entrain.cli.console import out, print_json, table
-from entrain.cli.options import Json
+from entrain.cli.console import out, print_json, print_line, print_presets, table
+from entrain.cli.options import Figure, Json
 
 if TYPE_CHECKING:
     from entrain.cost import Cost, System, Technology
@@ -20,58 +19,56 @@ def command(
         str | None,
         typer.Argument(
             metavar="MODEL",
-            help="A model file, a run folder or a shipped model.",
+            help="Model file, run folder or name of a shipped model.",
             show_default="show the technology",
         ),
     ] = None,
     technology: Annotated[
         str | None,
-        typer.Option(help="A preset (--list) or a TOML file.", show_default="none"),
+        typer.Option(help="Technology preset (see --list) or TOML file.", show_default="none"),
     ] = None,
     inputs: Annotated[
-        str, typer.Option(help="Where the input weights are: digital (SRAM, MACs) or crossbar.")
+        str, typer.Option(help="Hardware of the input weights: digital (SRAM, MACs) or crossbar.")
     ] = "digital",
     seed: Annotated[int, typer.Option(help="Seed of the chip whose couplers are counted.")] = 0,
-    list_them: Annotated[
-        bool, typer.Option("--list", help="List the technologies that come with the package.")
+    list_presets: Annotated[
+        bool, typer.Option("--list", help="List the technology presets.")
     ] = False,
-    figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .pdf or .svg.")
-    ] = None,
+    figure: Figure = None,
     json: Json = False,
 ) -> None:
-    """Estimate time, energy, power and area of one inference of MODEL as an oscillator chip.
+    """Estimate time, energy, power and area of one inference of MODEL on an oscillator chip.
 
-    Beside it: an 8-bit MLP of as many parameters, and our own fixed-point core in an FPGA. Results
-    are ranges, low to high. Without MODEL the numbers of a technology are shown with their sources.
+    Compares it with an 8-bit MLP of as many parameters and a fixed-point core in an FPGA. Results
+    are ranges, low to high. Without MODEL, show the numbers of a technology with their sources.
 
-    Not modelled: where the image comes from; programming, calibration and standby; wires, control,
-    clocks and supplies; the area of couplers that are set to zero; the accuracy that more cycles
-    and bits buy. Digital parts are those of 45 nm. See docs/cost.md.
+    Not modelled: the source of the image; programming, calibration and standby; wires, control,
+    clocks and supplies; the area of couplers that are set to zero; the accuracy gained by more
+    cycles and bits. Digital parts are those of 45 nm. See docs/cost.md.
     """
-    from entrain.cost import cost_of, find_technology
-    from entrain.models.pretrained import find, load
+    from entrain.cli.loading import load_model
+    from entrain.cost import cost_of, find_technology, technologies
+    from entrain.plots.style import check_format
     from entrain.utils.errors import InputError, unknown_name
 
     if figure is not None:
-        from entrain.plots.chip_yield import check_format
-
         check_format(figure)
-    if list_them:
-        _list(json)
+    if list_presets:
+        titles = {preset.name: preset.title for preset in map(find_technology, technologies())}
+        print_presets("Technologies", "technologies", titles, json)
         return
     if technology is None:
         raise InputError("choose a technology with --technology (entrain cost --list lists them)")
-    found = find_technology(technology)
+    chosen = find_technology(technology)
     if model is None:
         if figure is not None:
             raise InputError("--figure draws the cost of a model; name a MODEL")
-        _show_technology(found, json)
+        _print_technology(chosen, json)
         return
     if inputs not in ("digital", "crossbar"):
         raise unknown_name("--inputs", inputs, ("digital", "crossbar"))
-    path = find(model)
-    cost = cost_of(load(path), found, inputs=cast("Inputs", inputs), seed=seed)
+    path, loaded = load_model(model)
+    cost = cost_of(loaded, chosen, inputs=cast("Inputs", inputs), seed=seed)
     result = {"model": str(path), **cost.to_json()}
     if figure is not None:
         from entrain.plots.cost import draw_cost
@@ -81,87 +78,66 @@ def command(
     if json:
         print_json(result)
     else:
-        _show(cost)
+        _print(cost)
 
 
-def _list(json: bool) -> None:
-    from entrain.cost import find_technology, technologies
-
-    files = [find_technology(each) for each in technologies()]
-    if json:
-        print_json({"technologies": {each.name: each.title for each in files}})
-        return
-    shown = table("Technologies", "name", "what it is")
-    shown.columns[1].justify = "left"
-    for each in files:
-        shown.add_row(each.name, each.title)
-    out.print(shown)
-
-
-def _show_technology(technology: Technology, json: bool) -> None:
+def _print_technology(technology: Technology, json: bool) -> None:
     from entrain.cost.technology import ENTRIES
 
     if json:
         quantities = {
-            place: each.range.to_json()
-            | {"unit": "SI", "given_in": each.unit, "source": each.source}
-            for place, each in technology.quantities.items()
+            name: quantity.range.to_json()
+            | {"unit": "SI", "given_in": quantity.unit, "source": quantity.source}
+            for name, quantity in technology.quantities.items()
         }
         print_json({"name": technology.name, "title": technology.title, "quantities": quantities})
         return
-    shown = table(technology.title, "number", "low to high (typical)", "source")
-    shown.columns[0].no_wrap = True
-    shown.columns[2].justify = "left"
-    for place, each in technology.quantities.items():
-        section, entry = place.split(".")
-        factor = ENTRIES[section][entry][each.unit]
-        numbers = (each.range.low, each.range.high, each.range.typical)
+    rows = table(technology.title, "number", "low to high (typical)", "source", text=(0, 2))
+    rows.columns[0].no_wrap = True
+    for name, quantity in technology.quantities.items():
+        section, entry = name.split(".")
+        factor = ENTRIES[section][entry][quantity.unit]
+        numbers = (quantity.range.low, quantity.range.high, quantity.range.typical)
         low, high, typical = (f"{number / factor:.4g}" for number in numbers)
         values = typical if low == high else f"{low} to {high} ({typical})"
-        shown.add_row(place, f"{values} {each.unit}", each.source)
-    out.print(shown)
+        rows.add_row(name, f"{values} {quantity.unit}", quantity.source)
+    out.print(rows)
 
 
-def _show(cost: Cost) -> None:
-    from entrain.cost import NOT_MODELLED
+def _print(cost: Cost) -> None:
+    from entrain.cost import MEASURES, NOT_MODELLED, text
 
+    _print_parts(cost.chip)
+    rows = table(
+        "one inference: typical (low to high)", "", *(system.title for system in cost.systems)
+    )
+    for name, unit in MEASURES.items():
+        values = [getattr(system, name) for system in cost.systems]
+        rows.add_row(name, *("-" if value is None else text(value, unit) for value in values))
+    out.print(rows)
     work = cost.workload
-    _show_parts(cost.chip)
-    _show_systems(cost)
-    out.print(
+    print_line(
         f"{work.oscillators} oscillators, {work.couplers:,} couplers of {work.coupling_bits:.2g} "
         f"bits, {work.weights:,} input weights of {work.weight_bits:.2g} bits "
-        f"({100 * work.weights / work.parameters:.0f} % of the parameters)",
-        soft_wrap=True,
+        f"({100 * work.weights / work.parameters:.0f} % of the parameters)"
     )
-    out.print(f"not modelled: {'; '.join(NOT_MODELLED)}", soft_wrap=True)
+    print_line(f"not modelled: {'; '.join(NOT_MODELLED)}")
 
 
-def _show_parts(system: System) -> None:
-    """Energies with their bounds, what is typical of the rest."""
+def _print_parts(system: System) -> None:
+    """Print each part: energy with its bounds, typical time and area."""
     from entrain.cost.ranges import si, text
 
-    shown = table(system.title, "part", "count", "energy", "share", "time", "area")
-    shown.columns[0].no_wrap = True
-    whole = system.energy.typical
+    rows = table(system.title, "part", "count", "energy", "share", "time", "area")
+    rows.columns[0].no_wrap = True
+    total = system.energy.typical
     for part in system.parts:
-        shown.add_row(
+        rows.add_row(
             part.name,
             f"{part.count:,}",
             text(part.energy, "J"),
-            f"{100 * part.energy.typical / whole if whole else 0.0:.1f} %",
+            f"{100 * part.energy.typical / total if total else 0.0:.1f} %",
             si(part.time.typical, "s") if part.time.high else "",
             "-" if part.area is None else si(part.area.typical, "m2"),
         )
-    out.print(shown)
-
-
-def _show_systems(cost: Cost) -> None:
-    from entrain.cost import MEASURES, text
-
-    titles = [system.title for system in cost.systems]
-    shown = table("one inference: typical (low to high)", "", *titles)
-    for name, unit in MEASURES.items():
-        values = [getattr(system, name) for system in cost.systems]
-        shown.add_row(name, *("-" if each is None else text(each, unit) for each in values))
-    out.print(shown)
+    out.print(rows)

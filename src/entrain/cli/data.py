@@ -1,4 +1,4 @@
-"""`entrain data`: which datasets there are, where they come from, and fetching one."""
+"""`entrain data`: the datasets, their sources, and the download of one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from entrain.cli.console import err, out, print_json, table
+from entrain.cli.console import err, out, print_json, print_line, table
 from entrain.cli.options import DataDir, Json
 
 
@@ -14,13 +14,13 @@ def command(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            metavar="DATASET", help="Fetch and verify this dataset.", show_default="list all"
+            metavar="DATASET", help="Download and verify this dataset.", show_default="list all"
         ),
     ] = None,
     data_dir: DataDir = None,
     json: Json = False,
 ) -> None:
-    """List the datasets, or fetch and verify one and show its splits and constants."""
+    """List the datasets, or download and verify one and show its splits and constants."""
     if dataset is None:
         _list(data_dir, json)
     else:
@@ -30,7 +30,7 @@ def command(
 def _list(data_dir: DataDir, json: bool) -> None:
     from entrain.data import DATASETS, SMALL, status
 
-    def where(name: str) -> dict[str, str | None]:
+    def sources(name: str) -> dict[str, str | None]:
         if name == "digits":
             return {"train": "scikit-learn", "t10k": "scikit-learn"}
         if name in SMALL:
@@ -38,25 +38,24 @@ def _list(data_dir: DataDir, json: bool) -> None:
             return {"train": source, "t10k": source}
         return status(name, data_dir)
 
-    rows = {name: where(name) for name in DATASETS}
+    rows = {name: sources(name) for name in DATASETS}
     if json:
         print_json({"datasets": rows})
         return
-    shown = table("datasets", "name", "training images", "test images")
-    places: dict[str, None] = {}
+    columns = ("name", "training images", "test images")
+    cells = table("Datasets", *columns, text=(0, 1, 2))
+    folders: dict[str, None] = {}
     for name, row in rows.items():
-        kinds = []
+        origins = []
         for source in (row["train"], row["t10k"]):
-            kind, _, folder = (source or f"not here yet: entrain data {name}").partition(" (")
-            kinds.append(kind)
+            origin, _, folder = (source or f"missing: entrain data {name}").partition(" (")
+            origins.append(origin)
             if folder:
-                places[f"{kind:<8} {folder.removesuffix(')')}"] = None
-        shown.add_row(name, *kinds)
-    for column in shown.columns:
-        column.justify = "left"
-    out.print(shown)
-    for place in places:  # whole, to be copied
-        out.print(place, soft_wrap=True)
+                folders[f"{origin:<8} {folder.removesuffix(')')}"] = None
+        cells.add_row(name, *origins)
+    out.print(cells)
+    for folder in folders:
+        print_line(folder)
 
 
 def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
@@ -67,7 +66,7 @@ def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
 
     if dataset not in DATASETS:
         raise unknown_name("dataset", dataset, DATASETS)
-    with err.status(f"fetching and verifying {dataset}"):
+    with err.status(f"downloading and verifying {dataset}"):
         data = load_dataset(dataset, data_dir)
         constants = data.preprocessing
     splits = {"train": data.train, "validation": data.validation, "test": data.test}
@@ -80,13 +79,13 @@ def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
     if json:
         print_json(result)
         return
-    shown = table(f"{data.name}: {len(data.class_names)} classes", "split", "images", "norm")
+    cells = table(f"{data.name}: {len(data.class_names)} classes", "split", "images", "norm")
     for name, split in splits.items():
         norm = constants.test_norm if name == "test" else constants.norm
-        shown.add_row(name, f"{len(split):,}", f"{norm:.3f}")
-    out.print(shown)
+        cells.add_row(name, f"{len(split):,}", f"{norm:.3f}")
+    out.print(cells)
     rows, columns = constants.image_shape
-    out.print(
+    print_line(
         f"{rows} x {columns} pixels from 0 to {constants.pixel_max:g}; "
         f"mean {constants.mean:.3f}, SD {constants.sd:.3f} of the training images"
     )

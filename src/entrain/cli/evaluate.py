@@ -1,23 +1,20 @@
-"""`entrain evaluate`: a model on a dataset's test images."""
+"""`entrain evaluate`: the accuracy of a model on test examples."""
 
 from __future__ import annotations
 
 import shlex
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import err, number, out, print_json, table
+from entrain.cli.console import err, number, out, print_json, print_line, table
 from entrain.cli.options import DataDir, Device, Json, ModelArgument, require
-from entrain.cli.own_data import IMAGE_SIZE, own_data, read
 
 if TYPE_CHECKING:
     from entrain.data import Split
     from entrain.hardware import Chip
     from entrain.models.model import Model
-    from entrain.training.run_folder import RunFolder
 
 
 def command(
@@ -26,30 +23,29 @@ def command(
         str | None,
         typer.Argument(
             metavar="DATASET",
-            help="A dataset, or your own data, as in entrain train.",
-            show_default="what the model was trained on",
+            help="A dataset or your own data, as in entrain train.",
+            show_default="the data that the model was trained on",
         ),
     ] = None,
     temperature: Annotated[float, typer.Option(help="Thermal noise kT during inference.")] = 0.0,
     replicates: Annotated[
-        int, typer.Option(help="Number of noisy trajectories for each image.")
+        int, typer.Option(help="Number of noisy trajectories for each example.")
     ] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 0,
     refine: Annotated[
-        int | None,
-        typer.Option(metavar="STEPS", help="Compare with this many Euler steps."),
+        int | None, typer.Option(metavar="STEPS", help="Compare with this number of Euler steps.")
     ] = None,
     chip: Annotated[
         int | None,
         typer.Option(
-            metavar="SEED", help="Measure the chip of this seed; entrain yield measures many."
+            metavar="SEED", help="Evaluate the chip of this seed; entrain yield evaluates many."
         ),
     ] = None,
     hardware: Annotated[
         str | None,
         typer.Option(
-            help="Kind of that chip: a preset or a TOML file.",
-            show_default="what the model was trained for",
+            help="Hardware of that chip: a preset or a TOML file.",
+            show_default="the hardware that the model was trained for",
         ),
     ] = None,
     label: Annotated[
@@ -63,32 +59,30 @@ def command(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Measure MODEL on test examples: top-1, top-2, teacher agreement, endpoint error.
+    """Evaluate MODEL on test examples: top-1, top-2, teacher agreement, endpoint error.
 
-    The test examples of a dataset are its official test images; those of your own data are the part
-    that training set aside. A run folder remembers your own data. With --temperature, the averaged
-    outputs of an ensemble and its single trajectories are measured. The network is the ideal one,
-    whatever hardware it was trained for, unless you give --chip. The device that a model was
-    calibrated on is measured beside it.
+    A dataset of the package has official test images; of your own data, training sets a test part
+    aside. A run folder stores where your own data are. With --temperature the averaged outputs of
+    an ensemble and its single trajectories are evaluated. Without --chip the network is ideal,
+    whatever hardware the model was trained for; a calibrated chip is evaluated beside it.
     """
-    from entrain import kernels
+    from entrain.cli.examples import read_test_examples
+    from entrain.cli.loading import hardware_for, load_model, prepared_device
     from entrain.models.on_chip import ModelOnChip
-    from entrain.models.pretrained import find, load
-    from entrain.utils.device import choose_device
     from entrain.utils.errors import positive_float, positive_int, seed_number
 
     require(partial(positive_float, zero=True), temperature=temperature)
     require(positive_int, replicates=replicates, refine=refine)
     require(seed_number, seed=seed, chip=chip)
-    _check_chip(chip, hardware, temperature, refine)
-    place = choose_device(device)
-    path = find(model)
-    loaded = load(path)
-    made = None if chip is None else _chip(path, loaded, chip, hardware)
-    given = {"label": label, "image_size": image_size}
-    name, split = test_examples(path, loaded, dataset, given, data_dir)
-    kernels.prepare(place, err.print)
-    loaded.network.to(place)
+    _check_chip_options(chip, hardware, temperature, refine)
+    path, loaded = load_model(model)
+    sampled = None
+    if chip is not None:
+        chip_hardware = hardware_for(path, loaded, hardware)
+        chip_hardware.check(loaded.network.hidden, loaded.network.outputs)
+        sampled = chip_hardware.sample(chip)
+    name, split = read_test_examples(path, data_dir, dataset, label, image_size)
+    loaded.network.to(prepared_device(device))
     result: dict[str, Any] = {
         "model": str(path),
         "protocol": loaded.protocol,
@@ -97,13 +91,14 @@ def command(
         "examples": len(split),
         "temperature": temperature,
     }
-    if made is None:
-        result |= _measure(loaded, split, temperature, replicates, seed)
-        if (one := loaded.hardware) is not None and one.is_one_chip:
-            result["on_device"] = ModelOnChip(loaded, one.sample(0), seed).evaluate(split)
+    if sampled is None:
+        result |= _evaluate(loaded, split, temperature, replicates, seed)
+        if (trained_for := loaded.hardware) is not None and trained_for.is_one_chip:
+            calibrated = ModelOnChip(loaded, trained_for.sample(0), seed)
+            result["on_device"] = calibrated.evaluate(split)
     else:
-        result |= {"chip": chip, "hardware": made.hardware.to_json(), "noise_seed": seed}
-        result |= ModelOnChip(loaded, made, seed).evaluate(split)
+        result |= {"chip": chip, "hardware": sampled.hardware.to_json(), "noise_seed": seed}
+        result |= ModelOnChip(loaded, sampled, seed).evaluate(split)
     if loaded.hardware is not None:
         result["trained_for"] = loaded.hardware.to_json()
     if refine is not None:
@@ -111,139 +106,45 @@ def command(
     if json:
         print_json(result)
     else:
-        _show(result)
-    _say_what_was_measured(model, loaded, made)
+        _print(result)
+    _report_mismatch(model, loaded, sampled)
 
 
-def test_examples(
-    path: Path,
-    model: Model,
-    dataset: str | None,
-    options: dict[str, Any],
-    data_dir: Path | None,
-) -> tuple[str, Split]:
-    """The name and the test examples of `dataset`, or of what the model was trained on."""
-    from entrain.data import DATASETS
-    from entrain.utils.errors import InputError
-
-    name, split = _test_examples(model, _run_of(path, model), dataset, options, data_dir)
-    if split.features.shape[1] != model.network.inputs:
-        pixels = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
-        raise InputError(
-            f"{name} has {pixels.format(split.features.shape[1])}, the model {path} takes "
-            f"{model.network.inputs} (it was trained on {model.dataset})"
-        )
-    return name, split
-
-
-def _run_of(path: Path, model: Model) -> RunFolder | None:
-    """The run that a model file lies in."""
-    from entrain.training.run_folder import RunFolder
-
-    if not (path.parent / "run.json").is_file():
-        return None
-    found = RunFolder.open(path.parent)
-    return found if found.recipe.dataset == model.dataset else None
-
-
-def _test_examples(
-    model: Model,
-    run: RunFolder | None,
-    dataset: str | None,
-    options: dict[str, Any],
-    data_dir: Path | None,
-) -> tuple[str, Split]:
-    """Test examples of `dataset`, or of the data that the run remembers."""
-    from entrain.data import DATASETS, load_test_split
-    from entrain.utils.errors import InputError
-
-    name, remembered = dataset or model.dataset, None if run is None else run.own
-    given = {option: value for option, value in options.items() if value is not None}
-    own: dict[str, Any] | None
-    if dataset is None and remembered is not None:
-        own = remembered | given
-        if not Path(own["path"]).exists():
-            raise InputError(
-                f"{own['path']}: the run was trained on it, and it is no longer there; name the "
-                "file or folder, entrain evaluate RUN DATA"
-            )
-    elif dataset is None and name not in DATASETS:
-        raise InputError(
-            f"the model was trained on data of your own ({name}): name the file or folder, "
-            "entrain evaluate MODEL DATA"
-        )
-    else:
-        own = own_data(name, options["label"], options["image_size"] or IMAGE_SIZE)
-        if own and remembered and own["path"] == remembered["path"]:
-            own = remembered | given
-    if own is None:
-        kept = None if run is None else run.settings["data_dir"]
-        return name, load_test_split(name, data_dir or (Path(kept) if kept else None))
-    data = read(name, data_dir, own)
-    if run is not None and dataset is None and not given and not run.has(data):
-        raise InputError(
-            f"{own['path']}: has changed since the run was trained on it, so that test examples "
-            "may have been trained on; name the data to evaluate it all the same, "
-            "entrain evaluate RUN DATA"
-        )
-    if data.class_names != model.class_names:
-        raise InputError(
-            f"{name} has the classes {', '.join(data.class_names)}; the model knows "
-            f"{', '.join(model.class_names)}"
-        )
-    return data.name, data.test
-
-
-def _check_chip(
+def _check_chip_options(
     chip: int | None, hardware: str | None, temperature: float, refine: int | None
 ) -> None:
-    """Refuse options that the other ones leave without a meaning."""
+    """Refuse options that have no effect with, or without, --chip."""
     from entrain.utils.errors import InputError
 
     if chip is None:
         if hardware is not None:
             raise InputError(
-                "--hardware is the kind of a chip: choose one with --chip SEED, or measure many "
-                "with entrain yield MODEL --hardware"
+                "--hardware needs a chip: choose one with --chip SEED, or evaluate many with "
+                "entrain yield MODEL --hardware"
             )
     elif temperature or refine is not None:
         option = "--temperature" if temperature else "--refine"
         raise InputError(f"{option} is for the ideal network; leave it out, or --chip")
 
 
-def _chip(path: Path, model: Model, seed: int, hardware: str | None) -> Chip:
-    """The chip of this seed, of the kind that is named or that the model was trained for."""
-    from entrain.hardware import find
-    from entrain.utils.errors import InputError
-
-    kind = model.hardware if hardware is None else find(hardware)
-    if kind is None:
-        raise InputError(
-            f"{path}: was not trained for a kind of chip; choose one with --hardware, such as "
-            "typical (entrain hardware lists them)"
-        )
-    kind.check(model.network.hidden, model.network.outputs)
-    return kind.sample(seed)
-
-
-def _say_what_was_measured(name: str, model: Model, chip: Chip | None) -> None:
-    """That the ideal network was measured of a model made for chips, or a foreign chip."""
+def _report_mismatch(name: str, model: Model, chip: Chip | None) -> None:
+    """Report if the model was trained for other hardware than it was evaluated on."""
     from entrain.models.on_chip import hardware_mismatch_message
 
     if chip is not None:
-        if (said := hardware_mismatch_message(model.hardware, chip.hardware)) is not None:
-            err.print(said)
+        if (message := hardware_mismatch_message(model.hardware, chip.hardware)) is not None:
+            err.print(message)
     elif model.hardware is not None and not (
         model.hardware.is_identity or model.hardware.is_one_chip
     ):
         err.print(
-            f"measured on the ideal network; the model was trained for "
+            f"evaluated on the ideal network; the model was trained for "
             f"{model.hardware.name or 'chips'}, see entrain yield {shlex.quote(name)}",
             soft_wrap=True,
         )
 
 
-def _measure(
+def _evaluate(
     model: Model, split: Split, temperature: float, replicates: int, seed: int
 ) -> dict[str, Any]:
     import torch
@@ -254,7 +155,7 @@ def _measure(
     if temperature == 0:
         return dict(model.evaluate(split))
     inputs = model.inputs(split.features)
-    with fraction_bar(f"{replicates} noisy trajectories of each image") as on_progress:
+    with fraction_bar(f"{replicates} noisy trajectories of each example") as on_progress:
         scores = noisy_scores(
             model.network,
             inputs,
@@ -264,8 +165,12 @@ def _measure(
             on_progress=on_progress,
         )
     targets = None if model.teacher is None else model.teacher.targets(inputs)
-    found = stochastic(scores, torch.from_numpy(split.labels).to(inputs.device), targets)
-    return {**found["ensemble"], "single": found["single"], "replicates": replicates, "seed": seed}
+    metrics = stochastic(scores, torch.from_numpy(split.labels).to(inputs.device), targets)
+    return metrics["ensemble"] | {
+        "single": metrics["single"],
+        "replicates": replicates,
+        "seed": seed,
+    }
 
 
 def _refinement(model: Model, split: Split, steps: int) -> dict[str, Any]:
@@ -277,48 +182,44 @@ def _refinement(model: Model, split: Split, steps: int) -> dict[str, Any]:
 
     inputs = model.inputs(split.features)
     labels = torch.from_numpy(split.labels).to(inputs.device)
-    grids = (model.network.dynamics.steps, steps)
-    return asdict(refine(model.network, inputs, labels, grids))
+    return asdict(refine(model.network, inputs, labels, (model.network.dynamics.steps, steps)))
 
 
-def _show(result: dict[str, Any]) -> None:
+def _print(result: dict[str, Any]) -> None:
     noise = f", kT = {result['temperature']:g}" if result["temperature"] else ""
-    shown = table(
+    rows = table(
         f"{result['protocol']} on {result['dataset']}, {result['examples']:,} test examples{noise}",
-        "",
-        "top-1 %",
-        "top-2 %",
-        "agreement %",
-        "endpoint RMSE",
-        "correlation",
+        *("", "top-1 %", "top-2 %", "agreement %", "endpoint RMSE", "correlation"),
     )
+    for name, metrics in _metrics_by_name(result).items():
+        rows.add_row(
+            name,
+            number(metrics["top1"]),
+            number(metrics["top2"]),
+            number(metrics.get("agreement")),
+            number(metrics.get("endpoint_rmse"), ".4f"),
+            number(metrics.get("endpoint_correlation"), ".4f"),
+        )
+    out.print(rows)
+    if "refinement" in result:
+        fine = result["refinement"]
+        print_line(
+            f"K = {fine['steps'][0]} -> {fine['steps'][1]}: "
+            f"top-1 {fine['top1'][0]:.2f} -> {fine['top1'][1]:.2f} %, "
+            f"{fine['disagreement']:.3f} % of predictions change, outputs by "
+            f"{fine['rms_output_change']:.2e} RMS and {fine['largest_output_change']:.2e} at "
+            f"most; largest phase increment {fine['largest_phase_increment'][0]:.3f} -> "
+            f"{fine['largest_phase_increment'][1]:.3f}"
+        )
+
+
+def _metrics_by_name(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
     if "chip" in result:
-        kind = result["hardware"].get("name")
-        rows = {f"chip {result['chip']}{f' of {kind}' if kind else ''}": result}
-    else:
-        rows = {"deterministic": result}
+        hardware = result["hardware"].get("name")
+        return {f"chip {result['chip']}{f' of {hardware}' if hardware else ''}": result}
+    if "on_device" in result:
+        return {"ideal network": result, "calibrated chip": result["on_device"]}
     if "single" in result:
         count = result["replicates"]
-        rows = {f"mean of {count} single": result["single"], f"ensemble of {count}": result}
-    if "on_device" in result:
-        rows = {"ideal network": result, "its device": result["on_device"]}
-    for name, row in rows.items():
-        shown.add_row(
-            name,
-            number(row["top1"]),
-            number(row["top2"]),
-            number(row.get("agreement")),
-            number(row.get("endpoint_rmse"), ".4f"),
-            number(row.get("endpoint_correlation"), ".4f"),
-        )
-    out.print(shown)
-    if "refinement" in result:
-        found = result["refinement"]
-        coarse, fine = found["steps"]
-        out.print(
-            f"K = {coarse} -> {fine}: top-1 {found['top1'][0]:.2f} -> {found['top1'][1]:.2f} %, "
-            f"{found['disagreement']:.3f} % of predictions change, outputs by "
-            f"{found['rms_output_change']:.2e} RMS and {found['largest_output_change']:.2e} at "
-            f"most; largest phase increment {found['largest_phase_increment'][0]:.3f} -> "
-            f"{found['largest_phase_increment'][1]:.3f}"
-        )
+        return {f"mean of {count} single": result["single"], f"ensemble of {count}": result}
+    return {"deterministic": result}

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from entrain.cli.console import out, print_json
-from entrain.cli.options import DataDir, Json, ModelArgument, is_given, with_option_names
+from entrain.cli.console import print_json, print_line
+from entrain.cli.options import (
+    DataDir,
+    Json,
+    ModelArgument,
+    is_given,
+    option_name,
+    with_option_names,
+)
 
 if TYPE_CHECKING:
-    from entrain.export.folder import Target
-    from entrain.export.spice import Level, Oscillator
-    from entrain.hardware import Chip
+    from entrain.export.targets import Level, Oscillator, Target
     from entrain.models.model import Model
 
-_OPTIONS = ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "oscillator", "seed")
-
-
-_ONLY = {
-    "spice": ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "oscillator"),
+_SPICE = ("level", "frequency", "cycles", "capacitance", "amplitude_rate", "oscillator")
+_OPTIONS_OF = {
+    "spice": (*_SPICE, "spread"),
     "verilog": ("phase", "coupling", "sine", "address", "lanes"),
 }
 
@@ -32,37 +35,45 @@ def command(
     to: Annotated[str, typer.Option(help="spice, verilog, onnx, or plain (JSON and NumPy).")],
     out_dir: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="A new folder.", show_default="MODEL-TO"),
+        typer.Option("--out", metavar="DIR", help="New folder.", show_default="MODEL-TO"),
     ] = None,
     images: Annotated[
-        int, typer.Option(help="Test images whose fields go with it, the first ones.")
+        int, typer.Option(help="Number of test examples that are exported as test vectors.")
     ] = 10,
     level: Annotated[
-        str, typer.Option(help="SPICE: phase (the equations) or lc (oscillators).")
+        str, typer.Option(help="SPICE: phase (the equations) or lc (LC oscillators).")
     ] = "phase",
-    frequency: Annotated[float, typer.Option(help="SPICE: of the oscillators, hertz.")] = 1e9,
-    cycles: Annotated[float, typer.Option(help="SPICE: cycles until the phases are read.")] = 100.0,
-    capacitance: Annotated[float, typer.Option(help="SPICE: of an oscillator, farads.")] = 1e-12,
+    frequency: Annotated[
+        float, typer.Option(help="SPICE, lc: frequency of the oscillators in Hz.")
+    ] = 1e9,
+    cycles: Annotated[
+        float, typer.Option(help="SPICE, lc: cycles of the oscillators until the readout.")
+    ] = 100.0,
+    capacitance: Annotated[
+        float, typer.Option(help="SPICE, lc: capacitance of an oscillator in farads.")
+    ] = 1e-12,
     amplitude_rate: Annotated[
         float | None,
         typer.Option(
-            help="SPICE: how fast amplitudes recover, in units of the network's time.",
+            help="SPICE, lc: rate at which amplitudes recover, per unit of the network's time.",
             show_default="4 sqrt(cycles) / t_f",
         ),
     ] = None,
     oscillator: Annotated[
         str,
-        typer.Option(help="SPICE, lc: levelled (amplitude control, limited couplings), or cubic."),
+        typer.Option(help="SPICE, lc: levelled (amplitude control, limited couplings) or cubic."),
     ] = "levelled",
     phase: Annotated[int, typer.Option(help="Verilog: bits of a phase.")] = 16,
     coupling: Annotated[int, typer.Option(help="Verilog: bits of a coupling.")] = 10,
     sine: Annotated[int, typer.Option(help="Verilog: bits of a sine.")] = 12,
-    address: Annotated[int, typer.Option(help="Verilog: bits that address the sine table.")] = 10,
+    address: Annotated[
+        int, typer.Option(help="Verilog: bits of an address of the sine table.")
+    ] = 10,
     lanes: Annotated[int, typer.Option(help="Verilog: couplings multiplied in one cycle.")] = 4,
     hardware: Annotated[
         str | None,
         typer.Option(
-            help="Export what a chip of this kind makes of it: a preset or a TOML file.",
+            help="Export the network of a chip: hardware preset or TOML file.",
             show_default="the ideal network",
         ),
     ] = None,
@@ -70,35 +81,39 @@ def command(
         str | None,
         typer.Option(
             metavar="HARDWARE",
-            help="SPICE, lc: components with the tolerances of a preset or a TOML file.",
-            show_default="as designed",
+            help="SPICE, lc: component tolerances of a preset or a TOML file.",
+            show_default="nominal values",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the chip that either of both draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the chip of --hardware or --spread.")] = 0,
     data_dir: DataDir = None,
     json: Json = False,
 ) -> None:
-    """Write MODEL as a circuit that a simulator runs: a SPICE netlist, or a core in Verilog.
+    """Export MODEL as a circuit: a SPICE netlist or a Verilog core; or as ONNX or plain arrays.
 
-    Input weights stay outside: a circuit gets the field of every oscillator, and those of some test
-    images go with it. entrain verify runs the circuit on them and compares.
+    Input weights stay outside a circuit: it receives the field of every oscillator, and the fields
+    of some test examples are exported with it. entrain verify simulates the circuit on them and
+    compares it with Python.
     """
-    from entrain.cli.evaluate import test_examples
+    from entrain.cli.examples import read_test_examples
+    from entrain.cli.loading import load_model
     from entrain.export import Onnx, Plain, Spice, WordLengths, design_of, write_export
     from entrain.export.components import components_of
-    from entrain.export.design import MOST_IMAGES
-    from entrain.models.pretrained import find, load
-    from entrain.utils.errors import InputError, positive_int, unknown_name
+    from entrain.export.design import MAX_IMAGES
+    from entrain.export.targets import target_to_json
+    from entrain.hardware import find
+    from entrain.utils.errors import positive_int, unknown_name
 
-    positive_int("--images", images, most=MOST_IMAGES)
-    _refuse_of_others(context, to)
+    positive_int("--images", images, most=MAX_IMAGES)
+    _refuse_options_of_others(context, to)
     target: Target
-    with with_option_names(*_OPTIONS):
+    with with_option_names(*_SPICE, "seed"):
         if to == "spice":
-            chosen = cast("Level", level)  # which is checked there
-            kind = cast("Oscillator", oscillator)
-            made = (chosen, frequency, cycles, capacitance, amplitude_rate)
-            target = Spice(*made, oscillator=kind)
+            target = Spice(
+                cast("Level", level),  # Spice checks it
+                *(frequency, cycles, capacitance, amplitude_rate),
+                oscillator=cast("Oscillator", oscillator),
+            )
             if spread is not None:
                 target = replace(target, spread=components_of(spread), seed=seed)
         elif to == "verilog":
@@ -109,16 +124,19 @@ def command(
             target = Onnx()
         else:
             raise unknown_name("--to", to, ("spice", "verilog", "onnx", "plain"))
-        if spread is not None and to != "spice":
-            raise InputError(f"--spread is for the components of a netlist, got --to {to}")
-    path = find(model)
-    loaded = load(path)
-    chip = _chip(hardware, seed)
-    _, split = test_examples(path, loaded, None, {"label": None, "image_size": None}, data_dir)
+    path, loaded = load_model(model)
+    chip = None if hardware is None else find(hardware).sample(seed)
+    _, split = read_test_examples(path, data_dir)
     count = min(images, len(split))
     name = path.stem if path.stem != "model" else path.parent.name
-    some = split.features[:count], split.labels[:count]
-    design = design_of(loaded, *some, name=name, chip=chip, with_front=to == "onnx")
+    design = design_of(
+        loaded,
+        split.features[:count],
+        split.labels[:count],
+        name=name,
+        chip=chip,
+        with_input_stage=to == "onnx",
+    )
     folder = out_dir or Path(f"{name}-{to}" + (f"-{level}" if to == "spice" else ""))
     files = write_export(folder, design, target)
     if json:
@@ -128,35 +146,26 @@ def command(
                 "files": files,
                 "images": count,
                 "oscillators": design.oscillators,
-                "target": target.to_json(),
+                "target": target_to_json(target),
                 "hardware": None if chip is None else chip.hardware.to_json(),
             }
         )
         return
-    out.print(f"{len(files)} files in {folder}: {_words(loaded, target)}", soft_wrap=True)
-    out.print(
-        f"entrain verify {folder}  runs it on {count} test images and compares", soft_wrap=True
-    )
+    print_line(f"{len(files)} files in {folder}: {_description(loaded, target)}")
+    print_line(f"simulate it on {count} test examples: entrain verify {folder}")
 
 
-def _refuse_of_others(context: typer.Context, to: str) -> None:
-    """An option of another target would be ignored: it is refused."""
+def _refuse_options_of_others(context: typer.Context, to: str) -> None:
+    """Refuse options of other targets, which would have no effect."""
     from entrain.utils.errors import InputError
 
-    for target, names in _ONLY.items():
+    for target, names in _OPTIONS_OF.items():
         for name in names if target != to else ():
             if is_given(context, name):
-                option = "--" + name.replace("_", "-")
-                raise InputError(f"{option} is for --to {target}, got --to {to}")
+                raise InputError(f"{option_name(name)} is for --to {target}, got --to {to}")
 
 
-def _chip(hardware: str | None, seed: int) -> Chip | None:
-    from entrain.hardware import find
-
-    return None if hardware is None else find(hardware).sample(seed)
-
-
-def _words(model: Model, target: Target) -> str:
+def _description(model: Model, target: Target) -> str:
     from entrain.export import Onnx, Plain, Spice
 
     n, couplers = model.network.oscillators, model.network.couplers

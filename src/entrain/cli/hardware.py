@@ -1,4 +1,4 @@
-"""`entrain hardware`: kinds of chips, and where their numbers come from."""
+"""`entrain hardware`: hardware presets, with the source of every number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import out, print_json, table
+from entrain.cli.console import out, print_json, print_presets, table
 from entrain.cli.options import Json
 
 if TYPE_CHECKING:
@@ -17,67 +17,58 @@ if TYPE_CHECKING:
 def command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="A preset or a TOML file.", show_default="list all"),
+        typer.Argument(metavar="NAME", help="Preset or TOML file.", show_default="list all"),
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the kinds of chips that come with the package, or show one with the unit and the source
-    of every number.
+    """List the hardware presets, or show one with the unit and the source of every number.
 
-    Use the names with entrain train --hardware and entrain yield --hardware.
+    Hardware describes imperfect chips; use it with entrain train, evaluate, yield and export.
     """
     from entrain.hardware import describe, presets
 
     if name is not None:
-        _show(describe(name), json)
+        _print(describe(name), json)
         return
-    files = [describe(each) for each in presets()]
-    if json:
-        print_json({"hardware": {each.name: each.title for each in files}})
-        return
-    shown = table("Kinds of chips", "name", "what it is")
-    shown.columns[1].justify = "left"
-    for each in files:
-        shown.add_row(each.name, each.title)
-    out.print(shown)
+    titles = {preset.name: preset.title for preset in map(describe, presets())}
+    print_presets("Hardware presets", "hardware", titles, json)
 
 
-def _show(chip: ChipFile, json: bool) -> None:
+def _print(file: ChipFile, json: bool) -> None:
     if json:
         print_json(
             {
-                "name": chip.name,
-                "title": chip.title,
-                "hardware": chip.hardware.to_json(),
-                "units": chip.units,
-                "sources": chip.sources,
-                "facts": chip.facts,
-                "components": None if chip.components is None else asdict(chip.components),
+                "name": file.name,
+                "title": file.title,
+                "hardware": file.hardware.to_json(),
+                "units": file.units,
+                "sources": file.sources,
+                "facts": file.facts,
+                "components": None if file.components is None else asdict(file.components),
             }
         )
         return
-    shown = table(chip.title, "effect", "value", "source")
-    shown.columns[2].justify = "left"
-    if chip.hardware.oscillators is not None:
-        source = chip.sources.get("chip.oscillators", "")
-        shown.add_row("oscillators", str(chip.hardware.oscillators), source)
-    for place, unit in chip.units.items():
-        with_range = place.endswith(".rule") and place.replace(".rule", ".range") in chip.units
-        if not place.startswith("chip.") and not with_range:
-            shown.add_row(place, _value(chip, place, unit), chip.sources[place])
-    for name, fact in chip.facts.items():
-        shown.add_row(name, fact, "")
-    out.print(shown)
+    rows = table(file.title, "effect", "value", "source", text=(0, 2))
+    if file.hardware.oscillators is not None:
+        source = file.sources.get("chip.oscillators", "")
+        rows.add_row("oscillators", str(file.hardware.oscillators), source)
+    for entry, unit in file.units.items():
+        with_range = entry.endswith(".rule") and entry.replace(".rule", ".range") in file.units
+        if not entry.startswith("chip.") and not with_range:
+            rows.add_row(entry, _value(file, entry, unit), file.sources[entry])
+    for name, fact in file.facts.items():
+        rows.add_row(name, fact, "")
+    out.print(rows)
 
 
-def _value(chip: ChipFile, place: str, unit: str) -> str:
-    """What an entry is, in its unit; shares in percent, ranges with the rule they go by."""
+def _value(file: ChipFile, name: str, unit: str) -> str:
+    """An entry in its unit; shares in percent, ranges with their rule."""
     from entrain.hardware.files import is_share
 
-    effect, entry = place.split(".")
-    values: Any = chip.components if effect == "components" else getattr(chip.hardware, effect)
+    effect, entry = name.split(".")
+    values: Any = file.components if effect == "components" else getattr(file.hardware, effect)
     value = getattr(values, entry)
-    if is_share(place) and isinstance(value, int | float):
+    if is_share(name) and isinstance(value, int | float):
         return f"{100.0 * value:g} %"
     if entry == "range":
         return f"{value:g} {_RULES[values.rule]}".rstrip()
@@ -93,10 +84,10 @@ _RULES = {
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, tuple) and any(isinstance(each, tuple) for each in value):
+    if isinstance(value, tuple) and any(isinstance(entry, tuple) for entry in value):
         return f"{len(value)} couplers"
     if isinstance(value, tuple) and len(value) > 5:
         return f"{len(value)} from {value[0]:g} to {value[-1]:g}"
     if isinstance(value, tuple):
-        return ", ".join(f"{each:g}" for each in value)
+        return ", ".join(f"{number:g}" for number in value)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""`entrain play`: watch a network decide in the browser, on a drawing or a row of numbers."""
+"""`entrain play`: a network simulated in the browser, on a drawing or on features."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrain.cli.console import err, out, print_json
+from entrain.cli.console import err, out, print_json, print_line
 from entrain.cli.options import Json
 
 if TYPE_CHECKING:
@@ -20,28 +20,27 @@ def command(
         str | None,
         typer.Argument(
             metavar="MODEL",
-            help="A model file, a run folder or a shipped model, which the page opens first.",
+            help="Model file, run folder or name of a shipped model that the page opens first.",
             show_default="mnist-74",
         ),
     ] = None,
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0: any free port.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     target: Annotated[
         Path | None,
         typer.Option(
             "--export",
             metavar="DIR|FILE.html",
-            help="Write the page instead: into a folder for a static host, or as one file that a "
-            "browser opens from the disk.",
+            help="Write the page instead: to a folder for a static host, or to one file that a "
+            "browser opens from disk.",
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Serve the playground to this machine until Ctrl-C, or write it to a folder or a file.
+    """Serve the playground on this machine until Ctrl-C, or write it to a folder or a file.
 
-    It plays any model of up to 512 oscillators. A model of pictures gets a pad of their shape, a
-    model of features a slider for each. The simulation runs in the browser; the page requests
-    nothing from other hosts.
+    It simulates models of up to 512 oscillators in the browser. A model of pictures has a pad to
+    draw on, a model of features a slider for each. The page sends no requests to other hosts.
     """
     from entrain.playground import page_files
     from entrain.utils.errors import InputError
@@ -60,19 +59,19 @@ def _export(target: Path, model: str | None, json: bool) -> None:
 
     if target.suffix.lower() in SUFFIXES and not target.is_dir():
         size = export_file(target, model).stat().st_size
-        if json:
-            print_json({"file": str(target), "bytes": size})
-        else:
-            text = f"{target} ({size / 1e6:.1f} MB): open it in a browser, no server is needed"
-            out.print(text, soft_wrap=True, markup=False)
-        return
-    written = export(target, model)
-    size = sum(path.stat().st_size for path in written)
-    if json:
-        print_json({"folder": str(target), "files": len(written), "bytes": size})
+        result: dict[str, object] = {"file": str(target), "bytes": size}
+        text = f"{target} ({size / 1e6:.1f} MB): open it in a browser, no server is needed"
     else:
-        text = f"{len(written)} files ({size / 1e6:.1f} MB) in {target}: put them on any"
-        out.print(f"{text} static host", soft_wrap=True, markup=False)
+        written = export(target, model)
+        size = sum(path.stat().st_size for path in written)
+        result = {"folder": str(target), "files": len(written), "bytes": size}
+        text = (
+            f"{len(written)} files ({size / 1e6:.1f} MB) in {target}: copy them to any static host"
+        )
+    if json:
+        print_json(result)
+    else:
+        print_line(text)
 
 
 def _serve(files: Mapping[str, Content], port: int, browser: bool, json: bool) -> None:
@@ -87,7 +86,7 @@ def _serve(files: Mapping[str, Content], port: int, browser: bool, json: bool) -
         server = PageServer(files, port)
     except OSError as error:
         raise InputError(
-            f"port {port} cannot be taken ({error.strerror}); choose another --port, or none"
+            f"port {port} cannot be opened ({error.strerror}); choose another --port, or none"
         ) from error
 
     def stop(*_: object) -> None:
@@ -99,8 +98,8 @@ def _serve(files: Mapping[str, Content], port: int, browser: bool, json: bool) -
             print_json({"url": server.url})
         else:
             out.print(server.url)
-            err.print("Ctrl-C stops it")
-        if browser:  # beside the server: a browser in the foreground is waited for
+            err.print("stop with Ctrl-C")
+        if browser:  # in a thread: a browser in the foreground blocks
             threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         try:
             server.serve_forever(poll_interval=0.1)

@@ -1,4 +1,4 @@
-"""What `entrain predict` is given: pictures, folders, tables and standard input, item by item."""
+"""Inputs of `entrain predict`: pictures, folders, tables and standard input, as a list of items."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ STDIN = "-"
 
 @dataclass
 class Item:
-    """One thing to classify: a picture, or a row (from 1) of a table."""
+    """An input to classify: a picture, or a row (from 1) of a table."""
 
     source: str
     row: int | None = None
     content: bytes | None = None  # of a picture on standard input
     values: np.ndarray | None = None
     error: str | None = None
-    given: str | None = None  # the label it came with
-    answer: tuple[Tensor, str | None, Tensor] | None = None  # scores, why unsure, probabilities
+    given: str | None = None  # label of its row
+    answer: tuple[Tensor, str | None, Tensor] | None = None  # scores, reject reason, p
 
     def read(self, model: Model, polarity: str) -> None:
-        """A picture's pixels, or the error that says why there are none."""
+        """Read the pixels of a picture, or set `error`."""
         constants = model.preprocessing
         if self.values is not None or self.error is not None:
             return
         assert isinstance(constants, Preprocessing)
-        shape, most = constants.image_shape, 1.0  # fractions, on whatever scale it was trained
+        shape, most = constants.image_shape, 1.0  # fractions, whatever scale it was trained on
         try:
             if self.content is None:
                 pixels = read_picture(Path(self.source), shape, most, polarity)
@@ -57,7 +57,7 @@ class Item:
 
 
 def items_of(source: str, model: Model) -> list[Item]:
-    """What a source holds; pictures are read later, one at a time."""
+    """The items of a source; pictures are read later, one at a time."""
     images = isinstance(model.preprocessing, Preprocessing)
     path = Path(source)
     try:
@@ -84,8 +84,8 @@ def items_of(source: str, model: Model) -> list[Item]:
             return [Item(source)]
     except InputError as error:
         message = str(error)
-        named = message if message.startswith(source) else f"{source}: {message}"
-        return [Item(source, error=named)]
+        prefix = "" if message.startswith(source) else f"{source}: "
+        return [Item(source, error=prefix + message)]
     except OSError as error:
         return [Item(source, error=f"{source}: {error.strerror or error}")]
     return [_item(source, number, row) for number, row in enumerate(rows, 1)]
@@ -98,7 +98,7 @@ def _item(source: str, number: int, row: Row) -> Item:
 
 
 def _text(content: bytes) -> str | None:
-    """Standard input as text, if it is some."""
+    """Standard input as text; None if it is not text."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeError:
@@ -107,14 +107,14 @@ def _text(content: bytes) -> str | None:
 
 
 def _pictures(folder: Path) -> list[Path]:
-    """The pictures in a folder and in those below, sorted; what is hidden is left out."""
-    found = sorted(
+    """All pictures below a folder, sorted; hidden files and folders are left out."""
+    pictures = sorted(
         file
         for file in folder.rglob("*")
         if file.suffix.lower() in SUFFIXES
         and file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(folder).parts)
     )
-    if not found:
+    if not pictures:
         raise InputError(f"a folder without pictures; expected {', '.join(SUFFIXES)} files in it")
-    return found
+    return pictures

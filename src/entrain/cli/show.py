@@ -1,4 +1,4 @@
-"""`entrain show`: what is in a model."""
+"""`entrain show`: the sizes, dynamics and training of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from entrain.data import FeatureScaling, Preprocessing
     from entrain.hardware import Hardware
 
-# Metrics of a model's selected epoch, as far as its protocol has them: name, title, form, unit.
+# Validation metrics of the selected epoch: name, title, format, unit.
 VALIDATION = (
     ("top1", "top-1", ".2f", " %"),
     ("agreement", "agreement", ".2f", " %"),
@@ -34,8 +34,8 @@ def command(
     """Describe MODEL: sizes, dynamics, preprocessing, training, validation metrics, hardware."""
     from dataclasses import asdict
 
+    from entrain.cli.loading import load_model
     from entrain.models.pretrained import card as model_card
-    from entrain.models.pretrained import find, load
     from entrain.physics import TERMS
 
     if card:
@@ -49,8 +49,7 @@ def command(
             )
         return
 
-    path = find(model)
-    loaded = load(path)
+    path, loaded = load_model(model)
     network, details = loaded.network, loaded.details
     couplings, weights = network.couplings.detach(), network.input_weights.detach()
     result: dict[str, Any] = {
@@ -82,13 +81,13 @@ def command(
     terms = [name.replace("_", " ") for name in result["terms"]]
     validation = details.get("validation")
     validation = validation if isinstance(validation, dict) else {}
-    used = result["couplers_used"]
-    used = f" ({used:,} in use)" if used < network.couplers else ""
+    used = loaded.couplers_used
+    in_use = f" ({used:,} in use)" if used < network.couplers else ""
     rows = {
         "file": f"{path} ({result['bytes'] / 1000:.0f} kB)",
         "task": f"{loaded.dataset}: {', '.join(loaded.class_names)}",
         "oscillators": f"{network.oscillators} ({network.hidden} hidden, {network.outputs} output)",
-        "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers{used}",
+        "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers{in_use}",
         "largest": f"coupling {result['largest_coupling']:.3g}, "
         f"input weight {result['largest_input_weight']:.3g}",
         "terms": ", ".join(terms) or "none",
@@ -108,28 +107,30 @@ def command(
     if loaded.hardware is not None:
         if not loaded.hardware.is_identity:
             rows["validation"] += " (on chips)"
-        rows["made for"] = _hardware(loaded.hardware)
-    shown = Table(show_header=False, box=None)
-    shown.add_column(style="bold")
-    shown.add_column()
-    for name, value in rows.items():
-        shown.add_row(name, value)
-    out.print(shown)
+        rows["trained for"] = _hardware(loaded.hardware)
+    cells = Table(show_header=False, box=None)
+    cells.add_column(style="bold")
+    cells.add_column()
+    for row in rows.items():
+        cells.add_row(*row)
+    out.print(cells)
 
 
-def _hardware(kind: Hardware) -> str:
-    """The name of a kind of chip, and its effects."""
-    effects = ", ".join(name.replace("_", " ") for name, _ in kind.effects) or "ideal chips"
-    return f"{kind.name}: {effects}" if kind.name else effects
+def _hardware(hardware: Hardware) -> str:
+    """Name and effects of hardware."""
+    effects = ", ".join(name.replace("_", " ") for name, _ in hardware.effects) or "ideal chips"
+    return f"{hardware.name}: {effects}" if hardware.name else effects
 
 
-def _inputs(p: Preprocessing | FeatureScaling) -> str:
+def _inputs(scaling: Preprocessing | FeatureScaling) -> str:
     from entrain.data import Preprocessing
 
-    if not isinstance(p, Preprocessing):
-        return f"{p.inputs} features, each standardised, times {p.factor:.3g}"
-    return (
-        f"{p.image_shape[0]} x {p.image_shape[1]} pixels, 0 to {p.pixel_max:g}; mean "
-        f"{p.mean:.3f}, SD {p.sd:.3f}, norm {p.norm:.3f}"
-        + (f" (unseen {p.test_norm:.3f})" if p.test_norm != p.norm else "")
+    if not isinstance(scaling, Preprocessing):
+        return f"{scaling.inputs} features, each standardised, times {scaling.factor:.3g}"
+    rows, columns = scaling.image_shape
+    text = (
+        f"{rows} x {columns} pixels, 0 to {scaling.pixel_max:g}; mean {scaling.mean:.3f}, "
+        f"SD {scaling.sd:.3f}, norm {scaling.norm:.3f}"
     )
+    unseen = f" (unseen {scaling.test_norm:.3f})" if scaling.test_norm != scaling.norm else ""
+    return text + unseen

@@ -1,4 +1,4 @@
-"""`entrain traces`: experiments that show a device's numbers, and what a simulated chip answers."""
+"""`entrain traces`: experiments for calibrating a chip, and their simulation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrain.cli.console import err, out, print_json
-from entrain.cli.options import Json, ModelArgument, is_given, with_option_names
+from entrain.cli.console import err, print_json, print_line
+from entrain.cli.options import Json, ModelArgument, is_given, require_new, with_option_names
 
 if TYPE_CHECKING:
     from entrain.hardware import Hardware
@@ -21,27 +21,28 @@ def command(
     out_file: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="New .npz or .safetensors file.")
     ] = Path("traces.npz"),
-    runs: Annotated[int, typer.Option(help="Number of runs, each with other fields.")] = 200,
+    runs: Annotated[int, typer.Option(help="Number of runs, each with its own fields.")] = 200,
     times: Annotated[
         int, typer.Option(help="Number of readings of a run, at equal intervals.")
     ] = 20,
     hardware: Annotated[
         str | None,
         typer.Option(
-            help="Also simulate a chip of this kind: a preset or a TOML file.",
-            show_default="the plan alone, for a device on the bench",
+            help="Simulate the readings of a chip: hardware preset or TOML file.",
+            show_default="the plan alone, for a chip on the bench",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of that chip.")] = 0,
-    noise: Annotated[float, typer.Option(help="Standard deviation of its readings, rad.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="Seed of the simulated chip.")] = 0,
+    noise: Annotated[float, typer.Option(help="Standard deviation of its readings in rad.")] = 0.0,
     field_seed: Annotated[int, typer.Option(help="Seed of the fields and of the noise.")] = 0,
     json: Json = False,
 ) -> None:
-    """Plan experiments that show what a device makes of MODEL, for entrain calibrate.
+    """Plan the measurement of a chip that was programmed with MODEL, for entrain calibrate.
 
-    The file holds the fields to program (runs x oscillators) and the times to read at, in the unit
-    of the network's time. Add the phases that you read, in rad, as the array phases (times x runs x
-    oscillators), NaN where there is none. With --hardware a simulated chip adds them.
+    The file contains the fields to program (runs x oscillators) and the times of the readings, in
+    the unit of the network's time. Add the phases that you read, in rad, as the array phases (times
+    x runs x oscillators), NaN where one is missing. With --hardware they are those of a simulated
+    chip.
     """
     from entrain.calibration import plan, simulated
     from entrain.hardware import find
@@ -50,53 +51,52 @@ def command(
 
     for name in ("seed", "noise"):
         if hardware is None and is_given(context, name):
-            raise InputError(f"--{name} is of a simulated chip: choose its kind with --hardware")
-    if out_file.exists():
-        raise InputError(f"{out_file}: is there already; give another --out")
+            raise InputError(f"--{name} is for a simulated chip: choose it with --hardware")
+    require_new(out_file)
     loaded = load(model)
     with with_option_names("runs", "times", "noise"):
-        found = plan(loaded, runs=runs, times=times, seed=field_seed)
+        traces = plan(loaded, runs=runs, times=times, seed=field_seed)
         if hardware is not None:
             chip = find(hardware).sample(seed)
-            found = simulated(loaded, chip, found, noise=noise, seed=field_seed)
-            _say_what_is_left_out(chip.hardware, loaded)
-        found.save(out_file)
+            traces = simulated(loaded, chip, traces, noise=noise, seed=field_seed)
+            _report_left_out(chip.hardware, loaded)
+        traces.save(out_file)
     facts = {
         "file": str(out_file),
-        "runs": found.runs,
-        "times": len(found.times),
-        "oscillators": found.oscillators,
-        "phases": found.phases is not None,
+        "runs": traces.runs,
+        "times": len(traces.times),
+        "oscillators": traces.oscillators,
+        "phases": traces.phases is not None,
     }
     if json:
         print_json(facts)
         return
-    what = "simulated readings" if found.phases is not None else "a plan, without phases yet"
-    out.print(
-        f"{out_file}: {found.runs} runs, {len(found.times)} times, {found.oscillators} "
-        f"oscillators; {what}",
-        soft_wrap=True,
+    content = "a plan without phases" if traces.phases is None else "simulated readings"
+    print_line(
+        f"{out_file}: {traces.runs} runs, {len(traces.times)} times, {traces.oscillators} "
+        f"oscillators; {content}"
     )
-    if found.phases is not None:
-        out.print(f"entrain calibrate {out_file} --model {model}", soft_wrap=True)
+    if traces.phases is not None:
+        print_line(f"entrain calibrate {out_file} --model {model}")
 
 
-def _say_what_is_left_out(kind: Hardware, model: Model) -> None:
-    """What a calibration of these traces will not know of the chip."""
+def _report_left_out(hardware: Hardware, model: Model) -> None:
+    """Report the effects of a chip that a calibration from these traces misses."""
     from entrain.hardware.hardware import PROGRAMMED
 
-    on = [name for name, _ in kind.effects]
-    absent = [name for name in ("phase_noise", "readout") if name in on]
+    effects = [name for name, _ in hardware.effects]
+    absent = [name for name in ("phase_noise", "readout") if name in effects]
     if absent:
         err.print(
             f"left out of the readings: {', '.join(absent)}; --noise is the error of a reading",
             soft_wrap=True,
         )
-    known = () if model.hardware is None else [name for name, _ in model.hardware.effects]
-    rounds = [name for name in on if name in PROGRAMMED and name not in known]
-    if rounds:
+    trained_for = () if model.hardware is None else [name for name, _ in model.hardware.effects]
+    rounded = [name for name in effects if name in PROGRAMMED and name not in trained_for]
+    if rounded:
         err.print(
-            f"the chip changes what it is programmed with ({', '.join(rounds)}), and a calibration "
-            "takes that for gains. Train the model for such chips first: entrain train --hardware",
+            f"the chip changes what it is programmed with ({', '.join(rounded)}), and a "
+            "calibration takes that for gains. Train the model for such chips first: "
+            "entrain train --hardware",
             soft_wrap=True,
         )

@@ -1,4 +1,4 @@
-"""`entrain train`: teacher, Stage I, Stage II, with a table and a figure at the end."""
+"""`entrain train`: training, with a table and a figure of the results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entrain.cli.console import BAD_INPUT, err, print_error, print_json, resume_command
-from entrain.cli.options import DataDir, Device, Json, is_given, with_option_names
-from entrain.cli.own_data import IMAGE_SIZE, own_data, read
+from entrain.cli.examples import data_source, read_data
+from entrain.cli.options import (
+    IMAGE_SIZE,
+    DataDir,
+    Device,
+    ImageSize,
+    Json,
+    Label,
+    is_given,
+    with_option_names,
+)
 from entrain.cli.search import settings_of
-from entrain.cli.training_results import collapses, divergence, draw, options_of, show
+from entrain.cli.training_results import (
+    collapse_warnings,
+    divergence_errors,
+    draw_results,
+    options_of,
+    print_results,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -32,15 +47,15 @@ def command(
         typer.Argument(
             metavar="DATASET",
             help="digits, mnist-small, fashion-mnist-small (no download), mnist, fashion-mnist; "
-            "or your own: an .npz (X, y), a .csv or .tsv, a folder of class-named folders.",
+            "or your own data: .npz (X, y), .csv, .tsv, or a folder with a subfolder per class.",
         ),
     ] = "digits",
     protocol: Annotated[
         list[str] | None,
         typer.Option(
             help="With a teacher: PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END, "
-            "ZERO-END-ONLY; from labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; as a "
-            "chip learns by itself: EP, EP-SQUARED, COUPLED, SPSA; may be repeated.",
+            "ZERO-END-ONLY; from labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; for "
+            "learning on a chip: EP, EP-SQUARED, COUPLED, SPSA; may be repeated.",
             show_default="TWO-STAGE-END; own data: DIRECT",
         ),
     ] = None,
@@ -51,14 +66,14 @@ def command(
     resume: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.")
     ] = None,
-    runs: Annotated[
-        int, typer.Option(help="Number of training orders; they train side by side.")
-    ] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of initialisations and orders.")] = 0,
+    runs: Annotated[int, typer.Option(help="Number of runs that train side by side.")] = 1,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the initialisations and the orders of examples.")
+    ] = 0,
     hidden: Annotated[
         str | None,
         typer.Option(
-            help="Widths of the teacher; their sum is the number of hidden oscillators.",
+            help="Hidden widths of the teacher; their sum is the number of hidden oscillators.",
             show_default="32,16,16",
         ),
     ] = None,
@@ -67,21 +82,19 @@ def command(
         typer.Option(
             "--network",
             metavar="FILE",
-            help="The network in JSON: hidden, dynamics, graph, frequencies, trainable and the "
-            "other fields of entrain.NetworkSpec.",
+            help="Network in JSON: hidden, dynamics, graph, frequencies, trainable and the other "
+            "fields of entrain.NetworkSpec.",
         ),
     ] = None,
     epochs: Annotated[
         int | None,
-        typer.Option(
-            help="Epochs of the named protocols; the teacher and earlier stages have their own."
-        ),
+        typer.Option(help="Epochs of the named protocols, not of the teacher and earlier stages."),
     ] = None,
     hardware: Annotated[
         str | None,
         typer.Option(
-            help="Chips to train for: a preset such as typical, or a TOML file; see entrain "
-            "hardware. Uses DIRECT unless you name another protocol.",
+            help="Hardware to train for: a preset such as typical or a TOML file; see entrain "
+            "hardware. The default protocol is then DIRECT.",
             show_default="none: the ideal network",
         ),
     ] = None,
@@ -89,13 +102,13 @@ def command(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Continue the training for one device: a model that entrain calibrate wrote. "
-            "Uses the dataset of the model unless DATASET is given.",
+            help="Continue the training for a calibrated chip: a model of entrain calibrate. The "
+            "default DATASET is then that of the model.",
         ),
     ] = None,
     initialisations: Annotated[
         int | None,
-        typer.Option(help="Initialisations of the teacher; the best on validation is kept."),
+        typer.Option(help="Number of initialisations of the teacher; the best one is used."),
     ] = None,
     teacher_epochs: Annotated[
         int | None, typer.Option(help="Epochs of the teacher.", show_default="300")
@@ -109,9 +122,7 @@ def command(
     ] = None,
     ridge: Annotated[
         float | None,
-        typer.Option(
-            help="Ridge penalty of the exact solver on the input weights; 1e-4 keeps them small."
-        ),
+        typer.Option(help="Ridge penalty of the exact solver on the input weights, such as 1e-4."),
     ] = None,
     path_epochs: Annotated[
         int | None, typer.Option(help="Epochs of Stage I by SGD.", show_default="300; digits: 40")
@@ -131,36 +142,31 @@ def command(
     ] = None,
     direct_epochs: Annotated[
         int | None,
-        typer.Option(help="Epochs of DIRECT.", show_default="20 to 200, by the size of the data"),
+        typer.Option(help="Epochs of DIRECT.", show_default="20 to 200, by the number of examples"),
     ] = None,
     class_weight: Annotated[
-        str | None, typer.Option(help="DIRECT: balanced gives rare classes more weight.")
+        str | None, typer.Option(help="Class weights of DIRECT: balanced.", show_default="equal")
     ] = None,
     fields: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="PROTOCOL.FIELD=VALUE",
-            help="Any other field of a protocol, such as DIRECT.gain=8; may be repeated.",
+            help="Any field of a protocol, such as DIRECT.gain=8; may be repeated.",
         ),
     ] = None,
     settings_file: Annotated[
         Path | None,
-        typer.Option("--settings", help="Settings of DIRECT that entrain search found."),
+        typer.Option("--settings", help="Settings of DIRECT from entrain search."),
     ] = None,
     batch_size: Annotated[
         int | None,
         typer.Option(
-            help="Examples of a batch.", show_default="256; digits: 32; own data: 16 to 256"
+            help="Examples per batch.", show_default="256; digits: 32; own data: 16 to 256"
         ),
     ] = None,
-    label: Annotated[
-        str | None,
-        typer.Option(help="Label column of your table.", show_default="label, class, ..."),
-    ] = None,
-    image_size: Annotated[int, typer.Option(help="Side of your own pictures in pixels.")] = (
-        IMAGE_SIZE
-    ),
+    label: Label = None,
+    image_size: ImageSize = IMAGE_SIZE,
     observation_time: Annotated[
         float | None, typer.Option(help="Observation time t_f.", show_default="0.2")
     ] = None,
@@ -171,11 +177,10 @@ def command(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Train an oscillator network on DATASET: from a neural teacher in two stages, or from labels.
+    """Train an oscillator network on DATASET: in two stages with a neural teacher, or from labels.
 
     The two stages are those of the paper, except that Stage I is solved exactly; --path-solver sgd
-    trains it as the paper does. A killed run continues with --resume DIR and ends with the same
-    weights.
+    trains it as in the paper. A killed run continues with --resume DIR and gives the same weights.
     """
     from entrain.data import fingerprint
     from entrain.training import DivergedError, Options
@@ -184,21 +189,21 @@ def command(
     from entrain.utils.errors import InputError
 
     if resume is not None:
-        _refuse_with_resume(context)
+        _refuse_options_of_recipe(context)
         folder = RunFolder.open(resume)
-        kept_data_dir = folder.settings.get("data_dir")
-        data_dir = data_dir or (Path(kept_data_dir) if kept_data_dir else None)
-        device = folder.settings.get("device", "auto") if device == "auto" else device
-        place = choose_device(device)
+        stored = folder.settings
+        if data_dir is None and stored.get("data_dir"):
+            data_dir = Path(stored["data_dir"])
+        chosen_device = choose_device(stored.get("device", "auto") if device == "auto" else device)
         data = _data_of(folder, data_dir)
         folder.require(data)
     else:
         if chip is not None and not is_given(context, "dataset"):
             dataset = _dataset_of(chip)
-        own = own_data(dataset, label, image_size)
-        names = [each.name for each in dataclasses.fields(Options)]
-        taught = own is None and hardware is None
-        protocols = protocol or ([] if chip else ["TWO-STAGE-END" if taught else "DIRECT"])
+        source = data_source(dataset, label, image_size)
+        names = [field.name for field in dataclasses.fields(Options)]
+        default = "TWO-STAGE-END" if source is None and hardware is None else "DIRECT"
+        protocols = protocol or ([] if chip else [default])
         with with_option_names(*names):
             options = Options(
                 protocols=protocols or None,
@@ -206,50 +211,52 @@ def command(
                 network=_network(network_file),
                 **{name: context.params[name] for name in names if name in context.params},
             )
-        place = choose_device(device)
-        data = read(dataset, data_dir, own)
+        chosen_device = choose_device(device)
+        data = read_data(dataset, data_dir, source)
         with with_option_names("class_weight"):
             recipe = options.recipe(data)
         settings = {
             "device": device,
             "data_dir": str(data_dir.expanduser().absolute()) if data_dir else None,
-            "own": own,
+            "own": source,
             "examples": fingerprint(data),
         }
         path = out_folder or new_folder(Path("runs"), data.name)
         folder = RunFolder.create(path, recipe, settings)
     with folder.locked():
         try:
-            results, trained = _train(folder, data, place)
+            results, trained = _train(folder, data, chosen_device)
         except DivergedError as error:
             raise InputError(f"{error}{options_of(folder.recipe, error)}") from error
         except (KeyboardInterrupt, OSError):
             err.print(f"stopped; continue with: {resume_command(folder.path)}", soft_wrap=True)
             raise
-    troubles = divergence(folder.recipe, trained)
+    errors = divergence_errors(folder.recipe, trained)
     if json:
-        failed = {"error": "\n".join(troubles), "code": BAD_INPUT} if troubles else {}
+        failed = {"error": "\n".join(errors), "code": BAD_INPUT} if errors else {}
         print_json(results | failed)
     else:
-        show(results, trained)
-    for trouble in troubles:
-        print_error(trouble)
-    for collapse in collapses(folder.recipe, trained):
-        warnings.warn(collapse, RuntimeWarning, stacklevel=1)
-    if troubles:
+        print_results(results, trained)
+    for message in errors:
+        print_error(message)
+    for message in collapse_warnings(folder.recipe, trained):
+        warnings.warn(message, RuntimeWarning, stacklevel=1)
+    if errors:
         raise typer.Exit(BAD_INPUT)
 
 
-def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[str, Any], Trained]:
-    """Train, then write models, figure and results."""
+def _train(
+    folder: RunFolder, data: Dataset, device: torch.device
+) -> tuple[dict[str, Any], Trained]:
+    """Train and write models, figure and results."""
     from entrain import kernels
     from entrain.training import run_pipeline, test_results
     from entrain.training.progress import TrainingProgress
 
-    began = time.monotonic()
-    kernels.prepare(place, err.print)
+    start = time.monotonic()
+    kernels.prepare(device, err.print)
     with TrainingProgress(err) as progress:
-        trained = run_pipeline(folder.recipe, data, device=place, store=folder, progress=progress)
+        trained = run_pipeline(folder.recipe, data, device=device, store=folder, progress=progress)
     folder.save_models(trained.models)
     figure = folder.path / "trajectories.png"
     results = test_results(trained, data)
@@ -257,52 +264,54 @@ def _train(folder: RunFolder, data: Dataset, place: torch.device) -> tuple[dict[
         "folder": str(folder.path),
         "model": str(folder.main_model_path),
         "figure": str(figure),
-        "device": str(place),
+        "device": str(device),
         "seconds": {
-            "total": time.monotonic() - began,
+            "total": time.monotonic() - start,
             **{stage.lower(): seconds for stage, seconds in progress.seconds.items()},
         },
     }
     folder.save_results(results)
-    draw(figure, trained, data)
+    draw_results(figure, trained, data)
     return results, trained
 
 
 def _dataset_of(chip: str) -> str:
-    """What the model of a calibrated chip was trained on."""
+    """The dataset that the model of a calibrated chip was trained on."""
     from entrain.data import DATASETS
     from entrain.models.pretrained import load
     from entrain.utils.errors import InputError
 
     name = load(chip).dataset
     if name not in DATASETS:
-        raise InputError(f"{chip}: was trained on your own data ({name}); give them as DATASET")
+        raise InputError(
+            f"{chip}: was trained on your own data ({name}); name the file or folder as DATASET"
+        )
     return name
 
 
 def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
-    """What the run in a folder was trained on."""
+    """The data that the run in a folder was trained on."""
     from entrain.data import DATASETS
     from entrain.utils.errors import InputError
 
-    name, own = folder.recipe.dataset, folder.own
-    if own is None and name not in DATASETS:
+    name = folder.recipe.dataset
+    if folder.own is None and name not in DATASETS:
         raise InputError(
             f"{folder.path}: was started in Python with its own data ({name}); continue there with "
             f"entrain.train(data, folder={str(folder.path)!r})"
         )
-    return read(name, data_dir, own)
+    return read_data(name, data_dir, folder.own)
 
 
 def _settings(path: Path | None, protocols: list[str]) -> dict[str, Any]:
-    """What `entrain search` found, for each protocol that learns from labels."""
-    found = settings_of(path, protocols)
+    """The settings of `entrain search` for each protocol from labels."""
+    settings = settings_of(path, protocols)
     direct = [name for name in protocols if name.upper().startswith("DIRECT")]
-    return {f"{name}.{field}": value for name in direct for field, value in found.items()}
+    return {f"{name}.{field}": value for name in direct for field, value in settings.items()}
 
 
 def _network(path: Path | None) -> NetworkSpec | None:
-    """The network that a JSON file describes."""
+    """The network of a JSON file."""
     import json
 
     from entrain.physics import NetworkSpec
@@ -312,7 +321,7 @@ def _network(path: Path | None) -> NetworkSpec | None:
         return None
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    known = [each.name for each in dataclasses.fields(NetworkSpec)]
+    known = [field.name for field in dataclasses.fields(NetworkSpec)]
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
@@ -347,14 +356,14 @@ def _field(text: str) -> tuple[str, object]:
         return name, value
 
 
-def _refuse_with_resume(context: typer.Context) -> None:
-    """A resumed run follows its own recipe: an option that would be ignored is refused."""
+def _refuse_options_of_recipe(context: typer.Context) -> None:
+    """Refuse options that have no effect with --resume, which uses the recipe of the run."""
     from entrain.utils.errors import InputError
 
-    free = {"resume", "data_dir", "device", "json"}
+    allowed = {"resume", "data_dir", "device", "json"}
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name not in free and is_given(context, name):
+        if name not in allowed and is_given(context, name):
             option = "DATASET" if name == "dataset" else parameter.opts[0]
             raise InputError(
                 f"{option} cannot be combined with --resume: the run follows the recipe in its "

@@ -1,4 +1,4 @@
-"""`entrain verify`: an exported circuit in its simulator, beside Python."""
+"""`entrain verify`: the simulation of an exported circuit, compared with Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import out, print_json, table
+from entrain.cli.console import out, print_json, print_line, table
 from entrain.cli.options import Json, require
 
 if TYPE_CHECKING:
@@ -17,23 +17,27 @@ RESULT, FIGURE = "verify.json", "verify.png"
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of entrain export.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of entrain export.")],
     images: Annotated[
-        int | None, typer.Option(help="Netlists: the first images only.", show_default="all")
+        int | None,
+        typer.Option(help="SPICE: use the first test examples only.", show_default="all"),
     ] = None,
     synthesis: Annotated[
         bool,
-        typer.Option("--synthesis", help="Verilog: also cells by Yosys and speed by nextpnr."),
+        typer.Option(
+            "--synthesis",
+            help="Verilog: also count cells (Yosys) and find the clock rate (nextpnr).",
+        ),
     ] = False,
     edited: Annotated[
-        bool, typer.Option("--edited", help="Run files that were changed after the export.")
+        bool, typer.Option("--edited", help="Accept files that were changed after the export.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Run an exported circuit in its simulator on its test images, and compare it with Python.
+    """Simulate an exported circuit on its test examples and compare it with Python.
 
     ngspice runs netlists; Verilator or Icarus Verilog runs a core, which must be equal in every bit
-    to its integer model. What was found goes to verify.json and verify.png in the folder.
+    to its integer model. The results are written to verify.json and verify.png in the folder.
     """
     from entrain.cli.progress import fraction_bar
     from entrain.export.design import read_design
@@ -45,45 +49,43 @@ def command(
 
     require(positive_int, images=images)
     try:
-        with fraction_bar("simulating") as tell:
-            found = verify(
-                folder, images=images, edited=edited, synthesis=synthesis, on_progress=tell
+        with fraction_bar("simulating") as update:
+            verification = verify(
+                folder, images=images, edited=edited, synthesis=synthesis, on_progress=update
             )
     except EditedFileError as error:
         raise InputError(f"{error}: run entrain verify --edited") from error
-    result = found.to_json()
+    result = verification.to_json()
     write_atomically(folder / RESULT, (strict_json(result, 1) + "\n").encode())
-    draw_verification(folder / FIGURE, found, read_design(folder).class_names)
+    draw_verification(folder / FIGURE, verification, read_design(folder).class_names)
     if json:
         print_json({"folder": str(folder), **result})
         return
-    _show(folder, found)
+    _print(folder, verification)
 
 
-def _show(folder: Path, found: Verification) -> None:
-    shown = table(f"{folder} in {found.simulator}", "", "")
-    rows: dict[str, Any] = {
-        "same verdict as Python": f"{found.agree} of {found.images}",
-        "right": f"{found.right} of {found.images}",
-        "largest difference of a cosine": f"{found.max_difference:.2g}",
-        "median difference": f"{found.median_difference:.2g}",
-        "seconds": f"{found.seconds:.1f}",
+def _print(folder: Path, verification: Verification) -> None:
+    count, details = verification.images, verification.details
+    values: dict[str, Any] = {
+        "same class as in Python": f"{verification.agree} of {count}",
+        "correct": f"{verification.right} of {count}",
+        "largest difference of a cosine": f"{verification.max_difference:.2g}",
+        "median difference": f"{verification.median_difference:.2g}",
+        "seconds": f"{verification.seconds:.1f}",
     }
-    details = found.details
     if "bit_exact" in details:
-        rows["bit-exact with the integer model"] = "yes" if details["bit_exact"] else "NO"
-        rows["cycles of an inference"] = f"{details['cycles_per_inference']:,}"
-        rows["same verdict as in floating point"] = (
-            f"{details['agree_with_float']} of {found.images}"
-        )
+        values["bit-exact with the integer model"] = "yes" if details["bit_exact"] else "NO"
+        values["cycles per inference"] = f"{details['cycles_per_inference']:,}"
+        values["same class as in floating point"] = f"{details['agree_with_float']} of {count}"
+    synthesis = details.get("synthesis", {})
     for family in ("ice40", "xilinx"):
-        cells = details.get("synthesis", {}).get(family, {})
-        if cells:
-            most = list(cells.items())[:6]
-            rows[f"cells, {family}"] = ", ".join(f"{count} {name}" for name, count in most)
-    if placed := details.get("synthesis", {}).get("nextpnr"):
-        rows["nextpnr"] = f"{placed['device']}, {placed['megahertz']} MHz"
-    for name, value in rows.items():
-        shown.add_row(name, str(value))
-    out.print(shown)
-    out.print(f"report   {folder / RESULT}, {folder / FIGURE}", soft_wrap=True)
+        if cells := synthesis.get(family):
+            first = list(cells.items())[:6]
+            values[f"cells, {family}"] = ", ".join(f"{number} {name}" for name, number in first)
+    if placed := synthesis.get("nextpnr"):
+        values["nextpnr"] = f"{placed['device']}, {placed['megahertz']} MHz"
+    rows = table(f"{folder} in {verification.simulator}", "", "")
+    for row in values.items():
+        rows.add_row(*row)
+    out.print(rows)
+    print_line(f"report   {folder / RESULT}, {folder / FIGURE}")
