@@ -16,6 +16,9 @@ from typing import Any
 
 import torch
 from click.testing import Result
+from typer.testing import CliRunner
+
+from entrain.cli import app
 
 
 def recipe(teacher: int, path: int, endpoint: int) -> list[str]:
@@ -69,6 +72,12 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 TERMINAL = {"FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING"}
+
+
+def in_process(*arguments: object, stdin: bytes | None = None) -> Result:
+    """`entrain ARGUMENTS` in this process, without the settings of its environment."""
+    unset = dict.fromkeys(os.environ.keys() - environment().keys())
+    return CliRunner(env=unset).invoke(app, [str(argument) for argument in arguments], stdin)
 
 
 def cli(

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from command_line import TERMINAL, TINY, Invoke, Refuse, Run, cli, strict, threads
+from command_line import TERMINAL, TINY, Invoke, Refuse, Run, in_process, strict, threads
 from entrain.cli import app
 from source_folders import folders as folders
 
@@ -32,10 +32,10 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """One tiny training, made by the real command."""
+    """One tiny training."""
     folder = tmp_path_factory.mktemp("training") / "run"
-    done = cli("train", "digits", "--out", folder, *TINY, "--json")
-    assert done.returncode == 0, done.stderr
+    done = in_process("train", "digits", "--out", folder, *TINY, "--json")
+    assert done.exit_code == 0, done.stderr
     return Run(folder, done.stdout, done.stderr)
 
 

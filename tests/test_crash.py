@@ -17,7 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 
-from command_line import QUICK, Invoke, cli, environment, recipe
+from command_line import QUICK, Invoke, cli, environment, in_process, recipe
 
 EPOCHS = {"teacher": 40, "path": 20, "two-stage-end": 12}
 RECIPE = recipe(*EPOCHS.values())
@@ -105,8 +105,8 @@ def unfinished_stage(folder: Path) -> str | None:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the same recipe, trained without a break by the plain command."""
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
-    done = cli("train", "digits", "--out", folder, *RECIPE)
-    assert done.returncode == 0, done.stderr
+    done = in_process("train", "digits", "--out", folder, *RECIPE)
+    assert done.exit_code == 0, done.stderr
     return folder
 
 

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import entrain
-from command_line import Invoke, Refuse, environment, printed, strict
+from command_line import Invoke, Refuse, environment, in_process, printed, strict
 from entrain.data.pictures import LONGEST_SIDE, MOST_PIXELS, read_picture
 from entrain.utils.errors import InputError
 
@@ -28,7 +28,7 @@ def predict(*arguments: object, stdin: bytes) -> subprocess.CompletedProcess[byt
 
 @pytest.fixture(scope="module")
 def rows_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of three features and the classes x, y, z, made by the real command."""
+    """A model of three features and the classes x, y, z, made by the command."""
     folder = tmp_path_factory.mktemp("rows")
     rng = np.random.default_rng(0)
     lines = [
@@ -36,15 +36,9 @@ def rows_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for i in range(90)
     ]
     (folder / "t.csv").write_text("\n".join(["a,b,c,kind", *lines]) + "\n")
-    command = ("train", folder / "t.csv", "--out", folder / "run", "--direct-epochs", "40")
-    done = subprocess.run(
-        [sys.executable, "-m", "entrain", *map(str, command)],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    options = ("--hidden=8", "--steps=40", "--direct-epochs=40")
+    done = in_process("train", folder / "t.csv", "--out", folder / "run", *options)
+    assert done.exit_code == 0, done.stderr
     return folder
 
 
@@ -114,12 +108,12 @@ def test_what_is_no_table_of_the_model(refuse: Refuse, rows_model: Path, tmp_pat
 
 
 def test_rows_on_standard_input(rows_model: Path) -> None:
-    done = predict(rows_model / "run", "-", "--csv", stdin=b"1,2,3\n")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.decode().splitlines()[1].startswith("-,1,")
-    bad = predict(rows_model / "run", "-", stdin=b"\xff\x00")
-    assert bad.returncode == 2
-    assert b"-: not text" in bad.stderr
+    done = in_process("predict", rows_model / "run", "-", "--csv", stdin=b"1,2,3\n")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("-,1,")
+    bad = in_process("predict", rows_model / "run", "-", stdin=b"\xff\x00")
+    assert bad.exit_code == 2
+    assert "-: not text" in bad.stderr
 
 
 def test_pictures_rows_and_folders_of_a_picture_model_agree(invoke: Invoke, tmp_path: Path) -> None:
@@ -162,7 +156,7 @@ def test_a_model_without_a_reject_option_says_so(invoke: Invoke, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "kind", [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("L", "P")), "RGBA", "I;16"]
+    "kind", ["RGBA", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("L", "P", "I;16"))]
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_picture_of_fifty_million_pixels_takes_half_a_gigabyte(tmp_path: Path, kind: str) -> None:
