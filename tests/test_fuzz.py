@@ -29,7 +29,7 @@ from fuzzing.targets import TARGETS, Mutants
 from model_files import rewritten
 
 ROOT = Path(__file__).parents[1]
-MUTANTS = 1_200
+MUTANTS = 800
 SEEDS = seeds()
 
 

@@ -140,7 +140,7 @@ def test_the_drift_is_the_gradient_of_the_energy(terms: tuple[str, ...]) -> None
 @pytest.mark.parametrize("terms", [(), *((term,) for term in TERMS), TERMS], ids="+".join)
 def test_euler_converges_with_order_one_in_every_term(terms: tuple[str, ...]) -> None:
     flow = model(6, *terms)
-    exact = kernels.rollout(flow, Dynamics(1.0, 1.0, 16_000))
+    exact = kernels.rollout(flow, Dynamics(1.0, 1.0, 8000))
     errors = [
         float((kernels.rollout(flow, Dynamics(1.0, 1.0, steps)) - exact).abs().max())
         for steps in (100, 200, 400)
