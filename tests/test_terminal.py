@@ -211,7 +211,7 @@ def test_usage_lines_are_as_people_know_them(invoke: Invoke, name: str) -> None:
 def test_usage_lines_of_repeated_arguments(invoke: Invoke) -> None:
     assert "reproduce [OPTIONS] [NAME]...\n" in invoke("reproduce", "--help").stdout
     assert "predict [OPTIONS] MODEL SOURCE...\n" in invoke("predict", "--help").stdout
-    assert "'entrain[bench]'" in invoke("bench", "--help").stdout
+    assert "'./paper[bench]'" in invoke("bench", "--help").stdout
 
 
 def test_without_arguments_there_is_help(invoke: Invoke) -> None:

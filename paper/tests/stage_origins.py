@@ -15,7 +15,7 @@ def trained_elsewhere(folder: ResultsFolder, stage: Stage) -> None:
     kept = folder.state(stage)
     assert kept is not None
     header = {name: kept[1][name] for name in ("finished", "seconds")}
-    folder.keep_state(stage, pack_state(kept[0], header | ELSEWHERE))
+    folder.write_state(stage, pack_state(kept[0], header | ELSEWHERE))
 
 
 def assert_trained(result: dict[str, Any], moved: Stage, stayed: Stage) -> None:

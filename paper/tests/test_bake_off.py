@@ -104,7 +104,7 @@ def test_a_system_is_measured_once_and_kept(line: Line, invoke: Invoke, tmp_path
     kept = json.loads((tmp_path / "bake-off-line.json").read_text())
     assert kept["values"]["rows"] == first["rows"]
     again = invoke(*quick(tmp_path, "line"))
-    assert "everything was finished already" in again.stdout
+    assert "nothing to do" in again.stdout
     assert f"{first['rows'][0]['measured_mean'] - 99.9:+.2f}" in again.stdout
 
 

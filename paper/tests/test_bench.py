@@ -1,4 +1,4 @@
-"""The comparison is fair: right results or no speed, and every contestant is named."""
+"""The comparison is fair: a backend has times only if its results are right."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from entrain_paper.bench.backends import BACKENDS, IDENTITY, OURS, REFERENCE, Ba
 from entrain_paper.bench.problem import LARGEST_ERROR
 
 SMALL = Problem(batch=4, oscillators=14, steps=15)
-ADJOINT = next(contestant for contestant in BACKENDS if "adjoint" in contestant.name)
+ADJOINT = next(backend for backend in BACKENDS if "adjoint" in backend.name)
 
 
 def wrong(problem: Problem):
@@ -32,7 +32,7 @@ def broken(problem: Problem):
     raise RuntimeError("no such solver")
 
 
-def test_right_results_get_a_speed_and_others_only_a_name() -> None:
+def test_only_backends_with_right_results_have_times() -> None:
     backends = (
         OURS,
         REFERENCE,
@@ -57,38 +57,38 @@ def test_right_results_get_a_speed_and_others_only_a_name() -> None:
         assert "step_ms" not in rows[name]
 
 
-@pytest.mark.parametrize("contestant", BACKENDS, ids=lambda c: c.name)
-def test_every_installed_contestant_does_the_same_work(contestant: Backend) -> None:
-    missing = contestant.missing()
+@pytest.mark.parametrize("backend", BACKENDS, ids=lambda backend: backend.name)
+def test_every_installed_backend_gives_the_reference_results(backend: Backend) -> None:
+    missing = backend.missing()
     if missing is not None:
-        pytest.skip(f"{contestant.name} needs {missing}")
-    if contestant.name == "torch.compile":
+        pytest.skip(f"{backend.name} needs {missing}")
+    if backend.name == "torch.compile":
         pytest.skip("compiles for a minute; `entrain bench` checks its results")
-    train, infer = contestant.prepare(SMALL)
+    train, infer = backend.prepare(SMALL)
     outputs, *_ = SMALL.exact()
     assert torch.allclose(infer().double(), outputs, atol=1e-5)
-    if contestant is ADJOINT:  # whose gradient has an error of its own, below
+    if backend is ADJOINT:  # the error of its gradient is tested below
         assert float(train()[0].detach()) == pytest.approx(float(SMALL.exact()[1]), rel=1e-5)
     else:
         assert SMALL.error(train()) < 1e-4
 
 
-def test_the_adjoint_has_the_gradient_but_for_an_error_of_first_order_in_its_step() -> None:
+def test_the_adjoint_gradient_has_an_error_of_first_order_in_the_step() -> None:
     if (missing := ADJOINT.missing()) is not None:
         pytest.skip(f"{ADJOINT.name} needs {missing}")
-    few = replace(SMALL, oscillators=3)  # of more, the path it finds backwards is another one
+    few = replace(SMALL, oscillators=3)  # with more, its backward path differs
     problems = [replace(few, steps=steps) for steps in (100, 200, 400)]
     errors = [problem.error(ADJOINT.prepare(problem)[0]()) for problem in problems]
-    assert LARGEST_ERROR < errors[-1] < 0.02  # so that no speed is reported
+    assert LARGEST_ERROR < errors[-1] < 0.02  # so that no time is reported
     for coarse, fine in itertools.pairwise(errors):
         assert coarse / fine == pytest.approx(2.0, rel=0.1)
 
 
-def test_a_contestant_can_be_left_out_by_name() -> None:
+def test_a_backend_can_be_left_out_by_name() -> None:
     result = compare(
         SMALL, inferences=2, rounds=1, backends=(OURS, IDENTITY), without=[IDENTITY.name]
     )
-    assert result["backends"][IDENTITY.name]["status"] == "left out, as asked"
+    assert result["backends"][IDENTITY.name]["status"] == "left out by --without"
     assert result["backends"][OURS.name]["memory_mb"] is not None
     with pytest.raises(InputError, match="did you mean"):
         compare(SMALL, backends=(OURS,), without=["entrain kernel"])
@@ -100,7 +100,7 @@ def test_growth_fits_the_exponent_of_each_axis(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         module,
         "interleaved",
-        lambda calls, problem, rounds, say: dict.fromkeys(calls, 3.0 * problem.steps**1.5),
+        lambda calls, problem, rounds, report: dict.fromkeys(calls, 3.0 * problem.steps**1.5),
     )
-    found = growth(SMALL, backends=(REFERENCE,))
-    assert found["steps"]["exponent"][REFERENCE.name] == pytest.approx(1.5)
+    measured = growth(SMALL, backends=(REFERENCE,))
+    assert measured["steps"]["exponent"][REFERENCE.name] == pytest.approx(1.5)

@@ -13,11 +13,11 @@ import pytest
 from entrain_paper.experiments import EXPERIMENTS, PAPER, Measurement
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row, Scale
 from entrain_paper.experiments.paper_numbers import CITATIONS, paper_numbers
-from entrain_paper.experiments.teacher_spread import own, spread, width
+from entrain_paper.experiments.teacher_spread import network_source, spread, width_name
 from entrain_paper.figures import FIGURES
 from entrain_paper.report import document
 
-RESULTS = Path(__file__).parents[1] / "results"
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 BY = ("MNIST", "PATH", "top1")
@@ -25,7 +25,7 @@ BY = ("MNIST", "PATH", "top1")
 
 def test_two_deviations_of_the_paper_decide_first() -> None:
     spread = {BY: Scale((9.0, 10.0, 11.0))}
-    far = 10.0 + spread[BY].further
+    far = 10.0 + spread[BY].prediction_margin
     assert Cell(10.0, 10.4, BY, 0.2).verdict(spread) == "within orders"
     assert Cell(10.0, 10.5, BY, 0.2).verdict(spread) == "within teachers"
     assert Cell(far - 0.1, 10.0, BY, 0.2).verdict(spread) == "within teachers"
@@ -47,7 +47,7 @@ def test_a_further_draw_is_judged_by_the_draws_and_not_by_our_own_number() -> No
 
 def test_a_scale_of_other_networks_is_borrowed_and_judges_the_difference() -> None:
     spread = {BY: Scale((9.0, 10.0, 11.0))}
-    near = spread[BY].apart - 0.1
+    near = spread[BY].difference_margin - 0.1
     assert Cell(50.0, 50.0 + near, BY, borrowed=True).verdict(spread) == "borrowed scale"
     assert Cell(50.0, 50.2 + near, BY, borrowed=True).verdict(spread) == "differs"
     assert Cell(10.0, 10.1, BY, 0.2, borrowed=True).verdict(spread) == "within orders"
@@ -74,8 +74,8 @@ def test_numbers_of_other_networks_than_the_main_one_are_judged_by_a_borrowed_sc
 
 
 def test_teachers_of_the_same_network_are_taken_before_a_borrowed_scale() -> None:
-    mine = own(*BY, "S64")
-    cell = Cell(80.0, 81.0, BY, borrowed=True, own=mine)
+    mine = network_source(*BY, "S64")
+    cell = Cell(80.0, 81.0, BY, borrowed=True, own_source=mine)
     near, far = Scale((79.0, 80.0, 81.0)), Scale((89.0, 90.0, 91.0))
     assert cell.verdict({BY: near}) == "borrowed scale"
     assert cell.verdict({BY: far, mine: near}) == "within teachers"
@@ -96,8 +96,8 @@ def test_teachers_of_other_networks_are_those_of_the_papers_rule_and_epochs() ->
     architectures = [{"dataset": "Fashion-MNIST", "identifier": "S64"} | trained(80.0)]
     values = {"widths": widths, "architectures": architectures}
     found = spread({"more-teachers": {"values": values}})
-    assert found[own(*BY, width(128))].draws == pytest.approx((86.0, 86.1, 86.2))
-    assert found[own("Fashion-MNIST", "PATH", "top1", "S64")].draws[0] == 80.0
+    assert found[network_source(*BY, width_name(128))].draws == pytest.approx((86.0, 86.1, 86.2))
+    assert found[network_source("Fashion-MNIST", "PATH", "top1", "S64")].draws[0] == 80.0
     assert BY not in found
 
 
@@ -108,12 +108,12 @@ def test_a_setting_is_equal_or_differs() -> None:
 
 
 def test_what_was_counted_is_not_counted_again() -> None:
-    cells = (Cell(1.0, 1.0, paper_sd=0.1), Cell(1.0, 1.0, paper_sd=0.1, again=True))
-    claims = (Claim("first", True, ""), Claim("follows", True, "", again=True))
+    cells = (Cell(1.0, 1.0, paper_sd=0.1), Cell(1.0, 1.0, paper_sd=0.1, repeated=True))
+    claims = (Claim("first", True, ""), Claim("follows", True, "", repeated=True))
     comparison = Comparison(("row",), ("a", "b"), (Row(("x",), cells),), claims)
     assert comparison.counts({}) == {"within orders": 1}
-    assert comparison.seen_before == 1
-    assert (comparison.holding, len(comparison.counted)) == (1, 1)
+    assert comparison.repeats == 1
+    assert (comparison.supported, len(comparison.counted)) == (1, 1)
 
 
 def test_two_of_the_drawn_teachers_lie_within_the_interval_in_95_of_100_cases() -> None:
@@ -124,8 +124,8 @@ def test_two_of_the_drawn_teachers_lie_within_the_interval_in_95_of_100_cases() 
     for _ in range(4000):
         drawn = 5.0 + 3.0 * generator.standard_normal(7)
         scale = Scale(tuple(drawn[2:]))
-        inside += abs(drawn[0] - drawn[1]) <= scale.apart
-        further += abs(drawn[0] - scale.mean) <= scale.further
+        inside += abs(drawn[0] - drawn[1]) <= scale.difference_margin
+        further += abs(drawn[0] - scale.mean) <= scale.prediction_margin
     assert 0.94 < inside / 4000 < 0.96
     assert 0.94 < further / 4000 < 0.96
 
@@ -147,11 +147,11 @@ def test_the_spread_over_teachers_is_that_of_the_sweep() -> None:
         ("MNIST", "TWO-STAGE-END", "top1"),
         ("MNIST", "TWO-STAGE-END - PATH", "top1"),
     }
-    assert found["MNIST", "teacher", "test_top1"].apart == 0.0
+    assert found["MNIST", "teacher", "test_top1"].difference_margin == 0.0
     path, end = (found["MNIST", method, "top1"] for method in ("PATH", "TWO-STAGE-END"))
-    assert end.apart == pytest.approx(2 * path.apart)
-    assert path.apart == pytest.approx(4.3027 * 2**0.5, rel=1e-4)
-    assert path.further == pytest.approx(4.3027 * (4 / 3) ** 0.5, rel=1e-4)
+    assert end.difference_margin == pytest.approx(2 * path.difference_margin)
+    assert path.difference_margin == pytest.approx(4.3027 * 2**0.5, rel=1e-4)
+    assert path.prediction_margin == pytest.approx(4.3027 * (4 / 3) ** 0.5, rel=1e-4)
 
 
 def test_what_rounding_decides_is_judged_by_orders_where_no_teachers_were_swept() -> None:

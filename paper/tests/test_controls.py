@@ -94,7 +94,7 @@ def test_numbers_are_judged_by_the_teachers_of_the_papers_own_rule() -> None:
     rows += [row(FASHION, "cross-entropy", top) for top in tops]
     spread = teacher_spread.spread({"teacher-sweep": {"values": {"rows": rows}}})
     assert spread[MNIST, "PATH", "top1"] == Scale(tuple(tops))
-    assert spread[MNIST, teacher_spread.GAIN, "top1"].apart == 0.0
+    assert spread[MNIST, teacher_spread.GAIN, "top1"].difference_margin == 0.0
 
 
 # Orders
@@ -154,7 +154,7 @@ def test_without_noise_the_noisy_metrics_of_a_teacher_are_its_own() -> None:
     stage = TINY.main_path(MNIST)
     context = context_of([stage])
     own = context.test(MNIST, stage)[0]
-    found = teacher_sweep._more(context, MNIST, stage.teachers[0], context.networks(stage)[0])
+    found = teacher_sweep._more_metrics(context, MNIST, stage.teachers[0], context.networks(stage)[0])
     for readout in ("single", "ensemble"):
         for metric in ("top1", "endpoint_rmse"):
             value = found[noisy_metric(readout, metric, 0.0)]
@@ -178,7 +178,7 @@ def test_rows_are_alike_but_for_rounding_and_come_apart_with_it() -> None:
         assert first < 3
         assert each["spread"][first] <= 1000 * unit * each["size"][first]
     assert max(double["spread"][:10]) < 1e-6 * max(double["size"][:10])
-    orders = single_runs.many(TINY)
+    orders = single_runs.order_count(TINY)
     for method in ("Z-END", "ZERO-END-ONLY"):
         runs = [run for run in found["runs"] if run["method"] == method]
         assert [run["order"] for run in runs] == list(range(orders))
@@ -234,7 +234,7 @@ def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch
         inputs, torch.zeros(7, dtype=torch.int64), inputs, coefficients
     )
     whole = likelihood._path_loss(network, examples)
-    monkeypatch.setattr(likelihood, "_AT_A_TIME", 3)
+    monkeypatch.setattr(likelihood, "_CHUNK", 3)
     assert likelihood._path_loss(network, examples) == pytest.approx(whole, rel=1e-5)
     path = coefficients.float()[:1, None]
     model = network.phase_model(inputs[:1]).map(lambda tensor: tensor.detach()[None])

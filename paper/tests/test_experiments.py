@@ -26,7 +26,7 @@ from entrain_paper.experiments.setting import FASHION, MNIST
 from entrain_paper.experiments.stochastic_dynamics import _cases, _median
 from networks import random_network
 
-RESULTS = Path(__file__).parents[1] / "results"
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 def values(name: str):
@@ -124,7 +124,7 @@ def test_reading_at_the_end_is_what_evaluation_measures() -> None:
 
 def test_an_early_exit_is_taken_at_the_first_margin_above_the_threshold() -> None:
     margins = torch.tensor([[0.0, 0.0, 0.0], [0.5, 0.1, 0.4], [0.2, 0.2, 0.9], [0.9, 0.3, 0.1]])
-    assert anytime.first_sure(margins, 0.4).tolist() == [1, 3, 2]  # the second never is sure
+    assert anytime.first_exit(margins, 0.4).tolist() == [1, 3, 2]  # the second never is sure
 
 
 def test_our_row_among_published_ones_is_counted_on_the_network() -> None:

@@ -15,7 +15,7 @@ import torch
 from entrain.data import load_dataset
 from entrain.training import TrainingState
 from entrain_paper.experiments import EXPERIMENTS, TINY
-from entrain_paper.reproduction import Job, Queue, ResultsFolder, ThisProcess
+from entrain_paper.reproduction import Job, LocalExecutor, Queue, ResultsFolder
 
 pytestmark = [
     pytest.mark.usefixtures("one_thread"),
@@ -65,7 +65,7 @@ def values(tmp_path_factory: pytest.TempPathFactory, one_thread: None) -> dict[s
     folder = ResultsFolder(tmp_path_factory.mktemp("fresh"))
     folder.create()
     chosen = [EXPERIMENTS[name] for name in (*IN_PART, *WHOLE, "ablation", "records")]
-    ThisProcess(load_dataset, torch.device("cpu")).run(Queue(folder, chosen, FRESH), Silent())
+    LocalExecutor(load_dataset, torch.device("cpu")).run(Queue(folder, chosen, FRESH), Silent())
     return {name: result["values"] for name, result in folder.results().items()}
 
 

@@ -28,8 +28,8 @@ from entrain.data import ImageDataset, load_dataset
 from entrain.training import DivergedError, Stage, TrainingState
 from entrain.utils.errors import InputError
 from entrain_paper.experiments import EXPERIMENTS, TINY, Setting
-from entrain_paper.reproduction import Job, Queue, ResultsFolder, ThisProcess
-from entrain_paper.reproduction.ray_engine import OnRay
+from entrain_paper.reproduction import Job, LocalExecutor, Queue, ResultsFolder
+from entrain_paper.reproduction.ray_executor import RayExecutor
 from stage_origins import assert_trained, trained_elsewhere
 
 # As many threads as a worker of one CPU has, so that sums are equal to the last digit.
@@ -77,7 +77,7 @@ def queue_in(path: Path, setting: Setting = SETTING, names: tuple[str, ...] = NA
 
 def done_here(queue: Queue) -> Path:
     """What one process makes of it."""
-    ThisProcess(load_dataset, torch.device("cpu")).run(queue, Log())
+    LocalExecutor(load_dataset, torch.device("cpu")).run(queue, Log())
     return queue.folder.path
 
 
@@ -111,7 +111,7 @@ def teachers_in(path: Path) -> dict[str, int]:
 class InBackground(threading.Thread):
     """An engine at work while a test kills something."""
 
-    def __init__(self, engine: OnRay, queue: Queue) -> None:
+    def __init__(self, engine: RayExecutor, queue: Queue) -> None:
         super().__init__(daemon=True)
         self.engine, self.queue, self.log = engine, queue, Log()
         self.error: BaseException | None = None
@@ -153,7 +153,7 @@ def test_two_nodes_find_what_one_process_finds(
         return load_dataset(name)
 
     queue, log = queue_in(tmp_path), Log()
-    OnRay(load, cluster.address).run(queue, log)
+    RayExecutor(load, cluster.address).run(queue, log)
     assert_same(tmp_path, expected)
     assert log.begun == log.ended == Counter(dict.fromkeys(queue.all, 1))
     assert loaded == {"mnist-small": 1, "fashion-mnist-small": 1}  # once, and only here
@@ -175,7 +175,7 @@ def test_the_command_works_on_a_cluster_and_on_a_ray_of_its_own(
 def test_a_killed_worker_costs_only_its_stage(
     cluster: Cluster, expected_of_long: Path, tmp_path: Path
 ) -> None:
-    run = InBackground(OnRay(load_dataset, cluster.address), queue_in(tmp_path, LONG, FEW))
+    run = InBackground(RayExecutor(load_dataset, cluster.address), queue_in(tmp_path, LONG, FEW))
     nodes = list(cluster.worker_nodes)
     key, worker = next(iter(wait_for(lambda: paths_on(*nodes)).items()))
     before = teachers_in(tmp_path)
@@ -192,7 +192,7 @@ def test_a_killed_worker_costs_only_its_stage(
 def test_the_work_of_a_killed_node_is_done_by_the_other(
     cluster: Cluster, expected_of_long: Path, tmp_path: Path
 ) -> None:
-    run = InBackground(OnRay(load_dataset, cluster.address), queue_in(tmp_path, LONG, FEW))
+    run = InBackground(RayExecutor(load_dataset, cluster.address), queue_in(tmp_path, LONG, FEW))
     node = wait_for(lambda: next((n for n in cluster.worker_nodes if paths_on(n)), None))
     (key,), before = paths_on(node), teachers_in(tmp_path)
     cluster.remove_node(node, allow_graceful=False)
@@ -234,7 +234,7 @@ def test_a_killed_driver_goes_on_with_what_was_finished(cluster: Cluster, tmp_pa
 
 def test_a_worker_that_always_dies_ends_the_run(cluster: Cluster, tmp_path: Path) -> None:
     queue = queue_in(tmp_path, replace(LONG, path_epochs=1_000_000))
-    run = InBackground(OnRay(load_dataset, cluster.address, retries=0), queue)
+    run = InBackground(RayExecutor(load_dataset, cluster.address, retries=0), queue)
     key, worker = next(iter(wait_for(lambda: paths_on(*cluster.worker_nodes)).items()))
     os.kill(worker.pid, signal.SIGKILL)
     with pytest.raises(InputError, match=f"^{queue.all[key].title}: the Ray cluster gave up"):
@@ -252,7 +252,7 @@ def test_an_error_of_the_work_arrives_as_it_is_and_lets_the_claims_go(
     endless = replace(SETTING, teacher_epochs=1_000_000)
     queue = Queue(folder_in(tmp_path), [experiment], endless)
     with pytest.raises(InputError, match=r"^teacher: the loss became non-finite") as caught:
-        OnRay(load_dataset, cluster.address).run(queue, Log())
+        RayExecutor(load_dataset, cluster.address).run(queue, Log())
     assert type(caught.value) is DivergedError
     other = Queue(folder_in(tmp_path), [experiment], endless)
     assert {other.claim(wait=False), other.claim(wait=False)} == set(stages(endless))
@@ -273,7 +273,7 @@ def test_an_interrupt_stops_what_runs_and_lets_the_claims_go(
 
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
-        OnRay(load_dataset, cluster.address).run(queue_in(tmp_path, endless), log)
+        RayExecutor(load_dataset, cluster.address).run(queue_in(tmp_path, endless), log)
     assert seen, "no worker began a PATH stage"
     wait_for(lambda: not paths_on(*nodes))
     assert not ray.is_initialized()
@@ -293,7 +293,7 @@ def test_a_worker_is_told_where_the_stages_were_trained(
     shutil.copytree(expected / "stages", tmp_path / "stages")
     moved, stayed = (SETTING.teacher(name) for name in ("MNIST", "Fashion-MNIST"))
     trained_elsewhere(folder_in(tmp_path), moved)
-    OnRay(load_dataset, cluster.address).run(queue_in(tmp_path, names=("teachers",)), Log())
+    RayExecutor(load_dataset, cluster.address).run(queue_in(tmp_path, names=("teachers",)), Log())
     assert_trained(folder_in(tmp_path).results()["teachers"], moved, stayed)
 
 
@@ -308,13 +308,13 @@ def test_an_interrupted_stage_goes_on_from_its_last_epochs(
     queue = queue_in(tmp_path)
     stage = next(iter(queue.all.values()))
     with pytest.raises(KeyboardInterrupt):
-        ThisProcess(load_dataset, torch.device("cpu")).run(queue, Impatient())
+        LocalExecutor(load_dataset, torch.device("cpu")).run(queue, Impatient())
     queue.close()
     kept = queue.folder.state(stage)
     assert kept is not None
     assert kept[0].epoch == 1
     ResultsFolder(tmp_path).save_state(stage, kept[0], seconds=1000.0)
-    OnRay(load_dataset, cluster.address).run(queue_in(tmp_path), Log())
+    RayExecutor(load_dataset, cluster.address).run(queue_in(tmp_path), Log())
     finished = queue.folder.state(stage)
     assert finished is not None
     assert finished[1]["seconds"] > 1000
@@ -336,7 +336,7 @@ def test_a_ray_of_its_own_listens_to_this_machine_only_and_is_gone_afterwards(
                     heard.add(each.laddr.ip.removeprefix("::ffff:"))
 
     queue = queue_in(tmp_path, names=("preprocessing",))
-    OnRay(load_dataset).run(queue, Log(on_begin=listen))
+    RayExecutor(load_dataset).run(queue, Log(on_begin=listen))
     assert values(tmp_path)
     assert processes
     assert heard == {"127.0.0.1"}
@@ -349,20 +349,20 @@ def test_an_address_where_nothing_listens_is_refused_soon(tmp_path: Path) -> Non
         address = f"127.0.0.1:{unused.getsockname()[1]}"
         began = time.monotonic()
         with pytest.raises(InputError, match=f"^{address}: no Ray cluster"):
-            OnRay(load_dataset, address).run(queue_in(tmp_path), Log())
+            RayExecutor(load_dataset, address).run(queue_in(tmp_path), Log())
     assert time.monotonic() - began < 40  # Ray itself would try for many times that
 
 
 def test_a_name_that_is_no_address_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^nonsense: no Ray cluster"):
-        OnRay(load_dataset, "nonsense").run(queue_in(tmp_path), Log())
+        RayExecutor(load_dataset, "nonsense").run(queue_in(tmp_path), Log())
 
 
 def test_gpus_a_cluster_does_not_have_are_refused(cluster: Cluster, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no GPUs"):
-        OnRay(load_dataset, cluster.address, "cuda").run(queue_in(tmp_path), Log())
+        RayExecutor(load_dataset, cluster.address, "cuda").run(queue_in(tmp_path), Log())
     with pytest.raises(InputError, match="'cuda:1'"):
-        OnRay(load_dataset, cluster.address, "cuda:1")
+        RayExecutor(load_dataset, cluster.address, "cuda:1")
 
 
 def test_without_ray_the_message_says_what_to_install(
@@ -370,4 +370,4 @@ def test_without_ray_the_message_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=r'pip install "entrain\[cluster\]"'):
-        OnRay(load_dataset).run(queue_in(tmp_path), Log())
+        RayExecutor(load_dataset).run(queue_in(tmp_path), Log())

@@ -152,7 +152,7 @@ def test_a_yield_is_that_of_the_chips_it_lists(everything: Path) -> None:
 
 def test_a_person_sees_how_far_everything_is_and_how_long_it_takes(tmp_path: Path) -> None:
     text = in_a_terminal("reproduce", "teachers", "preprocessing", *options(tmp_path / "out"))
-    assert "everything" in text
+    assert "all jobs" in text
     assert "4/4 done" in text
     assert "mnist-small teacher 8-4-4" in text
     assert re.search(r"everything[^\n]* [0-3]/4 done[^\n]*m\d\d:\d\d", text)  # the time left
@@ -171,7 +171,7 @@ def test_what_is_finished_is_not_done_again(everything: Path, invoke: Invoke) ->
     before = times(everything)
     done = invoke("reproduce", "all", *options(everything))
     assert done.exit_code == 0, done.stderr
-    assert "everything was finished already" in done.stdout
+    assert "nothing to do" in done.stdout
     assert times(everything) == before
     (everything / "teachers.json").unlink()
     done = invoke("reproduce", "teachers", *options(everything))
@@ -196,7 +196,7 @@ def test_who_holds_work_removes_what_a_killed_write_of_it_left(tmp_path: Path) -
 def test_a_report_removes_what_killed_writes_of_reports_left(
     tmp_path: Path, invoke: Invoke
 ) -> None:
-    shutil.copy(Path(__file__).parents[1] / "results" / "teachers.json", tmp_path)
+    shutil.copy(Path(__file__).parents[2] / "results" / "teachers.json", tmp_path)
     (tmp_path / "figures").mkdir()
     left = [tmp_path / ".REPRODUCTION.md.x1.tmp", tmp_path / "figures" / ".seeds.png.x1.tmp"]
     other = tmp_path / ".teachers.json.x1.tmp"  # of a measurement, which may be going on

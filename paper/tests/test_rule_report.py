@@ -55,9 +55,9 @@ def test_claims_say_whether_they_hold() -> None:
 
 def test_a_gradient_beside_itself_and_beside_one_across_it() -> None:
     exact = torch.tensor([[3.0, 4.0]])
-    same = rule_gradients.beside(2.0 * exact, exact)
+    same = rule_gradients.compare_gradients(2.0 * exact, exact)
     assert same == pytest.approx({"cosine": 1.0, "length": 2.0})
-    across = rule_gradients.beside(torch.tensor([[-4.0, 3.0]]), exact)
+    across = rule_gradients.compare_gradients(torch.tensor([[-4.0, 3.0]]), exact)
     assert across == pytest.approx({"cosine": 0.0, "length": 1.0}, abs=1e-7)
 
 

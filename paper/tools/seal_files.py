@@ -19,7 +19,7 @@ from entrain.utils.files import strict_json, with_digest, write_atomically
 from entrain.utils.tensor_file import pack_tensors, unpack_tensors
 from entrain_paper.experiments import EXPERIMENTS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def tensor_files() -> list[Path]:

@@ -34,7 +34,7 @@ from entrain_paper.experiments.setting import BOTH, SETTINGS, Setting
 from entrain_paper.experiments.trained_for_chips import ROBUST
 from entrain_paper.reproduction import ResultsFolder
 
-MODELS = Path(__file__).parents[1] / "src" / "entrain" / "models"
+MODELS = Path(__file__).resolve().parents[2] / "src" / "entrain" / "models"
 
 
 @dataclass(frozen=True)
@@ -140,22 +140,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Choose and write the models that ship.")
     parser.add_argument("folder", type=Path, help="results of entrain reproduce")
     parser.add_argument("--robust", action="store_true", help="those trained for chips")
-    parser.add_argument(
-        "--chips",
-        type=int,
-        default=1000,
-        help="1,000 take 10 CPU minutes a model",
-    )
+    parser.add_argument("--chips", type=int, default=1000, help="1,000 take 10 CPU minutes a model")
     parser.add_argument("--size", choices=SETTINGS, default="paper")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder to write to")
     parser.add_argument("--device", type=choose_device, default="cpu", help="of the chips")
     given = parser.parse_args()
     shipping = Shipping(
-        ResultsFolder(given.folder),
-        SETTINGS[given.size],
-        given.models,
-        given.chips,
-        given.device,
+        ResultsFolder(given.folder), SETTINGS[given.size], given.models, given.chips, given.device
     )
     if given.robust:
         shipping.robust()

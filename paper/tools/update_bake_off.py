@@ -17,18 +17,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from entrain_paper.experiments import (
-    PAPER,
-    Measurement,
-    Setting,
-    Values,
-    with_prerequisites,
-)
+from entrain_paper.experiments import PAPER, Measurement, Setting, Values, with_prerequisites
 from entrain_paper.experiments.bake_off import EXPERIMENT, stage
 from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS
 from entrain_paper.peers import SYSTEMS
 from entrain_paper.reproduction import ResultsFolder
-from entrain_paper.reproduction.worker import trained_on
+from entrain_paper.reproduction.worker import training_provenance
 
 
 def updated(
@@ -65,7 +59,7 @@ def _moved(stage: Values, part: Values, whole: Values) -> Values:
     """A training of `part` as an entry of `whole`: made where it says or, if not, `part` says."""
     origin = {"device": part["device"], "versions": part["versions"]} | stage
     kept = {name: value for name, value in stage.items() if name != "versions"}
-    return kept | trained_on(origin, whole)
+    return kept | training_provenance(origin, whole)
 
 
 def _explained(row: Values) -> Values:
@@ -107,7 +101,7 @@ def main() -> None:
     if whole is None or not parts:
         sys.exit(f"nothing to do: no bake-off.json in {folder.path}, or no part in {apart.path}")
     job = Measurement(EXPERIMENT, setting_of(whole))
-    folder.keep_result(job, updated(whole, parts, job, keep_older=given.keep_older))
+    folder.write_result(job, updated(whole, parts, job, keep_older=given.keep_older))
     print(", ".join(names))  # noqa: T201
 
 

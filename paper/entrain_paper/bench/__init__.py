@@ -1,4 +1,4 @@
-"""Speed: the same work done by Entrain and by what people use today."""
+"""Speed: the same training step and inference by Entrain, PyTorch, torchdiffeq and diffrax."""
 
 from entrain_paper.bench.compare import compare
 from entrain_paper.bench.growth import growth

@@ -1,4 +1,4 @@
-"""Who takes part: Entrain's own paths, plain PyTorch, torchdiffeq and diffrax."""
+"""The backends that are compared: Entrain, plain PyTorch, torchdiffeq and diffrax."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from entrain_paper.bench.problem import Infer, Problem, Train
 
 @dataclass(frozen=True)
 class Backend:
-    """A way to do the work; `needs` are modules beyond Entrain's own."""
+    """An implementation of the work; `needs` are modules that Entrain does not install."""
 
     name: str
     prepare: Callable[[Problem], tuple[Train, Infer]]
     needs: tuple[str, ...] = ()
 
     def missing(self) -> str | None:
-        """The first module that is not installed."""
+        """The first needed module that is not installed; None if all are."""
         for module in self.needs:
             try:
                 importlib.import_module(module)
@@ -39,7 +39,7 @@ Solve = Callable[[Tensor, Tensor, Problem], Tensor]  # fields, couplings -> phas
 
 
 def _autograd(solve: Solve, problem: Problem) -> tuple[Train, Infer]:
-    """The work by differentiating a PyTorch solver."""
+    """Training and inference by differentiation of a PyTorch solver."""
     fields, couplings, targets = (t[0] for t in problem.tensors())
     outputs = targets.shape[-1]
 
@@ -61,7 +61,7 @@ def _start(fields: Tensor) -> Tensor:
 
 
 def _velocity(theta: Tensor, fields: Tensor, couplings: Tensor) -> Tensor:
-    """The drift of a plain gradient flow in the fewest operations of PyTorch."""
+    """Velocity of a plain gradient flow in the fewest operations of PyTorch."""
     sin, cos = theta.sin(), theta.cos()
     return -(sin * (fields + cos @ couplings) - cos * (sin @ couplings))
 
@@ -130,7 +130,7 @@ def _diffrax(direct: bool) -> Callable[[Problem], tuple[Train, Infer]]:
                 None,
                 jnp.full(b.shape, math.pi / 2, b.dtype),
                 (b, j),
-                # The steps as a grid: 200 additions of 0.001 end short of 0.2 and add a step.
+                # Explicit times: 200 additions of 0.001 end below 0.2 and would need another step.
                 stepsize_controller=diffrax.StepTo(
                     jnp.linspace(0.0, problem.dynamics.observation_time, problem.steps + 1)
                 ),
@@ -162,18 +162,18 @@ def _torch(array: Any) -> Tensor:
     return torch.from_numpy(numpy.array(array))
 
 
-def _ours(choice: str) -> Callable[[Problem], tuple[Train, Infer]]:
+def _entrain(kernel: str) -> Callable[[Problem], tuple[Train, Infer]]:
     def prepare(problem: Problem) -> tuple[Train, Infer]:
         fields, couplings, targets = problem.tensors()
         model = PhaseModel(fields, couplings)
 
         def train() -> tuple[Tensor, Tensor, Tensor]:
-            with kernels.use(choice):
+            with kernels.use(kernel):
                 loss, gradient = endpoint_loss(model, targets, problem.dynamics)
             return loss[0], gradient.fields[0], gradient.couplings[0]
 
         def infer() -> Tensor:
-            with kernels.use(choice):
+            with kernels.use(kernel):
                 return readout(kernels.rollout(model, problem.dynamics)[0], targets.shape[-1])
 
         return train, infer
@@ -181,8 +181,8 @@ def _ours(choice: str) -> Callable[[Problem], tuple[Train, Infer]]:
     return prepare
 
 
-OURS = Backend("entrain kernels", _ours("auto"))
-REFERENCE = Backend("entrain reference", _ours("reference"))
+OURS = Backend("entrain kernels", _entrain("auto"))
+REFERENCE = Backend("entrain reference", _entrain("reference"))
 IDENTITY = Backend("PyTorch identity form", lambda problem: _autograd(_identity, problem))
 BACKENDS = (
     OURS,

@@ -18,8 +18,8 @@ from entrain_paper.bench.memory import step_memory
 from entrain_paper.bench.problem import LARGEST_ERROR, Problem
 
 Progress = Callable[[str], None]
-TURN_S = 0.02  # seconds that a turn lasts at least
-SHARE_S = 15.0  # seconds of timed calls after which a contestant sits out
+TURN_S = 0.02  # least seconds of a turn
+SHARE_S = 15.0  # seconds of timed calls after which a backend skips the other rounds
 
 
 def compare(
@@ -32,50 +32,50 @@ def compare(
     memory: bool = True,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """JSON values: for each contestant the step and inference medians (ms), the ratio to ours,
-    the gradient error, the seconds of the first call, and the memory of a step (MB).
+    """Median times of a step and of an inference (ms), their ratios to ours, the gradient error,
+    the seconds of the first call and the memory of a step (MB) of each backend, as JSON values.
 
-    Each round runs every contestant once, so that all see the same state of the machine. A
-    contestant that is not installed, fails or gives other results is named, without a speed.
+    Each round runs every backend once, so that all have the same state of the machine. A backend
+    that is not installed, fails or gives different results has a status instead of times.
     """
-    names = [contestant.name for contestant in backends]
+    names = [backend.name for backend in backends]
     for name in without:
         if name not in names:
-            raise unknown_name("contestant", name, names)
-    say = progress or (lambda _: None)
+            raise unknown_name("backend", name, names)
+    report = progress or (lambda _: None)
     rows: dict[str, dict[str, Any]] = {}
     steps: dict[str, Callable[[], Any]] = {}
     rollouts: dict[str, Callable[[], Any]] = {}
-    for contestant in backends:
-        say(f"preparing {contestant.name}")
-        row = rows[contestant.name] = {}
-        if contestant.name in without:
-            row["status"] = "left out, as asked"
+    for backend in backends:
+        report(f"preparing {backend.name}")
+        row = rows[backend.name] = {}
+        if backend.name in without:
+            row["status"] = "left out by --without"
             continue
-        missing = contestant.missing()
+        missing = backend.missing()
         if missing is not None:
             row["status"] = f"not installed: {missing}"
             continue
         try:
-            train, _ = contestant.prepare(problem)
+            train, _ = backend.prepare(problem)
             began = time.perf_counter()
-            found = train()
+            result = train()
             synchronise(problem)
             row["first_call_s"] = time.perf_counter() - began
-            row["error"] = problem.error(found)
+            row["error"] = problem.error(result)
             train()
-            infer = contestant.prepare(replace(problem, batch=inferences))[1]
+            infer = backend.prepare(replace(problem, batch=inferences))[1]
             infer()
-        except Exception as error:  # a peer that fails is a result of the comparison
+        except Exception as error:  # a failure of a backend is a result
             row["status"] = f"failed: {type(error).__name__}: {str(error)[:200]}"
             continue
         if not row["error"] <= LARGEST_ERROR:
             row["status"] = "differs from the reference"
             continue
         row["status"] = "ok"
-        steps[contestant.name], rollouts[contestant.name] = train, infer
-    times = interleaved(steps, problem, rounds, say)
-    inference_times = interleaved(rollouts, problem, max(3, rounds // 2), say)
+        steps[backend.name], rollouts[backend.name] = train, infer
+    times = interleaved(steps, problem, rounds, report)
+    inference_times = interleaved(rollouts, problem, max(3, rounds // 2), report)
     for name in steps:
         rows[name]["step_ms"] = times[name]
         rows[name]["inference_ms"] = inference_times[name]
@@ -83,7 +83,7 @@ def compare(
             rows[name]["step_ratio"] = times[name] / times[OURS.name]
             rows[name]["inference_ratio"] = inference_times[name] / inference_times[OURS.name]
         if memory:
-            say(f"memory of {name}")
+            report(f"memory of {name}")
             rows[name]["memory_mb"] = step_memory(name, problem)
     return {
         "problem": asdict(problem),
@@ -95,19 +95,19 @@ def compare(
 
 
 def interleaved(
-    calls: dict[str, Callable[[], Any]], problem: Problem, rounds: int, say: Progress
+    calls: dict[str, Callable[[], Any]], problem: Problem, rounds: int, report: Progress
 ) -> dict[str, float]:
-    """The median milliseconds of each call over `rounds` rounds in turn.
+    """Median milliseconds of each call over interleaved rounds.
 
-    A short call is repeated in its turn until the clock can tell it from its neighbours; one
-    that has had its share of time sits out the rounds that are left.
+    A short call is repeated until its turn lasts TURN_S. A call that has taken SHARE_S skips the
+    other rounds.
     """
     spent: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds):
         for name, call in calls.items():
             if sum(spent[name]) > SHARE_S:
                 continue
-            say(f"round {turn + 1} of {rounds}: {name}")
+            report(f"round {turn + 1} of {rounds}: {name}")
             once = _seconds(call, 1, problem)
             times = math.ceil(TURN_S / once)
             spent[name].append(_seconds(call, times, problem) / times if times > 1 else once)
@@ -130,7 +130,7 @@ def synchronise(problem: Problem) -> None:
 
 
 def environment(problem: Problem) -> dict[str, Any]:
-    """What the numbers were measured with."""
+    """Device and versions of the measurement."""
     device = "cpu" if problem.device == "cpu" else torch.cuda.get_device_name()
     return {
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""How the cost of a training step grows with batch, oscillators and steps."""
+"""Growth of the time of a training step with batch, oscillators and steps."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def growth(
     rounds: int = 5,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """For each axis its sizes, the medians (ms) of each contestant, and the exponent p of a fit
-    ms ~ size^p over the upper half of the sizes. JSON values."""
-    say = progress or (lambda _: None)
+    """Sizes of each axis, median times (ms) of each backend, and the exponents p of the fits
+    ms ~ size^p over the upper half of the sizes, as JSON values."""
+    report = progress or (lambda _: None)
     axes: dict[str, Any] = {}
     for axis, sizes in SIZES.items():
-        medians: dict[str, list[float]] = {contestant.name: [] for contestant in backends}
+        medians: dict[str, list[float]] = {backend.name: [] for backend in backends}
         for size in sizes:
-            say(f"{axis} = {size}")
-            here = replace(problem, **{axis: size})  # type: ignore[arg-type]
-            calls = {c.name: c.prepare(here)[0] for c in backends}
-            for name, value in interleaved(calls, here, rounds, lambda _: None).items():
+            report(f"{axis} = {size}")
+            sized = replace(problem, **{axis: size})  # type: ignore[arg-type]
+            calls = {backend.name: backend.prepare(sized)[0] for backend in backends}
+            for name, value in interleaved(calls, sized, rounds, lambda _: None).items():
                 medians[name].append(value)
         half = len(sizes) // 2
         axes[axis] = {

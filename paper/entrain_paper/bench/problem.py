@@ -1,4 +1,4 @@
-"""The work every contestant does: the endpoint loss of one batch and its gradients.
+"""The work of every backend: the endpoint loss of one batch and its gradients.
 
 With fields (B, N), couplings (N, N) and targets (B, O): roll out K Euler steps, take the mean
 squared error of cos(theta) of the outputs, and differentiate it with respect to fields and
@@ -19,17 +19,17 @@ from entrain.physics import Dynamics, PhaseModel, layered_graph, readout
 from entrain.rules.two_stage import endpoint_loss
 
 OUTPUTS = 10
-LARGEST_ERROR = 1e-3  # relative; beyond it a result differs and no speed is reported
+LARGEST_ERROR = 1e-3  # relative; above it a result differs and no time is reported
 
 # () -> (loss, gradient by fields (B, N), gradient by couplings (N, N)); () -> outputs (B, O).
-# The couplings' gradient is compared after adding its transpose, and on allowed pairs.
+# The gradient by the couplings is compared after adding its transpose, on allowed pairs.
 Train = Callable[[], tuple[Tensor, Tensor, Tensor]]
 Infer = Callable[[], Tensor]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem: B samples, N oscillators, K steps, on a device, in float32."""
+    """A problem of B samples, N oscillators and K steps, on a device, in float32."""
 
     batch: int = 256
     oscillators: int = 74
@@ -43,7 +43,7 @@ class Problem:
         return Dynamics(steps=self.steps)
 
     def tensors(self, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor, Tensor]:
-        """Fields (R, B, N), couplings (R, N, N), targets (R, B, O) of trained networks' size."""
+        """Fields (R, B, N), couplings (R, N, N) and targets (R, B, O), as large as trained ones."""
         generator = torch.Generator().manual_seed(0)
         outputs = min(OUTPUTS, self.oscillators - 1)
         n, hidden = self.oscillators, self.oscillators - outputs
@@ -68,8 +68,8 @@ class Problem:
         outputs = readout(phases[0], targets.shape[-1])
         return outputs, loss[0], gradient.fields[0], gradient.couplings[0]
 
-    def error(self, found: tuple[Tensor, Tensor, Tensor]) -> float:
-        """The largest relative error of loss and gradients, in the maximum norm."""
+    def error(self, result: tuple[Tensor, Tensor, Tensor]) -> float:
+        """Largest relative error of loss and gradients, in the maximum norm."""
         _, *exact = self.exact()
         outputs = min(OUTPUTS, self.oscillators - 1)
         mask = layered_graph(self.oscillators - outputs, outputs).to(exact[0].device)
@@ -78,7 +78,5 @@ class Problem:
             loss, by_fields, by_couplings = (t.detach().to(exact[0]) for t in tensors)
             return [loss.reshape(()), by_fields, (by_couplings + by_couplings.T) * mask]
 
-        pairs = zip(comparable(found), comparable(exact), strict=True)
-        return max(
-            float((ours - theirs).abs().max() / theirs.abs().max()) for ours, theirs in pairs
-        )
+        pairs = zip(comparable(result), comparable(exact), strict=True)
+        return max(float((a - b).abs().max() / b.abs().max()) for a, b in pairs)

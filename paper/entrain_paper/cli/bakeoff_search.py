@@ -1,21 +1,21 @@
-"""`entrain bakeoff NAME --search`: settings of compared systems, on validation images."""
+"""`entrain bakeoff NAME --search`: settings of compared systems, searched on validation images."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entrain.cli.console import err, number, out, print_json, table
+from entrain.cli.console import err, number, out, print_json, print_line, table
 
 if TYPE_CHECKING:
     import torch
 
+    from entrain.data import ImageDataset
     from entrain.training.trials import Trial
     from entrain_paper.experiments import Setting
-    from entrain_paper.peers import Peer
     from entrain_paper.reproduction import ResultsFolder
 
 SHOWN = 5
@@ -23,7 +23,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Budget:
-    """What one search may take: settings, minutes, and epochs of a trial."""
+    """The limits of one search: settings, minutes, and epochs of a trial."""
 
     trials: int
     minutes: float
@@ -40,28 +40,28 @@ def search_systems(
     device: str,
     json: bool,
 ) -> None:
-    """Search each, keep searches/SYSTEM-DATASET.json in the folder, and show the best settings."""
+    """Search systems, write searches/SYSTEM-DATASET.json to the folder, print the best settings."""
     from entrain.data import load_dataset
     from entrain.utils.device import choose_device
 
-    wanted = _wanted(names, datasets, setting, folder)
-    place = choose_device(device)
-    found = []
-    for name, dataset in wanted:
+    pairs = _pairs(names, datasets, setting, folder)
+    torch_device = choose_device(device)
+    results = []
+    for name, dataset in pairs:
         data = load_dataset(setting.dataset(dataset), data_dir)
-        found.append(_search(name, dataset, data, setting, folder, budget, place))
+        results.append(_search(name, dataset, data, setting, folder, budget, torch_device))
         if not json:
-            _show(found[-1])
+            _print(results[-1])
     if json:
-        print_json({"folder": str(folder.path / "searches"), "searches": found})
-    elif not found:
+        print_json({"folder": str(folder.path / "searches"), "searches": results})
+    elif not results:
         out.print("every cited accuracy was reached: nothing to search")
 
 
-def _wanted(
+def _pairs(
     names: Sequence[str], datasets: Sequence[str], setting: Setting, folder: ResultsFolder
 ) -> list[tuple[str, str]]:
-    """Systems and datasets: those named, or of `all` those measured below what is cited."""
+    """Named systems with their datasets; for `all`, those measured below the cited accuracy."""
     from entrain.utils.errors import InputError
     from entrain_paper.experiments.bake_off import ALL, experiments_named
     from entrain_paper.peers import SYSTEMS
@@ -72,16 +72,16 @@ def _wanted(
         for name in names:
             if name not in SYSTEMS:
                 raise InputError(
-                    f"{name} is a network of ours, which entrain search is for; --search is for "
-                    f"{', '.join(SYSTEMS)}"
+                    f"{name} is a network of Entrain: search its settings with entrain search; "
+                    f"--search is for {', '.join(SYSTEMS)}"
                 )
         return [(name, dataset) for name in dict.fromkeys(names) for dataset in datasets]
-    (whole,) = experiments_named(names, datasets)
-    result = folder.result(whole.name)
+    (bake_off,) = experiments_named(names, datasets)
+    result = folder.result(bake_off.name)
     if result is None:
         raise InputError(
-            f"{folder.result_path(whole.name)}: is not there, so that nothing is known to lie "
-            "below what is cited; run entrain bakeoff all first, or name systems"
+            f"{folder.result_path(bake_off.name)}: not found, so that no measured accuracy can be "
+            "compared with the cited one; run entrain bakeoff all first, or name systems"
         )
     return [
         (row["system"], row["dataset"])
@@ -93,7 +93,7 @@ def _wanted(
 def _search(
     name: str,
     dataset: str,
-    data: Any,
+    data: ImageDataset,
     setting: Setting,
     folder: ResultsFolder,
     budget: Budget,
@@ -103,32 +103,35 @@ def _search(
     from entrain.training.trials import plain_trial
     from entrain.utils.files import strict_json, with_digest, write_atomically
     from entrain_paper.experiments.bake_off import stage
+    from entrain_paper.peers import Peer, system_named
     from entrain_paper.peers.search import current_settings, search_system
     from entrain_paper.reproduction.worker import provenance
 
-    system = _shortened(stage(setting, dataset, _system(name)).rule, budget.epochs)
+    system = stage(setting, dataset, system_named(name)).rule
+    assert isinstance(system, Peer)
+    system = replace(system, epochs=min(system.epochs, budget.epochs))
     path = folder.path / "searches" / f"{name}-{dataset.lower()}.json"
     began = time.monotonic()
     with fraction_bar(f"{name} on {dataset}, {budget.trials} settings") as on_progress:
 
-        def after(found: list[Trial]) -> None:
-            on_progress(len(found) / budget.trials)
+        def on_trials(trials: list[Trial]) -> None:
+            on_progress(len(trials) / budget.trials)
             if not err.is_terminal:
-                best = max((each.top1 or 0.0 for each in found), default=0.0)
-                done = f"{len(found)}/{budget.trials}"
+                best = max((trial.top1 or 0.0 for trial in trials), default=0.0)
+                done = f"{len(trials)}/{budget.trials}"
                 err.print(f"{name}  {dataset}  {done}  best validation top-1 {best:.2f} %")
 
-        found = search_system(
+        trials = search_system(
             data,
             system,
             trials=budget.trials,
             minutes=budget.minutes,
             device=device,
             journal=path.with_suffix(".journal"),
-            on_trials=after,
+            on_trials=on_trials,
         )
-    own = current_settings(system)
-    (first,) = (each for each in found if each.settings == own)
+    current = current_settings(system)
+    (current_trial,) = (trial for trial in trials if trial.settings == current)
     result = {
         "system": name,
         "dataset": dataset,
@@ -136,38 +139,22 @@ def _search(
         "epochs": system.epochs,
         "minutes": budget.minutes,
         "seconds": time.monotonic() - began,
-        "own": plain_trial(first),
-        "best": plain_trial(found[0]),
-        "trials": [plain_trial(each) for each in found],
+        "own": plain_trial(current_trial),
+        "best": plain_trial(trials[0]),
+        "trials": [plain_trial(trial) for trial in trials],
         **provenance(device),
     }
     write_atomically(path, (strict_json(with_digest(result), 1) + "\n").encode())
     return result | {"file": str(path)}
 
 
-def _system(name: str) -> Peer:
-    from entrain_paper.peers import system_named
-
-    return system_named(name)
-
-
-def _shortened(system: Any, epochs: int) -> Peer:
-    from dataclasses import replace
-
-    from entrain_paper.peers import Peer
-
-    assert isinstance(system, Peer)
-    return replace(system, epochs=min(system.epochs, epochs))
-
-
-def _show(result: dict[str, Any]) -> None:
+def _print(result: dict[str, Any]) -> None:
     names = list(result["own"]["settings"])
     title = f"{result['system']} on {result['dataset']}: best of {len(result['trials'])} settings"
-    shown = table(f"{title}, {result['epochs']} epochs each", "validation top-1 %", *names)
-    rows = [*result["trials"][:SHOWN], result["own"]]
-    for place, trial in enumerate(rows):
-        mark = " (its own)" if place == len(rows) - 1 else ""
+    rendered = table(f"{title}, {result['epochs']} epochs each", "validation top-1 %", *names)
+    marked = [(trial, "") for trial in result["trials"][:SHOWN]] + [(result["own"], " (current)")]
+    for trial, mark in marked:
         values = (f"{trial['settings'][name]:.3g}" for name in names)
-        shown.add_row(number(trial["top1"]) + mark, *values)
-    out.print(shown)
-    out.print(f"kept in {result['file']}", soft_wrap=True)
+        rendered.add_row(number(trial["top1"]) + mark, *values)
+    out.print(rendered)
+    print_line(f"stored in {result['file']}")

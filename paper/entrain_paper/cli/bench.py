@@ -1,4 +1,4 @@
-"""`entrain bench`: the same training step by Entrain and by what people use today."""
+"""`entrain bench`: times of a training step by Entrain, PyTorch, torchdiffeq and diffrax."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def command(
     oscillators: Annotated[int, typer.Option(help="Number N of oscillators.")] = 74,
     steps: Annotated[int, typer.Option(help="Number K of Euler steps.")] = 200,
     inferences: Annotated[int, typer.Option(help="Images of one inference.")] = 10_000,
-    rounds: Annotated[int, typer.Option(help="Interleaved rounds; medians are shown.")] = 7,
+    rounds: Annotated[int, typer.Option(help="Interleaved rounds; medians are rendered.")] = 7,
     without: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Leave out a contestant; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="Leave out a backend; repeatable.")
     ] = None,
     growth: Annotated[
-        bool, typer.Option("--growth", help="Also measure how cost grows with B, N and K.")
+        bool, typer.Option("--growth", help="Also measure the growth of the time with B, N and K.")
     ] = False,
     out_folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for bench.json (and growth.png).")
@@ -31,8 +31,8 @@ def command(
 ) -> None:
     """Time a training step and an inference of Entrain, PyTorch, torchdiffeq and diffrax.
 
-    All backends run interleaved. One that is not installed, or whose gradients differ from the
-    float64 reference, is named and gets no speed. Install them: pip install 'entrain[bench]'.
+    All backends run interleaved. A backend that is not installed, or whose gradients differ from
+    the float64 reference, is listed without times. Install them: pip install './paper[bench]'.
     """
     import json as text
 
@@ -53,10 +53,10 @@ def command(
             inferences=inferences,
             rounds=rounds,
             without=without or (),
-            progress=lambda news: status.update(news),
+            progress=status.update,
         )
         if growth:
-            result["growth"] = measure_growth(problem, progress=lambda news: status.update(news))
+            result["growth"] = measure_growth(problem, progress=status.update)
     if out_folder is not None:
         write_atomically(out_folder / "bench.json", text.dumps(result, indent=1).encode())
         if growth:
@@ -65,17 +65,17 @@ def command(
     if json:
         print_json(result)
     else:
-        _show(result)
+        _print(result)
 
 
 def _form(value: float | None) -> str:
-    """Three digits, and thousands in full."""
+    """Format of a time: three digits, or all digits before the point."""
     return ",.0f" if value is not None and value >= 100 else ".3g"
 
 
-def _show(result: dict[str, Any]) -> None:
+def _print(result: dict[str, Any]) -> None:
     problem = result["problem"]
-    shown = table(
+    rendered = table(
         f"training step: B = {problem['batch']}, N = {problem['oscillators']}, "
         f"K = {problem['steps']}; "
         f"inference: {result['inferences']:,} samples; float32, {result['environment']['device']}",
@@ -88,9 +88,9 @@ def _show(result: dict[str, Any]) -> None:
         "MB",
         "first s",
     )
-    shown.columns[0].no_wrap = True
+    rendered.columns[0].no_wrap = True
     for name, row in result["backends"].items():
-        shown.add_row(
+        rendered.add_row(
             name if row["status"] == "ok" else f"{name} *",
             number(row.get("step_ms"), _form(row.get("step_ms"))),
             number(row.get("step_ratio"), ".1f"),
@@ -100,10 +100,10 @@ def _show(result: dict[str, Any]) -> None:
             number(row.get("memory_mb"), ".0f"),
             number(row.get("first_call_s"), ".1f"),
         )
-    out.print(shown)
+    out.print(rendered)
     for name, row in result["backends"].items():
         if row["status"] != "ok":
             out.print(f"* {name}: {row['status']}", markup=False, soft_wrap=True)
-    for axis, found in result.get("growth", {}).items():
-        fits = ", ".join(f"{name} {p:.2f}" for name, p in found["exponent"].items())
+    for axis, measured in result.get("growth", {}).items():
+        fits = ", ".join(f"{name} {p:.2f}" for name, p in measured["exponent"].items())
         out.print(f"cost ~ {axis}^p: {fits}")

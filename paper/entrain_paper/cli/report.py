@@ -1,4 +1,4 @@
-"""`entrain report`: results beside the paper's numbers, as a document with figures."""
+"""`entrain report`: a document with our results, the paper's numbers and figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrain.cli.console import err, out, print_json, table
+from entrain.cli.console import err, out, print_json, print_line, table
 from entrain.cli.options import Json
 
 if TYPE_CHECKING:
@@ -24,28 +24,28 @@ def command(
     from entrain.utils.errors import InputError
     from entrain_paper.reproduction import ResultsFolder
 
-    kept = ResultsFolder(folder)
-    results = kept.results()
+    results_folder = ResultsFolder(folder)
+    results = results_folder.results()
     if not results:
         raise InputError(
-            f"{folder}: no results of entrain reproduce here; make some: "
+            f"{folder}: no results of entrain reproduce; measure some first: "
             "entrain reproduce all --quick"
         )
-    written = write(kept)
+    report = write_report(results_folder)
     if json:
-        print_json({"report": str(written), "experiments": sorted(results)})
+        print_json({"report": str(report), "experiments": sorted(results)})
         return
-    show(kept, set(results))
-    out.print(f"report   {written}", soft_wrap=True)
+    print_verdicts(results_folder, set(results))
+    print_line(f"report   {report}")
 
 
-def write(folder: ResultsFolder, *, stale_only: bool = False) -> Path:
-    """Draw the figures (or those that are out of date) and write the document; its path."""
+def write_report(folder: ResultsFolder, *, stale_only: bool = False) -> Path:
+    """Path of the report, with all figures drawn (or only those that are out of date)."""
     from entrain.utils.files import file_lock, remove_temporary_files, write_atomically
     from entrain_paper.report import document, draw_figures
 
     path = folder.path / "REPRODUCTION.md"
-    # One process at a time, so that what killed writes left is nobody's and can be removed.
+    # The lock is exclusive, so that all temporary files are of killed processes.
     with err.status("drawing"), file_lock(folder.path / "REPRODUCTION.lock", wait=True):
         remove_temporary_files(folder.path, path.name)
         remove_temporary_files(folder.path / "figures")
@@ -54,23 +54,23 @@ def write(folder: ResultsFolder, *, stale_only: bool = False) -> Path:
     return path
 
 
-def show(folder: ResultsFolder, names: set[str]) -> None:
-    """A table of verdicts, and the claims that do not hold."""
+def print_verdicts(folder: ResultsFolder, names: set[str]) -> None:
+    """Print a table of verdicts, and the claims that do not hold."""
     from entrain_paper.report import SYMBOLS, judge
 
     judged = judge(folder.results())
-    shown = table("against the paper", "experiment", *SYMBOLS.values(), "again", "claims")
+    rendered = table("against the paper", "experiment", *SYMBOLS.values(), "again", "claims")
     failing = []
     for name, comparison in judged.comparisons.items():
         if name not in names:
             continue
         counts, claims = judged.counts(name), comparison.counted
         cells = [str(counts[verdict] or "") for verdict in SYMBOLS]
-        held = f"{comparison.holding} of {len(claims)}" if claims else ""
-        shown.add_row(name, *cells, str(comparison.seen_before or ""), held)
+        supported = f"{comparison.supported} of {len(claims)}" if claims else ""
+        rendered.add_row(name, *cells, str(comparison.repeats or ""), supported)
         failing += [claim for claim in claims if not claim.holds]
-    if shown.row_count:
-        out.print(shown)
+    if rendered.row_count:
+        out.print(rendered)
         out.print(", ".join(f"{symbol} {verdict}" for verdict, symbol in SYMBOLS.items()))
     for claim in failing:
-        out.print(f"does not hold here: {claim.text} ({claim.measured})", soft_wrap=True)
+        print_line(f"does not hold: {claim.text} ({claim.measured})")

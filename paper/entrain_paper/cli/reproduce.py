@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrain.cli.console import out, print_json, table
+from entrain.cli.console import out, print_json, print_line, table
 from entrain.cli.options import Address, DataDir, Device, EngineName, Json, require
-from entrain_paper.cli.working import (
+from entrain_paper.cli.execution import (
     OutFolder,
     Size,
-    engine_named,
-    work_done,
-    work_through,
+    executor_named,
+    results_folder,
+    run_jobs,
+    setting_named,
 )
 
 if TYPE_CHECKING:
@@ -49,29 +48,24 @@ def command(
     """Reproduce experiments of the paper: train what they need, measure, compare, draw.
 
     Stages that experiments share are trained once. After a kill, the same command continues and
-    repeats nothing that was finished. Several processes may work on one folder at the same time.
+    repeats no finished job. Several processes may work on one folder at the same time.
     """
-    from entrain.utils.errors import positive_int, unknown_name
-    from entrain_paper.experiments import PAPER, SETTINGS
-    from entrain_paper.reproduction import ResultsFolder
+    from entrain.utils.errors import positive_int
 
     require(positive_int, runs=runs)
-    size = size or ("quick" if quick else PAPER.name)
-    if size not in SETTINGS:
-        raise unknown_name("setting", size, SETTINGS)
-    setting = SETTINGS[size] if runs is None else SETTINGS[size].with_runs(runs)
+    setting = setting_named(size or ("quick" if quick else "paper"))
+    if runs is not None:
+        setting = setting.with_runs(runs)
     if list_ or not names:
         _list(setting, json)
         return
-    chosen = _chosen(names)
-    default = Path("results") if setting.is_paper else Path("results") / setting.name
-    folder = ResultsFolder(out_folder or default)
-    worker = engine_named(engine, address, data_dir, device)
-    began = time.monotonic()
-    count, total = work_through(folder, chosen, setting, worker)
-    _report(folder, {experiment.name for experiment in chosen}, json)
+    experiments = _experiments_named(names)
+    folder = results_folder(out_folder, setting)
+    executor = executor_named(engine, address, data_dir, device)
+    status = run_jobs(folder, experiments, setting, executor)
+    _report(folder, {experiment.name for experiment in experiments}, json)
     if not json:
-        out.print(work_done(count, total, time.monotonic() - began))
+        out.print(status)
 
 
 def _list(setting: Setting, json: bool) -> None:
@@ -81,22 +75,22 @@ def _list(setting: Setting, json: bool) -> None:
         name: {
             "title": experiment.title,
             "source": experiment.source,
-            "stages": len(with_prerequisites(tuple(experiment.stages(setting)))),
+            "stages": len(with_prerequisites(experiment.stages(setting))),
         }
         for name, experiment in EXPERIMENTS.items()
     }
     if json:
         print_json({"setting": setting.name, "experiments": rows})
         return
-    shown = table("experiments (entrain reproduce NAME... or all)", "name", "title", "stages")
-    shown.columns[1].justify = "left"
+    title = "experiments (entrain reproduce NAME... or all)"
+    rendered = table(title, "name", "title", "stages", text=(0, 1))
     for name, row in rows.items():
-        shown.add_row(name, str(row["title"]), str(row["stages"]))
-    out.print(shown)
-    out.print("stages: trainings an experiment needs; those it shares with others are done once")
+        rendered.add_row(name, str(row["title"]), str(row["stages"]))
+    out.print(rendered)
+    out.print("stages: trainings of an experiment; a shared stage is trained once")
 
 
-def _chosen(names: list[str]) -> list[Experiment]:
+def _experiments_named(names: list[str]) -> list[Experiment]:
     from entrain.utils.errors import unknown_name
     from entrain_paper.experiments import EXPERIMENTS
 
@@ -109,12 +103,12 @@ def _chosen(names: list[str]) -> list[Experiment]:
 
 
 def _report(folder: ResultsFolder, names: set[str], json: bool) -> None:
-    from entrain_paper.cli.report import show, write
+    from entrain_paper.cli.report import print_verdicts, write_report
 
-    written = write(folder, stale_only=True)
+    report = write_report(folder, stale_only=True)
     if json:
         results = folder.results()
         print_json({"folder": str(folder.path), "results": {n: results[n] for n in sorted(names)}})
         return
-    show(folder, names)
-    out.print(f"report   {written}", soft_wrap=True)
+    print_verdicts(folder, names)
+    print_line(f"report   {report}")

@@ -1,4 +1,4 @@
-"""The experiments as data, those of the paper in its order: stages to train, and measurements."""
+"""The experiments as data: the tables and figures of the paper in its order, then our own."""
 
 from entrain_paper.experiments import (
     ablation,

@@ -1,4 +1,5 @@
-"""Six combinations of initialisation and objective, at the auxiliary rate."""
+"""Table 9, Figures 3 and 13: six combinations of initialisation and objective, at the auxiliary
+rate."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from entrain.training import Stage
 from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
-from entrain_paper.experiments.multiseed import orders_apart
+from entrain_paper.experiments.multiseed import order_margin
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, Setting
 from entrain_paper.experiments.teacher_spread import source
@@ -17,9 +18,9 @@ METHODS = ("PATH", "PATH-CONT", "Z-END", "ZERO-END-ONLY", "PRETRAIN-END-ONLY", "
 
 
 def students(setting: Setting, name: str) -> dict[str, Stage]:
-    """The stage of each method; the single run is the first run."""
-    others = {method: shared_stages.branch(setting, name, method) for method in METHODS[1:]}
-    return {"PATH": setting.main_path(name)} | others
+    """The stage of each method; the single run is run 0."""
+    branches = {method: shared_stages.branch(setting, name, method) for method in METHODS[1:]}
+    return {"PATH": setting.main_path(name)} | branches
 
 
 def stages(setting: Setting) -> list[Stage]:
@@ -69,21 +70,21 @@ def measure_continuations(context: ExperimentContext) -> Values:
 
 
 def single(
-    name: str, method: str, paper: Values, found: Values, *, again: bool = False
+    name: str, method: str, paper: Values, ours: Values, *, repeated: bool = False
 ) -> tuple[Cell, ...]:
     """Top-1, agreement and endpoint RMSE of a single run, with the paper's numbers. At the
-    auxiliary rate we have several teachers from zero alone."""
+    auxiliary rate, only training from zero has several teachers."""
     borrowed = method not in (*shared_stages.FROM_ZERO, "PATH")
     return tuple(
         Cell(
-            paper[theirs],
-            found[metric],
+            paper[key],
+            ours[metric],
             source(name, method, metric),
             form=form,
-            again=again,
+            repeated=repeated,
             borrowed=borrowed,
         )
-        for theirs, metric, form in (
+        for key, metric, form in (
             ("top1", "top1", ".2f"),
             ("agreement", "agreement", ".2f"),
             ("rmse", "endpoint_rmse", ".4f"),
@@ -95,25 +96,25 @@ def compare(values: Values) -> Comparison:
     """Every method, and the conclusions of the paper."""
     ours = {(row["dataset"], row["method"]): row for row in values["rows"]}
     rows = []
-    theirs = paper_numbers()["protocol_ablation"]["rows"]
-    for paper in theirs:
-        name, found = paper["dataset"], ours[paper["dataset"], paper["method"]]
-        method = paper["method"]
-        labels = (name, method, found["initialization"], found["objective"])
-        again = method in ("PATH", "PATH-CONT")  # the first run of multiseed, which stays as it is
-        rows.append(Row(labels, single(name, method, paper, found, again=again)))
+    papers = paper_numbers()["protocol_ablation"]["rows"]
+    for paper in papers:
+        name, method = paper["dataset"], paper["method"]
+        run = ours[name, method]
+        labels = (name, method, run["initialization"], run["objective"])
+        repeated = method in ("PATH", "PATH-CONT")  # the first run of multiseed
+        rows.append(Row(labels, single(name, method, paper, run, repeated=repeated)))
     claims = []
     for name in BOTH:
         top = {method: ours[name, method]["top1"] for method in METHODS}
-        printed = {row["method"]: row["top1"] for row in theirs if row["dataset"] == name}
+        printed = {row["method"]: row["top1"] for row in papers if row["dataset"] == name}
         wide = printed["Z-END"] - printed["ZERO-END-ONLY"]
         gap = top["PRETRAIN-END-ONLY"] - top["TWO-STAGE-END"]
         shift = top["PATH-CONT"] - top["PATH"]
         claims += [
             Claim(
                 f"{name}: PATH-CONT differs from PATH by no more than two orders of the main runs",
-                abs(shift) <= orders_apart(name, "PATH"),
-                f"{shift:+.2f} points, limit {orders_apart(name, 'PATH'):.2f}",
+                abs(shift) <= order_margin(name, "PATH"),
+                f"{shift:+.2f} points, limit {order_margin(name, 'PATH'):.2f}",
             ),
             Claim(
                 f"{name}: from exact zero, the endpoint loss alone falls short of both losses by "
@@ -124,8 +125,8 @@ def compare(values: Values) -> Comparison:
             Claim(
                 f"{name}: after PATH, the endpoint loss alone differs from both losses by no more "
                 "than two orders of the main runs",
-                abs(gap) <= orders_apart(name),
-                f"{gap:+.2f} points, limit {orders_apart(name):.2f}",
+                abs(gap) <= order_margin(name),
+                f"{gap:+.2f} points, limit {order_margin(name):.2f}",
             ),
         ]
     return Comparison(

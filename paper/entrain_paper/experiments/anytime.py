@@ -21,8 +21,8 @@ MARGINS = tuple(round(0.1 * step, 1) for step in range(1, 20))
 TIMES = (0.25, 0.5, 1.0, 2.0)  # of the main observation time
 
 
-def observed(setting: Setting, name: str, factor: float) -> Stage:
-    """Networks trained, for a quarter of the epochs, to be read at another time."""
+def observed_at(setting: Setting, name: str, factor: float) -> Stage:
+    """Networks trained for a quarter of the epochs at another observation time."""
     stage = shared_stages.direct_stage(setting, name)
     epochs = max(2, setting.direct_epochs // 4)
     assert isinstance(stage.rule, Direct)
@@ -33,7 +33,7 @@ def observed(setting: Setting, name: str, factor: float) -> Stage:
 
 
 def networks(setting: Setting, name: str) -> dict[str, Stage]:
-    """The protocols whose reading time is varied."""
+    """The networks whose reading time is varied, by method."""
     return {
         **shared_stages.main_students(setting, name),
         "DIRECT": shared_stages.direct_stage(setting, name),
@@ -41,29 +41,29 @@ def networks(setting: Setting, name: str) -> dict[str, Stage]:
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """The main networks, and those trained for other times."""
+    """The main networks, and networks for other observation times."""
     return [
         stage
         for name in BOTH
         for stage in (
             *networks(setting, name).values(),
-            *(observed(setting, name, factor) for factor in TIMES),
+            *(observed_at(setting, name, factor) for factor in TIMES),
         )
     ]
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Top-1 at every second grid time, of early stops, and by the observation time in training."""
+    """Top-1 at every second grid time, of early stops, and by observation time in training."""
     rows, trained = [], []
     for name in BOTH:
         inputs, labels = context.examples(name)
         for method, stage in networks(context.setting, name).items():
-            found = [
+            runs = [
                 _anytime(network, inputs, labels)
                 for network in context.networks(stage)[: context.setting.few_runs]
             ]
-            curves = np.array([each["top1"] for each in found])
-            exits = np.array([each["exits"] for each in found])  # (runs, margins, 2)
+            curves = np.array([run["top1"] for run in runs])
+            exits = np.array([run["exits"] for run in runs])  # (runs, margins, 2)
             rows.append(
                 {
                     "dataset": name,
@@ -77,15 +77,15 @@ def measure(context: ExperimentContext) -> Values:
                 }
             )
         for factor in TIMES:
-            stage = observed(context.setting, name, factor)
+            stage = observed_at(context.setting, name, factor)
             tops = [run["top1"] for run in context.test(name, stage)]
-            each = summarise(tops)
+            over_runs = summarise(tops)
             trained.append(
                 {
                     "dataset": name,
                     "observation_time": stage.network.dynamics.observation_time,
-                    "mean": each.mean,
-                    "sd": each.sd,
+                    "mean": over_runs.mean,
+                    "sd": over_runs.sd,
                     "runs": tops,
                 }
             )
@@ -93,28 +93,30 @@ def measure(context: ExperimentContext) -> Values:
     return {"rows": rows, "trained": trained}
 
 
-def first_sure(margins: Tensor, threshold: float) -> Tensor:
-    """The index of the first time at which a margin (times, n) exceeds it, or of the last: (n,)."""
-    sure = margins > threshold
-    return torch.where(sure.any(0), sure.double().argmax(0), len(margins) - 1)
+def first_exit(margins: Tensor, threshold: float) -> Tensor:
+    """Index (n,) of the first of the margins (times, n) above `threshold`, or of the last one."""
+    exceeds = margins > threshold
+    return torch.where(exceeds.any(0), exceeds.double().argmax(0), len(margins) - 1)
 
 
 def _anytime(network: KuramotoNetwork, inputs: Tensor, labels: Tensor) -> Values:
     """Top-1 at every second time, and (top-1, mean time) of stopping at each margin."""
-    right, exits = [], []
+    correct_counts, exits = [], []
     for rows, chunk in chunks(inputs, 256):
         outputs = network.readout(network.simulate(chunk, record=True)[::2])
-        hit = outputs.argmax(-1) == labels[rows]  # (times, n)
-        right.append(hit.double().mean(1) * len(chunk))
+        correct = outputs.argmax(-1) == labels[rows]  # (times, n)
+        correct_counts.append(correct.double().mean(1) * len(chunk))
         margins, last = margin(outputs), len(outputs) - 1
-        found = []
+        at_margins = []
         for threshold in MARGINS:
-            first = first_sure(margins, threshold)
-            chosen = hit.gather(0, first[None])[0]
-            found.append([float(chosen.double().sum()), float(first.double().sum() / last)])
-        exits.append(found)
+            first = first_exit(margins, threshold)
+            correct_at_exit = correct.gather(0, first[None])[0]
+            at_margins.append(
+                [float(correct_at_exit.double().sum()), float(first.double().sum() / last)]
+            )
+        exits.append(at_margins)
     count = len(labels)
-    top1 = 100.0 * torch.stack(right).sum(0) / count
+    top1 = 100.0 * torch.stack(correct_counts).sum(0) / count
     totals = np.array(exits).sum(0) / count
     totals[:, 0] *= 100.0
     return {"top1": top1.cpu().numpy(), "exits": totals}

@@ -11,16 +11,16 @@ from entrain_paper.experiments.setting import AUXILIARY_RATE, FASHION, Setting
 
 
 def identifiers(setting: Setting) -> list[str]:
-    """The architectures of a setting."""
+    """Architectures at a setting."""
     return list(ARCHITECTURES)[: setting.architectures]
 
 
 def students(setting: Setting) -> tuple[Stage, Stage]:
-    """PATH and TWO-STAGE-END at the auxiliary rate: all orders of all teachers side by side."""
+    """PATH and TWO-STAGE-END at the auxiliary rate, all orders of all teachers side by side."""
     orders = tuple(range(setting.few_runs))
-    chosen = identifiers(setting)
-    teachers = [setting.teacher(FASHION, ARCHITECTURES[each]) for each in chosen for _ in orders]
-    path = setting.path(*teachers, runs=orders * len(chosen))
+    names = identifiers(setting)
+    teachers = [setting.teacher(FASHION, ARCHITECTURES[name]) for name in names for _ in orders]
+    path = setting.path(*teachers, runs=orders * len(names))
     return path, setting.continue_from(path, rate=AUXILIARY_RATE)
 
 
@@ -30,8 +30,8 @@ def measure(context: ExperimentContext) -> Values:
     path, end = (context.test(FASHION, stage) for stage in students(context.setting))
     printed = {row["identifier"]: row for row in paper_numbers()["architecture_sweep"]["rows"]}
     rows: list[Values] = []
-    for place, identifier in enumerate(identifiers(context.setting)):
-        runs = slice(few * place, few * (place + 1))
+    for index, identifier in enumerate(identifiers(context.setting)):
+        runs = slice(few * index, few * (index + 1))
         gains = [b["top1"] - a["top1"] for a, b in zip(path[runs], end[runs], strict=True)]
         gain = summarise(gains)
         rows.append(

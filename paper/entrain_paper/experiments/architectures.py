@@ -1,8 +1,7 @@
-"""Fifteen Fashion-MNIST teachers with the same 64 hidden activations, and their students."""
+"""Tables 7 and 8, Figures 2 and 12: fifteen Fashion-MNIST teachers with the same 64 hidden
+activations, and their students."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from entrain.models.teacher import teacher_parameter_count
 from entrain.rules import TeacherSpec
@@ -11,7 +10,7 @@ from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Consta
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import AUXILIARY_RATE, FASHION, Setting
-from entrain_paper.experiments.teacher_spread import GAIN, own, source
+from entrain_paper.experiments.teacher_spread import GAIN, network_cell, source
 
 MAIN = "T32_16_16"
 ARCHITECTURES: dict[str, tuple[int, ...]] = {
@@ -41,11 +40,6 @@ def students(setting: Setting) -> tuple[Stage, Stage]:
     return path, setting.continue_from(path, rate=AUXILIARY_RATE)
 
 
-def stages(setting: Setting) -> list[Stage]:
-    """The two student stages; the teachers are what they need."""
-    return list(students(setting))
-
-
 def measure(context: ExperimentContext) -> Values:
     """Teacher, PATH and TWO-STAGE-END of each architecture."""
     path, end = students(context.setting)
@@ -55,12 +49,14 @@ def measure(context: ExperimentContext) -> Values:
     for identifier, teacher, a, b in zip(ARCHITECTURES, path.teachers, before, after, strict=False):
         assert isinstance(teacher.rule, TeacherSpec)
         widths = teacher.rule.widths
-        counted = teacher_parameter_count(data.preprocessing.inputs, widths, len(data.class_names))
+        parameters = teacher_parameter_count(
+            data.preprocessing.inputs, widths, len(data.class_names)
+        )
         rows.append(
             {
                 "identifier": identifier,
                 "widths": list(widths),
-                "parameters": counted,
+                "parameters": parameters,
                 "teacher": context.teacher_test(FASHION, teacher),
                 "path": a,
                 "two_stage_end": b,
@@ -77,40 +73,44 @@ def compare(values: Values) -> Comparison:
     }
     rows, gains, agreements, errors = [], [], [], []
     for ours in values["rows"]:
-        paper = papers[ours["identifier"]]
-        path, end = ours["path"], ours["two_stage_end"]
+        identifier, path, end = ours["identifier"], ours["path"], ours["two_stage_end"]
+        paper = papers[identifier]
         gains.append(end["top1"] - path["top1"])
         agreements.append(end["agreement"] - path["agreement"])
         errors.append(end["endpoint_rmse"] - path["endpoint_rmse"])
-        main = ours["identifier"] == MAIN  # its teacher and its PATH are those of multiseed
-        teacher = ours["teacher"]["test_top1"]
-        by = source(FASHION, "teacher", "test_top1")
-        identifier = ours["identifier"]
+        main = identifier == MAIN  # its teacher and its PATH are those of multiseed
         cells: list[Cell] = [
             Constant(counts[identifier], ours["parameters"], form=",.0f"),
-            replace(
-                Cell(paper["teacher_top1"], teacher, by, form=".2f", again=main, borrowed=not main),
-                own=own(FASHION, "teacher", "test_top1", identifier),
+            network_cell(
+                paper["teacher_top1"],
+                ours["teacher"]["test_top1"],
+                source(FASHION, "teacher", "test_top1"),
+                identifier,
+                form=".2f",
+                repeated=main,
+                borrowed=not main,
             ),
         ]
-        methods = (("path", "PATH", path), ("two_stage_end", "TWO-STAGE-END", end))
-        for metric, gain in (("top1", gains[-1]), ("agreement", agreements[-1])):
-            for key, method, found in methods:
-                number, by = paper[f"{key}_{metric}"], source(FASHION, method, metric)
+        for metric, key, form, gain in (
+            ("top1", "top1", ".2f", gains[-1]),
+            ("agreement", "agreement", ".2f", agreements[-1]),
+            ("endpoint_rmse", "rmse", ".4f", None),
+        ):
+            for prefix, method, run in (
+                ("path", "PATH", path),
+                ("two_stage_end", "TWO-STAGE-END", end),
+            ):
                 counted = main and method == "PATH"
-                cell = Cell(number, found[metric], by, form=".2f", again=counted)
-                mine = own(FASHION, method, metric, identifier)
-                cells.append(replace(cell, borrowed=not counted, own=mine))
-            by, mine = source(FASHION, GAIN, metric), own(FASHION, GAIN, metric, identifier)
-            cell = Cell(paper[f"delta_{metric}"], gain, by, form="+.2f", again=True, borrowed=True)
-            cells.append(replace(cell, own=mine))
-        for key, method, found in methods:
-            number, by = paper[f"{key}_rmse"], source(FASHION, method, "endpoint_rmse")
-            counted = main and method == "PATH"
-            cell = Cell(number, found["endpoint_rmse"], by, form=".4f", again=counted)
-            mine = own(FASHION, method, "endpoint_rmse", identifier)
-            cells.append(replace(cell, borrowed=not counted, own=mine))
-        rows.append(Row((ours["identifier"],), tuple(cells)))
+                by = source(FASHION, method, metric)
+                options = {"form": form, "repeated": counted, "borrowed": not counted}
+                cells.append(
+                    network_cell(paper[f"{prefix}_{key}"], run[metric], by, identifier, **options)
+                )
+            if gain is not None:
+                by = source(FASHION, GAIN, metric)
+                options = {"form": "+.2f", "repeated": True, "borrowed": True}
+                cells.append(network_cell(paper[f"delta_{key}"], gain, by, identifier, **options))
+        rows.append(Row((identifier,), tuple(cells)))
     count, text = len(rows), paper_numbers()["architecture_sweep"]["text"]
     pairs = list(zip(gains, agreements, strict=True))
     claims = (
@@ -173,7 +173,7 @@ EXPERIMENT = Experiment(
     "architectures",
     "Robustness across fifteen teacher architectures",
     "tab:appendix-c2-teacher-architecture-complete",
-    stages,
+    lambda setting: list(students(setting)),
     measure,
     compare,
 )

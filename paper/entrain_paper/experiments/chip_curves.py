@@ -12,7 +12,7 @@ from entrain_paper.experiments import chip_evaluation, shared_stages
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import MNIST, Setting
 
-# The range that rounds a normal distribution best grows with the number of levels, in rms.
+# The best range for rounding a normal distribution, in rms, grows with the number of levels.
 _RANGES = {2: 1.5, 3: 2.5}
 
 
@@ -22,19 +22,16 @@ def _bits(bits: float) -> Hardware:
     return Hardware(coupling_levels=Levels(bits=int(bits), range=_RANGES.get(int(bits), 3.0)))
 
 
-_Kinds = tuple[Callable[[float], Hardware], tuple[float, ...]]
-CURVES: dict[str, _Kinds] = {
+_Curve = tuple[Callable[[float], Hardware], tuple[float, ...]]
+CURVES: dict[str, _Curve] = {
     "couplers": (
-        lambda kept: Hardware(sparsity=Sparsity(kept)),
+        lambda density: Hardware(sparsity=Sparsity(density)),
         (1.0, 0.5, 0.25, 0.1, 0.05, 0.02),
     ),
     "bits": (_bits, (8, 6, 5, 4, 3, 2, 1)),
-    "inputs": (
-        lambda inputs: Hardware(fan_in=FanIn(int(inputs))),
-        (784, 256, 128, 64, 32, 16, 8),
-    ),
+    "inputs": (lambda inputs: Hardware(fan_in=FanIn(int(inputs))), (784, 256, 128, 64, 32, 16, 8)),
 }
-EVEN: dict[str, _Kinds] = {
+EVEN: dict[str, _Curve] = {
     "lag": (lambda lag: Hardware(coupling_function=CouplingFunction(lag)), (0.1, 0.2, 0.4, 0.8)),
     "second_even": (
         lambda even: Hardware(coupling_function=CouplingFunction(second_even=even)),
@@ -43,14 +40,14 @@ EVEN: dict[str, _Kinds] = {
 }
 
 
-def _experiment(name: str, title: str, curves: dict[str, _Kinds]) -> Experiment:
-    """Networks trained for every point of the curves, and the ideal ones on the same chips."""
+def _experiment(name: str, title: str, curves: dict[str, _Curve]) -> Experiment:
+    """Networks trained for every point of the curves, and ideal networks on the same chips."""
 
     def points(setting: Setting) -> list[tuple[str, float, Hardware]]:
         return [
             (curve, value, make(value))
             for curve, (make, values) in curves.items()
-            for value in chip_evaluation.sizes(setting).some(values)
+            for value in chip_evaluation.sizes(setting).thinned(values)
         ]
 
     def ideal(setting: Setting) -> Stage:
@@ -64,40 +61,30 @@ def _experiment(name: str, title: str, curves: dict[str, _Kinds]) -> Experiment:
         )
 
     def stages(setting: Setting) -> list[Stage]:
-        return [
-            ideal(setting),
-            *(trained(setting, hardware) for _, _, hardware in points(setting)),
-        ]
+        return [ideal(setting), *(trained(setting, hardware) for _, _, hardware in points(setting))]
 
     def measure(context: ExperimentContext) -> Values:
         setting = context.setting
 
         def row(hardware: Hardware) -> Values:
-            found = {
+            scores = {
                 label: chip_evaluation.over_chips(
-                    chip_evaluation.accuracies(
-                        context, MNIST, stage, hardware, 1
-                    )  # nothing is by chance
+                    chip_evaluation.accuracies(context, MNIST, stage, hardware, 1)  # no randomness
                 )
                 for label, stage in (
                     ("trained", trained(setting, hardware)),
                     ("not_trained", ideal(setting)),
                 )
             }
-            return {"epochs": chip_evaluation.sizes(setting).epochs, **found}
+            return {"epochs": chip_evaluation.sizes(setting).epochs, **scores}
 
-        rows = chip_evaluation.measured(
-            context,
-            [
-                (
-                    {"dataset": MNIST, "curve": curve, "value": value},
-                    partial(row, hardware),
-                )
-                for curve, value, hardware in points(setting)
-            ],
-        )
-        without = [run["top1"] for run in context.test(MNIST, ideal(setting))]
-        return {"rows": rows, "ideal": sum(without) / len(without)}
+        jobs = [
+            ({"dataset": MNIST, "curve": curve, "value": value}, partial(row, hardware))
+            for curve, value, hardware in points(setting)
+        ]
+        rows = chip_evaluation.measure_rows(context, jobs)
+        tops = [run["top1"] for run in context.test(MNIST, ideal(setting))]
+        return {"rows": rows, "ideal": sum(tops) / len(tops)}
 
     return Experiment(name, title, "", stages, measure)
 

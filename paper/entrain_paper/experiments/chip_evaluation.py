@@ -1,4 +1,5 @@
-"""What the experiments with chips share: networks trained for a kind of chip, and their yield."""
+"""Shared by the experiments with chips: networks trained for hardware, and their accuracy on
+sampled chips."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from entrain_paper.experiments.setting import MNIST, Setting
 
 FOR_TYPICAL = "DIRECT for chips"
 FOR_TYPICAL_SETTINGS: Mapping[str, dict[str, Any]] = {MNIST: {"coarse_steps": 100}}
-"""By dataset, what differs from the usual settings of training for typical chips."""
+"""Settings of training for typical chips that differ from the usual ones, by dataset."""
 T = TypeVar("T")
 
 
@@ -28,9 +29,9 @@ T = TypeVar("T")
 class Sizes:
     """The sizes of the experiments with chips, in addition to those of all experiments.
 
-    Along curves networks are trained for `epochs`, on grids with `grid_hidden` hidden oscillators.
-    They are measured on `chips`, on `few_chips` for each strength of an effect, on `many_chips` for
-    a yield. `of_each` is the number of entries taken from curves and lists; None takes all.
+    Networks along curves are trained for `epochs`, networks on grids have `grid_hidden` hidden
+    oscillators. They are measured on `chips`, on `few_chips` for each strength of an effect, on
+    `many_chips` for a yield. Curves and lists are thinned to `max_entries`; None takes all entries.
     """
 
     epochs: int = 60
@@ -38,26 +39,26 @@ class Sizes:
     few_chips: int = 5
     many_chips: int = 1000
     grid_hidden: int = 134
-    of_each: int | None = None
+    max_entries: int | None = None
 
-    def some(self, entries: Sequence[T]) -> list[T]:
-        """`of_each` entries, evenly spaced from the first to the last; all if it is None."""
-        if self.of_each is None or self.of_each >= len(entries):
+    def thinned(self, entries: Sequence[T]) -> list[T]:
+        """`max_entries` entries, evenly spaced from the first to the last."""
+        if self.max_entries is None or self.max_entries >= len(entries):
             return list(entries)
-        last = max(1, self.of_each - 1)
-        return [entries[i * (len(entries) - 1) // last] for i in range(self.of_each)]
+        last = max(1, self.max_entries - 1)
+        return [entries[i * (len(entries) - 1) // last] for i in range(self.max_entries)]
 
 
 _SMALL = {
-    "quick": Sizes(4, chips=5, few_chips=2, many_chips=20, grid_hidden=62, of_each=2),
-    "tiny": Sizes(2, chips=2, few_chips=1, many_chips=3, grid_hidden=14, of_each=1),
+    "quick": Sizes(4, chips=5, few_chips=2, many_chips=20, grid_hidden=62, max_entries=2),
+    "tiny": Sizes(2, chips=2, few_chips=1, many_chips=3, grid_hidden=14, max_entries=1),
 }
 
 
 def sizes(setting: Setting) -> Sizes:
-    """Those of a setting, by its name, with no more epochs than DIRECT has elsewhere."""
-    found = _SMALL.get(setting.name, Sizes())
-    return replace(found, epochs=min(found.epochs, setting.direct_epochs))
+    """The sizes of a setting, with no more epochs than its other DIRECT networks."""
+    named = _SMALL.get(setting.name, Sizes())
+    return replace(named, epochs=min(named.epochs, setting.direct_epochs))
 
 
 def trained_for(
@@ -69,8 +70,8 @@ def trained_for(
     epochs: int | None = None,
     settings: Mapping[str, dict[str, Any]] | None = None,
 ) -> Stage:
-    """Networks trained by DIRECT for chips of one kind, one per run. `settings` has, by dataset,
-    fields of DIRECT that differ from the usual ones."""
+    """DIRECT networks trained for chips of `hardware`, one per run. `settings` replaces fields of
+    DIRECT, by dataset."""
     stage = shared_stages.direct_stage(setting, name, hidden, epochs=epochs)
     assert isinstance(stage.rule, Direct)
     rule = stage.rule.for_chips(ChipTraining(hardware), stage.dataset)
@@ -78,7 +79,7 @@ def trained_for(
 
 
 def methods(setting: Setting, name: str) -> dict[str, Stage]:
-    """The paper's networks, those from labels, and those from labels for typical chips."""
+    """Stages of PATH, TWO-STAGE-END, DIRECT and DIRECT for typical chips, by method."""
     return {
         **shared_stages.main_students(setting, name),
         "DIRECT": shared_stages.direct_stage(setting, name),
@@ -95,41 +96,41 @@ def accuracies(
     *,
     run: int | None = None,
 ) -> np.ndarray:
-    """Test top-1 in percent on chips of the seeds 0, 1, ...: (R, C). Of the first few runs of a
-    stage, or of one."""
-    chosen = slice(context.setting.few_runs) if run is None else slice(run, run + 1)
+    """Test top-1 (R, C) in percent on chips with the seeds 0, 1, ..., of the first few runs of a
+    stage or of `run` alone."""
+    runs = slice(context.setting.few_runs) if run is None else slice(run, run + 1)
     parameters = stage.parameters(context.state(stage))
     few = replace(
-        parameters.map(lambda tensor: tensor[chosen].to(context.device)),
+        parameters.map(lambda tensor: tensor[runs].to(context.device)),
         graph=parameters.graph.to(context.device),
     )
     inputs, labels = context.examples(name)
-    found = accuracies_on_chips(few, hardware, range(chips), inputs, labels, stage.network.dynamics)
-    return found.cpu().numpy()
+    dynamics = stage.network.dynamics
+    return accuracies_on_chips(few, hardware, range(chips), inputs, labels, dynamics).cpu().numpy()
 
 
-def over_chips(found: np.ndarray) -> Values:
-    """Summary of accuracies (R, C): the mean over chips with its SD over trainings, the 5th
-    percentile of the chips and the worst chip, and the same for each training."""
-    means, fifths = found.mean(1), np.percentile(found, 5, axis=1)
-    each = summarise(means.tolist())
+def over_chips(accuracies: np.ndarray) -> Values:
+    """Summary of accuracies (R, C): the mean over chips with its SD over runs, the 5th percentile
+    of the chips and the worst chip, and the same for each run."""
+    means, fifths = accuracies.mean(1), np.percentile(accuracies, 5, axis=1)
+    over_runs = summarise(means.tolist())
     return {
-        "mean": each.mean,
-        "sd": each.sd,
+        "mean": over_runs.mean,
+        "sd": over_runs.sd,
         "p5": float(fifths.mean()),
-        "worst": float(found.min()),
-        "chips": found.shape[1],
+        "worst": float(accuracies.min()),
+        "chips": accuracies.shape[1],
         "runs": [
             {"mean": round(float(m), 4), "p5": round(float(p), 4), "worst": float(w)}
-            for m, p, w in zip(means, fifths, found.min(1), strict=True)
+            for m, p, w in zip(means, fifths, accuracies.min(1), strict=True)
         ],
     }
 
 
-def measured(
+def measure_rows(
     context: ExperimentContext, jobs: Sequence[tuple[Values, Callable[[], Values]]]
 ) -> list[Values]:
-    """The labels and the measurement of every job, with progress."""
+    """A row for every job: its labels and its measurement."""
     rows = []
     for labels, measure in jobs:
         rows.append(labels | measure())

@@ -15,25 +15,25 @@ measured number is
 - otherwise it *differs*. If the paper prints no deviation and we have no scale of our own, it has
   *no scale*.
 
-A number is shown and judged *again*, but not counted, if an earlier table has counted the same
-networks, or if it follows from such numbers. So is a claim that follows from another.
+A *repeated* number is shown and judged but not counted: an earlier table has counted the same
+networks, or it follows from such numbers. A claim that follows from another is repeated as well.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-import scipy  # loads what is used of it at its first use
+import scipy  # its sub-packages load at first use
 
 Verdict = Literal[
     "setting", "within orders", "within teachers", "borrowed scale", "differs", "no scale"
 ]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-Source = tuple[str, str, str]  # dataset, method, metric: what spreads over teachers
+Source = tuple[str, str, str]  # dataset, method, metric that spreads over teachers
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,17 @@ class Scale:
 
     @property
     def mean(self) -> float:
-        """Of the draws."""
+        """Mean of the draws."""
         return math.fsum(self.draws) / len(self.draws)
 
     @property
-    def further(self) -> float:
-        """t s sqrt(1 + 1/n): how far from their mean a further draw may lie."""
+    def prediction_margin(self) -> float:
+        """t s sqrt(1 + 1/n), the largest expected distance of a further draw from the mean."""
         return self._deviation * math.sqrt(1.0 + 1.0 / len(self.draws))
 
     @property
-    def apart(self) -> float:
-        """t s sqrt(2): how far two draws may differ."""
+    def difference_margin(self) -> float:
+        """t s sqrt(2), the largest expected difference of two draws."""
         return self._deviation * math.sqrt(2.0)
 
     @property
@@ -72,9 +72,9 @@ Spread = Mapping[Source, Scale]
 class Cell:
     """One measured number, the paper's and ours, with standard deviations if there are runs.
 
-    `source` names the metric whose scale it is judged by, `borrowed` where that is of other
-    networks; `own` names that of its own networks, which is taken first where it was measured.
-    `again` marks a number of networks that were counted before.
+    `source` names the metric whose scale judges the number; `borrowed` if that scale is of other
+    networks. `own_source` is the metric of the same networks, which is preferred if it was
+    measured. `repeated` if the networks were counted in an earlier table.
     """
 
     paper: float | None
@@ -83,9 +83,9 @@ class Cell:
     paper_sd: float | None = None
     ours_sd: float | None = None
     form: str = ".3f"
-    again: bool = False
+    repeated: bool = False
     borrowed: bool = False
-    own: Source | None = None
+    own_source: Source | None = None
 
     @property
     def difference(self) -> float | None:
@@ -95,7 +95,7 @@ class Cell:
         return self.ours - self.paper
 
     def verdict(self, spread: Spread) -> Verdict | None:
-        """The verdict on it; None where the paper has no number."""
+        """The verdict by the rules above; None if the paper has no number."""
         if self.paper is None:
             return None
         if self.difference is None:
@@ -103,34 +103,34 @@ class Cell:
         off = abs(self.difference) - 1e-9
         if self.paper_sd is not None and off <= 2.0 * self.paper_sd:
             return "within orders"
-        own = None if self.own is None else spread.get(self.own)
-        scale = own or (None if self.source is None else spread.get(self.source))
+        own_scale = None if self.own_source is None else spread.get(self.own_source)
+        scale = own_scale or (None if self.source is None else spread.get(self.source))
         if scale is None:
             return "no scale" if self.paper_sd is None else "differs"
-        if self.borrowed and own is None:
-            return "borrowed scale" if off <= scale.apart else "differs"
-        if abs(self.paper - scale.mean) - 1e-9 > scale.further:
+        if self.borrowed and own_scale is None:
+            return "borrowed scale" if off <= scale.difference_margin else "differs"
+        if abs(self.paper - scale.mean) - 1e-9 > scale.prediction_margin:
             return "differs"
         return "within teachers" if scale.over == "teachers" else "within orders"
 
 
 @dataclass(frozen=True)
 class Constant(Cell):
-    """A number that our settings decide, equal up to the printed digits."""
+    """A number that the settings determine; it must equal the paper's up to the printed digits."""
 
     rounding: float = 0.0
 
     def verdict(self, spread: Spread) -> Verdict | None:
-        """Equal or not."""
+        """`setting` if the numbers are equal, otherwise `differs`."""
         if self.paper is None:
             return None
-        alike = self.difference is not None and abs(self.difference) <= self.rounding + 1e-9
-        return "setting" if alike else "differs"
+        equal = self.difference is not None and abs(self.difference) <= self.rounding + 1e-9
+        return "setting" if equal else "differs"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its labels and a cell per column."""
+    """A row of a table: its labels and a cell per column."""
 
     labels: tuple[str, ...]
     cells: tuple[Cell, ...]
@@ -138,13 +138,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper or of our own, and whether our numbers support it; `again` where it
-    follows from another that is counted."""
+    """A claim of the paper or of ours; `holds` if our numbers support it, `repeated` if it follows
+    from another claim."""
 
     text: str
     holds: bool
     measured: str
-    again: bool = False
+    repeated: bool = False
+
+
+def listed(values: Iterable[float], form: str = ".2f") -> str:
+    """The numbers with commas between them, for a claim or a note."""
+    return ", ".join(f"{value:{form}}" for value in values)
 
 
 @dataclass(frozen=True)
@@ -159,21 +164,22 @@ class Comparison:
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     def counts(self, spread: Spread) -> Counter[Verdict]:
-        """How many numbers have each verdict, without those counted before."""
-        found = (cell.verdict(spread) for row in self.rows for cell in row.cells if not cell.again)
-        return Counter(verdict for verdict in found if verdict is not None)
+        """Numbers of each verdict, without repeated numbers."""
+        cells = (cell for row in self.rows for cell in row.cells if not cell.repeated)
+        verdicts = (cell.verdict(spread) for cell in cells)
+        return Counter(verdict for verdict in verdicts if verdict is not None)
 
     @property
-    def seen_before(self) -> int:
-        """Numbers that are shown again."""
-        return sum(cell.again and cell.paper is not None for r in self.rows for cell in r.cells)
+    def repeats(self) -> int:
+        """Repeated numbers."""
+        return sum(cell.repeated and cell.paper is not None for r in self.rows for cell in r.cells)
 
     @property
-    def holding(self) -> int:
-        """Counted claims that hold."""
+    def supported(self) -> int:
+        """Number of counted claims that hold."""
         return sum(claim.holds for claim in self.counted)
 
     @property
     def counted(self) -> tuple[Claim, ...]:
-        """The claims that do not follow from others."""
-        return tuple(claim for claim in self.claims if not claim.again)
+        """Claims that do not follow from others."""
+        return tuple(claim for claim in self.claims if not claim.repeated)

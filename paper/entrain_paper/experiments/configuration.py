@@ -1,4 +1,4 @@
-"""The physical and numerical configuration, counted on the network itself."""
+"""Table 3: physical, numerical and optimisation configuration, counted on a network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from entrain_paper.experiments.setting import MNIST
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Counts of a network of the main size, and the two stages' protocols."""
+    """Counts of a network of the main size, and the settings of both stages."""
     data, setting = context.data(MNIST), context.setting
     network = KuramotoNetwork(data.preprocessing.inputs, setting.hidden, len(data.class_names))
     path = setting.main_path(MNIST)
@@ -31,7 +31,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """Counts, exactly."""
+    """Counts and settings, which must be equal."""
     paper = paper_numbers()["counts"] | paper_numbers()["student_configuration"]["rows"][0]
     names = {
         "H": "hidden oscillators H",
@@ -46,24 +46,21 @@ def compare(values: Values) -> Comparison:
         Row((title,), (Constant(paper[name], values[name], form=",.0f"),))
         for name, title in names.items()
     ]
-    stages = [
-        ("Stage I", "stage1", values["stage1"]),
-        ("Stage II", "stage2", values["stage2"]),
-    ]
+    stages = [("Stage I", "stage1", values["stage1"]), ("Stage II", "stage2", values["stage2"])]
     for title, prefix, ours in stages:
         labels = {"lr": "learning_rate", "batch_size": "batch_size", "epochs": "epochs"}
         for key, label in labels.items():
             cell = Constant(paper[f"{prefix}_{key}"], ours[label], form=",.0f")
             rows.append(Row((f"{title} {label.replace('_', ' ')}",), (cell,)))
     dynamics = values["dynamics"]
-    for label, theirs, number in (
+    for label, printed, number in (
         ("Stage II endpoint weight", paper["lambda_end"], values["stage2"]["endpoint_weight"]),
         ("mobility", paper["mu"], dynamics["mobility"]),
         ("observation time t_f", paper["t_f"], dynamics["observation_time"]),
         ("Euler steps K", paper["K"], dynamics["steps"]),
         ("Euler step", paper["dt"], dynamics["observation_time"] / dynamics["steps"]),
     ):
-        rows.append(Row((label,), (Constant(theirs, number, form="g"),)))
+        rows.append(Row((label,), (Constant(printed, number, form="g"),)))
     return Comparison(
         ("item",),
         ("value",),

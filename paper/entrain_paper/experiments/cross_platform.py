@@ -1,6 +1,7 @@
-"""Our network among published ones: our rows computed, the others cited.
+"""Tables 15 to 17 and Figure 15: our network among published ones. Our rows are computed, the
+others cited.
 
-The cited rows are the paper's, with its provenance letters: H hardware, S simulation, D stated in
+Cited rows have the paper's provenance letters: H hardware, S simulation, D stated in
 the source, A counted from a stated architecture.
 """
 
@@ -19,21 +20,19 @@ def _stages(setting: Setting) -> list[Stage]:
 
 
 def _cited(table: str) -> list[Values]:
-    """The rows of a published table that are not the paper's own, with their citations."""
+    """The rows of a table that the paper cites, with their sources."""
     rows = paper_numbers()[table]["rows"]
     return [row | {"source": CITATIONS[row["citation"]]} for row in rows if row.get("citation")]
 
 
 def _accuracies(context: ExperimentContext) -> Values:
-    found = {}
+    accuracies = {}
     for name, key in zip(BOTH, ("mnist", "fashion"), strict=True):
         stage = shared_stages.main_students(context.setting, name)["TWO-STAGE-END"]
-        each = summary(context.test(name, stage))
-        found[f"{key}_top1_mean"], found[f"{key}_top1_sd"] = (
-            each["mean"]["top1"],
-            each["sd"]["top1"],
-        )
-    return found
+        over_runs = summary(context.test(name, stage))
+        for statistic in ("mean", "sd"):
+            accuracies[f"{key}_top1_{statistic}"] = over_runs[statistic]["top1"]
+    return accuracies
 
 
 def measure_resources(context: ExperimentContext) -> Values:
@@ -58,7 +57,7 @@ def measure_resources(context: ExperimentContext) -> Values:
 
 
 def measure_protocols(context: ExperimentContext) -> Values:
-    """How the two stages use the dynamics, read off their protocols."""
+    """Rollouts, hardware and updates of the two stages."""
     students = shared_stages.main_students(context.setting, MNIST)
     rollouts = {
         method: int(stage.rule.has_endpoint)
@@ -106,14 +105,14 @@ def measure_broader(context: ExperimentContext) -> Values:
 
 
 def measure_scale(context: ExperimentContext) -> Values:
-    """Digit accuracy against oscillators: ours at every width, and those the paper prints."""
+    """Digit accuracy against oscillators: ours at every width, and those that the paper prints."""
     ours = []
     for hidden in context.setting.widths:
         _, end = widths.pair(context.setting, MNIST, hidden)
-        each = summary(context.test(MNIST, end)[: context.setting.few_runs])
+        over_runs = summary(context.test(MNIST, end)[: context.setting.few_runs])
         oscillators = context.networks(end)[0].oscillators
-        ours.append({"oscillators": oscillators, "top1": each["mean"]["top1"]})
-    others = [
+        ours.append({"oscillators": oscillators, "top1": over_runs["mean"]["top1"]})
+    cited = [
         {
             "system": row["system"],
             "source": row["source"],
@@ -125,7 +124,7 @@ def measure_scale(context: ExperimentContext) -> Values:
         for row in _cited("cross_platform_resources")
         if row.get("total") and row["citation"] in _OSCILLATOR_NETWORKS
     ]
-    return {"ours": ours, "others": others, "without_printed_accuracy": _NOT_PRINTED}
+    return {"ours": ours, "others": cited, "without_printed_accuracy": _NOT_PRINTED}
 
 
 _OSCILLATOR_NETWORKS = ("rageau2025training", "gower2025train", "wang2024training")

@@ -1,4 +1,4 @@
-"""An experiment: stages to train, and what to measure on them."""
+"""An experiment: stages to train, and measurements of them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Values = dict[str, Any]  # JSON values
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure of the paper, or an experiment of our own.
+    """One table or figure of the paper, or an additional experiment.
 
-    `stages` must be trained for it, `measure` turns them into JSON values, and `compare` compares
-    these with the paper's numbers, if it prints any. `source` is the label of the table or figure
-    in the paper, "" if there is none.
+    `stages` are trained first, `measure` turns them into JSON values, and `compare` compares these
+    with the numbers that the paper prints. `source` is the label of the table or figure in the
+    paper, "" if there is none.
     """
 
     name: str
@@ -52,7 +52,7 @@ class TestExamples:
 
 
 class ExperimentContext:
-    """What an experiment measures with: trained stages, test examples, a device."""
+    """The trained stages, the test examples and the device of a measurement."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ExperimentContext:
         on_progress: Callable[[float], None] | None = None,
         headers: Mapping[str, Values] | None = None,
     ) -> None:
-        """`headers` of the stages' states, by key, say how long they took and where."""
+        """`headers` has the training time and the device of each stage, by its key."""
         self.setting, self.device = setting, device
         self._headers = headers or {}
         self.on_progress = on_progress or (lambda fraction: None)
@@ -74,20 +74,20 @@ class ExperimentContext:
         return self._states[stage.key]
 
     def seconds(self, stage: Stage) -> float | None:
-        """How long a stage was trained, if known."""
-        found = self._headers.get(stage.key, {}).get("seconds")
-        return None if found is None else float(found)
+        """Training time of a stage; None if unknown."""
+        seconds = self._headers.get(stage.key, {}).get("seconds")
+        return None if seconds is None else float(seconds)
 
     def trained_on(self, stage: Stage) -> str | None:
-        """The device a stage was trained on, if known."""
+        """Device that trained a stage; None if unknown."""
         return self._headers.get(stage.key, {}).get("device")
 
     def data(self, name: str) -> ImageDataset:
-        """The dataset that stands for the paper's `name`."""
+        """The dataset that is used for the paper's `name`."""
         return self._dataset(self.setting.dataset(name))
 
     def teacher(self, stage: Stage) -> Teacher:
-        """The teacher a stage selected."""
+        """The teacher that a stage selected."""
         return stage.teacher(self.state(stage))
 
     def networks(self, stage: Stage) -> list[KuramotoNetwork]:
@@ -101,7 +101,7 @@ class ExperimentContext:
         return inputs, torch.from_numpy(data.test.labels).to(self.device)
 
     def test_examples(self, name: str, teacher: Teacher) -> TestExamples:
-        """The same with a teacher's targets."""
+        """The test examples with the targets of a teacher."""
         inputs, labels = self.examples(name)
         activations = teacher.activations(inputs)
         targets = activations[:, -teacher.outputs :]
@@ -110,16 +110,16 @@ class ExperimentContext:
     def test(self, name: str, stage: Stage) -> list[Values]:
         """Metrics of every run of a stage on the test examples, with its selected epoch.
 
-        Those against a teacher belong to the paper's protocols alone, each against its own.
+        Agreement and endpoint RMSE are only of the paper's rules, each run against its teacher.
         """
-        state, found = self.state(stage), []
+        state, rows = self.state(stage), []
         inputs, labels = self.examples(name)
         targets: list[Tensor | None] = [None]
         if isinstance(stage.rule, TwoStage):
             targets = [self.teacher(teacher).targets(inputs) for teacher in stage.teachers]
         for run, network in enumerate(self.networks(stage)):
             scores = scores_of(network, inputs)
-            found.append(
+            rows.append(
                 {
                     "run": stage.runs[run],
                     **evaluate(scores, labels, targets[run % len(targets)]),
@@ -127,7 +127,7 @@ class ExperimentContext:
                     "diverged": int(state.diverged[run]),
                 }
             )
-        return found
+        return rows
 
     def teacher_test(self, name: str, stage: Stage) -> Values:
         """Validation and test accuracy of the selected teacher, percent."""
@@ -149,10 +149,10 @@ METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
 
 def summary(runs: list[Values], metrics: tuple[str, ...] = METRICS) -> Values:
     """Mean and sample SD of each metric over runs, and the runs themselves."""
-    found = {metric: summarise([run[metric] for run in runs]) for metric in metrics}
+    summaries = {metric: summarise([run[metric] for run in runs]) for metric in metrics}
     return {
-        "mean": {metric: each.mean for metric, each in found.items()},
-        "sd": {metric: each.sd for metric, each in found.items()},
+        "mean": {metric: value.mean for metric, value in summaries.items()},
+        "sd": {metric: value.sd for metric, value in summaries.items()},
         "runs": runs,
     }
 
@@ -165,25 +165,24 @@ def rounded(array: Tensor | np.ndarray, digits: int = 4) -> Any:
 
 @dataclass(frozen=True)
 class Measurement:
-    """An experiment at a setting: the last stage of it, whose outcome is JSON."""
+    """The measurement of an experiment at a setting; its outcome is JSON."""
 
     experiment: Experiment
     setting: Setting
 
     @property
     def needs(self) -> tuple[Stage, ...]:
-        """The stages it measures."""
+        """The stages that are measured."""
         return tuple(self.experiment.stages(self.setting))
 
     @property
     def title(self) -> str:
-        """Its name in a list."""
+        """Name in lists of jobs."""
         return f"measure {self.experiment.name}"
 
     @cached_property
     def key(self) -> str:
-        """What distinguishes this measurement from the same experiment at another setting. The keys
-        of its stages already distinguish its teachers."""
+        """Name and digest of the setting and of the stages' keys."""
         needs = sorted(stage.key for stage in self.needs)
         return f"{self.experiment.name}-{digest([self.setting, needs])}"
 

@@ -1,5 +1,5 @@
-"""The paper divides the test images of Fashion-MNIST by their own largest norm, which needs all of
-them at once. This experiment divides them by the norm of the training images instead."""
+"""Fashion-MNIST test images divided by the norm of the training images. The paper divides them by
+their own largest norm, which needs all of them at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METRICS = ("test_norm", "training_norm", "change")
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Fashion-MNIST's two."""
+    """PATH and TWO-STAGE-END on Fashion-MNIST."""
     return list(shared_stages.main_students(setting, FASHION).values())
 
 
@@ -26,10 +26,10 @@ def measure(context: ExperimentContext) -> Values:
     for method, stage in shared_stages.main_students(context.setting, FASHION).items():
         networks = context.networks(stage)
         runs: list[Values] = [{"run": run} for run in stage.runs]
-        for which, unseen in (("test_norm", True), ("training_norm", False)):
+        for norm, unseen in (("test_norm", True), ("training_norm", False)):
             inputs = data.preprocessing(data.test.features, unseen=unseen).to(context.device)
             for run, network in zip(runs, networks, strict=True):
-                run[which] = evaluate(scores_of(network, inputs), labels)["top1"]
+                run[norm] = evaluate(scores_of(network, inputs), labels)["top1"]
         for run in runs:
             run["change"] = run["training_norm"] - run["test_norm"]
         rows.append({"dataset": FASHION, "method": method, **summary(runs, METRICS)})

@@ -1,5 +1,5 @@
-"""What each imperfection costs: networks of each protocol under each effect at five strengths, and
-their yield on typical chips."""
+"""Accuracy under each effect of hardware at five strengths, and the yield on typical chips, for the
+networks of each method."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ THRESHOLDS = {"MNIST": (90.0, 95.0, 97.0), "Fashion-MNIST": (80.0, 85.0, 87.0)}
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """The networks of all four protocols."""
+    """The networks of all four methods."""
     return [stage for name in BOTH for stage in chip_evaluation.methods(setting, name).values()]
 
 
 def measure_strengths(context: ExperimentContext) -> Values:
-    """Test accuracy under every effect alone."""
+    """Test accuracy under each effect alone."""
     setting, sizes = context.setting, chip_evaluation.sizes(context.setting)
 
     def row(name: str, stage: Stage, ladder: str) -> Values:
         strengths = [
             {
-                "label": each.label,
-                "value": each.value,
+                "label": strength.label,
+                "value": strength.value,
                 **chip_evaluation.over_chips(
                     chip_evaluation.accuracies(
                         context,
                         name,
                         stage,
-                        each.hardware,
+                        strength.hardware,
                         chip_evaluation.sizes(setting).few_chips,
                     )
                 ),
             }
-            for each in sizes.some(LADDERS[ladder])
+            for strength in sizes.thinned(LADDERS[ladder])
         ]
         return {"strengths": strengths}
 
-    rows = chip_evaluation.measured(
+    rows = chip_evaluation.measure_rows(
         context,
         [
             (
@@ -55,7 +55,7 @@ def measure_strengths(context: ExperimentContext) -> Values:
             )
             for name in BOTH
             for method, stage in chip_evaluation.methods(setting, name).items()
-            for ladder in sizes.some(list(LADDERS))
+            for ladder in sizes.thinned(list(LADDERS))
         ],
     )
     ideal = [
@@ -72,13 +72,13 @@ def measure_strengths(context: ExperimentContext) -> Values:
 
 
 def measure_yield(context: ExperimentContext) -> Values:
-    """Test accuracy of one network of each protocol on many typical chips."""
+    """Test accuracy of the best network of each method on many typical chips."""
     rows: list[Values] = []
     for name in BOTH:
         for method, stage in chip_evaluation.methods(context.setting, name).items():
             state = context.state(stage)
             best = max(range(stage.parallel_runs), key=lambda run: state.selected("top1", run))
-            found = chip_evaluation.accuracies(
+            accuracies = chip_evaluation.accuracies(
                 context,
                 name,
                 stage,
@@ -86,7 +86,7 @@ def measure_yield(context: ExperimentContext) -> Values:
                 chip_evaluation.sizes(context.setting).many_chips,
                 run=best,
             )[0]
-            over = Yield(tuple(round(float(each), 2) for each in found))  # of 10,000 images: exact
+            over = Yield(tuple(round(float(value), 2) for value in accuracies))  # exact for 10,000
             rows.append(
                 {
                     "dataset": name,
@@ -103,10 +103,6 @@ def measure_yield(context: ExperimentContext) -> Values:
 
 
 STRENGTHS = Experiment(
-    "fragility",
-    "Each imperfection alone, at five strengths",
-    "",
-    stages,
-    measure_strengths,
+    "fragility", "Each imperfection alone, at five strengths", "", stages, measure_strengths
 )
 YIELD = Experiment("typical-yield", "The yield on typical chips", "", stages, measure_yield)

@@ -1,7 +1,5 @@
-"""The branches from exact zero, trained for longer: the paper does not state their epochs.
-
-MNIST, over the teachers of `teacher-seeds`, in training order 0.
-"""
+"""The branches from exact zero on MNIST, trained for longer, for the teachers of `teacher-seeds` in
+training order 0. The paper does not state their epochs."""
 
 from __future__ import annotations
 
@@ -17,24 +15,19 @@ TIMES_LONGER = (1, 3)
 
 
 def students(setting: Setting) -> dict[tuple[str, int], Stage]:
-    """(protocol, epochs) -> one student per teacher side by side."""
+    """(method, epochs) -> a stage of one student per teacher."""
     path, _ = teacher_seeds.students(setting, MNIST)
-    found = {}
+    stages = {}
     for factor in TIMES_LONGER:
         longer = replace(setting, endpoint_epochs=factor * setting.endpoint_epochs)
         for protocol in shared_stages.FROM_ZERO:
             stage = longer.continue_from(path, protocol, rate=AUXILIARY_RATE)
-            found[protocol, longer.endpoint_epochs] = stage
-    return found
-
-
-def stages(setting: Setting) -> list[Stage]:
-    """All of them."""
-    return list(students(setting).values())
+            stages[protocol, longer.endpoint_epochs] = stage
+    return stages
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Test metrics of each teacher's student, by protocol and epochs."""
+    """Test metrics of each teacher's student, by method and epochs."""
     rows = [
         {"method": protocol, "epochs": epochs, **summary(context.test(MNIST, stage))}
         for (protocol, epochs), stage in students(context.setting).items()
@@ -43,7 +36,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """The two protocols at each length."""
+    """Claims about both methods at each length."""
     claims = []
     for row in values["rows"]:
         tops = [run["top1"] for run in row["runs"]]
@@ -69,7 +62,7 @@ EXPERIMENT = Experiment(
     "from-zero",
     "Training from exact zero, for longer, with other teachers",
     "",
-    stages,
+    lambda setting: list(students(setting).values()),
     measure,
     compare,
 )

@@ -15,23 +15,23 @@ import torch
 from torch import Tensor
 
 from entrain.rules.interface import shuffled
-from entrain.rules.two_stage_task import endpoint_loss
+from entrain.rules.two_stage import endpoint_loss
 from entrain.training import Stage
 from entrain_paper.experiments import shared_stages, single_runs
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import AUXILIARY_RATE, MNIST, Setting
 
-EVERY = 10  # steps between two that are kept, after the first ones
+EVERY = 10  # steps between two recorded ones, after the first ten
 
 
 def orders(setting: Setting) -> dict[str, Stage]:
-    """The stages from exact zero in many training orders, by protocol."""
-    found = single_runs.branches(setting, MNIST)
-    return {method: found[method][0] for method in shared_stages.FROM_ZERO}
+    """The stages from exact zero in many training orders, by method."""
+    branches = single_runs.branches(setting, MNIST)
+    return {method: branches[method][0] for method in shared_stages.FROM_ZERO}
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """The teacher, and these."""
+    """The teacher and the stages from exact zero."""
     return [setting.teacher(MNIST), *orders(setting).values()]
 
 
@@ -42,18 +42,18 @@ def measure(context: ExperimentContext) -> Values:
     for method, stage in orders(context.setting).items():
         spreads = _spread(context.state(stage).best["input_weights"]).tolist()
         for run, spread in zip(context.test(MNIST, stage), spreads, strict=True):
-            found = {"order": run["run"], "top1": run["top1"], "spread": spread}
-            runs.append({"method": method, **found})
+            row = {"method": method, "order": run["run"], "top1": run["top1"], "spread": spread}
+            runs.append(row)
     return {"dataset": MNIST, "rows": _over_steps(context), "runs": runs}
 
 
 def _spread(weights: Tensor) -> Tensor:
-    """The largest difference between two rows of the weights (..., H, D)."""
+    """Largest difference between two rows of the weights (..., H, D)."""
     return (weights.amax(-2) - weights.amin(-2)).amax(-1)
 
 
 def _over_steps(context: ExperimentContext) -> list[Values]:
-    """ZERO-END-ONLY in order 0 for as many epochs as it is trained, in both precisions."""
+    """Spread over the steps of ZERO-END-ONLY in order 0, in both precisions."""
     setting, data = context.setting, context.data(MNIST)
     teacher = context.teacher(setting.teacher(MNIST))
     inputs = data.preprocessing(data.train.features, unseen=False).to(context.device)
@@ -87,7 +87,7 @@ def _over_steps(context: ExperimentContext) -> list[Values]:
 def _trained(
     setting: Setting, inputs: Tensor, targets: Tensor, batches: list[Tensor], dtype: torch.dtype
 ) -> Iterator[Tensor]:
-    """The input weights (H, D) after each step of ZERO-END-ONLY at the auxiliary rate."""
+    """Input weights (H, D) after each step of ZERO-END-ONLY at the auxiliary rate."""
     network = setting.main_path(MNIST).network
     outputs = targets.shape[-1]
     n = network.hidden + outputs
@@ -99,10 +99,10 @@ def _trained(
     }
     spec = network.on(like, 1, outputs)
     for rows in batches:
-        parameters, some = spec.parameters(tensors), inputs[rows].to(dtype)[None]
-        model = parameters.phase_model(some)
+        parameters, batch = spec.parameters(tensors), inputs[rows].to(dtype)[None]
+        model = parameters.phase_model(batch)
         _, by_model = endpoint_loss(model, targets[rows].to(dtype)[None], network.dynamics)
-        for name, gradient in parameters.pullback(by_model, some).items():
+        for name, gradient in parameters.pullback(by_model, batch).items():
             tensors[name] = tensors[name] - AUXILIARY_RATE * gradient
         yield tensors["input_weights"][0]
 

@@ -1,4 +1,4 @@
-"""How likely the teacher's paths are under the networks' own noisy dynamics."""
+"""Likelihood of the teacher's paths under the networks' noisy dynamics."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, TestExamples, Values
 from entrain_paper.experiments.setting import BOTH
 
-_AT_A_TIME = 250  # test images whose whole paths are in memory
+_CHUNK = 250  # test images whose complete paths are in memory
 
 
 def measure(context: ExperimentContext) -> Values:
-    """L_path over the test images, and the NLL that it gives at every temperature above zero."""
+    """L_path over the test images, and its NLL at every temperature above zero."""
     setting, rows = context.setting, list[Values]()
-    warm = [each for each in setting.temperatures if each > 0]
+    warm = [kt for kt in setting.temperatures if kt > 0]
     for name in BOTH:
         for method, stage in shared_stages.main_students(setting, name).items():
             examples = context.test_examples(name, context.teacher(stage.teachers[0]))
             networks = context.networks(stage)[: setting.few_runs]
             losses = [_path_loss(network, examples) for network in networks]
-            found = torch.tensor(losses, dtype=torch.float64)
+            mean_losses = torch.tensor(losses, dtype=torch.float64)
             dynamics = stage.network.dynamics
-            nll = {f"{kt:g}": negative_log_likelihood(found, dynamics, kt).tolist() for kt in warm}
+            nll = {
+                f"{kt:g}": negative_log_likelihood(mean_losses, dynamics, kt).tolist()
+                for kt in warm
+            }
             rows.append(
                 {
                     "dataset": name,
@@ -41,9 +44,9 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def _path_loss(network: KuramotoNetwork, examples: TestExamples) -> float:
-    """The mean over all test images."""
+    """Mean path loss over all test images."""
     total = 0.0
-    for rows in torch.split(torch.arange(len(examples.labels)), _AT_A_TIME):
+    for rows in torch.split(torch.arange(len(examples.labels)), _CHUNK):
         model = network.phase_model(examples.inputs[rows]).map(lambda tensor: tensor.detach()[None])
         path = examples.coefficients[rows][None].to(model.fields)
         loss, _ = kernels.path_loss(model, path, network.dynamics)

@@ -1,63 +1,50 @@
-"""Five teachers where the paper and our tables have one: at H = 128, and for the architectures
-whose numbers differ most."""
+"""Five teachers where the paper and our tables have one: at H = 128, and for the architectures with
+the largest differences."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from entrain.rules import TeacherSpec
-from entrain.rules.teacher import TeacherSelection
 from entrain.training import Stage
 from entrain_paper.experiments.architectures import ARCHITECTURES
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.paper_numbers import paper_numbers
-from entrain_paper.experiments.setting import (
-    AUXILIARY_RATE,
-    BOTH,
-    FASHION,
-    Setting,
-    matched_widths,
-)
-from entrain_paper.experiments.teacher_sweep import rules
+from entrain_paper.experiments.setting import AUXILIARY_RATE, BOTH, FASHION, Setting, matched_widths
+from entrain_paper.experiments.teacher_sweep import rules, select_by
 
 FARTHEST = ("T40_08_16", "T24_24_16", "D32_32", "D40_24")
 TIMES_LONGER = (1, 2)
 
 
 def wide(setting: Setting, name: str) -> dict[tuple[str, int], tuple[Stage, Stage]]:
-    """(teacher's rule, epochs of Stage II) -> PATH and TWO-STAGE-END of the largest width."""
+    """(selection rule, epochs of Stage II) -> PATH and TWO-STAGE-END of the largest width."""
     widths = matched_widths(setting.widths[-1])
-    found: dict[tuple[str, int], tuple[Stage, Stage]] = {}
+    pairs: dict[tuple[str, int], tuple[Stage, Stage]] = {}
     for rule in rules(name):
         teachers = [setting.teacher(name, widths, seed) for seed in range(setting.sweep_seeds)]
-        selected = [_by(rule, each) for each in teachers]
+        selected = [select_by(rule, teacher) for teacher in teachers]
         path = setting.path(*selected, runs=(0,) * len(selected))
         for factor in TIMES_LONGER:
             longer = replace(setting, endpoint_epochs=factor * setting.endpoint_epochs)
-            found[rule, longer.endpoint_epochs] = (path, longer.continue_from(path))
-    return found
+            pairs[rule, longer.endpoint_epochs] = (path, longer.continue_from(path))
+    return pairs
 
 
-def _by(rule: TeacherSelection, teacher: Stage) -> Stage:
-    assert isinstance(teacher.rule, TeacherSpec)
-    return replace(teacher, rule=replace(teacher.rule, selection=rule))
-
-
-def others(setting: Setting) -> dict[str, tuple[Stage, Stage]]:
-    """Architecture -> PATH and TWO-STAGE-END at the auxiliary rate, one for each teacher."""
-    found = {}
+def architectures(setting: Setting) -> dict[str, tuple[Stage, Stage]]:
+    """Architecture -> PATH and TWO-STAGE-END at the auxiliary rate, one student per teacher."""
+    pairs = {}
     for identifier in FARTHEST[: setting.architectures]:
         widths = ARCHITECTURES[identifier]
         teachers = [setting.teacher(FASHION, widths, seed) for seed in range(setting.sweep_seeds)]
         path = setting.path(*teachers, runs=(0,) * len(teachers))
-        found[identifier] = (path, setting.continue_from(path, rate=AUXILIARY_RATE))
-    return found
+        pairs[identifier] = (path, setting.continue_from(path, rate=AUXILIARY_RATE))
+    return pairs
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """All of them."""
+    """Every pair at the largest width and of the architectures."""
     pairs = [pair for name in BOTH for pair in wide(setting, name).values()]
-    return [stage for pair in [*pairs, *others(setting).values()] for stage in pair]
+    return [stage for pair in [*pairs, *architectures(setting).values()] for stage in pair]
 
 
 def measure(context: ExperimentContext) -> Values:
@@ -81,7 +68,7 @@ def measure(context: ExperimentContext) -> Values:
                 }
             )
     sweep = {r["identifier"]: r for r in paper_numbers()["architecture_sweep"]["rows"]}
-    architectures = [
+    by_architecture = [
         {
             "dataset": FASHION,
             "identifier": identifier,
@@ -89,9 +76,9 @@ def measure(context: ExperimentContext) -> Values:
             "paper_two_stage_end": sweep[identifier]["two_stage_end_top1"],
             **_pair(context, FASHION, pair),
         }
-        for identifier, pair in others(setting).items()
+        for identifier, pair in architectures(setting).items()
     ]
-    return {"widths": widths, "architectures": architectures}
+    return {"widths": widths, "architectures": by_architecture}
 
 
 def _pair(context: ExperimentContext, name: str, pair: tuple[Stage, Stage]) -> Values:

@@ -1,4 +1,5 @@
-"""The main result: PATH, PATH-CONT and TWO-STAGE-END over paired training orders."""
+"""Table 4 and Figure 1, the main result: PATH, PATH-CONT and TWO-STAGE-END over paired training
+orders."""
 
 from __future__ import annotations
 
@@ -57,14 +58,14 @@ def compare(values: Values) -> Comparison:
         mean, sd = ours[name, method]["mean"], ours[name, method]["sd"]
         cells = []
         for metric in METRICS:
-            theirs = "rmse" if metric == "endpoint_rmse" else metric
-            number, spread = paper[f"{theirs}_mean"], paper[f"{theirs}_sd"]
-            form = ".4f" if theirs == "rmse" else ".3f"
+            key = "rmse" if metric == "endpoint_rmse" else metric
+            number, spread = paper[f"{key}_mean"], paper[f"{key}_sd"]
+            form = ".4f" if key == "rmse" else ".3f"
             by = source(name, method, metric)
             cells.append(Cell(number, mean[metric], by, spread, sd[metric], form))
         along = [run.get("endpoint_correlation", math.nan) for run in ours[name, method]["runs"]]
-        found = summarise(along)
-        cells.append(Cell(None, found.mean, ours_sd=found.sd, form=".4f"))  # defined, not printed
+        mean_along = summarise(along)  # the paper defines it but prints no number
+        cells.append(Cell(None, mean_along.mean, ours_sd=mean_along.sd, form=".4f"))
         rows.append(Row((name, method), tuple(cells)))
     spans = {row["dataset"]: row for row in paper_numbers()["selected_epochs"]["rows"]}
     for name in BOTH:
@@ -81,8 +82,8 @@ def compare(values: Values) -> Comparison:
             ),
             Claim(
                 f"{name}: PATH-CONT differs from PATH by no more than two training orders",
-                abs(shift) <= orders_apart(name, "PATH"),
-                f"{shift:+.3f} points, limit {orders_apart(name, 'PATH'):.3f}",
+                abs(shift) <= order_margin(name, "PATH"),
+                f"{shift:+.3f} points, limit {order_margin(name, 'PATH'):.3f}",
             ),
             Claim(
                 f"{name}: PATH is selected at its last epoch in every run",
@@ -106,15 +107,15 @@ def compare(values: Values) -> Comparison:
     )
 
 
-def orders_apart(name: str, method: str = "TWO-STAGE-END") -> float:
-    """How far two training orders of the paper may differ, in points of top-1: 2 sqrt(2) SD."""
+def order_margin(name: str, method: str = "TWO-STAGE-END") -> float:
+    """2 sqrt(2) SD of the paper's top-1, the largest expected difference of two training orders."""
     rows = paper_numbers()["multiseed"]["rows"]
     (sd,) = (r["top1_sd"] for r in rows if (r["dataset"], r["method"]) == (name, method))
     return 2.0 * math.sqrt(2.0) * float(sd)
 
 
 def _span(runs: list[Values]) -> tuple[int, int]:
-    """The first and the last selected epoch."""
+    """First and last selected epoch."""
     epochs = [run["epoch"] for run in runs]
     return min(epochs), max(epochs)
 

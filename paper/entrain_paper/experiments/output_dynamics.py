@@ -1,4 +1,5 @@
-"""Output activations in time, for examples chosen by the paper's class-balanced rules."""
+"""Figures 8 to 11: output activations in time, for examples selected by the paper's class-balanced
+rules."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ CORRECT = 25
 
 
 def measure(context: ExperimentContext) -> Values:
-    """25 correct examples nearest to their class's median margin, and one near miss per class."""
+    """Outputs of 25 correct examples nearest to the median margin of their class, and of one near
+    miss per class."""
     rows = []
     for name in BOTH:
         _, end = shared_stages.branch_pair(context.setting, name)
@@ -43,7 +45,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def images(pixels: np.ndarray, shape: tuple[int, int]) -> list[list[list[int]]]:
-    """Pixels (n, D) as n pictures of whole numbers."""
+    """Pixels (n, D) as n images of integers."""
     return [[[int(p) for p in row] for row in image.reshape(shape)] for image in pixels]
 
 

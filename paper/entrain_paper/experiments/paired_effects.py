@@ -1,4 +1,4 @@
-"""Paired effects of the main result, with Student-t and bootstrap intervals."""
+"""Table 5: paired effects of the main result, with Student-t and bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
 from entrain_paper.experiments.teacher_spread import GAIN
 
-COMPARISONS = (
-    ("TWO-STAGE-END", "PATH"),
-    ("TWO-STAGE-END", "PATH-CONT"),
-    ("PATH-CONT", "PATH"),
-)
+COMPARISONS = (("TWO-STAGE-END", "PATH"), ("TWO-STAGE-END", "PATH-CONT"), ("PATH-CONT", "PATH"))
 
 
 def measure(context: ExperimentContext) -> Values:
@@ -53,15 +49,15 @@ def compare(values: Values) -> Comparison:
             paper["sd"],
             ours.get("sd"),
             form,
-            again=True,  # a difference of two means of multiseed
+            repeated=True,  # a difference of two means of multiseed
         )
         rows.append(Row(labels, (cell,)))
         if not ours.get("t_interval"):
             continue
         positive += not control and ours["negative"] == ours["zero"] == 0
         intervals = [
-            f"{name} {_interval(ours[mine], form)} (paper {_interval(paper[theirs], form)})"
-            for name, mine, theirs in (
+            f"{name} {_interval(ours[key], form)} (paper {_interval(paper[short], form)})"
+            for name, key, short in (
                 ("t", "t_interval", "t_ci"),
                 ("bootstrap", "bootstrap_interval", "bootstrap_ci"),
             )
@@ -71,7 +67,7 @@ def compare(values: Values) -> Comparison:
             f"{ours['positive']}/{ours['zero']}/{ours['negative']} "
             f"(paper {paper['positive']}/{paper['zero']}/{paper['negative']})."
         )
-    whole = sum(a == "TWO-STAGE-END" for a, _ in COMPARISONS) * len(BOTH) * len(METRICS)
+    expected = sum(a == "TWO-STAGE-END" for a, _ in COMPARISONS) * len(BOTH) * len(METRICS)
     return Comparison(
         ("dataset", "comparison", "metric"),
         ("mean effect",),
@@ -79,8 +75,8 @@ def compare(values: Values) -> Comparison:
         (
             Claim(
                 "every effect of TWO-STAGE-END is positive in every run",
-                positive == whole,
-                f"{positive} of {whole} effects",
+                positive == expected,
+                f"{positive} of {expected} effects",
             ),
         ),
         reason="the size of the effects depends on PATH, and PATH depends on the teacher",

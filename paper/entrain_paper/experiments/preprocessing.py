@@ -1,4 +1,4 @@
-"""The datasets, their splits and the constants of the training images."""
+"""Table 1: the datasets, their splits and the constants of the training images."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """Counts must be equal; constants must be equal in the printed digits."""
+    """Counts, which must be equal, and constants, which must be equal in the printed digits."""
     columns = (
         "train_examples",
         "validation_examples",

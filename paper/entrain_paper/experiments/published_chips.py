@@ -1,5 +1,5 @@
-"""What published chips would score: for each kind the networks that fit it, with exact fields, and
-with fields at the chip's own coupling levels."""
+"""Accuracy on published chips: networks that fit each chip, with exact fields and with fields
+at the levels of its couplings."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from entrain_paper.experiments.setting import BOTH, Setting
 
 FIELDS = ("fine", "coupling levels")
 OUTPUTS = 10
-_LARGEST = 128  # hidden oscillators of an all-to-all chip: more gain little, and take long to train
+_LARGEST = 128  # hidden oscillators; more gain little and take long to train
 
 
 @dataclass(frozen=True)
 class PublishedChip:
-    """A preset, and how its fields are made."""
+    """A hardware preset, and the resolution of its fields."""
 
     name: str
     fields: str
@@ -30,23 +30,25 @@ class PublishedChip:
         """Hidden oscillators of its networks."""
         if self.on_grid:
             return chip_evaluation.sizes(setting).grid_hidden
-        room = describe(self.name).hardware.oscillators
-        most = min(_LARGEST, 2 * setting.hidden)
-        return setting.hidden if room is None else min(most, room - OUTPUTS)
+        oscillators = describe(self.name).hardware.oscillators
+        if oscillators is None:
+            return setting.hidden
+        return min(_LARGEST, 2 * setting.hidden, oscillators - OUTPUTS)
 
     def hardware(self, setting: Setting) -> Hardware:
-        """The kind of chip, outputs spread over its grid."""
-        kind = describe(self.name).hardware
-        if self.on_grid and kind.wiring is not None:
-            kind = replace(kind, wiring=kind.wiring.spread(self.hidden(setting), OUTPUTS))
+        """The hardware, with the outputs spread over a grid."""
+        hardware = describe(self.name).hardware
+        if self.on_grid and hardware.wiring is not None:
+            wiring = hardware.wiring.spread(self.hidden(setting), OUTPUTS)
+            hardware = replace(hardware, wiring=wiring)
         if self.fields == "fine":
-            return kind
-        levels = kind.coupling_levels
+            return hardware
+        levels = hardware.coupling_levels
         assert levels is not None
-        return replace(kind, field_levels=replace(levels, part="fields", rule="couplings"))
+        return replace(hardware, field_levels=replace(levels, part="fields", rule="couplings"))
 
     def stage(self, setting: Setting, name: str) -> Stage:
-        """Networks trained for it."""
+        """Networks trained for the chip."""
         return chip_evaluation.trained_for(
             setting,
             name,
@@ -56,7 +58,7 @@ class PublishedChip:
         )
 
 
-_KINDS = (
+_PRESETS = (  # name, on a grid
     ("lo-2023", False),
     ("onn-2025", False),
     ("wang-2019", False),
@@ -66,37 +68,35 @@ _KINDS = (
 
 
 def chips(setting: Setting) -> list[PublishedChip]:
-    """Every published kind, with both kinds of fields."""
+    """Every published chip, with both resolutions of its fields."""
     return [
         PublishedChip(name, fields, on_grid)
-        for name, on_grid in chip_evaluation.sizes(setting).some(_KINDS)
+        for name, on_grid in chip_evaluation.sizes(setting).thinned(_PRESETS)
         for fields in FIELDS
     ]
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Networks for each on both datasets."""
+    """Networks for each chip on both datasets."""
     return [chip.stage(setting, name) for name in BOTH for chip in chips(setting)]
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Test accuracy on chips of each kind."""
+    """Test accuracy on samples of each chip."""
     setting = context.setting
 
     def row(name: str, chip: PublishedChip) -> Values:
-        stage, kind = chip.stage(setting, name), chip.hardware(setting)
-        found = chip_evaluation.accuracies(
-            context, name, stage, kind, chip_evaluation.sizes(setting).chips
-        )
-        return {"epochs": stage.epochs, **chip_evaluation.over_chips(found)}
+        stage, count = chip.stage(setting, name), chip_evaluation.sizes(setting).chips
+        scores = chip_evaluation.accuracies(context, name, stage, chip.hardware(setting), count)
+        return {"epochs": stage.epochs, **chip_evaluation.over_chips(scores)}
 
     def labels(name: str, chip: PublishedChip) -> Values:
         described = describe(chip.name)
         hidden = chip.hidden(setting)
-        kind = chip.hardware(setting)
+        hardware = chip.hardware(setting)
         couplers = layered_graph(hidden, OUTPUTS)
-        if kind.wiring is not None:
-            couplers = couplers & kind.wiring.graph_of(hidden, OUTPUTS)
+        if hardware.wiring is not None:
+            couplers = couplers & hardware.wiring.graph_of(hidden, OUTPUTS)
         return {
             "dataset": name,
             "chip": chip.name,
@@ -105,18 +105,13 @@ def measure(context: ExperimentContext) -> Values:
             "room": described.hardware.oscillators,
             "N": hidden + OUTPUTS,
             "couplers": int(couplers.triu(1).sum()),
-            "levels": _levels(kind.coupling_levels),
+            "levels": _levels(hardware.coupling_levels),
         }
 
-    rows = chip_evaluation.measured(
-        context,
-        [
-            (labels(name, chip), partial(row, name, chip))
-            for name in BOTH
-            for chip in chips(setting)
-        ],
-    )
-    return {"rows": rows}
+    jobs = [
+        (labels(name, chip), partial(row, name, chip)) for name in BOTH for chip in chips(setting)
+    ]
+    return {"rows": chip_evaluation.measure_rows(context, jobs)}
 
 
 def _levels(levels: Levels | None) -> int | None:

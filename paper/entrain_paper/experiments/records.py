@@ -1,4 +1,4 @@
-"""How accurate oscillator networks of each size can be: DIRECT with and without augmentation."""
+"""The most accurate networks of each size: DIRECT with and without augmentation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METRICS = ("top1", "top2")
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Every width with augmentation, and the main one without."""
+    """Every width with augmentation, and the main width without."""
     return [
         stage
         for name in BOTH
@@ -55,8 +55,8 @@ def _row(context: ExperimentContext, name: str, stage: Stage) -> Values:
 
 
 def fine(setting: Setting, name: str) -> Stage:
-    """The main size on the network's own grid throughout, so that couplings may grow, with refined
-    settings. (At 138 oscillators they were no better on validation than the usual ones.)"""
+    """Networks of the main size on the full grid throughout, so that couplings may grow, with
+    refined settings. At 138 oscillators they were no better than the usual ones."""
     usual = shared_stages.direct_stage(setting, name)
     longer = shared_stages.direct_stage(
         setting, name, epochs=max(1, int(_TIMES_LONGER[name] * usual.epochs))
@@ -70,7 +70,7 @@ _TIMES_LONGER = {MNIST: 2.0, FASHION: 2.0 / 3.0}  # than usual
 
 
 def measure_fine(context: ExperimentContext) -> Values:
-    """The same for those of the fine grid."""
+    """Validation and test accuracy of the networks on the fine grid."""
     rows: list[Values] = []
     for name in BOTH:
         rows.append(_row(context, name, fine(context.setting, name)) | {"augmented": True})
@@ -90,14 +90,15 @@ def compare(values: Values) -> Comparison:
                 text = f"{name}: 26 oscillators are more accurate than the paper's 42"
                 claims.append(Claim(text, mean > larger, f"{mean:.2f} against {larger:.2f} %"))
     for row in values["rows"]:
-        theirs = paper.get((row["dataset"], row["H"]))
+        printed = paper.get((row["dataset"], row["H"]))
         mean, sd = row["mean"]["top1"], row["sd"]["top1"]
-        kind = "augmented" if row["augmented"] else "no augmentation"
-        text = f"{row['dataset']}, {row['N']} oscillators, {kind}: more accurate than the paper"
+        augmentation = "augmented" if row["augmented"] else "no augmentation"
+        name = f"{row['dataset']}, {row['N']} oscillators, {augmentation}"
+        text = f"{name}: more accurate than the paper"
         spread = "" if sd is None else f" ± {sd:.2f}"
         shown = f"{mean:.2f}{spread} %"
-        if theirs is not None:
-            best = theirs["two_stage_end_top1_mean"]
+        if printed is not None:
+            best = printed["two_stage_end_top1_mean"]
             claims.append(Claim(text, mean > best, f"{shown} against {best:.2f} %"))
     return Comparison((), (), (), tuple(claims))
 

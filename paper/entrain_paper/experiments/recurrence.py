@@ -1,4 +1,4 @@
-"""Do recurrence, trained couplings and time help? The same training with each removed."""
+"""Contributions of recurrence, trained couplings and time: the same training with each removed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.setting import BOTH, Setting
 
-# From pi/2 an output hears of its neighbours only once they have moved: in the second step.
+# All phases start at pi/2, so that couplings act on an output from the second step on.
 HIDDEN = "couplings between hidden oscillators"
 TRAINING = "training of the couplings"
 TWO_STEPS = "time: two Euler steps"
@@ -31,7 +31,7 @@ def stage(setting: Setting, name: str, without: str, outputs: int = 10) -> Stage
         graph[: network.hidden, network.hidden :] = True
         network = NetworkSpec.from_graph(graph | graph.T, hidden=network.hidden)
     if without == TRAINING:
-        # As strong as trained ones: with couplings of their small start there is no network.
+        # As strong as trained couplings: with the small initial ones there is no network.
         rule = replace(rule, frozen=("couplings",), initial_couplings=1.0)
     if without in STEPS:
         network = replace(network, dynamics=Dynamics(steps=STEPS[without]))
@@ -39,25 +39,25 @@ def stage(setting: Setting, name: str, without: str, outputs: int = 10) -> Stage
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """All of both datasets."""
+    """Every variant on both datasets."""
     return [stage(setting, name, without) for name in BOTH for without in WITHOUT]
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Test accuracy of each."""
+    """Validation and test accuracy of each variant."""
     rows: list[Values] = []
     for name in BOTH:
         for without in WITHOUT:
-            each = stage(context.setting, name, without)
-            state = context.state(each)
+            trained = stage(context.setting, name, without)
+            state = context.state(trained)
             rows.append(
                 {
                     "dataset": name,
                     "without": without,
                     "validation": [
-                        state.selected("top1", run) for run in range(each.parallel_runs)
+                        state.selected("top1", run) for run in range(trained.parallel_runs)
                     ],
-                    **summary(context.test(name, each), ("top1", "top2")),
+                    **summary(context.test(name, trained), ("top1", "top2")),
                 }
             )
             context.on_progress(len(rows) / (len(BOTH) * len(WITHOUT)))

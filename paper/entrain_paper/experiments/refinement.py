@@ -1,4 +1,4 @@
-"""The same frozen networks on a grid twice as fine."""
+"""Table 14, Figure 4 c and f: the same frozen networks on a grid twice as fine."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ def measure(context: ExperimentContext) -> Values:
         for method, stage in shared_stages.main_students(context.setting, name).items():
             inputs, labels = context.examples(name)
             steps = stage.network.dynamics.steps
-            found = [
+            runs = [
                 refine(network, inputs, labels, (steps, 2 * steps))
                 for network in context.networks(stage)[: context.setting.few_runs]
             ]
-            rows.append({"dataset": name, "method": method, **_summary(found)})
+            rows.append({"dataset": name, "method": method, **_summary(runs)})
             context.on_progress(len(rows) / 4)
     return {"rows": rows}
 
 
-def _summary(found: list[Refinement]) -> Values:
+def _summary(runs: list[Refinement]) -> Values:
     columns = {
-        "top1_coarse": [each.top1[0] for each in found],
-        "top1_fine": [each.top1[1] for each in found],
-        "change": [each.top1_change for each in found],
-        "disagreement": [each.disagreement for each in found],
-        "rms_output_change": [each.rms_output_change for each in found],
+        "top1_coarse": [run.top1[0] for run in runs],
+        "top1_fine": [run.top1[1] for run in runs],
+        "change": [run.top1_change for run in runs],
+        "disagreement": [run.disagreement for run in runs],
+        "rms_output_change": [run.rms_output_change for run in runs],
     }
     summaries = {name: summarise(values) for name, values in columns.items()}
     return {
-        "steps": list(found[0].steps),
-        "mean": {name: each.mean for name, each in summaries.items()},
-        "sd": {name: each.sd for name, each in summaries.items()},
-        "largest_output_change": max(each.largest_output_change for each in found),
+        "steps": list(runs[0].steps),
+        "mean": {name: value.mean for name, value in summaries.items()},
+        "sd": {name: value.sd for name, value in summaries.items()},
+        "largest_output_change": max(run.largest_output_change for run in runs),
         "largest_phase_increment": [
-            max(each.largest_phase_increment[grid] for each in found) for grid in (0, 1)
+            max(run.largest_phase_increment[grid] for run in runs) for grid in (0, 1)
         ],
-        "runs": [asdict(each) for each in found],
+        "runs": [asdict(run) for run in runs],
     }
 
 
@@ -59,7 +59,7 @@ def compare(values: Values) -> Comparison:
         name, method, mean, sd = ours["dataset"], ours["method"], ours["mean"], ours["sd"]
         paper = papers[name, method]
         cells = []
-        for metric, theirs, form, again in (
+        for metric, key, form, repeated in (
             ("top1_coarse", "top1_200", ".3f", True),  # the networks of multiseed
             ("top1_fine", "top1_400", ".3f", True),  # that and the change
             ("change", "change", "+.3f", False),
@@ -67,8 +67,8 @@ def compare(values: Values) -> Comparison:
             ("rms_output_change", "rms_output_change", ".6f", False),
         ):
             by = source(name, method, "top1" if metric.startswith("top1") else metric)
-            number, spread = paper[f"{theirs}_mean"], paper.get(f"{theirs}_sd")
-            cells.append(Cell(number, mean[metric], by, spread, sd[metric], form, again))
+            number, spread = paper[f"{key}_mean"], paper.get(f"{key}_sd")
+            cells.append(Cell(number, mean[metric], by, spread, sd[metric], form, repeated))
         rows.append(Row((name, method), tuple(cells)))
     coarse_steps, fine_steps = values["rows"][0]["steps"]
     return Comparison(
@@ -86,7 +86,7 @@ def compare(values: Values) -> Comparison:
 
 
 def _claims(rows: list[Values]) -> tuple[Claim, ...]:
-    """The paper's claims about its grids, with its own numbers as bounds."""
+    """The paper's claims about its grids, with its numbers as bounds."""
     text = paper_numbers()["refinement"]
     largest = max(abs(row["mean"]["change"]) for row in rows)
     output = max(row["largest_output_change"] for row in rows)
@@ -114,9 +114,7 @@ def _claims(rows: list[Values]) -> tuple[Claim, ...]:
             ", ".join(f"{' '.join(group)} {mean['change']:+.3f}" for group, mean in tops.items()),
         ),
         Claim(
-            f"no output changes by more than {most:.4f}",
-            output <= most,
-            f"largest {output:.4f}",
+            f"no output changes by more than {most:.4f}", output <= most, f"largest {output:.4f}"
         ),
         Claim(
             "the largest phase increment halves in every group, within 1 %",

@@ -1,4 +1,4 @@
-"""The gradients of rules that need no model, compared with the exact one at equilibrium: angle and
+"""Gradients of rules that need no model, compared with the exact gradient at equilibrium: angle and
 length, as a function of nudge strength, relaxation time, noise and Euler step."""
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from entrain.rules import (
 )
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct_task import DirectTask
-from entrain.rules.equilibrium_task import EquilibriumTask
-from entrain.rules.spsa_task import PerturbationTask
+from entrain.rules.equilibrium import EquilibriumTask
+from entrain.rules.spsa import PerturbationTask
 from entrain.rules.training_data import Examples
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Claim, Comparison
@@ -32,25 +32,21 @@ RULES = ("EP", "COUPLED", "SPSA")
 PARTS = ("input_weights", "couplings")
 _GAIN = 4.0  # of the softmax of EP
 _TASKS = {"EP": EquilibriumTask, "COUPLED": EquilibriumTask, "SPSA": PerturbationTask}
-_AT_REST = Dynamics(1.0, 480.0, 9600)  # what is exact: a few images take long to come to rest
+_AT_REST = Dynamics(1.0, 480.0, 9600)  # some images take long to come to rest
 STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 TIMES = (4.0, 8.0, 15.0, 30.0, 60.0, 120.0, 240.0)
 TEMPERATURES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 STEPS = (0.025, 0.05, 0.1, 0.25)
 CURVES = {"strength": STRENGTHS, "time": TIMES, "noise": TEMPERATURES, "step": STEPS}
 _USUAL = {"noise": 0.0, "step": 0.05}  # along the other curves
-_USUAL_STRENGTH = {
-    "EP": 0.001,
-    "COUPLED": 0.001,
-    "SPSA": 0.03,
-}  # SPSA's must show in float32
+_USUAL_STRENGTH = {"EP": 0.001, "COUPLED": 0.001, "SPSA": 0.03}  # SPSA's must show in float32
 _STRENGTH_IN_NOISE = {"EP": 0.3, "COUPLED": 0.1, "SPSA": 0.1}  # a nudge must show in the noise
 
 
 @dataclass(frozen=True)
 class Size:
     """Images in the batch, epochs of the network, directions of SPSA, the time along the other
-    curves, and of each curve every so many entries one."""
+    curves, and the stride through the values of each curve."""
 
     images: int = 64
     epochs: int = 5
@@ -63,7 +59,7 @@ _SMALL = {"quick": Size(64, 2, 8, time=15.0, every=2), "tiny": Size(8, 1, 2, tim
 
 
 def size(setting: Setting) -> Size:
-    """That of a setting, by its name."""
+    """Size at a setting."""
     return _SMALL.get(setting.name, Size())
 
 
@@ -71,15 +67,15 @@ def stage(setting: Setting) -> Stage:
     """A network that equilibrium propagation trained for a short time."""
     rule = EquilibriumPropagation(epochs=size(setting).epochs)
     if setting.dataset(MNIST).endswith("-small"):
-        rule = replace(rule, batch_size=32)  # or there are few steps
+        rule = replace(rule, batch_size=32)  # for more steps
     dynamics = Dynamics(1.0, 15.0, 60)
     return Stage(rule, setting.dataset(MNIST), NetworkSpec(setting.hidden, dynamics))
 
 
 @dataclass(frozen=True)
 class Point:
-    """A nudge, or steps of SPSA, of this strength; the time of the free relaxation, and of each
-    nudged one again, in Euler steps of `step`; the temperature of the noise, which is averaged over
+    """The strength of a nudge or of SPSA's steps, the time of the free relaxation and of each
+    nudged one in Euler steps of `step`, and the temperature of the noise, which is averaged over
     the second half of a nudged relaxation."""
 
     strength: float
@@ -89,26 +85,26 @@ class Point:
 
     @property
     def dynamics(self) -> Dynamics:
-        """Of the free relaxation."""
+        """Dynamics of the free relaxation."""
         return Dynamics(1.0, self.time, round(self.time / self.step))
 
     def rule(self, name: str, directions: int) -> Direct:
-        """The rule of that name at this point."""
-        found, chips = PROTOCOLS[name], None
+        """The rule `name` at this point."""
+        rule, chips = PROTOCOLS[name], None
         if self.noise:
             hardware = Hardware(phase_noise=PhaseNoise(self.noise))
             chips = ChipTraining(hardware, chips=1, chip=0)
-        if isinstance(found, SimultaneousPerturbation):
-            found = replace(found, field_size=self.strength, coupling_size=self.strength)
-            return replace(found, gain=_GAIN, directions=directions, chips=chips)
-        assert isinstance(found, EquilibriumPropagation)
+        if isinstance(rule, SimultaneousPerturbation):
+            rule = replace(rule, field_size=self.strength, coupling_size=self.strength)
+            return replace(rule, gain=_GAIN, directions=directions, chips=chips)
+        assert isinstance(rule, EquilibriumPropagation)
         steps = self.dynamics.steps
-        found = replace(found, beta=self.strength, nudged_steps=steps, gain=_GAIN, chips=chips)
-        return replace(found, averaged_steps=max(1, steps // 2) if self.noise else 1)
+        rule = replace(rule, beta=self.strength, nudged_steps=steps, gain=_GAIN, chips=chips)
+        return replace(rule, averaged_steps=max(1, steps // 2) if self.noise else 1)
 
 
 class Gradients:
-    """Gradients at one network, of one batch of images."""
+    """Gradients of one batch of images, at one network."""
 
     def __init__(self, context: ExperimentContext) -> None:
         self._stage, self._size = stage(context.setting), size(context.setting)
@@ -122,29 +118,30 @@ class Gradients:
         self.exact = self._of(Direct(gain=_GAIN), DirectTask, _AT_REST)
 
     def by(self, name: str, at: Point) -> Values:
-        """Cosine of the angle to the exact gradient, and relative length, for each part."""
-        found = self._of(at.rule(name, self._size.directions), _TASKS[name], at.dynamics)
-        return {part: beside(found[part], self.exact[part]) for part in PARTS}
+        """Cosine of the angle to the exact gradient, and relative length, of each part."""
+        rule = at.rule(name, self._size.directions)
+        gradient = self._of(rule, _TASKS[name], at.dynamics)
+        return {part: compare_gradients(gradient[part], self.exact[part]) for part in PARTS}
 
     def _of(self, rule: Direct, task: type[DirectTask], dynamics: Dynamics) -> Tensors:
         examples, network = self._examples, replace(self._stage.network, dynamics=dynamics)
-        at_work = task(rule, examples, examples, network, self._outputs, seed=0)
+        trainer = task(rule, examples, examples, network, self._outputs, seed=0)
         rows = torch.arange(len(examples.labels), device=examples.labels.device)[None]
-        numbers = {name: tensor.clone() for name, tensor in self._network.items()}
-        return at_work.gradient(numbers, dynamics, rows)
+        tensors = {name: tensor.clone() for name, tensor in self._network.items()}
+        return trainer.gradient(tensors, dynamics, rows)
 
 
-def beside(found: Tensor, exact: Tensor) -> Values:
-    """The cosine of the angle between two gradients, and the first's length over the second's."""
-    ours, theirs = found.double().flatten(), exact.double().flatten()
+def compare_gradients(gradient: Tensor, exact: Tensor) -> Values:
+    """Cosine of the angle between two gradients, and the length of the first over the second."""
+    a, b = gradient.double().flatten(), exact.double().flatten()
     return {
-        "cosine": float(torch.cosine_similarity(ours, theirs, dim=0)),
-        "length": float(ours.norm() / theirs.norm()),
+        "cosine": float(torch.cosine_similarity(a, b, dim=0)),
+        "length": float(a.norm() / b.norm()),
     }
 
 
-def some(values: Sequence[float], every: int) -> list[float]:
-    """Every so many of the values, the last among them."""
+def thin(values: Sequence[float], every: int) -> list[float]:
+    """Every `every`-th of the values, among them the last."""
     return list(values)[::-1][::every][::-1]
 
 
@@ -155,7 +152,7 @@ def measure(context: ExperimentContext) -> Values:
     points = [
         (curve, value, rule)
         for curve, values in CURVES.items()
-        for value in some(values, sizes.every)
+        for value in thin(values, sizes.every)
         for rule in RULES
     ]
     rows: list[Values] = []
@@ -163,8 +160,7 @@ def measure(context: ExperimentContext) -> Values:
     for curve, value, rule in points:
         strength = (_STRENGTH_IN_NOISE if curve == "noise" else _USUAL_STRENGTH)[rule]
         at = Point(**{"strength": strength} | usual | {curve: value})
-        found = gradients.by(rule, at)
-        rows.append({"rule": rule, "curve": curve, "value": value, **found})
+        rows.append({"rule": rule, "curve": curve, "value": value, **gradients.by(rule, at)})
         context.on_progress(len(rows) / len(points))
     return {
         "dataset": MNIST,
@@ -176,10 +172,10 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """The claim of the theory about these gradients."""
-    found = {(row["rule"], row["curve"], row["value"]): row for row in values["rows"]}
-    small = min(value for rule, curve, value in found if (rule, curve) == ("EP", "strength"))
-    best = [found["EP", "strength", small][part]["cosine"] for part in PARTS]
+    """The claim of the theory about EP."""
+    by_point = {(row["rule"], row["curve"], row["value"]): row for row in values["rows"]}
+    small = min(value for rule, curve, value in by_point if (rule, curve) == ("EP", "strength"))
+    best = [by_point["EP", "strength", small][part]["cosine"] for part in PARTS]
     text = f"with a weak nudge (beta {small:g}), EP has the exact gradient (cosine 0.99 or more)"
     shown = f"{best[0]:.4f} for input weights, {best[1]:.4f} for couplings"
     return Comparison((), (), (), (Claim(text, min(best) >= 0.99, shown),))

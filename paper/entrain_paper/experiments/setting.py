@@ -14,19 +14,18 @@ MNIST, FASHION = "MNIST", "Fashion-MNIST"
 BOTH = (MNIST, FASHION)
 SELECTION: dict[str, TeacherSelection] = {MNIST: "top1", FASHION: "cross-entropy"}  # the paper's
 
-# The rate of the paper's auxiliary single-run branches; it does not state their epochs, and they
-# are given those of the main continuation.
+# Learning rate of the paper's auxiliary single runs. The paper does not state their epochs; ours
+# have those of the main continuation.
 AUXILIARY_RATE = 30.0
 
-# The paper's teachers, initialisations and orders are its own. Ours come from the first seed, in
-# which the paper's own rule selects (the best on validation); none is chosen for its likeness to
-# the printed numbers. `teacher-sweep` shows twenty.
+# The paper does not publish its teachers. Ours have seed 0, in which the paper's rule selects the
+# best on validation; no seed was chosen to match the printed numbers. `teacher-sweep` has twenty.
 TEACHER_SEEDS = ((MNIST, 0), (FASHION, 0))
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The sizes all experiments share. The defaults are the paper's.
+    """The sizes that all experiments share; the defaults are the paper's.
 
     `datasets` and `teacher_seeds` are keyed by the paper's name of a dataset. The main experiment
     trains `runs` training orders; widths, temperatures and grids take the first `few_runs` of
@@ -60,11 +59,11 @@ class Setting:
 
     @property
     def is_paper(self) -> bool:
-        """Whether this is the paper's protocol, up to the number of runs."""
+        """True for the paper's protocol, with any number of runs."""
         return self.with_runs(10) == replace(PAPER, few_runs=min(PAPER.few_runs, self.few_runs))
 
     def dataset(self, name: str) -> str:
-        """The dataset that stands for the paper's `name`."""
+        """Name of the dataset that is used for the paper's `name`."""
         return dict(self.datasets)[name]
 
     def teacher(
@@ -78,20 +77,15 @@ class Setting:
             epochs=self.teacher_epochs,
             batch_size=self.batch_size,
         )
-        chosen = dict(self.teacher_seeds)[name] if seed is None else seed
-        return teacher_stage(self.dataset(name), spec, chosen)
+        seed = dict(self.teacher_seeds)[name] if seed is None else seed
+        return teacher_stage(self.dataset(name), spec, seed)
 
     def path(self, *teachers: Stage, runs: tuple[int, ...] | None = None) -> Stage:
-        """Stage I by SGD, of the main runs unless told otherwise."""
-        protocol = self._sized(PAPER_PROTOCOLS["PATH"], self.path_epochs)
+        """PATH (Stage I, by SGD) for these teachers, by default in the main training orders."""
+        rule = self._sized(PAPER_PROTOCOLS["PATH"], self.path_epochs)
+        network = NetworkSpec(hidden=teachers[0].network.hidden)
         orders = tuple(range(self.runs)) if runs is None else runs
-        return Stage(
-            protocol,
-            teachers[0].dataset,
-            NetworkSpec(hidden=teachers[0].network.hidden),
-            teachers,
-            orders,
-        )
+        return Stage(rule, teachers[0].dataset, network, teachers, orders)
 
     def main_path(self, name: str) -> Stage:
         """The main PATH stage of a dataset."""
@@ -106,27 +100,25 @@ class Setting:
         rate: float | None = None,
         weights: tuple[float, ...] | None = None,
     ) -> Stage:
-        """A protocol after `path` (its orders, or `runs` of them), or beside it from zero."""
-        sized = self._sized(PAPER_PROTOCOLS[protocol], self.endpoint_epochs)
+        """A stage from `path`, or from exact zero, as `protocol` has it; `runs` are its orders."""
+        rule = self._sized(PAPER_PROTOCOLS[protocol], self.endpoint_epochs)
         if rate is not None:
-            sized = replace(sized, learning_rate=rate)
+            rule = replace(rule, learning_rate=rate)
         if weights is not None:
-            sized = replace(sized, endpoint_weight=weights)
+            rule = replace(rule, endpoint_weight=weights)
         return replace(
             path,
-            rule=sized,
+            rule=rule,
             runs=path.runs if runs is None else runs,
-            start=path if sized.is_continuation else None,
+            start=path if rule.is_continuation else None,
         )
 
-    def _sized(self, protocol: TwoStage, epochs: int) -> TwoStage:
-        return replace(
-            protocol, epochs=epochs, batch_size=self.batch_size, path_nodes=self.path_nodes
-        )
+    def _sized(self, rule: TwoStage, epochs: int) -> TwoStage:
+        return replace(rule, epochs=epochs, batch_size=self.batch_size, path_nodes=self.path_nodes)
 
 
 def matched_widths(hidden: int) -> tuple[int, ...]:
-    """The teacher's hidden layers, 2 : 1 : 1, whose units make `hidden` oscillators."""
+    """Hidden layers of a teacher with `hidden` units together, in the ratio 2 : 1 : 1."""
     return (hidden // 2, hidden // 4, hidden // 4)
 
 

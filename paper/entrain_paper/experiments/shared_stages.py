@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from entrain.physics import NetworkSpec
-from entrain.rules import Direct
+from entrain.rules import Direct, TwoStage
 from entrain.rules.direct import tuned
 from entrain.training import Stage
 from entrain_paper.experiments.setting import AUXILIARY_RATE, BOTH, MNIST, Setting
@@ -41,6 +41,12 @@ def branch_pair(setting: Setting, name: str) -> list[Stage]:
 def branch_pairs(setting: Setting) -> list[Stage]:
     """PATH and the TWO-STAGE-END branch on both datasets."""
     return [stage for name in BOTH for stage in branch_pair(setting, name)]
+
+
+def exact_path(path: Stage) -> Stage:
+    """PATH solved exactly: at the minimum of the path loss."""
+    assert isinstance(path.rule, TwoStage)
+    return replace(path, rule=replace(path.rule, solver="exact", epochs=1))
 
 
 def direct_stage(

@@ -1,4 +1,4 @@
-"""Noisy output trajectories of four Fashion-MNIST examples, found by rule.
+"""Figure 14: noisy output trajectories of four Fashion-MNIST examples, selected by rule.
 
 (A) Both methods are right in every trajectory. (B) Both ensembles are right, but some trajectories
 of both are wrong. (C) The PATH ensemble is wrong, the TWO-STAGE-END ensemble right. (D)
@@ -88,9 +88,10 @@ def _median(scores: Tensor, labels: Tensor, among: Tensor) -> int | None:
     if not len(members):
         return None
     mean = scores.mean(0)[members]
-    own = mean.gather(1, labels[members, None])[:, 0]
-    others = mean.scatter(1, labels[members, None], -torch.inf).amax(1)
-    distance = (own - others - (own - others).median()).abs()
+    true = mean.gather(1, labels[members, None])[:, 0]
+    strongest_other = mean.scatter(1, labels[members, None], -torch.inf).amax(1)
+    margins = true - strongest_other
+    distance = (margins - margins.median()).abs()
     return int(members[distance.argmin()])
 
 

@@ -1,32 +1,24 @@
-"""Is the teacher needed? Four starts, two objectives, one optimiser and one budget, on MNIST."""
+"""The teacher's contribution on MNIST: four starts and two objectives, with one optimiser and one
+budget."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from entrain.physics import NetworkSpec
-from entrain.rules import Direct, TwoStage
+from entrain.rules import Direct
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Claim, Comparison
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.setting import MNIST, Setting
+from entrain_paper.experiments.shared_stages import exact_path
 
 STARTS = ("exact zero", "small random", "path by SGD", "path exact")
 OBJECTIVES = ("labels", "teacher's outputs")
 LEVELS = (95.0, 96.0, 97.0)
 
 
-def _path(setting: Setting, *, exact: bool) -> Stage:
-    path = setting.main_path(MNIST)
-    if not exact:
-        return path
-    assert isinstance(path.rule, TwoStage)
-    return replace(path, rule=replace(path.rule, solver="exact", epochs=1))
-
-
 def stage(setting: Setting, start: str, objective: str) -> Stage:
     """Plain AdamW without augmentation, the same epochs and rates everywhere."""
-    protocol = Direct(
+    rule = Direct(
         epochs=max(2, setting.direct_epochs // 10),
         batch_size=setting.batch_size,
         input_rate=3e-3,
@@ -36,19 +28,21 @@ def stage(setting: Setting, start: str, objective: str) -> Stage:
         start="PATH" if start.startswith("path") else ("zero" if "zero" in start else "random"),
         distillation=0.0 if objective == "labels" else 1.0,
     )
-    began = _path(setting, exact="exact" in start) if start.startswith("path") else None
+    path = setting.main_path(MNIST) if start.startswith("path") else None
+    if path is not None and "exact" in start:
+        path = exact_path(path)
     return Stage(
-        protocol,
+        rule,
         setting.dataset(MNIST),
         NetworkSpec(hidden=setting.hidden),
         runs=tuple(range(setting.few_runs)),
-        start=began,
+        start=path,
         teachers=() if objective == "labels" else (setting.teacher(MNIST),),
     )
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """All eight."""
+    """Every start with every objective."""
     return [stage(setting, start, objective) for start in STARTS for objective in OBJECTIVES]
 
 
@@ -57,12 +51,12 @@ def measure(context: ExperimentContext) -> Values:
     rows = []
     for start in STARTS:
         for objective in OBJECTIVES:
-            each = stage(context.setting, start, objective)
-            history = context.state(each).history["top1"]  # (epochs, runs)
+            trained = stage(context.setting, start, objective)
+            history = context.state(trained).history["top1"]  # (epochs, runs)
             reached = {
                 f"{level:g}": [
                     next((e + 1 for e, tops in enumerate(history) if tops[run] >= level), None)
-                    for run in range(each.parallel_runs)
+                    for run in range(trained.parallel_runs)
                 ]
                 for level in LEVELS
             }
@@ -70,21 +64,21 @@ def measure(context: ExperimentContext) -> Values:
                 {
                     "start": start,
                     "objective": objective,
-                    "epochs": each.epochs,
+                    "epochs": trained.epochs,
                     "reached": reached,
-                    **summary(context.test(MNIST, each), ("top1",)),
+                    **summary(context.test(MNIST, trained), ("top1",)),
                 }
             )
     return {"dataset": MNIST, "rows": rows}
 
 
 def compare(values: Values) -> Comparison:
-    """What the results show."""
+    """Claims about starts and objectives."""
     rows = {(r["start"], r["objective"]): r for r in values["rows"]}
     tops = {key: row["mean"]["top1"] for key, row in rows.items()}
     small = tops["small random", "labels"]
     zero = max(top for (start, _), top in tops.items() if start == "exact zero")
-    others = min(top for (start, _), top in tops.items() if start != "exact zero")
+    next_worst = min(top for (start, _), top in tops.items() if start != "exact zero")
     taught = max(top for (_, objective), top in tops.items() if objective != "labels")
     listed = "; ".join(f"{start}, {goal}: {top:.2f}" for (start, goal), top in tops.items())
     return Comparison(
@@ -94,8 +88,8 @@ def compare(values: Values) -> Comparison:
         (
             Claim(
                 "exact zero is the worst start for both objectives",
-                zero < others,
-                f"at best {zero:.2f}, the others at least {others:.2f} %",
+                zero < next_worst,
+                f"at best {zero:.2f}, the others at least {next_worst:.2f} %",
             ),
             Claim(
                 "labels with a small random start beat the teacher's outputs with any start",

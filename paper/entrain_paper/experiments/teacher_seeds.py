@@ -1,4 +1,4 @@
-"""How much depends on the teacher: the whole procedure with teachers of other seeds."""
+"""Spread over teachers: the complete procedure with teachers of other seeds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def students(setting: Setting, name: str) -> tuple[Stage, Stage]:
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Both on both datasets."""
+    """PATH and TWO-STAGE-END on both datasets."""
     return [stage for name in BOTH for stage in students(setting, name)]
 
 
@@ -37,7 +37,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 def compare(values: Values) -> Comparison:
-    """What holds for every teacher."""
+    """Claims about every teacher."""
     claims = []
     for row in values["rows"]:
         path, end = ([run["top1"] for run in row[m]["runs"]] for m in ("path", "two_stage_end"))

@@ -30,7 +30,7 @@ OTHER_RULE: TeacherSelection = "cross-entropy"
 
 
 def rules(name: str) -> list[TeacherSelection]:
-    """The paper's rule first, then the other one if it differs."""
+    """Selection rules: the paper's, then validation cross-entropy if it is another."""
     return list(dict.fromkeys((SELECTION[name], OTHER_RULE)))
 
 
@@ -39,25 +39,28 @@ def _count(setting: Setting) -> int:
 
 
 def teachers(setting: Setting, name: str) -> list[Stage]:
-    """Twenty of them at the paper's size, from seeds 0, 1, 2, ... by every rule."""
-    found = []
-    for rule in rules(name):
-        for seed in range(_count(setting) // len(rules(name))):
-            stage = setting.teacher(name, seed=seed)
-            assert isinstance(stage.rule, TeacherSpec)
-            found.append(replace(stage, rule=replace(stage.rule, selection=rule)))
-    return found
+    """Teachers of the seeds 0, 1, 2, ... by every rule: twenty at the paper's size."""
+    seeds = range(_count(setting) // len(rules(name)))
+    return [
+        select_by(rule, setting.teacher(name, seed=seed)) for rule in rules(name) for seed in seeds
+    ]
+
+
+def select_by(rule: TeacherSelection, teacher: Stage) -> Stage:
+    """The same teacher, with its epoch selected by another rule."""
+    assert isinstance(teacher.rule, TeacherSpec)
+    return replace(teacher, rule=replace(teacher.rule, selection=rule))
 
 
 def students(setting: Setting, name: str) -> dict[str, Stage]:
     """PATH and TWO-STAGE-END, one student per teacher side by side, all in training order 0."""
-    each = teachers(setting, name)
-    path = setting.path(*each, runs=(0,) * len(each))
+    swept = teachers(setting, name)
+    path = setting.path(*swept, runs=(0,) * len(swept))
     return {"PATH": path, "TWO-STAGE-END": setting.continue_from(path)}
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Both on both datasets."""
+    """PATH and TWO-STAGE-END on both datasets."""
     return [stage for name in BOTH for stage in students(setting, name).values()]
 
 
@@ -65,29 +68,29 @@ def measure(context: ExperimentContext) -> Values:
     """Every teacher with its two networks, and all metrics that other experiments measure."""
     rows: list[Values] = []
     for name in BOTH:
-        found = students(context.setting, name)
-        tested = {method: context.test(name, stage) for method, stage in found.items()}
-        networks = {method: context.networks(stage) for method, stage in found.items()}
-        taught = found["PATH"].teachers
-        for run, teacher in enumerate(taught):
+        stages = students(context.setting, name)
+        tested = {method: context.test(name, stage) for method, stage in stages.items()}
+        networks = {method: context.networks(stage) for method, stage in stages.items()}
+        swept = stages["PATH"].teachers
+        for run, teacher in enumerate(swept):
             assert isinstance(teacher.rule, TeacherSpec)
             row: Values = {
                 "dataset": name,
                 "rule": teacher.rule.selection,
                 "teacher": context.teacher_test(name, teacher),
             }
-            for method in found:
-                more = _more(context, name, teacher, networks[method][run])
+            for method in stages:
+                more = _more_metrics(context, name, teacher, networks[method][run])
                 row[method] = tested[method][run] | more
             rows.append(row)
-            context.on_progress((BOTH.index(name) + (run + 1) / len(taught)) / len(BOTH))
+            context.on_progress((BOTH.index(name) + (run + 1) / len(swept)) / len(BOTH))
     return {"rows": rows}
 
 
-def _more(
+def _more_metrics(
     context: ExperimentContext, name: str, teacher: Stage, network: KuramotoNetwork
 ) -> Values:
-    """Trajectories, a finer grid and noise, by the names that the tables judge them by."""
+    """Metrics of trajectories, a finer grid and noise, by the names that the tables use."""
     setting = context.setting
     examples = context.test_examples(name, context.teacher(teacher))
     errors = trajectory_errors(network, examples.inputs, examples.coefficients)
@@ -102,9 +105,9 @@ def _more(
             replicates=setting.replicates,
             seed=NOISE_SEED,
         )
-        for readout, each in stochastic(scores, examples.labels, examples.targets).items():
+        for readout, metrics in stochastic(scores, examples.labels, examples.targets).items():
             for metric in NOISY_METRICS:
-                noisy[noisy_metric(readout, metric, temperature)] = each[metric]
+                noisy[noisy_metric(readout, metric, temperature)] = metrics[metric]
     return {
         **{f"trajectory_{nodes}": trajectory_rmse(errors[nodes]) for nodes in NODES},
         "change": finer.top1_change,
@@ -115,37 +118,37 @@ def _more(
 
 
 def quantiles(values: Values) -> list[Values]:
-    """For each rule, method and main metric: our teachers' mean, SD, range, and the share of them
-    that lies below the paper's number."""
-    found = []
+    """Mean, SD and range over our teachers, and the share of them below the paper's number, for
+    each rule, method and main metric."""
+    rows = []
     for paper in paper_numbers()["multiseed"]["rows"]:
         for rule in rules(paper["dataset"]):
             if paper["method"] == "PATH-CONT":
                 continue
-            drawn = [
+            runs = [
                 row[paper["method"]]
                 for row in values["rows"]
                 if (row["dataset"], row["rule"]) == (paper["dataset"], rule)
             ]
             for metric in METRICS:
-                theirs = "rmse" if metric == "endpoint_rmse" else metric
-                numbers, printed = [run[metric] for run in drawn], paper[f"{theirs}_mean"]
-                each = summarise(numbers)
-                found.append(
+                key = "rmse" if metric == "endpoint_rmse" else metric
+                numbers, printed = [run[metric] for run in runs], paper[f"{key}_mean"]
+                over_teachers = summarise(numbers)
+                rows.append(
                     {
                         "dataset": paper["dataset"],
                         "rule": rule,
                         "method": paper["method"],
                         "metric": metric,
-                        "mean": each.mean,
-                        "sd": each.sd,
+                        "mean": over_teachers.mean,
+                        "sd": over_teachers.sd,
                         "least": min(numbers),
                         "most": max(numbers),
                         "paper": printed,
                         "below": sum(number < printed for number in numbers) / len(numbers),
                     }
                 )
-    return found
+    return rows
 
 
 EXPERIMENT = Experiment(

@@ -1,4 +1,4 @@
-"""The main teachers: configuration, and validation and test accuracy."""
+"""Table 2: the main teachers, their configuration and accuracy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from entrain_paper.experiments.experiment import Experiment, ExperimentContext, 
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
 
-_EXACT = (  # the paper's name, ours, form
+_SETTINGS = (  # the paper's name, ours, format
     ("trainable_parameters", "trainable_parameters", ",.0f"),
     ("learning_rate", "learning_rate", "g"),
     ("weight_decay", "weight_decay", "g"),
@@ -20,7 +20,7 @@ _EXACT = (  # the paper's name, ours, form
 
 
 def measure(context: ExperimentContext) -> Values:
-    """One row per dataset."""
+    """Configuration, validation and test accuracy of the teacher of each dataset."""
     rows = []
     for name in BOTH:
         stage, data = context.setting.teacher(name), context.data(name)
@@ -50,7 +50,7 @@ def compare(values: Values) -> Comparison:
         Row(
             (ours["dataset"], ours["architecture"]),
             (
-                *(Constant(paper[theirs], ours[name], form=form) for theirs, name, form in _EXACT),
+                *(Constant(paper[key], ours[name], form=form) for key, name, form in _SETTINGS),
                 *(
                     Cell(paper[m], ours[m], (ours["dataset"], "teacher", m), form=".2f")
                     for m in ("validation_top1", "test_top1")

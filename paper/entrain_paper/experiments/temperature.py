@@ -1,4 +1,5 @@
-"""Inference under thermal noise: single trajectories, and the mean output of several."""
+"""Table 13, Figure 4 b and e: inference under thermal noise, by single trajectories and by the mean
+output of several."""
 
 from __future__ import annotations
 
@@ -6,30 +7,30 @@ from dataclasses import asdict
 
 from entrain.evaluation import noisy_scores, paired_effect, stochastic
 from entrain_paper.experiments import shared_stages
-from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
+from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row, listed
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, MNIST
 from entrain_paper.experiments.teacher_spread import source
 
-NOISE_SEED = 0  # one prescribed realisation; every network meets the same noise
+NOISE_SEED = 0  # one realisation; every network has the same noise
 NOISY_METRICS = ("top1", "endpoint_rmse")
 
 
 def noisy_metric(readout: str, metric: str, temperature: float) -> str:
-    """The name of a metric of a readout at a temperature, among the metrics of a network."""
+    """Name of a metric of a readout at a temperature."""
     return f"{readout}_{metric}_at_{temperature:g}"
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Both readouts of every run at every temperature, and paired effects at the largest."""
+    """Both readouts of every run, and paired effects, at every temperature."""
     setting, rows = context.setting, list[Values]()
     for name in BOTH:
         for method, stage in shared_stages.main_students(setting, name).items():
             examples = context.test_examples(name, context.teacher(stage.teachers[0]))
             networks = context.networks(stage)[: setting.few_runs]
             for temperature in setting.temperatures:
-                found = [
+                runs = [
                     stochastic(
                         noisy_scores(
                             network,
@@ -48,8 +49,8 @@ def measure(context: ExperimentContext) -> Values:
                         "dataset": name,
                         "method": method,
                         "temperature": temperature,
-                        "single": summary([each["single"] for each in found]),
-                        "ensemble": summary([each["ensemble"] for each in found]),
+                        "single": summary([run["single"] for run in runs]),
+                        "ensemble": summary([run["ensemble"] for run in runs]),
                     }
                 )
                 context.on_progress(len(rows) / (4 * len(setting.temperatures)))
@@ -88,24 +89,24 @@ def compare(values: Values) -> Comparison:
     )
     ours = {(row["dataset"], row["method"], row["temperature"]): row for row in values["rows"]}
     rows = []
-    for (name, method, temperature), found in ours.items():
+    for (name, method, temperature), row in ours.items():
         paper = papers.get((name, method, temperature), {})
-        again = temperature == 0.0  # the networks of multiseed
+        repeated = temperature == 0.0  # the networks of multiseed
         cells = [
             Cell(
                 paper.get(f"{readout}_mean"),
-                found[readout]["mean"]["top1"],
+                row[readout]["mean"]["top1"],
                 source(name, method, noisy_metric(readout, "top1", temperature)),
                 paper.get(f"{readout}_sd"),
-                found[readout]["sd"]["top1"],
-                again=again,
+                row[readout]["sd"]["top1"],
+                repeated=repeated,
             )
             for readout in ("single", "ensemble")
         ]
         known = errors.get((name, method, temperature), {}).get("rmse_mean")
         by = source(name, method, noisy_metric("ensemble", "endpoint_rmse", temperature))
-        rmse = found["ensemble"]["mean"]["endpoint_rmse"]
-        cells.append(Cell(known, rmse, by, form=".4f", again=again))
+        rmse = row["ensemble"]["mean"]["endpoint_rmse"]
+        cells.append(Cell(known, rmse, by, form=".4f", repeated=repeated))
         rows.append(Row((name, method, f"{temperature:g}"), tuple(cells)))
     return Comparison(
         ("dataset", "method", "kT"),
@@ -170,8 +171,8 @@ def _claims(ours: dict[tuple[str, str, float], Values], effects: list[Values]) -
             ),
             Claim(
                 f"{name}: single trajectories of both methods lose with every higher kT",
-                all(each == sorted(each, reverse=True) for each in singles.values()),
-                "; ".join(f"{m} {_listed(each)}" for m, each in singles.items()),
+                all(tops == sorted(tops, reverse=True) for tops in singles.values()),
+                "; ".join(f"{m} {listed(tops)}" for m, tops in singles.items()),
             ),
             Claim(
                 f"{name}: single trajectories of TWO-STAGE-END are the more accurate at every kT",
@@ -180,13 +181,13 @@ def _claims(ours: dict[tuple[str, str, float], Values], effects: list[Values]) -
                 f"{singles['PATH'][-1]:.2f} %",
             ),
             *(
-                _averaging(name, method, hottest, singles[method], each[-1])
-                for method, each in zip(shared_stages.METHODS, (path, end), strict=True)
+                _averaging(name, method, hottest, singles[method], tops[-1])
+                for method, tops in zip(shared_stages.METHODS, (path, end), strict=True)
             ),
             Claim(
                 f"{name}: TWO-STAGE-END has the lower ensemble RMSE at every temperature",
                 all(b < a for a, b in zip(*errors, strict=True)),
-                f"{_listed(errors[1], '.3f')} against {_listed(errors[0], '.3f')}",
+                f"{listed(errors[1], '.3f')} against {listed(errors[0], '.3f')}",
             ),
         ]
     runs = [
@@ -204,13 +205,13 @@ def _averaging(name: str, method: str, kt: float, single: list[float], ensemble:
         if (row["dataset"], row["method"]) == (name, method)
     }
     hot = printed.get(kt, printed[max(printed)])
-    theirs = _regained(printed[0.0]["single_mean"], hot["single_mean"], hot["ensemble_mean"])
-    found = _regained(single[0], single[-1], ensemble)
+    paper = _regained(printed[0.0]["single_mean"], hot["single_mean"], hot["ensemble_mean"])
+    share = _regained(single[0], single[-1], ensemble)
     return Claim(
-        f"{name}: at kT = {kt:g} averaging regains {100 * theirs:.0f} % or more of what single "
+        f"{name}: at kT = {kt:g} averaging regains {100 * paper:.0f} % or more of what single "
         f"trajectories of {method} lose",
-        found >= theirs,
-        f"{100 * found:.0f} %: {single[-1]:.2f} to {ensemble:.2f} of {single[0]:.2f} %",
+        share >= paper,
+        f"{100 * share:.0f} %: {single[-1]:.2f} to {ensemble:.2f} of {single[0]:.2f} %",
     )
 
 
@@ -225,7 +226,7 @@ def _noise_helps(runs: list[list[float]], temperatures: list[float]) -> list[Cla
     warm = paper["kT"]
     if warm not in temperatures:
         return []
-    path = [sum(each) / len(each) for each in runs]
+    path = [sum(tops) / len(tops) for tops in runs]
     rise = path[temperatures.index(warm)] - path[0]
     best = temperatures[path.index(max(path))]
     rises = [b - a for a, b in zip(runs[0], runs[temperatures.index(warm)], strict=True)]
@@ -246,10 +247,6 @@ def _noise_helps(runs: list[list[float]], temperatures: list[float]) -> list[Cla
             f"best at kT = {best:g}, {max(path) - path[0]:+.2f} points",
         ),
     ]
-
-
-def _listed(values: list[float], form: str = ".2f") -> str:
-    return ", ".join(f"{value:{form}}" for value in values)
 
 
 EXPERIMENT = Experiment(

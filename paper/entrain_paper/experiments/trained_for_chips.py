@@ -1,4 +1,4 @@
-"""Accuracy of networks trained for the imperfections of a chip, one at a time and together."""
+"""Accuracy of networks trained for the effects of hardware, one at a time and together."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from entrain_paper.experiments.setting import BOTH, FASHION, MNIST, Setting
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a network is trained for, and with how many hidden oscillators; None is the main size.
+    """The hardware that networks are trained for, and their hidden oscillators (None: main size).
 
-    `settings` has, by dataset, fields of DIRECT that differ from the usual ones: of those that were
-    compared (results/hardware-trials.json) the ones with the best mean on validation images.
+    `settings` replaces fields of DIRECT, by dataset, with those of results/hardware-trials.json
+    that have the best mean on validation images.
     """
 
     label: str
@@ -28,23 +28,21 @@ class Constraint:
     settings: Mapping[str, dict[str, Any]] = field(default_factory=dict, hash=False)
 
     def stage(self, setting: Setting, name: str) -> Stage:
-        """Networks trained for it."""
+        """Networks trained for the hardware."""
         return chip_evaluation.trained_for(
             setting, name, self.hardware, hidden=self.hidden, settings=self.settings
         )
 
     def ideal(self, setting: Setting, name: str) -> Stage:
-        """Networks of its size trained for none of it."""
+        """Networks of the same size trained without the hardware."""
         return shared_stages.direct_stage(setting, name, self.hidden)
 
 
-LO = preset("lo-2023")
+LO_2023 = preset("lo-2023")
 THREE_BITS = Levels(bits=3, range=2.5)
 TERNARY = Levels(bits=2, range=1.5)
 TOGETHER = Hardware(
-    coupling_levels=Levels(bits=4),
-    mismatch=Mismatch(couplings=0.1),
-    sparsity=Sparsity(0.5),
+    coupling_levels=Levels(bits=4), mismatch=Mismatch(couplings=0.1), sparsity=Sparsity(0.5)
 )
 SLOW_INPUTS = {MNIST: {"input_rate": 5e-3}}
 CONSTRAINTS = (
@@ -65,9 +63,7 @@ CONSTRAINTS = (
         settings={MNIST: {"coarse_steps": 100}},
     ),
     Constraint(
-        "a quarter of the couplers kept",
-        Hardware(sparsity=Sparsity(0.25)),
-        settings=SLOW_INPUTS,
+        "a quarter of the couplers kept", Hardware(sparsity=Sparsity(0.25)), settings=SLOW_INPUTS
     ),
     Constraint("a tenth of the couplers kept", Hardware(sparsity=Sparsity(0.1))),
     Constraint(
@@ -77,73 +73,69 @@ CONSTRAINTS = (
     ),
     Constraint(
         "lo-2023: 48 oscillators, 29 levels, 10 % mismatch",
-        LO,
+        LO_2023,
         38,
-        settings={
-            MNIST: {"coarse_steps": 200, "input_rate": 5e-3},
-            FASHION: {"coarse_steps": 200},
-        },
+        settings={MNIST: {"coarse_steps": 200, "input_rate": 5e-3}, FASHION: {"coarse_steps": 200}},
     ),
 )
 _ON_FASHION = ("all of typical at once", "4 bits, 10 % mismatch", "lo-2023")
 
 
 def constraints(setting: Setting, name: str) -> list[Constraint]:
-    """The constraints of a dataset: on Fashion-MNIST only those of several effects together."""
-    every = [each for each in CONSTRAINTS if name == MNIST or each.label.startswith(_ON_FASHION)]
-    return chip_evaluation.sizes(setting).some(every)
+    """Constraints of a dataset; on Fashion-MNIST only those of several effects together."""
+    chosen = [c for c in CONSTRAINTS if name == MNIST or c.label.startswith(_ON_FASHION)]
+    return chip_evaluation.sizes(setting).thinned(chosen)
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Networks for every constraint, and of every size without any."""
+    """Networks for every constraint, and of the same sizes without one."""
     return [
         stage
         for name in BOTH
-        for each in constraints(setting, name)
-        for stage in (each.stage(setting, name), each.ideal(setting, name))
+        for constraint in constraints(setting, name)
+        for stage in (constraint.stage(setting, name), constraint.ideal(setting, name))
     ]
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Test accuracy over chips of networks trained for them, and of networks that were not."""
+    """Test accuracy on chips, of networks trained for them and of networks trained without them."""
     setting, sizes = context.setting, chip_evaluation.sizes(context.setting)
 
-    def row(name: str, each: Constraint) -> Values:
-        trained, ideal = each.stage(setting, name), each.ideal(setting, name)
+    def row(name: str, constraint: Constraint) -> Values:
+        trained, ideal = constraint.stage(setting, name), constraint.ideal(setting, name)
         state = context.state(trained)
         return {
             "trained": chip_evaluation.over_chips(
-                chip_evaluation.accuracies(context, name, trained, each.hardware, sizes.chips)
+                chip_evaluation.accuracies(context, name, trained, constraint.hardware, sizes.chips)
             ),
             "not_trained": chip_evaluation.over_chips(
-                chip_evaluation.accuracies(context, name, ideal, each.hardware, sizes.few_chips)
+                chip_evaluation.accuracies(
+                    context, name, ideal, constraint.hardware, sizes.few_chips
+                )
             ),
             "validation": [state.selected("top1", run) for run in range(trained.parallel_runs)],
             "epochs": [int(epoch) for epoch in state.best_epoch],
         }
 
-    rows = chip_evaluation.measured(
-        context,
-        [
-            (
-                {
-                    "dataset": name,
-                    "constraint": each.label,
-                    "hardware": each.hardware.to_json(),
-                    "N": each.ideal(setting, name).network.hidden
-                    + len(context.data(name).class_names),
-                },
-                partial(row, name, each),
-            )
-            for name in BOTH
-            for each in constraints(setting, name)
-        ],
-    )
-    return {"rows": rows}
+    def labels(name: str, constraint: Constraint) -> Values:
+        hidden = constraint.ideal(setting, name).network.hidden
+        return {
+            "dataset": name,
+            "constraint": constraint.label,
+            "hardware": constraint.hardware.to_json(),
+            "N": hidden + len(context.data(name).class_names),
+        }
+
+    jobs = [
+        (labels(name, constraint), partial(row, name, constraint))
+        for name in BOTH
+        for constraint in constraints(setting, name)
+    ]
+    return {"rows": chip_evaluation.measure_rows(context, jobs)}
 
 
 EXPERIMENT = Experiment(
     "trained-for-chips", "Networks trained for what chips do to them", "", stages, measure
 )
 ROBUST = ((MNIST, CONSTRAINTS[0]), (FASHION, CONSTRAINTS[0]), (MNIST, CONSTRAINTS[-1]))
-"""What ships: networks for typical chips, and for the published chip of 48 oscillators."""
+"""The networks that ship: for typical chips, and for the published chip of 48 oscillators."""

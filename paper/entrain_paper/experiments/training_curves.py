@@ -1,4 +1,4 @@
-"""Training curves: validation accuracy, and the losses of Stage II."""
+"""Figures 5 and 6: validation accuracy after each epoch, and the two losses of Stage II."""
 
 from __future__ import annotations
 

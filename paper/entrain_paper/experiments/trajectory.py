@@ -1,4 +1,5 @@
-"""Autonomous trajectories against the teacher path: over the whole rollout, and over time."""
+"""Table 6 and Figure 7: distance of the trajectories from the teacher path, over the rollout and at
+each time."""
 
 from __future__ import annotations
 
@@ -35,20 +36,20 @@ def measure(context: ExperimentContext) -> Values:
     """Trajectory RMSE of each node set."""
     rows = []
     for name in BOTH:
-        found = errors(context, name, shared_stages.branch_pair(context.setting, name))
+        by_method = errors(context, name, shared_stages.branch_pair(context.setting, name))
         for nodes in NODES:
-            values = {f"{m}_rmse": trajectory_rmse(each[nodes]) for m, each in found.items()}
+            values = {f"{m}_rmse": trajectory_rmse(rmse[nodes]) for m, rmse in by_method.items()}
             rows.append({"dataset": name, "nodes": nodes, **values})
     return {"rows": rows}
 
 
 def measure_in_time(context: ExperimentContext) -> Values:
-    """The time-resolved RMSE, and at how many later times each ordering holds."""
+    """RMSE at each time, and the number of times after the start at which PATH's is larger."""
     rows = []
     for name in BOTH:
-        found = errors(context, name, shared_stages.branch_pair(context.setting, name))
+        by_method = errors(context, name, shared_stages.branch_pair(context.setting, name))
         for nodes in ("output", "hidden"):
-            path, end = found["path"][nodes], found["two_stage_end"][nodes]
+            path, end = by_method["path"][nodes], by_method["two_stage_end"][nodes]
             rows.append(
                 {
                     "dataset": name,
@@ -74,13 +75,13 @@ def compare(values: Values) -> Comparison:
         papers[name, nodes] = 100 * (paper["two_stage_end_rmse"] / paper["path_rmse"] - 1)
         cells = tuple(
             Cell(
-                number,
-                found,
+                printed,
+                measured,
                 source(name, method, f"trajectory_{nodes}"),
                 form=".4f",
-                borrowed=method != "PATH",  # which alone is of the main rate
+                borrowed=method != "PATH",  # only PATH has the main rate
             )
-            for method, number, found in (
+            for method, printed, measured in (
                 ("PATH", paper["path_rmse"], before),
                 ("TWO-STAGE-END", paper["two_stage_end_rmse"], after),
             )
@@ -91,7 +92,7 @@ def compare(values: Values) -> Comparison:
             f"{name}: the RMSE of {nodes} trajectories from the teacher path {word}",
             (changes[name, nodes] < 0) == (nodes == "output"),
             f"{changes[name, nodes]:+.1f} % (paper {papers[name, nodes]:+.1f} %)",
-            again=nodes != "all",  # time-resolved has it at every time
+            repeated=nodes != "all",  # time-resolved compares every time
         )
         for name in BOTH
         for nodes, word in (("output", "falls"), ("hidden", "rises"), ("all", "rises"))

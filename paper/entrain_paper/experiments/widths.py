@@ -1,24 +1,24 @@
-"""Teacher and network of the same width: H hidden activations for H hidden oscillators."""
+"""Tables 11 and 12, Figure 4 a and d: teacher and network of the same width, H hidden activations
+for H hidden oscillators."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
 from entrain.evaluation import summarise
 from entrain.training import Stage
-from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row
+from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row, listed
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, MNIST, PAPER, Setting, matched_widths
-from entrain_paper.experiments.teacher_spread import GAIN, own, source, width
+from entrain_paper.experiments.teacher_spread import GAIN, network_cell, source, width_name
 
 METHODS = ("path", "two_stage_end")
 
 
 def pair(setting: Setting, name: str, hidden: int) -> tuple[Stage, Stage]:
-    """PATH and TWO-STAGE-END at one width; at the main width, the main ones."""
+    """PATH and TWO-STAGE-END at one width; at the main width, the main stages."""
     if hidden == setting.hidden:
         path = setting.main_path(name)
     else:
@@ -69,33 +69,51 @@ def compare(values: Values) -> Comparison:
         name = ours["dataset"]
         paper = papers.get((name, ours["H"]), {})
         main = ours["H"] == PAPER.hidden  # the networks of multiseed
-        network = width(ours["H"])
+        network = width_name(ours["H"])
         cells: list[Cell] = [
             Constant(family.get(ours["H"], {}).get("N"), ours["N"], form=".0f"),
-            Cell(
+            network_cell(
                 paper.get("teacher_top1"),
                 ours["teacher"]["test_top1"],
                 source(name, "teacher", "test_top1"),
+                network,
                 form=".2f",
-                again=main,
+                repeated=main,
                 borrowed=not main,
-                own=own(name, "teacher", "test_top1", network),
             ),
         ]
-        for metric, theirs, form in (("top1", "top1", ".3f"), ("endpoint_rmse", "rmse", ".4f")):
-            for key, method in zip(METHODS, ("PATH", "TWO-STAGE-END"), strict=True):
-                mean, sd = ours[key]["mean"][metric], ours[key]["sd"][metric]
-                number, spread = (paper.get(f"{key}_{theirs}_{each}") for each in ("mean", "sd"))
-                by, ours_by = source(name, method, metric), own(name, method, metric, network)
-                cells.append(Cell(number, mean, by, spread, sd, form, main, not main, ours_by))
-        gain, by = ours["paired_top1"], source(name, GAIN, "top1")
-        number, spread = paper.get("paired_top1_mean"), paper.get("paired_top1_sd")
-        cell = Cell(number, gain["mean"], by, spread, gain["sd"], "+.3f", again=True)
-        cells.append(replace(cell, borrowed=not main, own=own(name, GAIN, "top1", network)))
+        gain = ours["paired_top1"]
+        numbers = [
+            (
+                method,
+                metric,
+                f"{key}_{short}",
+                ours[key]["mean"][metric],
+                ours[key]["sd"][metric],
+                form,
+            )
+            for metric, short, form in (("top1", "top1", ".3f"), ("endpoint_rmse", "rmse", ".4f"))
+            for key, method in zip(METHODS, ("PATH", "TWO-STAGE-END"), strict=True)
+        ]
+        numbers.append((GAIN, "top1", "paired_top1", gain["mean"], gain["sd"], "+.3f"))
+        cells += [
+            network_cell(
+                paper.get(f"{key}_mean"),
+                mean,
+                source(name, method, metric),
+                network,
+                paper_sd=paper.get(f"{key}_sd"),
+                ours_sd=sd,
+                form=form,
+                repeated=main or method == GAIN,
+                borrowed=not main,
+            )
+            for method, metric, key, mean, sd, form in numbers
+        ]
         rows.append(Row((name, str(ours["H"])), tuple(cells)))
     for name in BOTH:
-        mine = [row for row in values["rows"] if row["dataset"] == name]
-        claims += [_wins(name, mine), *_trends(name, mine), *_gaps(name, mine)]
+        by_width = [row for row in values["rows"] if row["dataset"] == name]
+        claims += [_wins(name, by_width), *_trends(name, by_width), *_gaps(name, by_width)]
     claims.append(_teacher_gap(values["rows"]))
     return Comparison(
         ("dataset", "H"),
@@ -112,32 +130,32 @@ def compare(values: Values) -> Comparison:
         tuple(claims),
         reason="every width has its own teacher. The best width of PATH and the last tenths "
         "between H = 64 and 128 are smaller effects than a change of the teacher",
-        notes=(_family(family), *_stragglers(values["rows"])),
+        notes=(_family(family), *_outliers(values["rows"])),
     )
 
 
 def _family(papers: dict[int, Values]) -> str:
-    """The teachers' hidden layers at each width, which a table of the paper lists."""
+    """A note on Table 11: the teachers' hidden layers at each width."""
     layers = {hidden: list(matched_widths(hidden)) for hidden in papers}
-    alike = all(row["teacher_layers"][1:-1] == layers[hidden] for hidden, row in papers.items())
-    listed = "; ".join("-".join(map(str, each)) for each in layers.values())
-    return f"The teachers' hidden layers are {'' if alike else 'not '}the paper's: {listed}."
+    equal = all(row["teacher_layers"][1:-1] == layers[hidden] for hidden, row in papers.items())
+    listed = "; ".join("-".join(map(str, units)) for units in layers.values())
+    return f"The teachers' hidden layers are {'' if equal else 'not '}the paper's: {listed}."
 
 
-def _stragglers(rows: list[Values]) -> list[str]:
-    """Runs far from all others, which a mean and its deviation hide."""
+def _outliers(rows: list[Values]) -> list[str]:
+    """Notes on outlying runs, which a mean and its deviation hide."""
     notes = []
     for row in rows:
         for key, method in zip(METHODS, ("PATH", "TWO-STAGE-END"), strict=True):
             tops = [run["top1"] for run in row[key]["runs"]]
             middle = median(tops)
-            usual = median(abs(top - middle) for top in tops)
+            deviation = median(abs(top - middle) for top in tops)
             for run, top in enumerate(tops):
-                if abs(top - middle) > max(_FAR * usual, _FAR_POINTS):
-                    others = tops[:run] + tops[run + 1 :]
+                if abs(top - middle) > max(_FAR * deviation, _FAR_POINTS):
+                    rest = tops[:run] + tops[run + 1 :]
                     notes.append(
                         f"{row['dataset']}, H = {row['H']}, {method}: training order {run} has "
-                        f"{top:.2f} %, the others {min(others):.2f} to {max(others):.2f} %; the "
+                        f"{top:.2f} %, the others {min(rest):.2f} to {max(rest):.2f} %; the "
                         f"median is {middle:.2f} %, the mean {row[key]['mean']['top1']:.2f} %."
                     )
     return notes
@@ -163,25 +181,25 @@ def _trends(name: str, rows: list[Values]) -> list[Claim]:
         Claim(
             f"{name}: the teacher improves with every width",
             teacher == sorted(teacher),
-            _listed(teacher),
+            listed(teacher),
         ),
-        Claim(f"{name}: TWO-STAGE-END improves with every width", end == sorted(end), _listed(end)),
+        Claim(f"{name}: TWO-STAGE-END improves with every width", end == sorted(end), listed(end)),
         Claim(f"{name}: PATH is best at H = 32", best == 32, f"best at H = {best}"),
         Claim(
             f"{name}: PATH does not improve with every width",
             path != sorted(path),
-            _listed(path),
-            again=True,  # follows from the one before
+            listed(path),
+            repeated=True,  # follows from the claim before
         ),
         Claim(
             f"{name}: PATH's endpoint RMSE does not fall with every width",
             errors != sorted(errors, reverse=True),
-            _listed(errors, ".4f"),
+            listed(errors, ".4f"),
         ),
         Claim(
             f"{name}: TWO-STAGE-END has the lower endpoint RMSE at every width",
             all(b < a for a, b in zip(errors, lower, strict=True)),
-            _listed(lower, ".4f"),
+            listed(lower, ".4f"),
         ),
     ]
 
@@ -197,14 +215,14 @@ def _gaps(name: str, rows: list[Values]) -> list[Claim]:
     grows = Claim(
         f"{name}: TWO-STAGE-END gains more over PATH at the largest width than at the smallest",
         paired[-1] > paired[0],
-        f"{_listed(paired)} points",
+        f"{listed(paired)} points",
     )
     return [
         grows,
         Claim(
             f"{name}: TWO-STAGE-END gains least from the last doubling of the width",
             steps[-1] == min(steps),
-            f"{_listed(steps, '+.2f')} points",
+            f"{listed(steps, '+.2f')} points",
         ),
         Claim(
             f"{name}: from the last doubling it gains no more than {last:.3f} points",
@@ -240,10 +258,6 @@ def _teacher_gap(rows: list[Values]) -> Claim:
         gaps[widest] <= bound,
         f"largest {gaps[widest]:.3f} points, {widest}",
     )
-
-
-def _listed(values: list[float], form: str = ".2f") -> str:
-    return ", ".join(f"{value:{form}}" for value in values)
 
 
 EXPERIMENT = Experiment(

@@ -161,7 +161,7 @@ def _cell(cell: Cell, spread: Spread) -> str:
         return ours
     paper = _number(cell.paper, cell.paper_sd, cell)
     difference = "" if cell.difference is None else f"{cell.difference:{_signed(cell.form)}} "
-    symbol = f"({SYMBOLS[verdict]})" if cell.again else SYMBOLS[verdict]
+    symbol = f"({SYMBOLS[verdict]})" if cell.repeated else SYMBOLS[verdict]
     return f"{paper}<br>{ours}<br>{difference}{symbol}"
 
 

@@ -89,7 +89,7 @@ def headline(judged: Judged) -> str:
     for name in judged.comparisons:
         total += judged.counts(name)
     measured = sum(total.values()) - total["setting"]
-    again = sum(each.seen_before for each in judged.comparisons.values())
+    again = sum(each.repeats for each in judged.comparisons.values())
     claims = [judged.claims(ours=ours) for ours in (False, True)]
     held = [sum(claim.holds for _, claim in each) for each in claims]
     return (
@@ -127,7 +127,10 @@ def _limits(judged: Judged) -> str:
             rows.append(
                 {"dataset": dataset, "method": method, "metric": _SHOWN[metric]}
                 | {"our teachers": str(len(scale.draws)), "mean": f"{scale.mean:{form}}"}
-                | {"≈ within": f"±{scale.further:{form}}", "~ within": f"±{scale.apart:{form}}"}
+                | {
+                    "≈ within": f"±{scale.prediction_margin:{form}}",
+                    "~ within": f"±{scale.difference_margin:{form}}",
+                }
             )
     if not rows:
         return ""
@@ -150,9 +153,9 @@ def summary(judged: Judged) -> str:
     for name, comparison in judged.comparisons.items():
         counts, claims = judged.counts(name), comparison.counted
         cells = [str(counts[verdict] or "") for verdict in VERDICTS]
-        shown = f"{comparison.holding} of {len(claims)}" if claims else ""
+        shown = f"{comparison.supported} of {len(claims)}" if claims else ""
         shown += " (ours)" if judged.is_ours(name) and claims else ""
-        rows.append([f"[{name}](#{name})", *cells, str(comparison.seen_before or ""), shown])
+        rows.append([f"[{name}](#{name})", *cells, str(comparison.repeats or ""), shown])
     listed = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     counted = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n" + listed
     parts = ["## Summary", headline(judged), _chance(judged), _RULES, counted]

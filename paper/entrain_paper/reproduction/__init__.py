@@ -1,7 +1,7 @@
-"""Carrying out experiments: a folder of results, a queue of jobs, and who does them."""
+"""Execution of experiments: a folder of results, a queue of jobs, and executors of jobs."""
 
-from entrain_paper.reproduction.engines import Engine, ThisProcess, Watcher
+from entrain_paper.reproduction.executors import Callbacks, Executor, LocalExecutor
 from entrain_paper.reproduction.folder import Job, ResultsFolder
 from entrain_paper.reproduction.queue import Queue
 
-__all__ = ["Engine", "Job", "Queue", "ResultsFolder", "ThisProcess", "Watcher"]
+__all__ = ["Callbacks", "Executor", "Job", "LocalExecutor", "Queue", "ResultsFolder"]

@@ -1,8 +1,8 @@
-"""A folder of results, which several processes may fill at once.
+"""A folder of results, which several processes may write at the same time.
 
-EXPERIMENT.json            what was measured, with setting, seeds, versions, device, times, digest
-stages/KEY.safetensors     the state of a trained stage; while it is trained, its last epochs
-stages/KEY.lock            held by the process that works on the stage
+EXPERIMENT.json            the measurement, with setting, seeds, versions, device, times, digest
+stages/KEY.safetensors     the state of a trained stage, or of the last epochs of an unfinished one
+stages/KEY.lock            locked by the process that trains the stage
 figures/, REPRODUCTION.md  made from the JSON files
 """
 
@@ -24,7 +24,7 @@ from entrain.utils.files import (
     with_digest,
     write_atomically,
 )
-from entrain_paper.experiments import Measurement, Values
+from entrain_paper.experiments import EXPERIMENTS, Measurement, Values
 
 SECONDS_BETWEEN_SAVES = 5.0
 
@@ -37,7 +37,7 @@ _RESULT = frozenset(
 
 
 class ResultsFolder:
-    """Where results and trained stages are kept."""
+    """Storage of results and trained stages."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -45,22 +45,20 @@ class ResultsFolder:
         self._saved_at = 0.0
 
     def create(self) -> None:
-        """Make the folder where there is none."""
+        """Create the folder if it does not exist."""
         for folder in (self.path, self.stages):
             if folder.exists() and not folder.is_dir():
-                raise InputError(f"{folder}: is a file, expected a folder for results")
+                raise InputError(f"{folder}: is a file, expected a folder of results")
             folder.mkdir(parents=True, exist_ok=True)
 
     @contextlib.contextmanager
     def claim(self, job: Job) -> Iterator[bool]:
-        """Hold `job` against other processes; whether it could be held. A kill lets it go."""
-        with file_lock(self.stages / f"{job.key}.lock") as ours:
-            if ours:
+        """Lock `job` against other processes; True if this process has the lock. A kill unlocks."""
+        with file_lock(self.stages / f"{job.key}.lock") as locked:
+            if locked:  # only this process writes the file: temporary ones are of a killed process
                 path = self._path(job)
-                remove_temporary_files(
-                    path.parent, path.name
-                )  # of a kill: only its holder writes it
-            yield ours
+                remove_temporary_files(path.parent, path.name)
+            yield locked
 
     def _path(self, job: Job) -> Path:
         if isinstance(job, Measurement):
@@ -70,8 +68,8 @@ class ResultsFolder:
     # Trained stages
 
     def state(self, stage: Stage) -> tuple[TrainingState, Values] | None:
-        """The saved state of a stage and its header, if it was begun: whether it is `finished`, its
-        `seconds` so far, and the `device` and `versions` that finished it."""
+        """The saved state of a stage and its header; None if there is none. The header has
+        `finished`, the `seconds` so far, and the `device` and `versions` that finished it."""
         path = self._path(stage)
         if not path.exists():
             return None
@@ -81,61 +79,59 @@ class ResultsFolder:
             raise InputError(f"{error}. Delete it to train its stage again") from error
 
     def save_state(self, stage: Stage, state: TrainingState, seconds: float) -> None:
-        """Keep an unfinished state, now and then."""
+        """Write an unfinished state, at most every 5 s."""
         if time.monotonic() - self._saved_at < SECONDS_BETWEEN_SAVES:
             return
-        self.keep_state(stage, pack_state(state, {"finished": False, "seconds": seconds}))
+        self.write_state(stage, pack_state(state, {"finished": False, "seconds": seconds}))
         self._saved_at = time.monotonic()
 
-    def keep_state(self, stage: Stage, content: bytes) -> None:
-        """Keep the packed state of a stage."""
+    def write_state(self, stage: Stage, content: bytes) -> None:
+        """Write the packed state of a stage."""
         write_atomically(self._path(stage), content)
 
     # Results
 
     def result_path(self, experiment: str) -> Path:
-        """The file of an experiment's result."""
+        """The file of the result of an experiment."""
         return self.path / f"{experiment}.json"
 
     def result(self, experiment: str) -> Values | None:
-        """The result of an experiment, if there is one."""
+        """The result of an experiment; None if there is none."""
         path = self.result_path(experiment)
         if not path.exists():
             return None
-        found = read_json_with_digest(path, _RESULT, "a result of entrain reproduce")
-        missing = sorted({"key", "setting", "values"} - set(found))
+        result = read_json_with_digest(path, _RESULT, "a result of entrain reproduce")
+        missing = sorted({"key", "setting", "values"} - set(result))
         if missing:
             raise InputError(
                 f"{path}: not a result of entrain reproduce (it has no {missing[0]}); move it away"
             )
-        return found
+        return result
 
     def results(self) -> dict[str, Values]:
         """Every result in the folder, by experiment."""
-        from entrain_paper.experiments import EXPERIMENTS
+        results = {name: self.result(name) for name in EXPERIMENTS}
+        return {name: result for name, result in results.items() if result is not None}
 
-        found = {name: self.result(name) for name in EXPERIMENTS}
-        return {name: result for name, result in found.items() if result is not None}
-
-    def keep_result(self, job: Measurement, result: dict[str, Any]) -> None:
-        """Keep a result."""
+    def write_result(self, job: Measurement, result: dict[str, Any]) -> None:
+        """Write a result with its digest."""
         text = strict_json(with_digest(result), 1)
         write_atomically(self.result_path(job.experiment.name), (text + "\n").encode())
 
     def finished(self, job: Job) -> bool:
-        """Whether `job` was done; a result of another setting is refused, not overwritten."""
+        """True if `job` is finished; a result of another setting is an error."""
         if not isinstance(job, Measurement):
-            kept = self.state(job)
-            return kept is not None and bool(kept[1].get("finished"))
+            saved = self.state(job)
+            return saved is not None and bool(saved[1].get("finished"))
         result = self.result(job.experiment.name)
         if result is None:
             return False
         if result["key"] != job.key:
-            theirs, ours = result["setting"], job.setting
+            stored, setting = result["setting"], job.setting
             raise InputError(
                 f"{self.result_path(job.experiment.name)}: holds the result of another setting "
-                f"({theirs.get('name')}, {theirs.get('runs')} runs; this one is {ours.name}, "
-                f"{ours.runs} runs), and nothing is overwritten; choose another folder or move it "
-                "away"
+                f"({stored.get('name')}, {stored.get('runs')} runs; this one is {setting.name}, "
+                f"{setting.runs} runs), which is not overwritten; choose another folder or move "
+                "the file away"
             )
         return True

@@ -1,4 +1,4 @@
-"""Doing one job: a stage to its packed state, a measurement to its result."""
+"""Computation of one job: the packed state of a stage, or the result of a measurement."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import torch
 import entrain
 from entrain.data import ImageDataset
 from entrain.rules.training_data import TrainingData
-from entrain.training import Stage, TrainingState, pack_state, train_stage, unpack_state
+from entrain.training import Stage, TrainingState, pack_state, train_stage
 from entrain_paper.experiments import ExperimentContext, Measurement, Values, with_prerequisites
 
 OnEpoch = Callable[[TrainingState], None]
 
 
 class Worker:
-    """Does jobs on a device; keeps the last dataset there."""
+    """Computes jobs on a device, which caches the last dataset."""
 
     def __init__(self, dataset: Callable[[str], ImageDataset], device: torch.device) -> None:
         self.device = device
@@ -45,11 +45,11 @@ class Worker:
             self._data = TrainingData(self._dataset(stage.dataset), self.device)
         began = time.monotonic()
         state = train_stage(stage, self._data, needs, saved=saved, on_epoch=on_epoch)
-        # The selected epoch is what others use, without what only an optimiser needs.
+        # Only the selected epoch is used later, without the tensors of the optimiser.
         state.current = {}
         state.best = {name: tensor for name, tensor in state.best.items() if "." not in name}
-        took = seconds + time.monotonic() - began
-        return pack_state(state, {"finished": True, "seconds": took} | provenance(self.device))
+        seconds += time.monotonic() - began
+        return pack_state(state, {"finished": True, "seconds": seconds} | provenance(self.device))
 
     def measure(
         self,
@@ -58,7 +58,7 @@ class Worker:
         headers: Mapping[str, Values],
         on_progress: Callable[[float], None] | None = None,
     ) -> Values:
-        """The result of a measurement; `headers` are those of the states of all it rests on."""
+        """The result of a measurement; `headers` are of its stages and their prerequisites."""
         began = time.monotonic()
         here = provenance(self.device)
         context = ExperimentContext(
@@ -75,7 +75,7 @@ class Worker:
             "stages": [
                 {"title": stage.title, "seed": stage.seed, "key": stage.key}
                 | {"seconds": float(headers[stage.key]["seconds"])}
-                | trained_on(headers[stage.key], here)
+                | training_provenance(headers[stage.key], here)
                 | {"spec": stage.identity()}
                 for stage in with_prerequisites(job.needs)
             ],
@@ -85,25 +85,18 @@ class Worker:
         }
 
 
-def trained_on(origin: Mapping[str, Any], measured: Mapping[str, Any]) -> Values:
-    """The device of a training for its entry in a result, and its versions where those of the
-    measurement are others."""
-    same = origin["versions"] == measured["versions"]
-    return {"device": origin["device"]} | ({} if same else {"versions": origin["versions"]})
-
-
-def unpacked(contents: Mapping[str, bytes]) -> dict[str, TrainingState]:
-    """Packed states by key."""
-    return {key: unpack_state(content, key)[0] for key, content in contents.items()}
+def training_provenance(origin: Mapping[str, Any], measured: Mapping[str, Any]) -> Values:
+    """The device of a training, and its versions if they differ from those of the measurement."""
+    versions = origin["versions"]
+    different = {} if versions == measured["versions"] else {"versions": versions}
+    return {"device": origin["device"]} | different
 
 
 def provenance(device: torch.device) -> Values:
-    """The device and the versions that computed something."""
-    cuda = device.type == "cuda"
+    """Name of the device, and the versions in use."""
+    cpu = f"{platform.machine()}, {os.cpu_count()} cores"
     return {
-        "device": torch.cuda.get_device_name(device)
-        if cuda
-        else f"{platform.machine()}, {os.cpu_count()} cores",
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else cpu,
         "versions": {
             "entrain": entrain.__version__,
             "python": platform.python_version(),

@@ -1,7 +1,7 @@
-"""Jobs computed by the workers of a Ray cluster.
+"""Execution of jobs by the workers of a Ray cluster.
 
-This process alone reads and writes the folder: datasets and states reach the workers through
-Ray's object store, and outcomes come back here.
+Only this process reads and writes the folder: Ray's object store sends datasets and states to the
+workers and outcomes to this process.
 """
 
 from __future__ import annotations
@@ -19,21 +19,16 @@ from entrain.cluster.ray_engine import Workers
 from entrain.data import ImageDataset
 from entrain.training import pack_state, unpack_state
 from entrain_paper.experiments import Measurement, Values
-from entrain_paper.reproduction.engines import Watcher
+from entrain_paper.reproduction.executors import Callbacks
 from entrain_paper.reproduction.folder import Job
 from entrain_paper.reproduction.queue import Queue
-from entrain_paper.reproduction.worker import Worker, unpacked
+from entrain_paper.reproduction.worker import Worker
 
 
-class OnRay:
-    """Every job as a task of a Ray cluster; see `entrain.cluster.RayEngine`.
+class RayExecutor:
+    """Computes every job as a task of a Ray cluster; see `entrain.cluster.RayEngine`.
 
-    Parameters
-    ----------
-    dataset : callable
-        Loads a dataset by name; called in this process only.
-    address, device, retries
-        As of `RayEngine`.
+    `dataset` loads a dataset by name, in this process only.
     """
 
     def __init__(
@@ -46,13 +41,13 @@ class OnRay:
         self._engine = RayEngine(address, device, retries)
         self._dataset = dataset
 
-    def run(self, queue: Queue, watcher: Watcher) -> None:
-        """Do jobs until none is left."""
+    def run(self, queue: Queue, callbacks: Callbacks) -> None:
+        """Compute jobs until none is left."""
         with contextlib.closing(queue), self._engine.workers() as workers:
-            self._run(workers, queue, watcher)
+            self._run(workers, queue, callbacks)
 
-    def _run(self, workers: Workers, queue: Queue, watcher: Watcher) -> None:
-        datasets: dict[str, Any] = {}  # references to the object store
+    def _run(self, workers: Workers, queue: Queue, callbacks: Callbacks) -> None:
+        datasets: dict[str, Any] = {}  # references in the object store
         running: dict[Any, Job] = {}
 
         def submit(job: Job) -> Any:
@@ -60,27 +55,27 @@ class OnRay:
             for name in task.datasets:
                 if name not in datasets:
                     datasets[name] = workers.put(self._dataset(name))
-            return workers.submit(job.key, _do, task, *(datasets[n] for n in task.datasets))
+            return workers.submit(job.key, _compute, task, *(datasets[n] for n in task.datasets))
 
         while True:
             while len(running) < workers.slots:
                 job = queue.claim(wait=not running)
                 if job is None:
                     break
-                watcher.begin(job)
+                callbacks.begin(job)
                 running[submit(job)] = job
             if not running:
                 return
-            # With a timeout: another process may finish what jobs here wait for.
-            for each in workers.wait(running, SECONDS_BETWEEN_LOOKS):
-                job = running.pop(each)
-                queue.finish(job, workers.result(each, job.title))
-                watcher.end(job)
+            # The timeout is for prerequisites that another process finishes.
+            for finished in workers.wait(running, SECONDS_BETWEEN_LOOKS):
+                job = running.pop(finished)
+                queue.finish(job, workers.result(finished, job.title))
+                callbacks.end(job)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """A job with its states packed; the datasets are the task's other arguments."""
+    """A job with its states packed; the datasets are separate arguments."""
 
     job: Job
     datasets: tuple[str, ...]
@@ -106,12 +101,13 @@ def _task(queue: Queue, job: Job) -> _Task:
     )
 
 
-def _do(task: _Task, *arguments: Any) -> bytes | Values:
-    """Do one job on a worker; `arguments` are its datasets and the device."""
+def _compute(task: _Task, *arguments: Any) -> bytes | Values:
+    """Outcome of one job, on a worker; `arguments` are its datasets and the device."""
     datasets, device = arguments[:-1], arguments[-1]
     assert isinstance(device, torch.device)
-    named = dict(zip(task.datasets, datasets, strict=True))
-    job, worker, needs = task.job, Worker(named.__getitem__, device), unpacked(task.needs)
+    by_name = dict(zip(task.datasets, datasets, strict=True))
+    job, worker = task.job, Worker(by_name.__getitem__, device)
+    needs = {key: unpack_state(content, key)[0] for key, content in task.needs.items()}
     if isinstance(job, Measurement):
         return worker.measure(job, needs, task.headers)
     saved = None if task.saved is None else unpack_state(task.saved, job.key)[0]
