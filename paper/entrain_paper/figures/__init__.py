@@ -1,6 +1,6 @@
-"""The paper's figures, drawn from results. matplotlib is imported when one is drawn."""
+"""The figures of the report, drawn from results; matplotlib is imported when a figure is drawn."""
 
 from entrain_paper.figures.growth import growth_figure
-from entrain_paper.figures.paper import FIGURES, PaperFigure
+from entrain_paper.figures.registry import FIGURES, PaperFigure
 
 __all__ = ["FIGURES", "PaperFigure", "growth_figure"]

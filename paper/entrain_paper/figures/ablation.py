@@ -16,8 +16,8 @@ from entrain_paper.figures.panels import (
     panels,
     paper_key,
     paper_marks,
+    paper_row,
 )
-from entrain_paper.figures.reference import paper_row
 from entrain_paper.figures.style import METHOD_COLOURS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _HEIGHT = 0.36
 
 
 def protocol_ablation(results: Results) -> Figure:
-    """Protocols as rows, a bar per dataset, the value at the right."""
+    """Protocols as rows, one bar per dataset, values at the right."""
     from matplotlib.patches import Patch
 
     rows = results["ablation"]["rows"]
@@ -36,18 +36,18 @@ def protocol_ablation(results: Results) -> Figure:
     methods = list(dict.fromkeys(row["method"] for row in rows))
     figure, axes = panels(1, 2, (9.6, 4.2), sharey=True)
     for letter, axis, metric in zip("ab", axes[0], (TOP1, AGREEMENT), strict=True):
-        for place, (dataset, members) in enumerate(datasets.items()):
+        for index, (dataset, members) in enumerate(datasets.items()):
             for row in members:
                 method, value = row["method"], number(row[metric])
-                y = methods.index(method) + (place - (len(datasets) - 1) / 2) * (_HEIGHT + 0.04)
+                y = methods.index(method) + (index - (len(datasets) - 1) / 2) * (_HEIGHT + 0.04)
                 axis.barh(
                     y,
                     value,
                     _HEIGHT,
                     color=METHOD_COLOURS[method],
-                    alpha=0.55 if place else 0.95,
-                    hatch=_HATCHES[place % len(_HATCHES)],
-                    edgecolor="white" if not place else "#333333",
+                    alpha=0.55 if index else 0.95,
+                    hatch=_HATCHES[index % len(_HATCHES)],
+                    edgecolor="white" if not index else "#333333",
                     linewidth=0.5,
                 )
                 axis.text(102.5, y, f"{value:.2f}", fontsize=8, va="center")
@@ -65,12 +65,12 @@ def protocol_ablation(results: Results) -> Figure:
     axes[0, 0].invert_yaxis()
     keys = [
         Patch(
-            facecolor="#555555" if not place else "#BBBBBB",
-            hatch=_HATCHES[place % len(_HATCHES)],
-            edgecolor="white" if not place else "#333333",
+            facecolor="#555555" if not index else "#BBBBBB",
+            hatch=_HATCHES[index % len(_HATCHES)],
+            edgecolor="white" if not index else "#333333",
             label=dataset,
         )
-        for place, dataset in enumerate(datasets)
+        for index, dataset in enumerate(datasets)
     ]
     legend_below(figure, [*keys, paper_key()])
     return figure

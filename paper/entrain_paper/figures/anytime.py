@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from entrain_paper.figures.panels import (
     Results,
@@ -17,14 +17,14 @@ from entrain_paper.figures.panels import (
     run_key,
     runs,
 )
-from entrain_paper.figures.style import METHOD_COLOURS, METHOD_LINES, METHOD_MARKERS
+from entrain_paper.figures.style import method_look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKED = (0.1, 0.2, 0.4, 1.0)  # margins with a marker and their number
-_BELOW = 20.0  # points of accuracy shown under the least accurate final reading
+_MARKED = (0.1, 0.2, 0.4, 1.0)  # margins with a marker and a label
+_ROOM_BELOW = 20.0  # points of accuracy shown below the lowest final value
 
 
 def anytime(results: Results) -> Figure:
@@ -40,47 +40,44 @@ def anytime(results: Results) -> Figure:
     )
     letters = iter("abcdefghijkl")
     for (dataset, rows), line in zip(datasets.items(), axes, strict=True):
-        _readings(line[0], rows)
-        _exits(line[1], rows)
-        _trained(line[2], trained.get(dataset, []))
+        _reading_times(line[0], rows)
+        _stopping_times(line[1], rows)
+        _observation_times(line[2], trained.get(dataset, []))
         for axis in line:
             heading(axis, dataset, next(letters))
         line[0].set_ylabel("test top-1 accuracy (%)")
     methods = list(dict.fromkeys(row["method"] for row in values["rows"]))
-    legend_below(figure, [*(method_key(each, line=True) for each in methods), run_key()])
+    legend_below(figure, [*(method_key(method, line=True) for method in methods), run_key()])
     return figure
 
 
-def _readings(axis: Axes, rows: list[Values]) -> None:
-    for place, row in enumerate(rows):
-        method, count = row["method"], len(row["time"])
-        every = max(1, count // 8)
+def _reading_times(axis: Axes, rows: list[Values]) -> None:
+    for index, row in enumerate(rows):
+        spacing = max(1, len(row["time"]) // 8)
         axis.plot(
             row["time"],
             [number(top) for top in row["top1"]],
-            color=METHOD_COLOURS[method],
-            linestyle=METHOD_LINES[method],
-            marker=METHOD_MARKERS[method],
             markersize=5.0,
-            markevery=(every * place // max(1, len(rows)), every),
+            markevery=(spacing * index // max(1, len(rows)), spacing),
             linewidth=1.4,
+            **method_look(row["method"]),
         )
     final = [number(row["top1"][-1]) for row in rows if row["top1"][-1] is not None]
     if final:
-        low, high = max(0.0, min(final) - _BELOW), max(final)
+        low, high = max(0.0, min(final) - _ROOM_BELOW), max(final)
         axis.set_ylim(low, high + 0.06 * (high - low) + 0.5)
     axis.set_xlabel("reading time / observation time")
 
 
-def _exits(axis: Axes, rows: list[Values]) -> None:
+def _stopping_times(axis: Axes, rows: list[Values]) -> None:
     for row in rows:
-        method = row["method"]
-        look: dict[str, Any] = {"color": METHOD_COLOURS[method], "marker": METHOD_MARKERS[method]}
+        look = method_look(row["method"])
+        marker = look.pop("marker")
         times, tops = row["exit_time"], [number(top) for top in row["exit_top1"]]
-        axis.plot(times, tops, color=look["color"], linestyle=METHOD_LINES[method], linewidth=1.4)
+        axis.plot(times, tops, linewidth=1.4, **look)
         for margin, time, top in zip(row["margins"], times, tops, strict=True):
             if margin in _MARKED:
-                axis.plot(time, top, markersize=6.5, **look)
+                axis.plot(time, top, markersize=6.5, color=look["color"], marker=marker)
                 axis.annotate(
                     f"{margin:.1f}",
                     (time, top),
@@ -94,7 +91,7 @@ def _exits(axis: Axes, rows: list[Values]) -> None:
     axis.set_xlabel("mean stopping time / observation time")
 
 
-def _trained(axis: Axes, rows: list[Values]) -> None:
+def _observation_times(axis: Axes, rows: list[Values]) -> None:
     from matplotlib.ticker import NullLocator
 
     times = [row["observation_time"] for row in rows]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from entrain_paper.experiments.architectures import MAIN
-from entrain_paper.figures.labels import label_points
 from entrain_paper.figures.panels import (
     AGREEMENT,
     METRIC_LABELS,
@@ -17,6 +16,7 @@ from entrain_paper.figures.panels import (
     Results,
     Values,
     heading,
+    key,
     legend_below,
     means,
     method_key,
@@ -24,8 +24,9 @@ from entrain_paper.figures.panels import (
     panels,
     paper_key,
     paper_marks,
+    paper_row,
 )
-from entrain_paper.figures.reference import paper_row
+from entrain_paper.figures.point_labels import label_points
 from entrain_paper.figures.style import DEPTH_COLOURS, DEPTH_MARKERS, MAIN_METHODS
 
 if TYPE_CHECKING:
@@ -33,51 +34,53 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-Line = tuple[tuple[float, float], tuple[float, float]]
+Point = tuple[float, float]
 
 _FAINT = "#AAAAAA"
 _COUNTS = ("no", "one", "two", "three", "four")
 
 
 def architectures_scatter(results: Results) -> Figure:
-    """A point per teacher: PATH across, TWO-STAGE-END up; dashed lines are equal gains. Named are
-    the main teacher and the outermost ones."""
+    """One point per teacher: PATH on the x axis, TWO-STAGE-END on the y axis, dashed lines of equal
+    gain. The main teacher and the extreme ones have labels."""
     rows = results["architectures"]["rows"]
     figure, axes = panels(1, 2, (7.0, 4.1))
-    todo = []
+    labels = []
     for letter, axis, metric in zip("ab", axes[0], (TOP1, AGREEMENT), strict=True):
-        ours, theirs, lines = [], [], []
+        measured, published, lines = [], [], []
         for row in rows:
-            here, there = _pair(row, metric), _printed(row, metric)
-            axis.plot(*here, **_look(row), zorder=4)
-            ours.append(here)
-            if there:
-                theirs.append(there)
-                lines.append((here, there))
-                axis.plot(*zip(here, there, strict=True), color=_FAINT, linewidth=0.6, zorder=1)
-                paper_marks(axis, there[:1], there[1:], markersize=3.5)
-        every = np.array(ours + theirs)
-        axis.set_xlim(*_limits(every[:, 0]))
-        axis.set_ylim(*_limits(every[:, 1]))
+            ours, paper = _pair(row, metric), _printed(row, metric)
+            axis.plot(*ours, **_look(row), zorder=4)
+            measured.append(ours)
+            if paper:
+                published.append(paper)
+                lines.append((ours, paper))
+                axis.plot(*zip(ours, paper, strict=True), color=_FAINT, linewidth=0.6, zorder=1)
+                paper_marks(axis, paper[:1], paper[1:], markersize=3.5)
+        points = np.array(measured + published)
+        axis.set_xlim(*_limits(points[:, 0]))
+        axis.set_ylim(*_limits(points[:, 1]))
         lines += _equal_gains(axis)
         label = METRIC_LABELS[metric]
         axis.set_xlabel(f"PATH: {label}")
         axis.set_ylabel(f"TWO-STAGE-END: {label}")
         heading(axis, "", letter)
-        todo.append((axis, ours, np.concatenate([np.linspace(*line, 40) for line in lines])))
-    legend_below(figure, [*_depth_keys(rows), paper_key(), _gain_key()], columns=3)
-    figure.draw_without_rendering()  # settles the layout, which the labels go by
-    for axis, ours, drawn in todo:
-        before, after = np.transpose(ours)
-        named = _named(rows, before, after, after - before)
-        names = [rows[place]["identifier"] for place in named]
-        at = [ours[place] for place in named]
-        label_points(axis, names, at, np.concatenate([ours, drawn]))
+        along = np.concatenate([np.linspace(*line, 40) for line in lines])
+        labels.append((axis, measured, along))
+    gain_key = key("equal gain (points)", color=_FAINT, linestyle="--", linewidth=0.8)
+    legend_below(figure, [*_depth_keys(rows), paper_key(), gain_key], columns=3)
+    figure.draw_without_rendering()  # fixes the layout before labels are placed
+    for axis, measured, along in labels:
+        before, after = np.transpose(measured)
+        labelled = _labelled(rows, before, after, after - before)
+        names = [rows[index]["identifier"] for index in labelled]
+        at = [measured[index] for index in labelled]
+        label_points(axis, names, at, np.concatenate([measured, along]))
     return figure
 
 
 def architectures_pairs(results: Results) -> Figure:
-    """A row per teacher, a panel per metric: from PATH to TWO-STAGE-END, ours and the paper's."""
+    """One row per teacher, one panel per metric: lines from PATH to TWO-STAGE-END."""
     rows = results["architectures"]["rows"]
     figure, axes = panels(1, 3, (7.0, 0.26 * len(rows) + 1.2), sharey=True)
     for letter, axis, metric in zip("abc", axes[0], (TOP1, AGREEMENT, RMSE), strict=True):
@@ -98,15 +101,15 @@ def architectures_pairs(results: Results) -> Figure:
     return figure
 
 
-def _named(rows: list[Values], *values: np.ndarray) -> list[int]:
-    """Places of the main teacher, and of the lowest and the highest of each of `values`."""
-    main = [place for place, row in enumerate(rows) if row["identifier"] == MAIN]
-    ends = [int(find(each)) for each in values for find in (np.nanargmin, np.nanargmax)]
+def _labelled(rows: list[Values], *values: np.ndarray) -> list[int]:
+    """Indices of the main teacher, and of the minimum and the maximum of each of `values`."""
+    main = [index for index, row in enumerate(rows) if row["identifier"] == MAIN]
+    ends = [int(arg(value)) for value in values for arg in (np.nanargmin, np.nanargmax)]
     return sorted({*main, *ends})
 
 
-def _equal_gains(axis: Axes) -> list[Line]:
-    """Draw lines y = x + gain with the gain where each leaves the panel. Return them."""
+def _equal_gains(axis: Axes) -> list[tuple[Point, Point]]:
+    """Ends of the lines y = x + gain, drawn with the gain at the edge of the panel."""
     (left, right), (bottom, top) = axis.get_xlim(), axis.get_ylim()
     step = 1 if top - left - (bottom - right) < 8 else 2
     first = step * np.ceil((bottom - right) / step)
@@ -129,19 +132,19 @@ def _equal_gains(axis: Axes) -> list[Line]:
     return lines
 
 
-def _pair(row: Values, metric: str) -> tuple[float, float]:
+def _pair(row: Values, metric: str) -> Point:
     before, after = (number(row[method][metric]) for method in MAIN_METHODS)
     return before, after
 
 
-def _printed(row: Values, metric: str) -> tuple[float, float] | None:
-    """What the paper prints of an architecture of this name and these widths."""
+def _printed(row: Values, metric: str) -> Point | None:
+    """The paper's numbers of an architecture of this name and these widths."""
     identifier = row["identifier"]
-    known = paper_row("teacher_architectures", identifier=identifier, widths=row["widths"])
-    found = paper_row("architecture_sweep", identifier=identifier)
-    if not known or not found:
+    architecture = paper_row("teacher_architectures", identifier=identifier, widths=row["widths"])
+    printed = paper_row("architecture_sweep", identifier=identifier)
+    if not architecture or not printed:
         return None
-    before, after = (found[f"{method}_{PAPER_KEYS[metric]}"] for method in MAIN_METHODS)
+    before, after = (printed[f"{method}_{PAPER_KEYS[metric]}"] for method in MAIN_METHODS)
     return before, after
 
 
@@ -166,21 +169,8 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
 
 
 def _depth_keys(rows: list[Values]) -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
-    known = {_depth(row): row for row in sorted(rows, key=_depth)}
+    by_depth = {_depth(row): row for row in sorted(rows, key=_depth)}
     return [
-        Line2D(
-            [],
-            [],
-            **_look(row),
-            label=f"{_COUNTS[depth]} hidden layer{'s' if depth > 1 else ''}",
-        )
-        for depth, row in known.items()
+        key(f"{_COUNTS[depth]} hidden layer{'s' if depth > 1 else ''}", **_look(row))
+        for depth, row in by_depth.items()
     ]
-
-
-def _gain_key() -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color=_FAINT, linestyle="--", linewidth=0.8, label="equal gain (points)")

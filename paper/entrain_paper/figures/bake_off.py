@@ -1,4 +1,4 @@
-"""The compared systems: accuracy against cost, and measured against cited accuracy."""
+"""Compared systems: accuracy against cost, and measured against cited accuracy."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS
-from entrain_paper.figures.error_scale import error_scale
-from entrain_paper.figures.labels import label_points
+from entrain_paper.figures.error_scale import error_scale, spans
 from entrain_paper.figures.panels import (
     Results,
     Values,
     by_dataset,
     heading,
+    key,
     legend_below,
     number,
     panels,
 )
+from entrain_paper.figures.point_labels import label_points
 from entrain_paper.figures.style import METHOD_COLOURS, PUBLISHED_COLOUR
 
 if TYPE_CHECKING:
@@ -43,22 +44,22 @@ KINDS: dict[str, Look] = {
 }
 _FRONT: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "-", "alpha": 0.7, "zorder": 1}
 _EQUAL: Look = {"color": "#555555", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
-_OURS = {each.name for each in ENTRAIN_SYSTEMS}
+_OURS = {system.name for system in ENTRAIN_SYSTEMS}
 _SIZE = 6.0
-_LETTERS = 7.5  # size of a name, in points
-_STEPS = 100  # points along each part of a line
-_ROOM = 0.13  # beside the outermost systems, in parts of the axis
-_FEW = 150.0  # times the smallest cost, within which ticks are at 1, 2 and 5
+_LABEL_SIZE = 7.5  # points
+_STEPS = 100  # points along each segment of a line
+_ROOM = 0.13  # margin beside the extreme systems, as a fraction of the axis
+_NARROW = 150.0  # ratio of costs below which ticks are at 1, 2 and 5
 
 
 def bake_off(cost: str) -> Callable[[Results], Figure]:
-    """The figure of accuracy against a cost: a panel per dataset, with the Pareto front."""
+    """The function that draws accuracy against a cost with its Pareto front, by dataset."""
 
     def draw(results: Results) -> Figure:
-        found = [row for row in results["bake-off"]["rows"] if _drawn(row, cost)]
-        datasets = by_dataset(_of_one_device(found) if cost == "seconds" else found)
+        rows = [row for row in results["bake-off"]["rows"] if _is_drawable(row, cost)]
+        datasets = by_dataset(_on_most_common_device(rows) if cost == "seconds" else rows)
         figure, axes = panels(1, max(1, len(datasets)), (5.3 * max(1, len(datasets)), 4.9))
-        todo = []
+        labels = []
         for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
             points = [(number(row[cost]), number(row["measured_mean"])) for row in rows]
             for row, (x, y) in zip(rows, points, strict=True):
@@ -70,21 +71,23 @@ def bake_off(cost: str) -> Callable[[Results], Figure]:
             error_scale(axis, "y", _spread(rows))
             axis.set_xlabel(COSTS[cost])
             heading(axis, dataset, letter)
-            todo.append((axis, rows, points, _along(line)))
+            labels.append((axis, rows, points, _along(line)))
         axes[0, 0].set_ylabel("test top-1 accuracy (%)")
-        shown = [row for rows in datasets.values() for row in rows]
-        legend_below(figure, [*_kind_keys(shown), _line_key("Pareto front", _FRONT)])
-        _name(figure, todo)
+        drawn = [row for rows in datasets.values() for row in rows]
+        legend_below(figure, [*_kind_keys(drawn), key("Pareto front", **_FRONT)])
+        _label_systems(figure, labels)
         return figure
 
     return draw
 
 
 def cited_and_measured(results: Results) -> Figure:
-    """A point per system: cited accuracy on the x axis, measured accuracy on the y axis."""
-    datasets = by_dataset([row for row in results["bake-off"]["rows"] if _drawn(row, "cited")])
+    """One point per system: cited accuracy on the x axis, measured accuracy on the y axis."""
+    datasets = by_dataset(
+        [row for row in results["bake-off"]["rows"] if _is_drawable(row, "cited")]
+    )
     figure, axes = panels(1, max(1, len(datasets)), (5.3 * max(1, len(datasets)), 4.9))
-    todo = []
+    labels = []
     for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
         points = [(number(row["cited"]), number(row["measured_mean"])) for row in rows]
         for row, (x, y) in zip(rows, points, strict=True):
@@ -93,15 +96,15 @@ def cited_and_measured(results: Results) -> Figure:
         error_scale(axis, "x", ends, apart=0.08)
         error_scale(axis, "y", ends)
         low, high = axis.get_xlim()
-        line = [(each, each) for each in np.linspace(low, high, _STEPS)]
+        line = [(accuracy, accuracy) for accuracy in np.linspace(low, high, _STEPS)]
         axis.plot(*zip(*line, strict=True), **_EQUAL)
         axis.set_xlabel("cited test top-1 accuracy (%)")
         heading(axis, dataset, letter)
-        todo.append((axis, rows, points, line))
+        labels.append((axis, rows, points, line))
     axes[0, 0].set_ylabel("measured test top-1 accuracy (%)")
-    shown = [row for rows in datasets.values() for row in rows]
-    legend_below(figure, [*_kind_keys(shown), _line_key("equal", _EQUAL)])
-    _name(figure, todo)
+    drawn = [row for rows in datasets.values() for row in rows]
+    legend_below(figure, [*_kind_keys(drawn), key("equal", **_EQUAL)])
+    _label_systems(figure, labels)
     return figure
 
 
@@ -115,49 +118,49 @@ def pareto_front(points: list[Point]) -> list[Point]:
 
 
 def kind(row: Values) -> str:
-    """The kind of a system: ours, published, or a baseline without dynamics."""
+    """`ours`, `published`, or `baseline` for a system without dynamics."""
     if row["system"] in _OURS:
         return "ours"
     return "published" if row["variables"] else "baseline"
 
 
-def _drawn(row: Values, cost: str) -> bool:
-    """Whether both numbers exist and the cost fits on a logarithmic axis."""
+def _is_drawable(row: Values, cost: str) -> bool:
+    """True if accuracy and cost exist and the cost is not 0, for a logarithmic axis."""
     return bool(row[cost]) and row["measured_mean"] is not None
 
 
-def _of_one_device(rows: list[Values]) -> list[Values]:
-    """Those trained on the device that most were trained on: times of others do not compare."""
+def _on_most_common_device(rows: list[Values]) -> list[Values]:
+    """Rows trained on the most common device; times on others are not comparable."""
     devices = Counter(row.get("device") for row in rows)
     return [row for row in rows if row.get("device") == devices.most_common(1)[0][0]]
 
 
 def _stairs(front: list[Point], end: float) -> list[Point]:
-    """The front as a step line: an accuracy holds until the next better system."""
-    found = [front[0]]
+    """The front as a step line, constant until the next better system."""
+    line = [front[0]]
     for x, y in front[1:]:
-        found += [(x, found[-1][1]), (x, y)]
-    return [*found, (end, found[-1][1])]
+        line += [(x, line[-1][1]), (x, y)]
+    return [*line, (end, line[-1][1])]
 
 
 def _along(line: list[Point]) -> list[Point]:
-    """Closely spaced points along a line, which the names must not cover."""
-    found: list[Point] = []
+    """Closely spaced points along a line, which labels must not cover."""
+    points: list[Point] = []
     for (x, y), (x_next, y_next) in itertools.pairwise(line):
         across = np.geomspace(x, x_next, _STEPS)
-        found += list(zip(across, np.linspace(y, y_next, _STEPS), strict=True))
-    return found
+        points += list(zip(across, np.linspace(y, y_next, _STEPS), strict=True))
+    return points
 
 
 def _log_axis(axis: Axes, costs: list[float]) -> None:
-    """Costs on a logarithmic axis with room for names; ticks at powers of ten, or more."""
+    """Costs on a logarithmic axis with room for labels; ticks at powers of ten, or more."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = min(costs), max(costs)
     room = (high / low) ** _ROOM if high > low else 2.0
     axis.set_xscale("log")
     axis.set_xlim(low / room, high * room)
-    subs = (1.0, 2.0, 5.0) if high < _FEW * low else (1.0,)
+    subs = (1.0, 2.0, 5.0) if high < _NARROW * low else (1.0,)
     axis.xaxis.set_major_locator(LogLocator(subs=subs))
     axis.xaxis.set_major_formatter(FuncFormatter(_tick))
     axis.xaxis.set_minor_formatter(NullFormatter())
@@ -176,39 +179,29 @@ def _mark(axis: Axes, x: float, y: float, row: Values) -> None:
 
 
 def _spread(rows: list[Values]) -> list[float]:
-    """Accuracies with their bars; one that would pass 100 % takes half the way to it."""
-    found = []
-    for row in rows:
-        mean, sd = number(row["measured_mean"]), row["measured_sd"] or 0.0
-        found += [mean - sd, mean + min(sd, (100.0 - mean) / 2)]
-    return found
+    """Ends of the accuracy bars."""
+    return spans({"mean": row["measured_mean"], "sd": row["measured_sd"]} for row in rows)
 
 
 def _kind_keys(rows: list[Values]) -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
     present = {kind(row) for row in rows}
     return [
-        Line2D([], [], linestyle="none", markersize=_SIZE, **look)
+        key(**look, linestyle="none", markersize=_SIZE)
         for name, look in KINDS.items()
         if name in present
     ]
 
 
-def _line_key(label: str, look: Look) -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], label=label, **look)
-
-
-def _name(figure: Figure, todo: list[tuple[Axes, list[Values], list[Point], list[Point]]]) -> None:
+def _label_systems(
+    figure: Figure, labels: list[tuple[Axes, list[Values], list[Point], list[Point]]]
+) -> None:
     """Write the name of every system beside its point, clear of points and lines."""
-    figure.draw_without_rendering()  # settles the layout, which the labels go by
-    for axis, rows, points, line in todo:
+    figure.draw_without_rendering()  # fixes the layout before labels are placed
+    for axis, rows, points, line in labels:
         names = [row["system"] for row in rows]
         bars = [
             (x, y + side * (row["measured_sd"] or 0.0))
             for row, (x, y) in zip(rows, points, strict=True)
             for side in (-1, 0, 1)
         ]
-        label_points(axis, names, points, np.array([*bars, *line]), size=_LETTERS)
+        label_points(axis, names, points, np.array([*bars, *line]), size=_LABEL_SIZE)

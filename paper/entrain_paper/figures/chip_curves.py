@@ -1,4 +1,4 @@
-"""Accuracy against couplers, bits and inputs of a chip, and the even part of its coupling."""
+"""Accuracy against couplers, bits and inputs of a chip, and the even part of its couplings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from entrain_paper.figures.panels import (
     Results,
     Values,
     heading,
+    key,
     legend_below,
     means,
     method_key,
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-TRAINED = {"trained": "DIRECT for chips", "not_trained": "DIRECT"}  # and how each looks
-_WORDS = {"trained": "trained for it", "not_trained": "not trained for it"}
+TRAINED = {"trained": "DIRECT for chips", "not_trained": "DIRECT"}  # and their looks
+_LABELS = {"trained": "trained for it", "not_trained": "not trained for it"}
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What varies: its name, how a value is written, and the axis label if it differs."""
+    """A varied quantity: its name, the format of a value, and the axis label if it differs."""
 
     title: str
-    shown: Callable[[float], str]
+    form: Callable[[float], str]
     scale: Literal["linear", "log"] = "linear"
     label: str = ""
 
@@ -56,31 +57,34 @@ CURVES = {
 
 
 def chip_curves(experiment: str) -> Callable[[Results], Figure]:
-    """The figure of an experiment: a panel per curve, trained for each value and not."""
+    """The function that draws an experiment, one panel per curve."""
 
     def draw(results: Results) -> Figure:
         values = results[experiment]
         curves = list(dict.fromkeys(row["curve"] for row in values["rows"]))
         figure, axes = panels(1, len(curves), (3.5 * len(curves), 3.5), sharey=True)
         for letter, axis, curve in zip("abcd", axes[0], curves, strict=False):
-            _curve(axis, [row for row in values["rows"] if row["curve"] == curve], CURVES[curve])
+            _plot_curve(
+                axis, [row for row in values["rows"] if row["curve"] == curve], CURVES[curve]
+            )
             axis.axhline(values["ideal"], color="#555555", linestyle=":", linewidth=1.2, zorder=1)
             heading(axis, "", letter)
         scores = [row[kind] for row in values["rows"] for kind in TRAINED]
         error_scale(axes[0, 0], "y", [*spans(scores), values["ideal"]])
         axes[0, 0].set_ylabel(f"{values['rows'][0]['dataset']} test top-1 (%)")
-        legend_below(figure, [*trained_keys(), _ideal_key()])
+        ideal = key("ideal network", color="#555555", linestyle=":", linewidth=1.2)
+        legend_below(figure, [*trained_keys(), ideal])
         return figure
 
     return draw
 
 
-def trained_keys() -> list[Line2D]:
-    """Legend entries: networks trained for what they are tested on, and networks that were not."""
-    return [method_key(look, line=True, label=_WORDS[kind]) for kind, look in TRAINED.items()]
+def trained_keys(*, line: bool = True) -> list[Line2D]:
+    """Legend entries of networks trained for the tested chips, and of networks that were not."""
+    return [method_key(look, line=line, label=_LABELS[kind]) for kind, look in TRAINED.items()]
 
 
-def _curve(axis: Axes, rows: list[Values], curve: Curve) -> None:
+def _plot_curve(axis: Axes, rows: list[Values], curve: Curve) -> None:
     from matplotlib.ticker import NullLocator
 
     rows = sorted(rows, key=lambda row: row["value"])
@@ -88,10 +92,9 @@ def _curve(axis: Axes, rows: list[Values], curve: Curve) -> None:
     if curve.scale == "log":
         axis.set_xscale("log")
     for kind, look in TRAINED.items():
-        found = [row[kind] for row in rows]
-        middle, sd = ([each[name] for each in found] for name in ("mean", "sd"))
+        middle, sd = ([row[kind][part] for row in rows] for part in ("mean", "sd"))
         means(axis, at, middle, sd, look, markersize=6.0)
-    axis.set_xticks(at, [curve.shown(value) for value in at])
+    axis.set_xticks(at, [curve.form(value) for value in at])
     axis.xaxis.set_minor_locator(NullLocator())
     room = 0.1 * (at[-1] - at[0]) or 1.0
     ends = (at[0] - room, at[-1] + room)
@@ -100,9 +103,3 @@ def _curve(axis: Axes, rows: list[Values], curve: Curve) -> None:
         ends = (at[0] / factor, at[-1] * factor)
     axis.set_xlim(ends)
     axis.set_xlabel(curve.label or curve.title)
-
-
-def _ideal_key() -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color="#555555", linestyle=":", linewidth=1.2, label="ideal network")

@@ -1,4 +1,4 @@
-"""Scores of networks trained for chips: for each constraint, and on published chips."""
+"""Scores of networks trained for chips, by constraint and by published chip."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from entrain_paper.figures.panels import (
     Values,
     by_dataset,
     heading,
+    key,
     legend_below,
     number,
     panels,
+    row_axis,
 )
 from entrain_paper.figures.style import METHOD_COLOURS, METHOD_MARKERS
 
@@ -29,7 +31,7 @@ _FIELDS: dict[str, Look] = {
     "fine": {"color": CLASS_COLOURS[0], "marker": "o"},
     "coupling levels": {"color": CLASS_COLOURS[3], "marker": "s", "markerfacecolor": "white"},
 }
-_FIELD_WORDS = {"fine": "exact fields", "coupling levels": "fields at the chip's coupling levels"}
+_FIELD_LABELS = {"fine": "exact fields", "coupling levels": "fields at the chip's coupling levels"}
 _FIFTH = "to the 5th percentile of chips"
 _SD_BAR: Look = {"elinewidth": 4.0, "alpha": 0.45, "zorder": 3}
 _LOOKS: dict[str, Look] = {
@@ -39,7 +41,7 @@ _LOOKS: dict[str, Look] = {
 
 
 def trained_for_chips(results: Results) -> Figure:
-    """One panel per dataset, stacked. Rows are constraints: networks trained for them, and not."""
+    """One panel per dataset, stacked; rows are constraints, networks trained for them or not."""
     datasets = by_dataset(results["trained-for-chips"]["rows"])
     heights = [len(rows) + 1.2 for rows in datasets.values()]
     figure, axes = panels(
@@ -49,43 +51,47 @@ def trained_for_chips(results: Results) -> Figure:
         gridspec_kw={"height_ratios": heights},
     )
     for letter, axis, (dataset, rows) in zip("abcd", axes[:, 0], datasets.items(), strict=False):
-        for place, row in enumerate(rows):
+        for y, row in enumerate(rows):
             for kind, shift in (("trained", -0.15), ("not_trained", 0.15)):
-                _dot(axis, place + shift, row[kind], _LOOKS[kind], fifth=kind == "trained")
+                _plot_score(axis, y + shift, row[kind], _LOOKS[kind], fifth=kind == "trained")
         scores = [row[kind] for row in rows for kind in TRAINED]
-        _lines(axis, [row["constraint"] for row in rows], scores)
+        _score_axis(axis, [row["constraint"] for row in rows], scores)
         heading(axis, dataset, letter)
     axes[-1, 0].set_xlabel("test top-1 accuracy (%)")
-    legend_below(figure, [*(_pointed(key) for key in trained_keys()), *_bar_keys()])
+    legend_below(figure, [*trained_keys(line=False), *_bar_keys()])
     return figure
 
 
 def published_chips(results: Results) -> Figure:
-    """One panel per dataset, side by side. Rows are chips, with both kinds of fields."""
+    """One panel per dataset, side by side; rows are chips, with both kinds of fields."""
     rows = results["published-chips"]["rows"]
     datasets = by_dataset(rows)
     chips = list(dict.fromkeys(row["chip"] for row in rows))
     figure, axes = panels(
         1, len(datasets), (1.2 + 3.8 * len(datasets), 0.62 * len(chips) + 1.3), sharey=True
     )
-    names = {row["chip"]: _name(row) for row in rows}
-    for letter, axis, (dataset, found) in zip("abcd", axes[0], datasets.items(), strict=False):
-        for row in found:
-            shift = -0.14 if row["fields"] == "fine" else 0.14
-            _dot(axis, chips.index(row["chip"]) + shift, row, _FIELDS[row["fields"]], fifth=True)
-        _lines(axis, [names[chip] for chip in chips], found)
+    names = {row["chip"]: _chip_label(row) for row in rows}
+    for letter, axis, (dataset, scores) in zip("abcd", axes[0], datasets.items(), strict=False):
+        for row in scores:
+            y = chips.index(row["chip"]) + (-0.14 if row["fields"] == "fine" else 0.14)
+            _plot_score(axis, y, row, _FIELDS[row["fields"]], fifth=True)
+        _score_axis(axis, [names[chip] for chip in chips], scores)
         axis.set_xlabel("test top-1 accuracy (%)")
         heading(axis, dataset, letter)
-    legend_below(figure, [*_field_keys(), *_bar_keys()])
+    fields = [
+        key(_FIELD_LABELS[kind], linestyle="none", markersize=6.5, **look)
+        for kind, look in _FIELDS.items()
+    ]
+    legend_below(figure, [*fields, *_bar_keys()])
     return figure
 
 
-def _name(row: Values) -> str:
+def _chip_label(row: Values) -> str:
     return f"{row['chip']}\n{row['N']:,} of {row['room']:,}, {row['levels']} levels"
 
 
-def _dot(axis: Axes, y: float, score: Values, look: Look, *, fifth: bool) -> None:
-    """Mean, a thick bar of one SD over trainings, a thin line to the 5th percentile of chips."""
+def _plot_score(axis: Axes, y: float, score: Values, look: Look, *, fifth: bool) -> None:
+    """Draw the mean, a thick bar of one SD over trainings and a thin line to the 5th percentile."""
     mean, colour = number(score["mean"]), look["color"]
     if fifth:
         low = number(score["p5"])
@@ -96,36 +102,16 @@ def _dot(axis: Axes, y: float, score: Values, look: Look, *, fifth: bool) -> Non
     axis.plot([mean], [y], linestyle="none", markersize=6.5, zorder=4, **look)
 
 
-def _lines(axis: Axes, labels: list[str], scores: list[Values]) -> None:
-    """One row per label, the first at the top, with limits that show all scores."""
-    axis.set_yticks(range(len(labels)), labels)
-    axis.set_ylim(len(labels) - 0.5, -0.5)
-    axis.grid(False, axis="y")
-    for place in range(1, len(labels)):
-        axis.axhline(place - 0.5, color="#dddddd", linewidth=0.6, zorder=0)
+def _score_axis(axis: Axes, labels: list[str], scores: list[Values]) -> None:
+    """One row per label, with x limits that include all scores."""
+    row_axis(axis, labels)
     fifths = [number(score["p5"]) for score in scores]
     error_scale(axis, "x", [*spans(scores), *fifths])
 
 
-def _pointed(key: Line2D) -> Line2D:
-    key.set_linestyle("none")
-    return key
-
-
-def _field_keys() -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
-    return [
-        Line2D([], [], linestyle="none", markersize=6.5, label=_FIELD_WORDS[kind], **look)
-        for kind, look in _FIELDS.items()
-    ]
-
-
 def _bar_keys() -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
     grey = "#555555"
     return [
-        Line2D([], [], color=grey, linewidth=4.0, alpha=0.45, label="one SD over trainings"),
-        Line2D([], [], color=grey, marker="|", markersize=8, linewidth=1.0, label=_FIFTH),
+        key("one SD over trainings", color=grey, linewidth=4.0, alpha=0.45),
+        key(_FIFTH, color=grey, marker="|", markersize=8, linewidth=1.0),
     ]

@@ -1,4 +1,4 @@
-"""Networks trained again with one change: another training order, or a part removed."""
+"""Networks trained with one change: another training order, or a part of the model removed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from entrain_paper.figures.panels import (
     Values,
     by_dataset,
     heading,
+    key,
     legend_below,
     number,
     panels,
     paper_key,
     paper_marks,
+    row_axis,
     run_key,
 )
 from entrain_paper.figures.style import METHOD_COLOURS
@@ -23,50 +25,47 @@ from entrain_paper.figures.style import METHOD_COLOURS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
-_TICK: dict[str, Any] = {"marker": "|", "markersize": 7.0, "markeredgewidth": 1.4}  # a mean
+_TICK: dict[str, Any] = {"marker": "|", "markersize": 7.0, "markeredgewidth": 1.4}  # of a mean
+_HIGHEST = 99.9  # end of a bar in percent
 
 
 def single_runs(results: Results) -> Figure:
-    """One panel per dataset. Rows are branches, points are orders, and the paper's one run."""
-    return _lines(results["single-runs"]["rows"], "what", "PATH")
+    """One panel per dataset; rows are branches, points are training orders and the paper's run."""
+    return _rows(results["single-runs"]["rows"], "what", "PATH")
 
 
 def recurrence(results: Results) -> Figure:
-    """One panel per dataset. Rows are the removed parts."""
-    return _lines(results["recurrence"]["rows"], "without", "DIRECT")
+    """One panel per dataset; rows are the removed parts."""
+    return _rows(results["recurrence"]["rows"], "without", "DIRECT")
 
 
-def _lines(rows: list[Values], label: str, method: str) -> Figure:
+def _rows(rows: list[Values], label: str, method: str) -> Figure:
     datasets = by_dataset(rows)
     names = list(dict.fromkeys(row[label] for row in rows))
     size = (2.0 + 2.6 * len(datasets), 0.36 * len(names) + 1.3)
     figure, axes = panels(1, len(datasets), size, sharey=True)
     printed = False
-    for letter, axis, (dataset, found) in zip("abcd", axes[0], datasets.items(), strict=False):
-        shown = []
-        for row in found:
+    for letter, axis, (dataset, members) in zip("abcd", axes[0], datasets.items(), strict=False):
+        accuracies = []
+        for row in members:
             y, tops = names.index(row[label]), [number(run[TOP1]) for run in row["runs"]]
-            _line(axis, y, row, tops, row[label] if row[label] in METHOD_COLOURS else method)
+            _plot_row(axis, y, row, tops, row[label] if row[label] in METHOD_COLOURS else method)
             paper = row.get("paper")
             if paper is not None:
                 paper_marks(axis, [paper], [y + 0.28])
                 printed = True
-            shown += [*tops, *_bar(row), *([] if paper is None else [paper])]
-        axis.set_yticks(range(len(names)), names)
-        axis.set_ylim(len(names) - 0.5, -0.5)
-        axis.grid(False, axis="y")
-        for y in range(1, len(names)):
-            axis.axhline(y - 0.5, color="#dddddd", linewidth=0.6, zorder=0)
-        error_scale(axis, "x", shown, apart=0.12)
+            accuracies += [*tops, *_bar(row), *([] if paper is None else [paper])]
+        row_axis(axis, names)
+        error_scale(axis, "x", accuracies, apart=0.12)
         axis.set_xlabel("test top-1 accuracy (%)")
         heading(axis, dataset, letter)
-    legend_below(figure, [_mean_key(), run_key(), *([paper_key()] if printed else [])])
+    mean_key = key("mean and one SD", color="#777777", linewidth=4.0, **_TICK)
+    legend_below(figure, [mean_key, run_key(), *([paper_key()] if printed else [])])
     return figure
 
 
-def _line(axis: Axes, y: float, row: Values, tops: list[float], method: str) -> None:
+def _plot_row(axis: Axes, y: float, row: Values, tops: list[float], method: str) -> None:
     colour = METHOD_COLOURS[method]
     axis.hlines(y, *_bar(row), color=colour, linewidth=4.0, alpha=0.4, zorder=2)
     axis.plot([number(row["mean"][TOP1])], [y], color=colour, zorder=4, **_TICK)
@@ -74,15 +73,6 @@ def _line(axis: Axes, y: float, row: Values, tops: list[float], method: str) -> 
 
 
 def _bar(row: Values) -> tuple[float, float]:
-    """From one SD below the mean to one above, below 100 %."""
+    """One SD below and above the mean, below 100 %."""
     mean, sd = number(row["mean"][TOP1]), row["sd"][TOP1] or 0.0
-    return mean - sd, min(mean + sd, _LAST)
-
-
-_LAST = 99.9
-
-
-def _mean_key() -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color="#777777", linewidth=4.0, label="mean and one SD", **_TICK)
+    return mean - sd, min(mean + sd, _HIGHEST)

@@ -1,4 +1,4 @@
-"""Cost of a training step against batch, oscillators and steps, log-log."""
+"""Time of a training step against batch, oscillators and steps, log-log."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def growth_figure(axes: dict[str, Any], title: str) -> Figure:
     figure = Figure(figsize=(10.5, 3.6), layout="constrained")
     panels = figure.subplots(1, len(axes), sharey=True, squeeze=False)[0]
     for panel, (name, axis) in zip(panels, axes.items(), strict=True):
-        for index, (contestant, values) in enumerate(axis["ms"].items()):
+        for index, (backend, values) in enumerate(axis["ms"].items()):
             panel.loglog(
                 axis["sizes"],
                 values,
                 marker=_MARKERS[index % len(_MARKERS)],
                 color=CLASS_COLOURS[index],
-                label=f"{contestant}: exponent {axis['exponent'][contestant]:.2f}",
+                label=f"{backend}: exponent {axis['exponent'][backend]:.2f}",
             )
         panel.set_xlabel(_LABELS.get(name, name))
         panel.set_xticks(axis["sizes"])

@@ -1,4 +1,4 @@
-"""Panels, and the marks that several figures share."""
+"""Panels, marks and legend entries that several figures share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain_paper.figures.style import METHOD_COLOURS, METHOD_LINES, METHOD_MARKERS, PAPER_LOOK
+from entrain_paper.experiments.paper_numbers import paper_numbers
+from entrain_paper.figures.style import METHOD_COLOURS, METHOD_MARKERS, PAPER_LOOK, method_look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ METRIC_LABELS = {
     AGREEMENT: "teacher agreement (%)",
     RMSE: "endpoint RMSE",
 }
-PAPER_KEYS = {TOP1: "top1", AGREEMENT: "agreement", RMSE: "rmse"}  # its names of the metrics
+PAPER_KEYS = {TOP1: "top1", AGREEMENT: "agreement", RMSE: "rmse"}  # names in the paper's tables
 
 
 def panels(
@@ -45,23 +46,31 @@ def panels(
 
 
 def heading(axis: Axes, text: str, letter: str = "") -> None:
-    """The title of a panel, with its letter on the left."""
+    """Set the title of a panel, with its letter on the left."""
     axis.set_title(text, fontsize=9.5)
     if letter:
         axis.set_title(f"({letter})", loc="left", fontsize=9.5, fontweight="bold")
 
 
 def number(value: float | None) -> float:
-    """A JSON number; null is NaN, which is not drawn."""
+    """A JSON number as a float; null becomes NaN, which matplotlib leaves out."""
     return float("nan") if value is None else float(value)
 
 
 def by_dataset(rows: Sequence[Values]) -> dict[str, list[Values]]:
-    """Rows of each dataset, in the order they come."""
-    found: dict[str, list[Values]] = {}
+    """Rows of each dataset, in their order."""
+    groups: dict[str, list[Values]] = {}
     for row in rows:
-        found.setdefault(row["dataset"], []).append(row)
-    return found
+        groups.setdefault(row["dataset"], []).append(row)
+    return groups
+
+
+def paper_row(table: str, **match: object) -> dict[str, Any]:
+    """The row of a table of the paper with these entries; empty if there is none."""
+    for row in paper_numbers()[table]["rows"]:
+        if all(row.get(name) == value for name, value in match.items()):
+            return dict(row)
+    return {}
 
 
 def means(
@@ -72,27 +81,19 @@ def means(
     method: str,
     **look: Any,
 ) -> None:
-    """Means as large markers with bars of one SD, where there is an SD."""
-    colour = METHOD_COLOURS[method]
-    options: dict[str, Any] = {
-        "color": colour,
-        "marker": METHOD_MARKERS[method],
-        "linestyle": METHOD_LINES[method],
-        "markersize": 10.0 if METHOD_MARKERS[method] == "*" else 7.0,
-        "linewidth": 1.4,
-        "zorder": 3,
-    } | look
+    """Draw means as large markers, with bars of one SD unless it is None."""
+    size = 10.0 if METHOD_MARKERS[method] == "*" else 7.0
+    options = method_look(method) | {"markersize": size, "linewidth": 1.4, "zorder": 3} | look
     axis.plot(x, [number(value) for value in mean], **options)
-    spread = [(at, number(m), s) for at, m, s in zip(x, mean, sd, strict=True) if s is not None]
-    if spread:
-        at, middle, half = zip(*spread, strict=True)
-        axis.errorbar(
-            at, middle, yerr=half, fmt="none", ecolor=colour, capsize=4, elinewidth=1.2, zorder=4
-        )
+    bars = [(at, number(m), s) for at, m, s in zip(x, mean, sd, strict=True) if s is not None]
+    if bars:
+        at, middle, half = zip(*bars, strict=True)
+        bar: dict[str, Any] = {"capsize": 4, "elinewidth": 1.2, "zorder": 4}
+        axis.errorbar(at, middle, yerr=half, fmt="none", ecolor=METHOD_COLOURS[method], **bar)
 
 
 def runs(axis: Axes, x: float, values: Sequence[float | None], width: float, **look: Any) -> None:
-    """Single runs as small points, side by side over `width` about x."""
+    """Draw runs as small points, side by side over `width` around x."""
     offsets = np.linspace(-width / 2, width / 2, len(values)) if len(values) > 1 else np.zeros(1)
     options: dict[str, Any] = {
         "linestyle": "none",
@@ -109,18 +110,15 @@ def runs(axis: Axes, x: float, values: Sequence[float | None], width: float, **l
 def paper_marks(
     axis: Axes, x: Sequence[float], y: Sequence[float | None], method: str = "", **look: Any
 ) -> None:
-    """The paper's numbers as hollow diamonds in the colour of a method; none where y is None."""
+    """Draw the paper's numbers as hollow diamonds in the colour of a method, unless y is None."""
     known = [(at, value) for at, value in zip(x, y, strict=True) if value is not None]
     if known:
-        at, shown = zip(*known, strict=True)
-        own = {"zorder": 6} | PAPER_LOOK
-        if method:
-            own["markeredgecolor"] = METHOD_COLOURS[method]
-        axis.plot(at, shown, **(own | look))
+        colour = {"markeredgecolor": METHOD_COLOURS[method]} if method else {}
+        axis.plot(*zip(*known, strict=True), **({"zorder": 6} | PAPER_LOOK | colour | look))
 
 
 def band(axis: Axes, x: Sequence[float], runs: Sequence[Sequence[float]], **look: Any) -> None:
-    """Mean over runs (R, epochs) as a line, in a band of one sample SD for two runs or more."""
+    """Draw the mean over runs (R, epochs) in a band of one sample SD, for two runs or more."""
     values = np.asarray(runs, dtype=np.float64)
     middle = values.mean(0)
     axis.plot(x, middle, **({"linewidth": 1.5} | look))
@@ -131,37 +129,45 @@ def band(axis: Axes, x: Sequence[float], runs: Sequence[Sequence[float]], **look
         )
 
 
-def method_key(method: str, *, line: bool = False, **look: Any) -> Line2D:
-    """A legend entry of a method."""
+def row_axis(axis: Axes, labels: Sequence[str], *, separators: bool = True) -> None:
+    """Label the rows of a panel, the first at the top, with lines between them."""
+    axis.set_yticks(range(len(labels)), labels)
+    axis.set_ylim(len(labels) - 0.5, -0.5)
+    axis.grid(False, axis="y")
+    if separators:
+        for y in range(1, len(labels)):
+            axis.axhline(y - 0.5, color="#dddddd", linewidth=0.6, zorder=0)
+
+
+def key(label: str, **look: Any) -> Line2D:
+    """A legend entry."""
     from matplotlib.lines import Line2D
 
-    options: dict[str, Any] = {
-        "color": METHOD_COLOURS[method],
-        "marker": METHOD_MARKERS[method],
-        "linestyle": METHOD_LINES[method] if line else "none",
-        "markersize": 9.0 if METHOD_MARKERS[method] == "*" else 6.5,
-        "label": method,
-    }
-    return Line2D([], [], **(options | look))
+    return Line2D([], [], label=label, **look)
+
+
+def method_key(method: str, *, line: bool = False, **look: Any) -> Line2D:
+    """Legend entry of a method."""
+    options = method_look(method) | {"label": method}
+    options["markersize"] = 9.0 if METHOD_MARKERS[method] == "*" else 6.5
+    if not line:
+        options["linestyle"] = "none"
+    return key(**(options | look))
 
 
 def run_key() -> Line2D:
-    """The legend entry of a single run."""
-    from matplotlib.lines import Line2D
-
-    look: dict[str, Any] = {"color": "#222222", "alpha": 0.7, "markeredgewidth": 0}
-    return Line2D([], [], marker=".", linestyle="none", markersize=5, label="one run", **look)
+    """Legend entry of a run."""
+    look = {"color": "#222222", "alpha": 0.7, "markeredgewidth": 0}
+    return key("one run", marker=".", linestyle="none", markersize=5, **look)
 
 
 def paper_key() -> Line2D:
-    """The legend entry of the paper's numbers."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], label="paper", **PAPER_LOOK)
+    """Legend entry of the paper's numbers."""
+    return key("paper", **PAPER_LOOK)
 
 
 def legend_below(figure: Figure, keys: Sequence[Any], columns: int = 8) -> None:
-    """One legend for all panels, under them."""
+    """Add one legend for all panels, below them."""
     figure.legend(
         handles=list(keys),
         loc="outside lower center",

@@ -1,4 +1,4 @@
-"""Rules that need no model of a chip: gradients compared with the exact one, and accuracies."""
+"""Gradients and accuracies of training rules that need no model of the chip."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from entrain.plots.style import CLASS_COLOURS
 from entrain_paper.figures.error_scale import error_scale, spans
-from entrain_paper.figures.panels import Results, Values, heading, legend_below, panels
+from entrain_paper.figures.panels import (
+    Results,
+    Values,
+    heading,
+    key,
+    legend_below,
+    panels,
+    row_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 _LOOKS: dict[str, dict[str, Any]] = {
     "EP": {"color": CLASS_COLOURS[0], "marker": "o", "linestyle": "-"},
@@ -24,7 +31,7 @@ _AXES = {
     "noise": "temperature kT",
     "step": "Euler step",
 }
-_PLACES: dict[str, dict[str, Any]] = {
+_TRAINED_ON: dict[str, dict[str, Any]] = {
     "chip": {"color": "#117733", "marker": "D", "label": "trained on the chip"},
     "ideal": {"color": "#882255", "marker": ">", "label": "trained on the ideal network"},
 }
@@ -36,22 +43,21 @@ def rule_gradients(results: Results) -> Figure:
     curves = list(dict.fromkeys(row["curve"] for row in rows))
     figure, axes = panels(2, len(curves), (2.9 * len(curves), 5.2), sharex="col", sharey="row")
     for column, curve in enumerate(curves):
-        mine = [row for row in rows if row["curve"] == curve]
-        for line, (measure, exact) in enumerate((("cosine", 1.0), ("length", 1.0))):
-            axis = axes[line, column]
-            _along(axis, mine, measure)
-            axis.axhline(exact, color="#555555", linestyle=":", linewidth=1.2, zorder=1)
+        members = [row for row in rows if row["curve"] == curve]
+        for axis, measure in zip(axes[:, column], ("cosine", "length"), strict=True):
+            _plot_curve(axis, members, measure)
+            axis.axhline(1.0, color="#555555", linestyle=":", linewidth=1.2, zorder=1)
         axes[1, column].set_yscale("log")
         axes[1, column].set_xlabel(_AXES[curve])
         heading(axes[0, column], "", "abcd"[column])
     axes[0, 0].set_ylabel("cosine with exact gradient")
     axes[1, 0].set_ylabel("length / length of exact")
     rules = list(dict.fromkeys(row["rule"] for row in rows))
-    legend_below(figure, [_key(label=rule, **_LOOKS[rule]) for rule in rules])
+    legend_below(figure, [key(rule, markersize=6.0, **_LOOKS[rule]) for rule in rules])
     return figure
 
 
-def _along(axis: Axes, rows: list[Values], measure: str) -> None:
+def _plot_curve(axis: Axes, rows: list[Values], measure: str) -> None:
     from matplotlib.ticker import NullLocator
 
     axis.set_xscale("log")
@@ -59,40 +65,33 @@ def _along(axis: Axes, rows: list[Values], measure: str) -> None:
     axis.set_xticks(ticks, [f"{value:g}" for value in ticks], rotation=45)
     axis.xaxis.set_minor_locator(NullLocator())
     for rule, look in _LOOKS.items():
-        mine = sorted((row for row in rows if row["rule"] == rule), key=lambda row: row["value"])
-        at = [row["value"] for row in mine]
-        axis.plot(at, [row["couplings"][measure] for row in mine], markersize=5.0, **look)
+        members = sorted((r for r in rows if r["rule"] == rule), key=lambda row: row["value"])
+        at = [row["value"] for row in members]
+        axis.plot(at, [row["couplings"][measure] for row in members], markersize=5.0, **look)
 
 
 def rules_on_chips(results: Results) -> Figure:
-    """One row per rule: accuracy on the chip, trained with and without it; open: other chips."""
+    """One row per rule: accuracy on the chip, of networks trained on it or not; open markers: other
+    chips."""
     rows = results["rules-on-chips"]["rows"]
     rules = list(dict.fromkeys(row["rule"] for row in rows))
     figure, axes = panels(1, 1, (6.4, 0.7 * len(rules) + 1.4))
     axis = axes[0, 0]
     for row in rows:
-        look = {k: v for k, v in _PLACES[row["learnt_on"]].items() if k != "label"}
+        look = {k: v for k, v in _TRAINED_ON[row["learnt_on"]].items() if k != "label"}
         y = rules.index(row["rule"]) + (-0.15 if row["learnt_on"] == "chip" else 0.15)
-        score, others = row["on_chip"], row["on_others"]
+        score, other_chips = row["on_chip"], row["on_others"]
         if score["sd"] is not None:
             bar = {"ecolor": look["color"], "elinewidth": 4.0, "alpha": 0.45, "zorder": 3}
             axis.errorbar([score["mean"]], [y], xerr=[score["sd"]], fmt="none", **bar)
-        axis.plot([score["mean"]], [y], linestyle="none", markersize=6.5, zorder=4, **look)
-        axis.plot(
-            [others["mean"]], [y], linestyle="none", markersize=6.5, markerfacecolor="none", **look
-        )
-    axis.set_yticks(range(len(rules)), rules)
-    axis.set_ylim(len(rules) - 0.5, -0.5)
-    axis.grid(False, axis="y")
+        look |= {"linestyle": "none", "markersize": 6.5}
+        axis.plot([score["mean"]], [y], zorder=4, **look)
+        axis.plot([other_chips["mean"]], [y], markerfacecolor="none", **look)
+    row_axis(axis, rules, separators=False)
     axis.set_xlabel(f"{results['rules-on-chips']['dataset']} test top-1 accuracy (%)")
     error_scale(axis, "x", spans([row[part] for row in rows for part in ("on_chip", "on_others")]))
+    points: dict[str, Any] = {"linestyle": "none", "markersize": 6.0}
     open_mark = {"color": "#555555", "marker": "o", "markerfacecolor": "none"}
-    keys = [_key(linestyle="none", **look) for look in _PLACES.values()]
-    legend_below(figure, [*keys, _key(linestyle="none", label="on other chips", **open_mark)])
+    keys = [key(**look, **points) for look in _TRAINED_ON.values()]
+    legend_below(figure, [*keys, key("on other chips", **open_mark, **points)])
     return figure
-
-
-def _key(**look: Any) -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], markersize=6.0, **look)

@@ -1,4 +1,4 @@
-"""Colours and markers of the paper's figures: a method, a dataset, a depth, what is published."""
+"""Colours, markers and lines of the figures, by method, dataset and depth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from entrain.plots.style import CLASS_COLOURS
 
-# A method looks the same in every figure; marker and line tell it apart without colour.
+# A method looks the same in every figure; markers and lines differ without colour, too.
 METHOD_COLOURS = {
     "teacher": "#000000",
     "PATH": "#0072B2",
@@ -41,18 +41,18 @@ METHOD_LINES = {
     "DIRECT for chips": "-",
 }
 
-# As results name them, and as they are called.
+# Keys in results, and names in figures.
 MAIN_METHODS = {"path": "PATH", "two_stage_end": "TWO-STAGE-END"}
 
-# Where one panel holds both datasets; dark and light in grey, too.
+# For panels with both datasets; dark and light in greyscale, too.
 DATASET_COLOURS = {"MNIST": "#882255", "Fashion-MNIST": "#44AA99"}
 DATASET_LINES = {"MNIST": "-", "Fashion-MNIST": "--"}
 
-# Teachers by their number of hidden layers; two and three are dark and light in grey, too.
+# Teachers by number of hidden layers; two and three are dark and light in greyscale, too.
 DEPTH_COLOURS = {1: "#000000", 2: "#0072B2", 3: "#E69F00", 4: "#009E73"}
 DEPTH_MARKERS = {1: "*", 2: "o", 3: "^", 4: "s"}
 
-# What the paper prints: a hollow diamond.
+# Numbers printed in the paper.
 PAPER_LOOK: dict[str, Any] = {
     "marker": "D",
     "markerfacecolor": "none",
@@ -62,17 +62,25 @@ PAPER_LOOK: dict[str, Any] = {
     "linestyle": "none",
 }
 
-
 PUBLISHED_COLOUR = CLASS_COLOURS[0]
 
 
-def published_look(standard: bool) -> dict[str, Any]:
-    """The look of a published network: filled on the standard task, open on another."""
+def method_look(method: str) -> dict[str, Any]:
+    """Colour, marker and line of a method."""
+    return {
+        "color": METHOD_COLOURS[method],
+        "marker": METHOD_MARKERS[method],
+        "linestyle": METHOD_LINES[method],
+    }
+
+
+def published_look(same_task: bool) -> dict[str, Any]:
+    """Look of a published network: filled markers for the same task, open ones for another."""
     return {
         "linestyle": "none",
         "marker": "o",
         "markersize": 5.5,
         "color": PUBLISHED_COLOUR,
-        "markerfacecolor": PUBLISHED_COLOUR if standard else "white",
+        "markerfacecolor": PUBLISHED_COLOUR if same_task else "white",
         "markeredgewidth": 1.4,
     }

@@ -220,7 +220,7 @@ def curves(values: Row) -> str:
     rows = [
         {
             "what": CURVES[row["curve"]].title,
-            "strength": CURVES[row["curve"]].shown(row["value"]),
+            "strength": CURVES[row["curve"]].form(row["value"]),
             **row,
         }
         for row in values["rows"]

@@ -6,7 +6,7 @@ DECISIONS: tuple[tuple[str, str], ...] = (
         "The paper does not publish its split. We searched for ours: of the stratified splits with "
         "seeds 0, 1, 2, ... it is the first whose constants equal the paper's in every printed "
         "digit on both datasets. The search took 16,618 seeds, of which 337 fit MNIST alone "
-        "(`tools/split_seed.py` repeats the count). So equal constants below are no finding, and "
+        "(`paper/tools/split_seed.py` repeats the count). So equal constants below are no finding, and "
         "the split is not the paper's.",
     ),
     (

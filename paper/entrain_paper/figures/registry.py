@@ -7,31 +7,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from entrain_paper.figures.ablation import protocol_ablation
+from entrain_paper.figures.accuracy_by_size import oscillator_scale, records
 from entrain_paper.figures.anytime import anytime
 from entrain_paper.figures.architectures import architectures_pairs, architectures_scatter
 from entrain_paper.figures.bake_off import bake_off, cited_and_measured
 from entrain_paper.figures.chip_curves import chip_curves
 from entrain_paper.figures.chip_scores import published_chips, trained_for_chips
 from entrain_paper.figures.controls import recurrence, single_runs
-from entrain_paper.figures.errors import time_resolved
-from entrain_paper.figures.examples import examples
 from entrain_paper.figures.fragility import fragility, typical_yield
-from entrain_paper.figures.learning import (
+from entrain_paper.figures.panels import Results
+from entrain_paper.figures.performance import main_performance
+from entrain_paper.figures.robustness import scaling_noise_grid
+from entrain_paper.figures.rules import rule_gradients, rules_on_chips
+from entrain_paper.figures.symmetry import from_zero_symmetry
+from entrain_paper.figures.teachers import teacher_needed, teacher_seeds, teacher_sweep
+from entrain_paper.figures.training_curves import (
     matched_continuations,
     stage2_components,
     validation_curves,
 )
-from entrain_paper.figures.noisy import stochastic_dynamics
-from entrain_paper.figures.panels import Results
-from entrain_paper.figures.performance import main_performance
-from entrain_paper.figures.records import records
-from entrain_paper.figures.robustness import scaling_noise_grid
-from entrain_paper.figures.rules import rule_gradients, rules_on_chips
-from entrain_paper.figures.scale import oscillator_scale
-from entrain_paper.figures.seeds import teacher_seeds
-from entrain_paper.figures.starts import teacher_needed
-from entrain_paper.figures.sweep import teacher_sweep
-from entrain_paper.figures.symmetry import from_zero_symmetry
+from entrain_paper.figures.trajectories import examples, stochastic_dynamics, time_resolved
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

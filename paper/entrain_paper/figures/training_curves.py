@@ -11,6 +11,7 @@ from entrain_paper.figures.panels import (
     band,
     by_dataset,
     heading,
+    key,
     legend_below,
     method_key,
     number,
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _STAGES = (("stage1", "PATH", "Stage I"), ("stage2", "TWO-STAGE-END", "Stage II"))
-_LOSSES = (  # of Stage II, and the power of ten they are drawn in
+_LOSSES = (  # of Stage II: name, label, power of ten of the unit
     ("path_loss", r"training path loss $\mathcal{L}_{\mathrm{path}}$", -5),
     ("endpoint_loss", r"training endpoint loss $\mathcal{L}_{\mathrm{end}}$", -2),
 )
 
 
 def validation_curves(results: Results) -> Figure:
-    """Datasets as rows, stages as columns; Stage II begins at the selected PATH, epoch 0."""
+    """Datasets as rows, stages as columns; epoch 0 of Stage II is the selected PATH network."""
     rows = results["validation-curves"]["rows"]
     figure, axes = panels(len(rows), 2, (8.6, 2.5 * len(rows) + 0.5), sharex="col")
     letters = iter("abcdefgh")
@@ -47,7 +48,7 @@ def validation_curves(results: Results) -> Figure:
 
 
 def stage2_components(results: Results) -> Figure:
-    """One panel per loss, from zero."""
+    """One panel per loss."""
     figure, axes = panels(1, 2, (8.6, 3.3))
     for letter, axis, (loss, label, power) in zip("ab", axes[0], _LOSSES, strict=True):
         for row in results["stage2-components"]["rows"]:
@@ -55,7 +56,7 @@ def stage2_components(results: Results) -> Figure:
             band(
                 axis,
                 range(1, len(row[loss][0]) + 1),
-                [[value / 10.0**power for value in lane] for lane in row[loss]],
+                [[value / 10.0**power for value in run] for run in row[loss]],
                 color=DATASET_COLOURS[dataset],
                 linestyle=DATASET_LINES[dataset],
                 label=dataset,
@@ -71,8 +72,6 @@ def stage2_components(results: Results) -> Figure:
 
 def matched_continuations(results: Results) -> Figure:
     """Datasets as columns, metrics as rows; open circles at the selected checkpoints."""
-    from matplotlib.lines import Line2D
-
     rows = results["matched-continuations"]["rows"]
     datasets = by_dataset(rows)
     labels = ((TOP1, "validation top-1 (%)"), (RMSE, "validation endpoint RMSE"))
@@ -97,7 +96,7 @@ def matched_continuations(results: Results) -> Figure:
         heading(axes[0, column], dataset)
         axes[-1, column].set_xlabel("continuation epoch")
     circle = {"marker": "o", "markersize": 8, "markerfacecolor": "none", "linestyle": "none"}
-    selected = Line2D([], [], color="#222222", label="selected", **circle)  # type: ignore[arg-type]
+    selected = key("selected", color="#222222", **circle)
     methods = dict.fromkeys(row["method"] for row in rows)
     legend_below(figure, [*(method_key(m, line=True, marker="none") for m in methods), selected])
     return figure

@@ -1,0 +1,216 @@
+"""Effect of the teacher: its seed, its selection rule, and training without it."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from entrain_paper.figures.panels import (
+    METRIC_LABELS,
+    PAPER_KEYS,
+    TOP1,
+    Results,
+    Values,
+    by_dataset,
+    heading,
+    key,
+    legend_below,
+    means,
+    method_key,
+    number,
+    panels,
+    paper_key,
+    paper_marks,
+    paper_row,
+    run_key,
+    runs,
+)
+from entrain_paper.figures.style import MAIN_METHODS, METHOD_COLOURS, METHOD_MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Range = tuple[float, float]
+
+_RULES = {"top1": "top-1", "cross-entropy": "cross-\nentropy"}
+_POINTS: dict[str, Any] = {"markersize": 5.5, "alpha": 0.55}
+_OBJECTIVES = {"labels": "DIRECT", "teacher's outputs": "teacher"}  # and their looks
+_EXACT_ZERO, _LEVEL = "exact zero", "96"
+
+
+def teacher_seeds(results: Results) -> Figure:
+    """One panel per dataset: teachers on the x axis, the paper's means as ticks at the right."""
+    rows = results["teacher-seeds"]["rows"]
+    figure, axes = panels(1, len(rows), (4.6 * len(rows), 3.6))
+    for axis, row in zip(axes[0], rows, strict=True):
+        dataset, teachers = row["dataset"], row["teachers"]
+        count = len(teachers)
+        _seed_marks(axis, [teacher["test_top1"] for teacher in teachers], "teacher")
+        printed = paper_row("teacher_training", dataset=dataset)
+        _paper_tick(axis, count, printed.get("test_top1"), "teacher")
+        for name, method in MAIN_METHODS.items():
+            _seed_marks(axis, [run[TOP1] for run in row[name]["runs"]], method)
+            printed = paper_row("multiseed", dataset=dataset, method=method)
+            _paper_tick(axis, count, printed.get("top1_mean"), method)
+        seeds = [str(teacher["seed"]) for teacher in teachers]
+        axis.set_xticks(range(count + 1), [*seeds, "paper"])
+        axis.set_xlim(-0.5, count + 0.5)
+        axis.axvline(count - 0.5, color="#AAAAAA", linewidth=0.8)
+        axis.grid(False, axis="x")
+        axis.set_xlabel("seed of the teacher")
+        axis.set_ylabel("test top-1 accuracy (%)")
+        heading(axis, dataset)
+    legend_below(figure, [method_key(method) for method in ("teacher", *MAIN_METHODS.values())])
+    return figure
+
+
+def _seed_marks(axis: Axes, values: list[float | None], method: str) -> None:
+    no_sds = [None] * len(values)
+    means(axis, range(len(values)), values, no_sds, method, linestyle="none", markersize=8.0)
+
+
+def _paper_tick(axis: Axes, x: float, value: float | None, method: str) -> None:
+    if value is not None:
+        colour = METHOD_COLOURS[method]
+        axis.hlines(value, x - 0.28, x + 0.28, color=colour, linewidth=2.0)
+        axis.plot(x, value, METHOD_MARKERS[method], markerfacecolor="white", markeredgecolor=colour)
+
+
+def teacher_sweep(results: Results) -> Figure:
+    """Datasets as rows; a column for each metric and method; a point for each teacher."""
+    datasets = by_dataset(results["teacher-sweep"]["rows"])
+    columns = [(metric, method) for metric in METRIC_LABELS for method in MAIN_METHODS.values()]
+    figure, axes = panels(len(datasets), len(columns), (11.5, 2.7 * len(datasets) + 0.6))
+    letters = iter("abcdefghijklmnopqrstuvwx")
+    for (dataset, rows), line in zip(datasets.items(), axes, strict=True):
+        rules = list(dict.fromkeys(row["rule"] for row in rows))
+        labels = [*(_RULES.get(rule, rule) for rule in rules), "paper"]
+        for axis, (metric, method) in zip(line, columns, strict=True):
+            for x, rule in enumerate(rules):
+                values = [number(row[method][metric]) for row in rows if row["rule"] == rule]
+                colour, mean = METHOD_COLOURS[method], sum(values) / len(values)
+                runs(axis, x, values, 0.6, color=colour, **_POINTS)
+                axis.hlines(mean, x - 0.4, x + 0.4, color=colour, linewidth=1.6)
+            printed = paper_row("multiseed", dataset=dataset, method=method)
+            paper = printed.get(f"{PAPER_KEYS[metric]}_mean")
+            paper_marks(axis, [len(rules)], [paper], method, markersize=6.0)
+            axis.set_xticks(range(len(labels)), labels)
+            axis.tick_params(labelsize=7)
+            axis.set_xlim(-0.6, len(rules) + 0.6)
+            axis.margins(y=0.12)
+            axis.grid(False, axis="x")
+            axis.set_ylabel(METRIC_LABELS[metric], fontsize=8)
+            heading(axis, "", next(letters))
+            axis.set_title(method, fontsize=7.5, loc="right")
+        line[0].annotate(
+            dataset,
+            (0, 0.5),
+            xytext=(-44, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            rotation=90,
+            va="center",
+            ha="center",
+            fontweight="bold",
+            fontsize=9,
+        )
+    grey = "#555555"
+    point = key("one teacher", color=grey, marker=".", linestyle="none", **_POINTS)
+    line_key = key("mean of the teachers", color=grey, linewidth=1.6)
+    legend_below(figure, [point, line_key, paper_key()])
+    return figure
+
+
+def teacher_needed(results: Results) -> Figure:
+    """Starts on the x axis, objectives side by side; the y axis is broken if exact zero is far
+    below the other starts."""
+    values = results["teacher-needed"]
+    rows = values["rows"]
+    ranges = _accuracy_ranges(rows)
+    options: dict[str, Any] = {"sharex": True}
+    if len(ranges) > 1:
+        options["gridspec_kw"] = {"height_ratios": (1.6, 1.0)}
+    figure, axes = panels(len(ranges), 1, (7.0, 4.6), **options)
+    starts = list(dict.fromkeys(row["start"] for row in rows))
+    for axis, (low, high) in zip(axes[:, 0], ranges, strict=True):
+        for row in rows:
+            extent = _extent(row)
+            if extent and low <= extent[0] <= high:
+                side = -0.2 if row["objective"] == "labels" else 0.2
+                _start_marks(axis, starts.index(row["start"]) + side, row, extent[1])
+        room = (high - low) or 1.0
+        axis.set_ylim(low - 0.12 * room, high + 0.2 * room)
+        axis.set_xlim(-0.6, len(starts) - 0.4)
+        axis.grid(False, axis="x")
+    axes[-1, 0].set_xticks(range(len(starts)), starts)
+    axes[-1, 0].set_xlabel("start of training")
+    figure.supylabel("test top-1 accuracy (%)", fontsize=9)
+    heading(
+        axes[0, 0],
+        f"{values['dataset']}; above each marker: median epoch of {_LEVEL} % validation accuracy",
+    )
+    if len(ranges) > 1:
+        _break_axis(*axes[:, 0])
+    keys = [method_key(look, label=f"trained on {name}") for name, look in _OBJECTIVES.items()]
+    legend_below(figure, [*keys, run_key()])
+    return figure
+
+
+def _extent(row: Values) -> Range | None:
+    """The lowest and the highest mark of a row; None if it has no finite value."""
+    mean, sd = number(row["mean"][TOP1]), row["sd"][TOP1] or 0.0
+    marks = [mean - sd, mean + sd, *(number(run[TOP1]) for run in row["runs"])]
+    finite = [mark for mark in marks if math.isfinite(mark)]
+    return (min(finite), max(finite)) if finite else None
+
+
+def _accuracy_ranges(rows: list[Values]) -> list[Range]:
+    """Limits of the panels, upper first: two if exact zero lies below all other starts."""
+    extents = [(row["start"] == _EXACT_ZERO, _extent(row)) for row in rows]
+    zero = [extent for is_zero, extent in extents if is_zero and extent]
+    other = [extent for is_zero, extent in extents if not is_zero and extent]
+    ranges = [
+        (min(low for low, _ in group), max(high for _, high in group))
+        for group in (other, zero)
+        if group
+    ]
+    if len(ranges) == 2 and ranges[1][1] >= ranges[0][0]:
+        return [(min(low for low, _ in ranges), max(high for _, high in ranges))]
+    return ranges or [(0.0, 100.0)]
+
+
+def _start_marks(axis: Axes, x: float, row: Values, top: float) -> None:
+    look = _OBJECTIVES.get(row["objective"], "teacher")
+    means(axis, [x], [row["mean"][TOP1]], [row["sd"][TOP1]], look)
+    runs(axis, x + 0.12, [run[TOP1] for run in row["runs"]], 0.1)
+    axis.annotate(
+        _median_epoch(row["reached"].get(_LEVEL, [])),
+        (x, top),
+        (0, 6),
+        textcoords="offset points",
+        ha="center",
+        fontsize=8,
+    )
+
+
+def _median_epoch(epochs: list[int | None]) -> str:
+    """Median epoch over runs; runs that never reach the level count as infinitely late."""
+    middle = median([math.inf if epoch is None else epoch for epoch in epochs] or [math.inf])
+    return f"epoch {middle:g}" if math.isfinite(middle) else "never"
+
+
+def _break_axis(upper: Axes, lower: Axes) -> None:
+    """Marks of a broken axis between two panels."""
+    upper.spines["bottom"].set_visible(False)
+    upper.tick_params(bottom=False)
+    look: dict[str, Any] = {
+        "marker": [(-1.0, -0.6), (1.0, 0.6)],
+        "markersize": 9,
+        "linestyle": "none",
+        "color": "#222222",
+        "clip_on": False,
+    }
+    upper.plot(0, 0, transform=upper.transAxes, **look)
+    lower.plot(0, 1, transform=lower.transAxes, **look)
