@@ -1,4 +1,4 @@
-"""Calibrated devices: their twins, networks trained for them, their traces' files and commands."""
+"""Calibrated chips: their models, training for them, files of traces, and commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def clean(model: Model) -> Calibration:
     return calibrate(model, measured(model), iterations=80)
 
 
-def test_clean_traces_of_twenty_times_give_the_device(model: Model, clean: Calibration) -> None:
+def test_noiseless_traces_determine_the_chip(model: Model, clean: Calibration) -> None:
     assert coupling_error(clean.couplings, model) < 0.002
     own, _ = clean.part("frequencies")
     assert np.abs(own - true(model)["frequencies"]).max() < 0.02
@@ -38,14 +38,14 @@ def test_clean_traces_of_twenty_times_give_the_device(model: Model, clean: Calib
     assert clean.noise < 1e-3 < 0.05 < clean.noise_as_programmed
 
 
-def test_the_calibrated_model_answers_as_the_device(model: Model, clean: Calibration) -> None:
+def test_calibrated_model_has_the_scores_of_the_chip(model: Model, clean: Calibration) -> None:
     pixels = entrain.load_dataset("digits").test.features
     wanted = model.on(CHIP).scores(pixels)
-    twin = clean.model(model).on(0).scores(pixels)
-    assert (twin - wanted).abs().max() < 0.02 < (model.scores(pixels) - wanted).abs().max()
+    scores = clean.model(model).on(0).scores(pixels)
+    assert (scores - wanted).abs().max() < 0.02 < (model.scores(pixels) - wanted).abs().max()
 
 
-def test_what_is_programmed_instead_cancels_the_gains(model: Model) -> None:
+def test_compensated_parameters_cancel_the_gains(model: Model) -> None:
     rng = np.random.default_rng(0)
     n = model.network.oscillators
     gains = 1 + 0.2 * rng.standard_normal((n, n))
@@ -63,26 +63,26 @@ def test_what_is_programmed_instead_cancels_the_gains(model: Model) -> None:
     assert torch.allclose(made.fields, ideal.fields, atol=1e-4)
 
 
-def test_a_network_trained_on_for_its_device_does_there_what_it_should(
+def test_training_for_a_calibrated_chip_raises_its_accuracy(
     model: Model, clean: Calibration, tmp_path: Path
 ) -> None:
     test = entrain.load_dataset("digits").test
     path = tmp_path / "calibrated.safetensors"
     clean.model(model).save(path)
-    trained = entrain.train("digits", chip=path, epochs=4, folder=tmp_path / "run").model
+    trained = entrain.train("digits", calibrated=path, epochs=4, folder=tmp_path / "run").model
     assert trained.hardware == entrain.load(path).hardware
-    with warnings.catch_warnings(action="ignore"):  # the true chip is another kind than its twin
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # the true hardware differs from the calibrated chip
         before, after = (each.on(CHIP).evaluate(test)["top1"] for each in (model, trained))
     assert after > before
     assert after > model.evaluate(test)["top1"] - 2.0
-    again = entrain.train("digits", chip=path, epochs=4, folder=tmp_path / "run").model
+    again = entrain.train("digits", calibrated=path, epochs=4, folder=tmp_path / "run").model
     for ours, theirs in zip(again.network.parameters(), trained.network.parameters(), strict=True):
         assert torch.equal(ours, theirs)
 
 
-def test_couplers_that_are_not_used_stay_unused(
-    model: Model, clean: Calibration, tmp_path: Path
-) -> None:
+def test_zero_couplings_stay_zero(model: Model, clean: Calibration, tmp_path: Path) -> None:
     parameters = model.network.as_parameters().map(torch.Tensor.detach)
     couplings = parameters.couplings.clone()
     couplings[0, 1] = couplings[1, 0] = 0.0
@@ -91,19 +91,19 @@ def test_couplers_that_are_not_used_stay_unused(
     )
     path = tmp_path / "pruned.safetensors"
     replace(clean.model(model), network=network).save(path)
-    trained = entrain.train("digits", chip=path, epochs=1).model
+    trained = entrain.train("digits", calibrated=path, epochs=1).model
     found = trained.network.as_parameters().couplings
     assert found[0, 1] == found[1, 0] == 0.0
     assert found.count_nonzero() == couplings.count_nonzero()
 
 
-def test_training_in_the_loop_lowers_the_devices_own_loss(model: Model, clean: Calibration) -> None:
-    """The twin lacks half of what the device does: the device's phases make up for it."""
+def test_training_in_the_loop_lowers_the_loss_of_the_chip(model: Model, clean: Calibration) -> None:
+    """The calibration lacks the frequencies of the chip; its phases make up for that."""
     data = entrain.load_dataset("digits")
-    twin = clean.model(model)
+    calibrated = clean.model(model)
     truth = on_chips(model.batched_parameters(), KIND, [CHIP.seed])
 
-    def device(couplings: np.ndarray, fields: np.ndarray) -> np.ndarray:
+    def chip(couplings: np.ndarray, fields: np.ndarray) -> np.ndarray:
         ratio = truth.parameters.couplings / model.batched_parameters().couplings.where(
             truth.parameters.couplings != 0, torch.ones(())
         )
@@ -117,14 +117,14 @@ def test_training_in_the_loop_lowers_the_devices_own_loss(model: Model, clean: C
         )
         return entrain.kernels.rollout(acting, model.network.dynamics)[0].numpy()
 
-    half = twin.hardware
-    assert half is not None
-    assert half.measured is not None
-    poor = replace(half, measured=replace(half.measured, frequencies=None))
+    hardware = calibrated.hardware
+    assert hardware is not None
+    assert hardware.measured is not None
+    poor = replace(hardware, measured=replace(hardware.measured, frequencies=None))
     losses: list[float] = []
     trained = train_in_the_loop(
-        replace(twin, hardware=poor),
-        device,
+        replace(calibrated, hardware=poor),
+        chip,
         data.train.features,
         data.train.labels,
         steps=30,
@@ -135,21 +135,21 @@ def test_training_in_the_loop_lowers_the_devices_own_loss(model: Model, clean: C
     assert trained.hardware == poor
 
 
-def test_a_device_that_answers_nonsense_is_refused(model: Model, clean: Calibration) -> None:
+def test_phases_of_a_wrong_shape_raise(model: Model, clean: Calibration) -> None:
     data = entrain.load_dataset("digits")
-    with pytest.raises(InputError, match="the device gave phases of shape"):
+    with pytest.raises(InputError, match="the chip returned phases of shape"):
         train_in_the_loop(
             clean.model(model),
             lambda couplings, fields: np.zeros(3),
             data.train.features,
             data.train.labels,
         )
-    with pytest.raises(InputError, match="has no twin"):
+    with pytest.raises(InputError, match="no calibrated chip"):
         train_in_the_loop(model, lambda c, f: f, data.train.features, data.train.labels)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
-def test_traces_come_back_from_their_file(model: Model, tmp_path: Path, suffix: str) -> None:
+def test_traces_are_read_as_written(model: Model, tmp_path: Path, suffix: str) -> None:
     given = measured(model, runs=3, noise=0.1)
     path = tmp_path / f"traces{suffix}"
     given.save(path)
@@ -163,15 +163,15 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "times fall": ({"times": [0.2, 0.1]}, "positive and rising"),
     "fields of one run": ({"fields": [1.0, 2.0]}, "runs x oscillators"),
     "other phases": ({"phases": np.zeros((2, 3, 4))}, "2 x 1 x 2, got shape"),
-    "infinite phases": ({"phases": np.full((2, 1, 2), np.inf)}, "NaN where nothing was read"),
-    "no phases": ({"phases": np.full((2, 1, 2), np.nan)}, "nothing was read"),
+    "infinite phases": ({"phases": np.full((2, 1, 2), np.inf)}, "NaN if not read"),
+    "no phases": ({"phases": np.full((2, 1, 2), np.nan)}, "not all missing"),
     "text": ({"fields": [["a", "b"]]}, "must be real numbers"),
     "noise": ({"noise": -1.0}, "noise must"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_traces_that_are_none_are_refused(case: str) -> None:
+def test_invalid_traces_raise(case: str) -> None:
     changed, said = BAD[case]
     good: dict[str, Any] = {"times": [0.1, 0.2], "fields": [[1.0, 2.0]]}
     good["phases"] = np.zeros((2, 1, 2))
@@ -179,7 +179,7 @@ def test_traces_that_are_none_are_refused(case: str) -> None:
         Traces(**good | changed)
 
 
-def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:
+def test_files_without_traces_raise(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     with pytest.raises(InputError, match="no such"):
         read_traces(path)
@@ -194,8 +194,8 @@ def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:
         read_traces(path)
 
 
-def test_traces_of_another_network_are_refused(model: Model) -> None:
-    with pytest.raises(InputError, match="hold a plan"):
+def test_traces_of_another_network_raise(model: Model) -> None:
+    with pytest.raises(InputError, match="are a plan"):
         calibrate(model, plan(model))
     with pytest.raises(InputError, match="the network has 18"):
         calibrate(model, Traces([0.1], np.ones((1, 3)), np.ones((1, 1, 3))))
@@ -204,7 +204,7 @@ def test_traces_of_another_network_are_refused(model: Model) -> None:
         calibrate(model, late)
 
 
-def test_a_measured_device_of_another_size_is_refused(model: Model) -> None:
+def test_calibrated_chip_of_another_size_raises(model: Model) -> None:
     effect = Hardware(measured=Measured(fields=(1.0, 1.1)))
     with pytest.raises(InputError, match="measured with 2 oscillators, not with 18"):
         on_chips(model.batched_parameters(), effect, [0])
@@ -212,7 +212,7 @@ def test_a_measured_device_of_another_size_is_refused(model: Model) -> None:
         Measured(fields=(1.0,), offsets=(1.0, 2.0))
 
 
-def test_the_commands_go_from_a_plan_to_a_network_for_the_device(
+def test_commands_plan_calibrate_and_train(
     invoke: Any, refuse: Any, model: Model, tmp_path: Path
 ) -> None:
     file, kind = tmp_path / "m.safetensors", tmp_path / "kind.toml"
@@ -227,9 +227,9 @@ def test_the_commands_go_from_a_plan_to_a_network_for_the_device(
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
     assert "exists already" in refuse("calibrate", traces, "--model", file, "--out", out)
     run = tmp_path / "run"
-    assert "was not measured" in refuse("train", "--chip", file, "--out", run)
-    assert "cannot be combined" in refuse("train", "--chip", out, "--hidden", 4, "--out", run)
-    shown = invoke("train", "--chip", out, "--epochs", 1, "--out", tmp_path / "run").stdout
+    assert "was not measured" in refuse("train", "--calibrated", file, "--out", run)
+    assert "cannot be combined" in refuse("train", "--calibrated", out, "--hidden", 4, "--out", run)
+    shown = invoke("train", "--calibrated", out, "--epochs", 1, "--out", tmp_path / "run").stdout
     assert "trained for it" in shown
     assert "chip %" in shown
     shown = invoke("evaluate", run).stdout
@@ -239,7 +239,7 @@ def test_the_commands_go_from_a_plan_to_a_network_for_the_device(
     assert results["on_device"]["top1"] != results["top1"]
 
 
-def test_what_a_simulated_chip_leaves_out_of_its_traces_is_said(
+def test_traces_command_names_the_effects_it_leaves_out(
     invoke: Any, refuse: Any, model: Model, tmp_path: Path
 ) -> None:
     file = tmp_path / "m.safetensors"
@@ -252,7 +252,7 @@ def test_what_a_simulated_chip_leaves_out_of_its_traces_is_said(
     assert not (tmp_path / "p.npz").exists()
 
 
-def test_one_device_is_a_kind_whose_chips_are_all_alike() -> None:
+def test_calibrated_chip_is_one_chip() -> None:
     device = Hardware(measured=Measured(fields=(1.0, 1.1)))
     assert device.is_one_chip
     assert not Hardware(mismatch=Mismatch(0.1)).is_one_chip

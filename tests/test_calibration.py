@@ -1,4 +1,4 @@
-"""Calibration: the numbers of a simulated device come back from its phases, with honest errors."""
+"""Calibration of simulated chips from their phases, and its standard errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 from devices import CHIP, KIND, coupling_error, measured, small_model, true
 from entrain.calibration import Calibration, Prior, Traces, calibrate, plan, simulated
-from entrain.calibration.calibrate import programmed
+from entrain.calibration.calibrate import nominal
 from entrain.calibration.likelihood import Trajectories
 from entrain.calibration.traces import weights
 from entrain.calibration.unknowns import Unknowns
@@ -24,7 +24,7 @@ def model() -> Model:
     return small_model()
 
 
-def test_clean_traces_of_every_step_give_the_device_by_the_weak_form_alone(model: Model) -> None:
+def test_weak_form_is_exact_for_noiseless_traces_of_every_step(model: Model) -> None:
     """Exactly, but for a lag, which the weak form has to first order only."""
     chip = replace(KIND, coupling_function=None).sample(CHIP.seed)
     given = simulated(model, chip, plan(model, runs=40, times=model.network.dynamics.steps))
@@ -39,7 +39,7 @@ def noisy(model: Model) -> Calibration:
     return calibrate(model, measured(model, noise=0.02))
 
 
-def test_errors_are_as_large_as_they_say(model: Model, noisy: Calibration) -> None:
+def test_standard_errors_match_the_errors(model: Model, noisy: Calibration) -> None:
     wanted, u = true(model), noisy.unknowns
     gains = np.ones_like(u.programmed)
     used = u.programmed != 0
@@ -54,20 +54,20 @@ def test_errors_are_as_large_as_they_say(model: Model, noisy: Calibration) -> No
     assert noisy.noise == pytest.approx(0.02, rel=0.1)
 
 
-def test_the_trajectories_know_more_than_the_weak_form(model: Model, noisy: Calibration) -> None:
+def test_likelihood_is_more_accurate_than_the_weak_form(model: Model, noisy: Calibration) -> None:
     weak = noisy.unknowns.programmed * noisy.unknowns.gains(noisy.weak)
     assert coupling_error(noisy.couplings, model) < 0.8 * coupling_error(weak, model)
 
 
 @pytest.mark.slow
-def test_noise_that_nobody_knew_is_found(model: Model, noisy: Calibration) -> None:
+def test_unknown_noise_is_estimated(model: Model, noisy: Calibration) -> None:
     given = measured(model, noise=0.02)
     found = calibrate(model, replace(given, noise=None))
     assert found.noise == pytest.approx(0.02, rel=0.1)
     assert coupling_error(found.couplings, model) < 1.5 * coupling_error(noisy.couplings, model)
 
 
-def test_an_oscillator_that_is_never_read_is_estimated_from_the_others(model: Model) -> None:
+def test_unread_oscillator_is_estimated_from_its_neighbours(model: Model) -> None:
     given = measured(model, noise=0.002)
     assert given.phases is not None
     phases = given.phases.copy()
@@ -84,7 +84,7 @@ def test_an_oscillator_that_is_never_read_is_estimated_from_the_others(model: Mo
     assert spread[3] > 10 * np.delete(spread, 3).max()  # and it says how little is known of it
 
 
-def test_single_readings_may_be_missing_and_phases_modulo_a_turn(model: Model) -> None:
+def test_missing_readings_and_wrapped_phases(model: Model) -> None:
     given = measured(model, noise=0.002)
     assert given.phases is not None
     holes = np.random.default_rng(0).random(given.phases.shape) < 0.05
@@ -95,11 +95,11 @@ def test_single_readings_may_be_missing_and_phases_modulo_a_turn(model: Model) -
         assert found.doubt is None
 
 
-def test_readings_that_no_device_makes_are_refused_and_unlikely_ones_doubted(model: Model) -> None:
+def test_impossible_readings_raise_and_unlikely_ones_warn(model: Model) -> None:
     given = measured(model, noise=0.01)
     assert given.phases is not None
     degrees = replace(given, phases=np.degrees(given.phases))
-    with pytest.raises(InputError, match=r"no device fits the traces: .*Are phases in rad"):
+    with pytest.raises(InputError, match=r"no chip fits the traces: .*Are phases in rad"):
         calibrate(model, degrees, iterations=10)
     with pytest.warns(RuntimeWarning, match="their noise is given as 0.001 rad"):
         found = calibrate(model, replace(given, noise=0.001))
@@ -108,7 +108,7 @@ def test_readings_that_no_device_makes_are_refused_and_unlikely_ones_doubted(mod
     assert found.part("couplings")[1].mean() > 0.5 * honest.part("couplings")[1].mean()
 
 
-def test_phases_of_few_bits_are_readings_with_noise(model: Model) -> None:
+def test_quantised_phases_act_like_noise(model: Model) -> None:
     given = measured(model)
     assert given.phases is not None
     step = 2 * np.pi / 2**6
@@ -120,7 +120,7 @@ def test_phases_of_few_bits_are_readings_with_noise(model: Model) -> None:
     assert found.noise == pytest.approx(step / np.sqrt(12), rel=0.25)
 
 
-def test_what_the_experiments_do_not_excite_is_said(model: Model) -> None:
+def test_undetermined_unknowns_are_reported(model: Model) -> None:
     silent = plan(model, runs=20)
     fields = silent.fields.copy()
     fields[:, 2] = 0.0
@@ -130,7 +130,7 @@ def test_what_the_experiments_do_not_excite_is_said(model: Model) -> None:
     assert found.part("fields")[1][2] == pytest.approx(Prior().fields, rel=0.01)
 
 
-def test_a_prior_of_zero_is_exactly_as_programmed(model: Model) -> None:
+def test_prior_of_zero_fixes_unknowns(model: Model) -> None:
     prior = Prior(asymmetry=0.0, offsets=0.0, frequencies=0.0, lag=0.0)
     found = calibrate(model, measured(model), prior=prior, iterations=3)
     assert set(found.unknowns.parts) == {"couplings", "fields"}
@@ -143,9 +143,9 @@ def test_a_prior_of_zero_is_exactly_as_programmed(model: Model) -> None:
     assert np.array_equal(gains, gains.T)
 
 
-def test_the_gradient_of_the_likelihood_is_that_of_finite_differences(model: Model) -> None:
+def test_likelihood_gradient_matches_finite_differences(model: Model) -> None:
     given = measured(model, runs=5, noise=0.1)
-    _, base = programmed(model, torch.from_numpy(given.fields))
+    _, base = nominal(model, torch.from_numpy(given.fields))
     unknowns = Unknowns(base.couplings[0].numpy(), Prior())
     dynamics = model.network.dynamics
     assert given.phases is not None
@@ -167,7 +167,7 @@ def test_the_gradient_of_the_likelihood_is_that_of_finite_differences(model: Mod
         assert (up - down) / (2 * size) == pytest.approx(float(gradient @ way), rel=0.02, abs=0.5)
 
 
-def test_readings_between_two_steps_are_on_a_line() -> None:
+def test_readings_are_interpolated_linearly() -> None:
     read = weights(np.array([0.05, 0.1, 0.4]), Dynamics(1.0, 0.4, 4))
     assert np.allclose(read @ np.arange(5.0), [0.5, 1.0, 4.0])
     assert np.allclose(read.sum(1), 1.0)

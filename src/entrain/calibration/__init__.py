@@ -1,11 +1,11 @@
-"""What a device really does: its numbers from measured phases, and a network trained for it.
+"""Estimates of a chip's parameters from measured phases, and networks trained for that chip.
 
-- traces.py: measured phases, and experiments that show what they should
-- unknowns.py: what is estimated, and what is believed of it before
+- traces.py: measured phases, and experiments that make all parameters visible
+- unknowns.py: the estimated parameters and their prior
 - weak_form.py: least squares on increments of phases: exact for clean traces, and a start
-- likelihood.py: the trajectories themselves, through the adjoint
-- calibrate.py: both, one after the other, and what they say of the device
-- in_the_loop.py: training with the forward pass on the device
+- likelihood.py: maximum likelihood of the trajectories, through the adjoint
+- calibrate.py: both in turn, with standard errors
+- in_the_loop.py: training with the forward pass on the chip
 """
 
 from entrain.calibration.calibrate import Calibration, calibrate

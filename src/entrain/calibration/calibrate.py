@@ -1,4 +1,4 @@
-"""A device from its traces: what acts in it, how well that is known, and what was not shown."""
+"""The parameters of a chip from its traces, with standard errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from entrain.calibration.likelihood import Trajectories
-from entrain.calibration.traces import Traces, acting_under, weights
+from entrain.calibration.traces import Traces, phase_model_under, weights
 from entrain.calibration.unknowns import Prior, Unknowns
 from entrain.calibration.weak_form import Posterior, solve
 from entrain.hardware import Hardware
@@ -25,22 +25,29 @@ from entrain.models.model import Model
 from entrain.physics import Dynamics, PhaseModel
 from entrain.utils.errors import InputError, positive_int
 
-_LEAST_NOISE = 1e-4  # rad: what float32 trajectories can tell apart
-_NOT_SHOWN = 0.7  # of the prior's spread: an unknown that is known no better was not shown
-_NO_FIT = 0.5  # rad: readings that differ by more from the best fit are of another device or unit
+_MIN_NOISE = 1e-4  # rad, the resolution of float32 trajectories
+_NOT_SHOWN = 0.7  # of the prior's spread: with a larger one the traces did not show an unknown
+_NO_FIT = 0.5  # rad: larger differences from the best fit mean another chip or unit
 _DOUBTFUL = 3.0  # times the stated noise
-_MOST_UNKNOWNS = 20_000  # their precision is a dense matrix
+_MAX_UNKNOWNS = 20_000  # their precision is a dense matrix
 
 Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What traces say of a device.
+    """A chip estimated from traces.
 
-    `estimate` and `spread` are vectors of `unknowns`: the unknown numbers and their standard
-    deviations. `noise` is what is left of the readings, `stated_noise` what the traces say of it
-    (None: nothing), both in rad. `weak` is the estimate of the weak form alone.
+    Args:
+        unknowns: The unknown parameters and their order in vectors.
+        estimate: The estimated vector.
+        spread: Its standard deviations.
+        weak: The estimate of the weak form alone.
+        noise: Root mean square difference of the readings from the fit, in rad.
+        noise_as_programmed: The same from the network as programmed.
+        traces: Runs that were measured.
+        hardware: The calibrated chip.
+        stated_noise: Noise of a reading according to the traces, in rad.
     """
 
     unknowns: Unknowns
@@ -55,43 +62,44 @@ class Calibration:
 
     @property
     def doubt(self) -> str | None:
-        """Why the model may not describe the device, None where the readings do not say so."""
-        if self.stated_noise is None:
-            return None
-        stated = max(self.stated_noise, _LEAST_NOISE)
-        if self.noise <= _DOUBTFUL * stated:
+        """Why the model may not describe the chip; None if the readings agree with the fit."""
+        stated = self.stated_noise
+        if stated is None or self.noise <= _DOUBTFUL * max(stated, _MIN_NOISE):
             return None
         return (
-            f"readings differ from the fitted device by {self.noise:.2g} rad, but their noise is "
-            f"given as {self.stated_noise:.2g} rad: the noise is larger, or the device does "
-            "something that the model does not have"
+            f"readings differ from the fitted chip by {self.noise:.2g} rad, but their noise is "
+            f"given as {stated:.2g} rad: the noise is larger, or the chip has an effect that the "
+            "model lacks"
         )
 
     @property
     def couplings(self) -> np.ndarray:
         """The effective couplings (N, N)."""
-        found: np.ndarray = self.unknowns.programmed * self.unknowns.gains(self.estimate)
-        return found
+        return np.asarray(self.unknowns.programmed * self.unknowns.gains(self.estimate))
 
     def part(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Estimates and standard deviations of one kind of unknown."""
+        """Estimates and standard deviations of one kind of unknown.
+
+        Args:
+            name: A field of `Prior`, such as "couplings".
+        """
         u = self.unknowns
         return u.part(name, self.estimate), u.part(name, self.spread)
 
     @property
     def not_shown(self) -> dict[str, list[int]]:
-        """Unknowns that the experiments did not excite, by kind: oscillators, or couplers in the
+        """Unknowns that the traces did not determine, by kind: oscillators, or couplers in the
         order of `unknowns.pairs`."""
-        weakly = self.spread > _NOT_SHOWN * self.unknowns.spread
-        found = {
-            name: np.flatnonzero(weakly[part]).tolist()
+        unknown = self.spread > _NOT_SHOWN * self.unknowns.spread
+        indices = {
+            name: np.flatnonzero(unknown[part]).tolist()
             for name, part in self.unknowns.parts.items()
-            if name != "asymmetry"  # believed small before: traces seldom tell more
+            if name != "asymmetry"  # a priori small: traces seldom determine it better
         }
-        return {name: places for name, places in found.items() if places}
+        return {name: values for name, values in indices.items() if values}
 
     def summary(self) -> dict[str, Any]:
-        """What a report shows, as JSON values."""
+        """Noise, and statistics of each kind of unknown, as JSON values."""
         parts = {}
         for name in self.unknowns.parts:
             estimate, spread = self.part(name)
@@ -113,18 +121,22 @@ class Calibration:
     def to_json(self) -> dict[str, Any]:
         """Every estimate with its error, as JSON values."""
         u = self.unknowns
-        found = self.summary() | {
+        values = self.summary() | {
             "oscillators": u.oscillators,
             "couplers": u.pairs.tolist(),
             "not_shown": self.not_shown,
         }
         for name in u.parts:
             estimate, spread = self.part(name)
-            found[name] = {"estimate": estimate.tolist(), "error": spread.tolist()}
-        return found
+            values[name] = {"estimate": estimate.tolist(), "error": spread.tolist()}
+        return values
 
     def model(self, model: Model) -> Model:
-        """`model` with this device as the hardware it is made for."""
+        """A model with the calibrated chip as its hardware.
+
+        Args:
+            model: The model that the chip was programmed with.
+        """
         details = model.details | {"calibration": self.summary()}
         return replace(model, hardware=self.hardware, details=details)
 
@@ -138,43 +150,48 @@ def calibrate(
     iterations: int = 40,
     on_progress: Progress | None = None,
 ) -> Calibration:
-    """The numbers of the device that was programmed with `model` and read in `traces`.
+    """The parameters of a chip that was programmed with a model, estimated from its traces.
 
-    First by the weak form, then by `iterations` of maximum likelihood. `steps` are the Euler steps
-    of the fitted model, the network's own unless told. Errors of the estimates come from the weak
-    form's posterior, widened for each kind of unknown by what a second fit to readings drawn from
-    the first shows: readings at the same times with the same noise.
+    The weak form gives a first estimate, maximum likelihood the final one. Standard errors are
+    those of the weak form's posterior, widened for each kind of unknown by the spread of a second
+    fit to simulated readings: those of the first fit, at the same times with the same noise.
+
+    Args:
+        model: The model that the chip was programmed with.
+        traces: Phases read from the chip.
+        prior: Standard deviations of a chip from its program. Default: `Prior()`.
+        steps: Euler steps of the fitted model. Default: those of the network.
+        iterations: Of maximum likelihood.
+        on_progress: Called with the name of a stage and its completed fraction.
     """
     if traces.phases is None:
-        raise InputError("the traces hold a plan: fields and times, but no phases were read yet")
+        raise InputError("the traces are a plan of fields and times; phases must be read first")
     n = model.network.oscillators
     if traces.oscillators != n:
         raise InputError(f"traces of {traces.oscillators} oscillators, the network has {n}")
-    told = on_progress or (lambda stage, fraction: None)
     dynamics = model.network.dynamics
     if steps is not None:
         dynamics = replace(dynamics, steps=positive_int("steps", steps, most=10**5))
-    hardware, base = programmed(model, torch.from_numpy(traces.fields))
+    hardware, base = nominal(model, torch.from_numpy(traces.fields))
     unknowns = Unknowns(base.couplings[0].numpy(), prior or Prior())
-    if not len(unknowns) or len(unknowns) > _MOST_UNKNOWNS:
+    if not len(unknowns) or len(unknowns) > _MAX_UNKNOWNS:
         raise InputError(
-            f"there are {len(unknowns)} unknowns; a calibration takes 1 to {_MOST_UNKNOWNS}"
+            f"there are {len(unknowns)} unknowns; a calibration takes 1 to {_MAX_UNKNOWNS}"
         )
-    fit = _Fit(unknowns, base, dynamics, traces, told)
-    with threadpool_limits(1, "blas"):  # in a team, threads wait longer for so small products
+    fit = _Fit(unknowns, base, dynamics, traces, on_progress or (lambda stage, fraction: None))
+    with threadpool_limits(1, "blas"):  # several threads wait longer for such small products
         estimate, posterior, weak = fit.run(iterations)
     noise = fit.trajectories.noise(estimate)
     if not noise <= _NO_FIT:  # NaN too
         raise InputError(
-            f"no device fits the traces: the readings differ from the best fit by {noise:.3g} rad. "
+            f"no chip fits the traces: the readings differ from the best fit by {noise:.3g} rad. "
             "Are phases in rad against the reference, times in the unit of the network's time, "
             "and fields those of the same runs?"
         )
-    spread = fit.widened(estimate, posterior, iterations)
-    if traces.noise is not None:  # readings that differ by more than stated tell less
-        wider = max(1.0, noise / max(traces.noise, _LEAST_NOISE))
-        spread = np.minimum(wider * spread, unknowns.spread)
-    found = replace(hardware, measured=unknowns.measured(estimate))
+    spread = fit.widened_spread(estimate, posterior, iterations)
+    if traces.noise is not None:  # larger differences than stated widen the errors
+        factor = max(1.0, noise / max(traces.noise, _MIN_NOISE))
+        spread = np.minimum(factor * spread, unknowns.spread)
     calibration = Calibration(
         unknowns,
         estimate,
@@ -183,7 +200,7 @@ def calibrate(
         noise,
         fit.trajectories.noise(np.zeros(len(unknowns))),
         traces.runs,
-        found,
+        replace(hardware, measured=unknowns.measured(estimate)),
         traces.noise,
     )
     if calibration.doubt is not None:
@@ -191,21 +208,21 @@ def calibrate(
     return calibration
 
 
-def programmed(model: Model, given: Tensor) -> tuple[Hardware, PhaseModel]:
-    """What a device was told: the hardware without what differs from chip to chip, and what acts
-    under the fields `given` (M, N), in float64."""
-    known = Hardware() if model.hardware is None else model.hardware
-    drawn = dict.fromkeys((*DRAWN, "measured", "phase_noise", "readout", "delay"))
-    plain = replace(known, **drawn)  # type: ignore[arg-type]
-    kept = replace(known, **dict.fromkeys(DRAWN))  # type: ignore[arg-type]
+def nominal(model: Model, fields: Tensor) -> tuple[Hardware, PhaseModel]:
+    """The hardware without effects that differ from chip to chip, and the phase model of the
+    programmed network under fields (M, N), in float64."""
+    hardware = Hardware() if model.hardware is None else model.hardware
+    random = dict.fromkeys((*DRAWN, "measured", "phase_noise", "readout", "delay"))
+    ideal = replace(hardware, **random)  # type: ignore[arg-type]
+    common = replace(hardware, **dict.fromkeys(DRAWN))  # type: ignore[arg-type]
     parameters = model.batched_parameters().map(Tensor.double)
-    realised = on_chips(parameters, plain, [0]).parameters
-    base = acting_under(realised, given[None].double())
-    return kept, base.map(lambda tensor: tensor.detach().cpu())
+    realised = on_chips(parameters, ideal, [0]).parameters
+    base = phase_model_under(realised, fields[None].double())
+    return common, base.map(lambda tensor: tensor.detach().cpu())
 
 
 class _Fit:
-    """One device's readings on their way to an estimate."""
+    """Estimation of one chip from its readings."""
 
     def __init__(
         self,
@@ -213,40 +230,41 @@ class _Fit:
         base: PhaseModel,
         dynamics: Dynamics,
         traces: Traces,
-        told: Progress,
+        report: Progress,
     ) -> None:
-        self._unknowns, self._base, self._dynamics, self._told = unknowns, base, dynamics, told
+        self._unknowns, self._base, self._dynamics = unknowns, base, dynamics
+        self._report = report
         self._single = base.map(Tensor.float)
         self._times, self._start = traces.times, base.starts()[0].numpy()
         self._weights = weights(traces.times, dynamics)
         self._readings = traces.unwrapped(self._start)
-        self._given = traces.noise
-        self.trajectories = self._of(self._readings)
+        self._stated_noise = traces.noise
+        self.trajectories = self._trajectories(self._readings)
 
-    def _of(self, readings: np.ndarray) -> Trajectories:
+    def _trajectories(self, readings: np.ndarray) -> Trajectories:
         return Trajectories(self._unknowns, self._single, self._dynamics, readings, self._weights)
 
     def run(self, iterations: int) -> tuple[np.ndarray, Posterior, np.ndarray]:
         """The estimate, the weak form's posterior, and its mean."""
         x = np.zeros(len(self._unknowns))
-        noise = max(self._given or 0.0, _LEAST_NOISE)
+        noise = max(self._stated_noise or 0.0, _MIN_NOISE)
         # Oscillators that were not read follow the model: as programmed, then as estimated.
         missing = bool(np.isnan(self._readings).any())
         for number in range(2 if missing else 1):
             posterior = self._weak(x, noise, f"weak form {number + 1}" if missing else "weak form")
             x = posterior.mean
         weak = x
-        for number in range(2 if self._given is None or missing else 1):
+        for number in range(2 if self._stated_noise is None or missing else 1):
             if number and missing:
                 posterior = self._weak(x, noise, "weak form again")
-            if self._given is None:
-                noise = max(self.trajectories.noise(x), _LEAST_NOISE)
+            if self._stated_noise is None:
+                noise = max(self.trajectories.noise(x), _MIN_NOISE)
             stage = f"trajectories {number + 1}" if missing else "trajectories"
             x = self.trajectories.fit(
-                x, posterior.factor, noise, iterations, functools.partial(self._told, stage)
+                x, posterior.factor, noise, iterations, functools.partial(self._report, stage)
             )
         self._noise = noise
-        if self._given is None:  # the posterior's width is that of the noise that was found
+        if self._stated_noise is None:  # the width of the posterior follows the estimated noise
             posterior = self._weak(x, noise, "errors")
         return x, posterior, weak
 
@@ -259,47 +277,43 @@ class _Fit:
             self._readings,
             self._weights,
             noise,
-            on_progress=lambda fraction: self._told(stage, fraction),
+            on_progress=functools.partial(self._report, stage),
         )
 
     def _path(self, x: np.ndarray) -> np.ndarray:
-        """The measured path (K + 1, M, N) on the grid; that of unknowns x where none was read."""
+        """The measured path (K + 1, M, N) on the grid; that of unknowns x if none was read."""
         readings = self._readings
         grid = np.linspace(0.0, self._dynamics.observation_time, self._dynamics.steps + 1)
         missing = np.isnan(readings)
         if not missing.any():
-            return self._between(readings, self._start, grid)
+            return self._interpolate(readings, self._start, grid)
         path = self.trajectories.path(x)
-        left = np.where(missing, 0.0, readings - np.tensordot(self._weights, path, 1))
-        found: np.ndarray = path + self._between(left, np.zeros_like(self._start), grid)
-        return found
+        residuals = np.where(missing, 0.0, readings - np.tensordot(self._weights, path, 1))
+        return np.asarray(path + self._interpolate(residuals, np.zeros_like(self._start), grid))
 
-    def _between(self, values: np.ndarray, start: np.ndarray, grid: np.ndarray) -> np.ndarray:
-        """Values (T, M, N) at the readings' times, and `start` at 0, on the grid: smooth between,
-        constant after the last."""
+    def _interpolate(self, values: np.ndarray, start: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        """Values (T, M, N) at the times of the readings, and `start` at 0, on the grid: a cubic
+        spline, constant after the last reading."""
         times = np.concatenate([[0.0], self._times])
-        known = np.concatenate([start[None], values])
-        found: np.ndarray = CubicSpline(times, known, axis=0)(np.minimum(grid, times[-1]))
-        return found
+        spline = CubicSpline(times, np.concatenate([start[None], values]), axis=0)
+        return np.asarray(spline(np.minimum(grid, times[-1])))
 
-    def widened(self, estimate: np.ndarray, posterior: Posterior, iterations: int) -> np.ndarray:
+    def widened_spread(
+        self, estimate: np.ndarray, posterior: Posterior, iterations: int
+    ) -> np.ndarray:
         """Standard deviations of the unknowns; see `calibrate`."""
         spread, unknowns = posterior.spread, self._unknowns
-        path = self.trajectories.path(estimate)
-        readings = np.tensordot(self._weights, path, 1)
-        errors = np.random.default_rng(0).standard_normal(readings.shape)
-        drawn = np.where(np.isnan(self._readings), np.nan, readings + self._noise * errors)
-        again = self._of(drawn).fit(
-            estimate,
-            posterior.factor,
-            self._noise,
-            iterations,
-            functools.partial(self._told, "errors"),
+        phases = np.tensordot(self._weights, self.trajectories.path(estimate), 1)
+        errors = np.random.default_rng(0).standard_normal(phases.shape)
+        readings = np.where(np.isnan(self._readings), np.nan, phases + self._noise * errors)
+        report = functools.partial(self._report, "errors")
+        refit = self._trajectories(readings).fit(
+            estimate, posterior.factor, self._noise, iterations, report
         )
-        ratio = (again - estimate) / spread
+        ratio = (refit - estimate) / spread
         for part in unknowns.parts.values():
-            shown = spread[part] < _NOT_SHOWN * unknowns.spread[part]
-            if shown.sum() > 4:
-                factor = float(np.sqrt(np.square(ratio[part][shown]).mean()))
+            determined = spread[part] < _NOT_SHOWN * unknowns.spread[part]
+            if determined.sum() > 4:
+                factor = float(np.sqrt(np.square(ratio[part][determined]).mean()))
                 spread[part] = np.minimum(spread[part] * max(1.0, factor), unknowns.spread[part])
         return spread

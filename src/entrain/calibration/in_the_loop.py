@@ -1,8 +1,8 @@
-"""Training with the forward pass on a device, and the gradient through its calibrated twin.
+"""Training with the forward pass on a physical chip, and the gradient through its calibration.
 
-The device gives the phases; the twin, which is only nearly the device, gives the direction in which
-its numbers should move. Errors of the twin bend the gradient, and do not move its zero: where the
-device's own loss is least the gradient at its phases vanishes.
+The physical chip gives the phases; the calibrated chip, which approximates it, gives the gradient.
+Errors of the calibration bend the gradient and do not move its zero: at a minimum of the physical
+chip's loss the gradient at its phases vanishes.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from entrain.physics import Parameters
 from entrain.utils.errors import InputError, positive_float, positive_int, seed_number
 
 _NAMES = ("input_weights", "biases", "couplings")
-_GAIN = 6.0  # of the softmax, where the model has none
+_GAIN = 6.0  # of the softmax, if the model has none
 
 
-class Device(Protocol):
-    """Something that runs oscillators: a chip on a bench, a circuit in a simulator."""
+class PhysicalChip(Protocol):
+    """A function that runs oscillators: a chip on a bench, or a circuit in a simulator."""
 
     def __call__(self, couplings: np.ndarray, fields: np.ndarray) -> np.ndarray:
-        """The phases (B, N) at the observation time, in rad, of a device that is programmed with
+        """The phases (B, N) at the observation time, in rad, of the chip programmed with
         `couplings` (N, N), under each of the fields (B, N)."""
 
 
 def train_in_the_loop(
     model: Model,
-    device: Device,
+    chip: PhysicalChip,
     features: np.ndarray,
     labels: np.ndarray,
     *,
@@ -49,79 +49,87 @@ def train_in_the_loop(
     seed: int = 0,
     on_step: Callable[[int, float, float], None] | None = None,
 ) -> Model:
-    """`model` after `steps` of Adam on the device's own cross-entropy.
+    """A model trained by Adam on the cross-entropy of a physical chip.
 
-    `hardware` is the twin, that of a calibrated model unless told. Each step takes `batch_size` of
-    the training examples (features as `model.inputs` takes them). `on_step` is told the step, the
-    loss and the share of right answers of its batch, as the device gave them.
+    Args:
+        model: The model to continue from, as `Calibration.model` returns it.
+        chip: Called with couplings (N, N) and fields (B, N); returns phases (B, N) in rad.
+        features: Training examples as `model.inputs` takes them.
+        labels: Of the training examples.
+        hardware: The calibrated chip. Default: `model.hardware`.
+        steps: Optimiser steps, each with one call of `chip`.
+        batch_size: Examples per step.
+        input_rate: Learning rate of the input weights.
+        coupling_rate: Learning rate of couplings and biases.
+        seed: Of the order of the examples.
+        on_step: Called with the step, and the loss and accuracy of its batch on the chip.
     """
-    twin = model.hardware if hardware is None else hardware
-    if twin is None:
-        raise InputError("the model has no twin of the device: calibrate it, or give hardware")
+    calibrated = model.hardware if hardware is None else hardware
+    if calibrated is None:
+        raise InputError("the model has no calibrated chip: calibrate it, or pass hardware")
     for name, count in (("steps", steps), ("batch_size", batch_size)):
         positive_int(name, count)
     rates = {
         name: positive_float("rate", input_rate if name == "input_weights" else coupling_rate)
         for name in _NAMES
     }
-    order = np.random.default_rng(seed_number("seed", seed))
+    generator = np.random.default_rng(seed_number("seed", seed))
     inputs = model.inputs(features, unseen=False)
-    answers = torch.from_numpy(np.asarray(labels)).long()
+    classes = torch.from_numpy(np.asarray(labels)).long()
     parameters = model.batched_parameters()
     used = (parameters.couplings != 0) & parameters.graph
     leaves = {name: getattr(parameters, name).clone().requires_grad_() for name in _NAMES}
     groups = [{"params": [leaves[name]], "lr": rate} for name, rate in rates.items()]
     adam = torch.optim.Adam(groups)
     for step in range(steps):
-        rows = torch.from_numpy(order.choice(len(inputs), min(batch_size, len(inputs)), False))
-        loss, right = _step(
-            replace(parameters, **leaves), twin, model, device, inputs[rows], answers[rows]
+        rows = torch.from_numpy(generator.choice(len(inputs), min(batch_size, len(inputs)), False))
+        loss, accuracy = _backward(
+            replace(parameters, **leaves), calibrated, model, chip, inputs[rows], classes[rows]
         )
-        slope = leaves["couplings"].grad
-        assert slope is not None
-        leaves["couplings"].grad = (slope + slope.mT) * used
+        gradient = leaves["couplings"].grad
+        assert gradient is not None
+        leaves["couplings"].grad = (gradient + gradient.mT) * used
         adam.step()
         adam.zero_grad()
         if on_step is not None:
-            on_step(step, loss, right)
+            on_step(step, loss, accuracy)
     trained = replace(parameters, **{name: leaf.detach() for name, leaf in leaves.items()}).run(0)
     network = KuramotoNetwork.from_parameters(trained, model.network.dynamics)
-    return replace(model, network=network, hardware=twin, reject=None)
+    return replace(model, network=network, hardware=calibrated, reject=None)
 
 
-def _step(
+def _backward(
     parameters: Parameters,
-    twin: Hardware,
+    calibrated: Hardware,
     model: Model,
-    device: Device,
+    chip: PhysicalChip,
     inputs: Tensor,
     labels: Tensor,
 ) -> tuple[float, float]:
-    """Adds the gradient to the leaves; the batch's loss and share of right answers."""
+    """Loss and accuracy of a batch; its gradient is added to the leaves."""
     dynamics, outputs = model.network.dynamics, model.network.outputs
     draws = ChipDraws([0], parameters.biases.detach())
-    told = realise(parameters, replace(twin, measured=None), draws)
-    given = told.phase_model(inputs)
-    phases = device(
-        given.couplings[0].detach().double().numpy(), given.fields[0].detach().double().numpy()
+    programmed = realise(parameters, replace(calibrated, measured=None), draws).phase_model(inputs)
+    couplings, fields = (
+        tensor[0].detach().double().numpy() for tensor in (programmed.couplings, programmed.fields)
     )
-    ends = torch.from_numpy(np.asarray(phases)).to(inputs)
-    if ends.shape != given.fields.shape[1:] or not bool(ends.isfinite().all()):
+    phases = torch.from_numpy(np.asarray(chip(couplings, fields))).to(inputs)
+    if phases.shape != fields.shape or not bool(phases.isfinite().all()):
         raise InputError(
-            f"the device gave phases of shape {tuple(ends.shape)}, or some that are no numbers; "
-            f"expected {tuple(given.fields.shape[1:])}"
+            f"the chip returned phases of shape {tuple(phases.shape)}, or not finite; expected "
+            f"finite phases of shape {fields.shape}"
         )
-    acting = realise(parameters, twin, draws).phase_model(inputs)
-    _, pullback = kernels.rollout_with_pullback(acting.map(Tensor.detach), dynamics)
-    read = ends[:, -outputs:].requires_grad_()
+    phase_model = realise(parameters, calibrated, draws).phase_model(inputs)
+    _, pullback = kernels.rollout_with_pullback(phase_model.map(Tensor.detach), dynamics)
+    read = phases[:, -outputs:].requires_grad_()
     scores = read.cos()
     loss = torch.nn.functional.cross_entropy((model.gain or _GAIN) * scores, labels)
     (by_read,) = torch.autograd.grad(loss, read)
-    by_phases = torch.zeros_like(ends)
+    by_phases = torch.zeros_like(phases)
     by_phases[:, -outputs:] = by_read
-    slopes = pullback(by_phases[None]).tensors()
-    tensors = {name: tensor for name, tensor in acting.tensors().items() if tensor.requires_grad}
+    gradients = pullback(by_phases[None]).tensors()
+    tensors = {n: tensor for n, tensor in phase_model.tensors().items() if tensor.requires_grad}
     torch.autograd.backward(
-        list(tensors.values()), [slopes[n].reshape(t.shape) for n, t in tensors.items()]
+        list(tensors.values()), [gradients[n].reshape(t.shape) for n, t in tensors.items()]
     )
     return float(loss.detach()), float((scores.argmax(-1) == labels).float().mean())

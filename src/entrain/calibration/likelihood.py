@@ -1,9 +1,9 @@
-r"""The trajectories themselves: maximum likelihood through the exact adjoint.
+r"""Maximum likelihood of the trajectories, through the exact adjoint.
 
     - log p(x) = 1 / (2 s^2) sum (theta(t_r; x) - reading)^2 + 1/2 sum (x / prior sd)^2
 
-over the readings that are there, s the standard deviation of a reading. Minimised by L-BFGS in
-coordinates in which the weak form's posterior is round: z = L^T x.
+over all readings, s the standard deviation of a reading. Minimised by L-BFGS in coordinates
+z = L^T x, in which the posterior of the weak form is isotropic.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from entrain import kernels
 from entrain.calibration.unknowns import Unknowns
 from entrain.physics import Dynamics, PhaseModel
 
-_MEMORY = 20  # steps that L-BFGS keeps
+_MEMORY = 20  # steps that L-BFGS stores
 
 
 class Trajectories:
-    """A device's readings, and how likely they are for any unknowns."""
+    """The readings of a chip, and their likelihood for any unknowns."""
 
     def __init__(
         self,
@@ -40,31 +40,31 @@ class Trajectories:
         self._weights = torch.from_numpy(reading_weights).float()
 
     def path(self, x: np.ndarray) -> np.ndarray:
-        """The phases (K + 1, M, N) of a device with these unknowns."""
+        """The phases (K + 1, M, N) of a chip with these unknowns."""
         model = self._unknowns.phase_model(x, self._base)
-        found: np.ndarray = kernels.rollout(model, self._dynamics, record=True)[:, 0].numpy()
-        return found.astype(np.float64)
+        path: Tensor = kernels.rollout(model, self._dynamics, record=True)
+        return path[:, 0].double().numpy()
 
     def noise(self, x: np.ndarray) -> float:
-        """The root mean square of what is left of the readings."""
-        left = self._left(torch.from_numpy(self.path(x)).float())
-        return float((left.double().square().sum() / self._read.sum()).sqrt())
+        """The root mean square of the residuals."""
+        residuals = self._residuals(torch.from_numpy(self.path(x)).float())
+        return float((residuals.double().square().sum() / self._read.sum()).sqrt())
 
-    def _left(self, path: Tensor) -> Tensor:
-        """What the readings differ by (T, M, N), 0 where there are none."""
-        read: Tensor = torch.tensordot(self._weights, path, 1)
-        return (read - self._readings) * self._read
+    def _residuals(self, path: Tensor) -> Tensor:
+        """The phases of a path minus the readings (T, M, N), 0 where none was read."""
+        phases: Tensor = torch.tensordot(self._weights, path, 1)
+        return (phases - self._readings) * self._read
 
     def minus_log(self, x: np.ndarray, noise: float) -> tuple[float, np.ndarray]:
         """-log p(x) and its gradient."""
         model = self._unknowns.phase_model(x, self._base)
         path, pullback = kernels.rollout_with_pullback(model, self._dynamics, record=True)
-        left = self._left(path[:, 0])
-        value = float(left.double().square().sum()) / (2 * noise**2)
-        by_path = torch.tensordot(self._weights.T, left / noise**2, 1)[:, None]
+        residuals = self._residuals(path[:, 0])
+        value = float(residuals.double().square().sum()) / (2 * noise**2)
+        by_path = torch.tensordot(self._weights.T, residuals / noise**2, 1)[:, None]
         gradient = self._unknowns.pullback(pullback(by_path), self._base)
-        beliefs = x / self._unknowns.spread**2
-        return value + 0.5 * float(x @ beliefs), gradient + beliefs
+        prior = x / self._unknowns.spread**2
+        return value + 0.5 * float(x @ prior), gradient + prior
 
     def fit(
         self,
@@ -74,33 +74,31 @@ class Trajectories:
         iterations: int,
         on_progress: Callable[[float], None] | None = None,
     ) -> np.ndarray:
-        """The most likely unknowns; `factor` is that of the weak form's precision."""
+        """The most likely unknowns; `factor` is the L of the weak form's posterior."""
 
-        def round_again(z: np.ndarray) -> np.ndarray:
-            found: np.ndarray = scipy.linalg.solve_triangular(factor.T, z, lower=False)
-            return found
+        def unknowns(z: np.ndarray) -> np.ndarray:
+            return np.asarray(scipy.linalg.solve_triangular(factor.T, z, lower=False))
 
         def target(z: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = self.minus_log(round_again(z), noise)
+            value, gradient = self.minus_log(unknowns(z), noise)
             if not np.isfinite(value) or not np.isfinite(gradient).all():
-                # A step too far: the line search comes back.
-                return 1e30, np.zeros_like(z)
+                return 1e30, np.zeros_like(z)  # after a step too far: the line search returns
             return value, scipy.linalg.solve_triangular(factor, gradient, lower=True)
 
         done = 0
 
-        def after(_: np.ndarray) -> None:
+        def report(_: np.ndarray) -> None:
             nonlocal done
             done += 1
             if on_progress is not None:
                 on_progress(done / iterations)
 
-        found = scipy.optimize.minimize(  # type: ignore[call-overload]
+        result = scipy.optimize.minimize(  # type: ignore[call-overload]
             target,
             factor.T @ start,
             jac=True,
             method="L-BFGS-B",
-            callback=after,
+            callback=report,
             options={"maxiter": iterations, "maxcor": _MEMORY},
         )
-        return round_again(found.x)
+        return unknowns(result.x)

@@ -1,7 +1,8 @@
-"""Measured phases of a device under known fields, and experiments that show what they should."""
+"""Measured phases of a chip under known fields, and experiments that determine its parameters."""
 
 from __future__ import annotations
 
+import io
 import math
 import zipfile
 from dataclasses import dataclass, replace
@@ -23,19 +24,20 @@ from entrain.utils.tensor_file import read_tensors, write_tensors
 
 KIND = "traces"
 _ARRAYS = ("times", "fields", "phases")
-_LARGEST = 2**31  # bytes of a file's arrays
-_ROUNDED = 1e-6  # rad: what a reading at the end of a turn may exceed it by
-_WEAKER = (0.1, 0.3, 1.0)  # strengths of the planned fields: weak ones leave the couplings room
+_MAX_BYTES = 2**31  # of a file's arrays
+_ROUNDING = 1e-6  # rad by which a reading at the end of a period may exceed it
+_STRENGTHS = (0.1, 0.3, 1.0)  # of the planned fields: under weak ones couplings dominate
 
 
 @dataclass(frozen=True)
 class Traces:
     """Phases of N oscillators read at T times in each of M runs.
 
-    `fields` (M, N) are those that were programmed, constant during a run; `times` (T,) are in the
-    unit of the network's time, from the start on; `phases` (T, M, N) in rad against the reference,
-    NaN where nothing was read. A plan has no phases yet. `noise` is the standard deviation of a
-    reading in rad, None where it is not known.
+    Args:
+        times: (T,) after the start, in the unit of the network's time.
+        fields: (M, N) as programmed, constant during a run.
+        phases: (T, M, N) in rad against the reference, NaN if not read. A plan has none.
+        noise: Standard deviation of a reading in rad, if known.
     """
 
     times: np.ndarray
@@ -46,7 +48,7 @@ class Traces:
     def __post_init__(self) -> None:
         for name in _ARRAYS:
             if (values := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _numbers(name, values))
+                object.__setattr__(self, name, _float_array(name, values))
         times, fields, phases = self.times, self.fields, self.phases
         if times.ndim != 1 or not len(times) or times[0] <= 0 or (np.diff(times) <= 0).any():
             raise InputError("times must be positive and rising, in the unit of the network's time")
@@ -55,16 +57,14 @@ class Traces:
         if not np.isfinite(times).all() or not np.isfinite(fields).all():
             raise InputError("times and fields must be finite; only phases may be missing (NaN)")
         if phases is not None:
-            wanted = (len(times), *fields.shape)
-            if phases.shape != wanted:
+            shape = (len(times), *fields.shape)
+            if phases.shape != shape:
                 raise InputError(
-                    f"phases must be times x runs x oscillators, {' x '.join(map(str, wanted))}, "
+                    f"phases must be times x runs x oscillators, {' x '.join(map(str, shape))}, "
                     f"got shape {phases.shape}"
                 )
-            if np.isinf(phases).any():
-                raise InputError("phases must be numbers, or NaN where nothing was read")
-            if np.isnan(phases).all():
-                raise InputError("phases are all missing: nothing was read")
+            if np.isinf(phases).any() or np.isnan(phases).all():
+                raise InputError("phases must be numbers, or NaN if not read, and not all missing")
         if self.noise is not None:
             positive_float("noise", self.noise, zero=True)
 
@@ -79,35 +79,44 @@ class Traces:
         return int(self.fields.shape[1])
 
     def first(self, runs: int) -> Traces:
-        """The first runs alone."""
+        """The first runs.
+
+        Args:
+            runs: Their number.
+        """
         phases = None if self.phases is None else self.phases[:, :runs]
         return Traces(self.times, self.fields[:runs], phases, self.noise)
 
     def unwrapped(self, start: np.ndarray) -> np.ndarray:
-        """The phases (T, M, N) without jumps of a turn, where they were read modulo a turn: all
-        between -pi and pi, or between 0 and 2 pi. Others are taken as they are.
+        """The phases (T, M, N) without jumps of 2 pi, if they were read modulo 2 pi: all between
+        -pi and pi, or between 0 and 2 pi. Other phases are not changed.
+
+        Args:
+            start: theta(0) (M, N).
         """
         assert self.phases is not None
-        phases = self.phases.copy()
+        phases, turn = self.phases.copy(), 2 * math.pi
         least, most = float(np.nanmin(phases)), float(np.nanmax(phases))
         if not any(
-            start - _ROUNDED <= least and most <= start + 2 * math.pi + _ROUNDED
-            for start in (-math.pi, 0.0)
+            first - _ROUNDING <= least and most <= first + turn + _ROUNDING
+            for first in (-math.pi, 0.0)
         ):
             return phases
         last = np.broadcast_to(start, phases.shape[1:])
-        for now in phases:
-            now -= 2 * math.pi * np.round((now - last) / (2 * math.pi))
-            last = np.where(np.isnan(now), last, now)
+        for row in phases:
+            row -= turn * np.round((row - last) / turn)
+            last = np.where(np.isnan(row), last, row)
         return phases
 
     def save(self, path: Path | str) -> None:
-        """Write a .safetensors file, or an .npz file for other programs, atomically."""
+        """Write the traces atomically.
+
+        Args:
+            path: A .safetensors file, or an .npz file for other programs.
+        """
         path = Path(path)
         arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
         if path.suffix == ".npz":
-            import io
-
             if self.noise is not None:
                 arrays["noise"] = np.array(self.noise)
             content = io.BytesIO()
@@ -121,36 +130,39 @@ class Traces:
 
 
 def read_traces(path: Path | str) -> Traces:
-    """The traces of a .safetensors file of this package, or of an .npz file with the arrays
-    `times`, `fields`, `phases` and, where it is known, `noise`."""
+    """The traces of a file.
+
+    Args:
+        path: A .safetensors file of `Traces.save`, or an .npz file with the arrays `times`,
+            `fields`, `phases` and, if known, `noise`.
+    """
     path = Path(path)
     try:
-        arrays, noise = _npz(path) if path.suffix == ".npz" else _safetensors(path)
-        unknown = set(arrays) - set(_ARRAYS)
-        missing = {"times", "fields"} - set(arrays)
-        if unknown or missing:
+        if path.suffix == ".npz":
+            arrays, noise = _npz(path)
+        else:
+            tensors, header = read_tensors(path, KIND)
+            arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+            noise = header.get("noise")
+        if not {"times", "fields"} <= set(arrays) <= set(_ARRAYS):
             raise InputError(
                 f"expected the arrays {', '.join(_ARRAYS)}, got {', '.join(sorted(arrays)) or '-'}"
             )
         return Traces(**arrays, noise=None if noise is None else float(noise))
     except InputError as error:
-        told = str(error)
-        raise InputError(told if told.startswith(str(path)) else f"{path}: {told}") from error
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
     except (TypeError, ValueError) as error:
         raise InputError(f"{path}: not a readable file of traces ({reason(error)})") from error
 
 
-def _safetensors(path: Path) -> tuple[dict[str, Any], Any]:
-    tensors, header = read_tensors(path, KIND)
-    return {name: tensor.numpy() for name, tensor in tensors.items()}, header.get("noise")
-
-
 def _npz(path: Path) -> tuple[dict[str, Any], Any]:
+    """The arrays of an .npz file, and `noise`."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(each.file_size for each in archive.infolist()) > _LARGEST:
+            if sum(entry.file_size for entry in archive.infolist()) > _MAX_BYTES:
                 raise InputError("larger than 2 GiB when unpacked")
         with np.load(path, allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}
@@ -162,20 +174,25 @@ def _npz(path: Path) -> tuple[dict[str, Any], Any]:
     return arrays, noise
 
 
-def _numbers(name: str, values: object) -> np.ndarray:
-    found = np.asarray(values)
-    if found.dtype.kind not in "fiu":
-        raise InputError(f"{name} must be real numbers, got {found.dtype}")
-    return np.ascontiguousarray(found, dtype=np.float64)
+def _float_array(name: str, values: object) -> np.ndarray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"{name} must be real numbers, got {array.dtype}")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def plan(model: Model, *, runs: int = 200, times: int = 20, seed: int = 0) -> Traces:
-    """Experiments that show a device's numbers: fields to program, times to read at.
+    """Experiments that determine a chip's parameters: fields to program, times to read at.
 
-    The fields of a run are normal numbers times one strength, of a weak, a middling and a strong
-    one in turn: under strong fields an oscillator follows its field and tells little of its
-    couplings. The strong ones are as large as the couplings' pull, the rms over oscillators of
-    sum_j |J_ij|.
+    The fields of a run are normal numbers times a weak, a medium or a strong factor, in turn: under
+    strong fields an oscillator follows its field, and its phase depends little on its couplings.
+    The strong factor is the pull of the couplings, the rms over oscillators of sum_j |J_ij|.
+
+    Args:
+        model: The model that the chip is programmed with.
+        runs: M.
+        times: T, equally spaced within the observation time.
+        seed: Of the fields.
     """
     positive_int("runs", runs, most=10**6)
     positive_int("times", times, most=10**5)
@@ -183,58 +200,57 @@ def plan(model: Model, *, runs: int = 200, times: int = 20, seed: int = 0) -> Tr
     pull = model.batched_parameters().couplings[0].double().abs().sum(-1)
     strength = float(pull.square().mean().sqrt()) or 1.0
     draws = np.random.default_rng(seed_number("seed", seed)).standard_normal((runs, n))
-    weaker = np.array(_WEAKER)[np.arange(runs) % len(_WEAKER)]
+    factors = np.array(_STRENGTHS)[np.arange(runs) % len(_STRENGTHS)]
     end = model.network.dynamics.observation_time
-    return Traces(end * np.arange(1, times + 1) / times, strength * weaker[:, None] * draws)
+    return Traces(end * np.arange(1, times + 1) / times, strength * factors[:, None] * draws)
 
 
 def simulated(
     model: Model, chip: Chip, experiments: Traces, *, noise: float = 0.0, seed: int = 0
 ) -> Traces:
-    """What would be read of a simulated chip in `experiments`, with normal errors of each reading.
+    """Readings of a simulated chip, without its thermal noise and readout effects.
 
-    Thermal noise and the readout's own effects of the chip are left out.
+    Args:
+        model: The model that the chip is programmed with.
+        chip: One sampled chip.
+        experiments: Fields and times, such as those of `plan`.
+        noise: Standard deviation of the normal errors of the readings, in rad.
+        seed: Of these errors.
     """
     realised = on_chips(model.batched_parameters(), chip.hardware, [chip.seed])
     fields = torch.from_numpy(experiments.fields).to(realised.parameters.biases)[None]
     for change in realised.field_changes:
         fields = change(fields)
-    p = realised.parameters
-    acting = replace(acting_under(p, fields), delay=realised.delay)
+    phase_model = replace(phase_model_under(realised.parameters, fields), delay=realised.delay)
     dynamics = model.network.dynamics
-    path = kernels.rollout(acting, dynamics, record=True)[:, 0].double()
+    path = kernels.rollout(phase_model, dynamics, record=True)[:, 0].double()
     phases = np.tensordot(weights(experiments.times, dynamics), path.cpu().numpy(), 1)
     draws = np.random.default_rng(seed_number("seed", seed)).standard_normal(phases.shape)
     spread = positive_float("noise", noise, zero=True)
     return Traces(experiments.times, experiments.fields, phases + spread * draws, noise)
 
 
-def acting_under(parameters: Parameters, fields: Tensor) -> PhaseModel:
-    """What acts in networks (R, ...) under given fields (R, M, N) in place of inputs."""
+def phase_model_under(parameters: Parameters, fields: Tensor) -> PhaseModel:
+    """The phase model of networks (R, ...) under fields (R, M, N) instead of inputs."""
     p = parameters
-    shared: dict[str, Any] = {
-        "frequencies": p.frequencies,
-        "injection": p.injection,
-        "start": p.start_phases,
-    }
+    shared = {"frequencies": p.frequencies, "injection": p.injection, "start": p.start_phases}
     rows: dict[str, Any] = {n: None if t is None else t[:, None] for n, t in shared.items()}
     return PhaseModel(fields, p.couplings, lag=p.lag, harmonic=p.harmonic, **rows)
 
 
 def weights(times: np.ndarray, dynamics: Dynamics) -> np.ndarray:
-    """(T, K + 1): what reads the phases at `times` off the K + 1 of the grid, between two of them
-    on a line."""
+    """(T, K + 1): weights of the K + 1 grid times that interpolate phases linearly at `times`."""
     end, steps = dynamics.observation_time, dynamics.steps
     if times[-1] > end * (1 + 1e-9):
         raise InputError(
             f"phases were read until {times[-1]:g}, the network's observation time is {end:g}; "
             "are the times in the unit of the network's time?"
         )
-    place = np.minimum(times / end * steps, steps)
-    before = np.minimum(place.astype(int), steps - 1)
-    share = place - before
-    found = np.zeros((len(times), steps + 1))
+    position = np.minimum(times / end * steps, steps)
+    before = np.minimum(position.astype(int), steps - 1)
+    share = position - before
+    result = np.zeros((len(times), steps + 1))
     rows = np.arange(len(times))
-    found[rows, before] = 1.0 - share
-    found[rows, before + 1] += share
-    return found
+    result[rows, before] = 1.0 - share
+    result[rows, before + 1] += share
+    return result

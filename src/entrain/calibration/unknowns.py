@@ -1,9 +1,9 @@
-r"""What is estimated of a device, as one vector, and what is believed of it before measuring.
+r"""The unknown parameters of a chip as one vector, and their prior.
 
     J_ij -> (1 + x_p + d_p) J_ij,   J_ji -> (1 + x_p - d_p) J_ji     for the coupler p of i < j,
     b_i -> (1 + g_i) b_i + o_i,     w_i -> w_i + v_i,                a common lag a,
 
-all 0 for a device that does what it was told. A priori each is normal around 0.
+all 0 for an ideal chip. A priori they are normal around 0.
 """
 
 from __future__ import annotations
@@ -22,11 +22,15 @@ from entrain.utils.errors import positive_float, store_plain_numbers
 
 @dataclass(frozen=True)
 class Prior:
-    """How far a device may be from its program: standard deviations; 0 is exactly as programmed.
+    """Standard deviations of a chip from its program; 0 is exactly as programmed.
 
-    `couplings` and `fields` are relative, `asymmetry` the relative half difference of a coupler's
-    two directions, `offsets` in units of the couplings' root mean square, `frequencies` in rad per
-    unit of time, `lag` in rad.
+    Args:
+        couplings: Relative.
+        asymmetry: Relative half difference of the two directions of a coupler.
+        fields: Relative.
+        offsets: Of the fields, in units of the root mean square of the couplings.
+        frequencies: In rad per unit of time.
+        lag: In rad.
     """
 
     couplings: float = 0.3
@@ -38,12 +42,12 @@ class Prior:
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
-        for each in fields(self):
-            positive_float(each.name, getattr(self, each.name), zero=True)
+        for item in fields(self):
+            positive_float(item.name, getattr(self, item.name), zero=True)
 
 
 class Unknowns:
-    """The vector of unknowns of a device that was programmed with couplings J (N, N)."""
+    """The vector of unknowns of a chip that was programmed with couplings J (N, N)."""
 
     def __init__(self, couplings: np.ndarray, prior: Prior) -> None:
         self.programmed, self.prior = couplings, prior
@@ -75,76 +79,75 @@ class Unknowns:
         return len(self.spread)
 
     def part(self, name: str, x: np.ndarray) -> np.ndarray:
-        """The numbers of one kind, zeros where that kind is not estimated."""
+        """The unknowns of one kind, zeros if that kind is not estimated."""
         sizes = {"lag": 1, "couplings": len(self.pairs), "asymmetry": len(self.pairs)}
         if name not in self.parts:
             return np.zeros(sizes.get(name, self.oscillators))
         return x[self.parts[name]]
 
     def gains(self, x: np.ndarray) -> np.ndarray:
-        """What couplings are multiplied by (N, N), 1 where there is no coupler."""
-        found = np.ones((self.oscillators, self.oscillators))
+        """Factors on the couplings (N, N), 1 where there is no coupler."""
+        gains = np.ones((self.oscillators, self.oscillators))
         both, half = self.part("couplings", x), self.part("asymmetry", x)
-        found[*self.pairs.T] += both + half
-        found.T[*self.pairs.T] += both - half
-        return found
+        gains[*self.pairs.T] += both + half
+        gains.T[*self.pairs.T] += both - half
+        return gains
 
     def phase_model(self, x: np.ndarray, base: PhaseModel) -> PhaseModel:
-        """What acts on the device: `base` is what acts as programmed, under fields (1, M, N)."""
+        """The phase model of the chip; `base` is that of the programmed network."""
 
-        def like(values: np.ndarray) -> Tensor:
+        def tensor(values: np.ndarray) -> Tensor:
             return torch.from_numpy(values).to(base.fields)
 
-        given = base.tensors()
-        found: dict[str, Any] = given | {
-            "couplings": base.couplings * like(self.gains(x)),
-            "fields": base.fields * (1.0 + like(self.part("fields", x)))
-            + like(self.part("offsets", x)),
+        nominal = base.tensors()
+        gain, offset = tensor(self.part("fields", x)), tensor(self.part("offsets", x))
+        values: dict[str, Any] = nominal | {
+            "couplings": base.couplings * tensor(self.gains(x)),
+            "fields": base.fields * (1.0 + gain) + offset,
         }
         if "frequencies" in self.parts:
-            added = like(self.part("frequencies", x))[None, None]
-            found["frequencies"] = given.get("frequencies", 0.0) + added
+            shift = tensor(self.part("frequencies", x))[None, None]
+            values["frequencies"] = nominal.get("frequencies", 0.0) + shift
         if "lag" in self.parts:
-            found["lag"] = given.get("lag", 0.0) + like(self.part("lag", x))
-        return PhaseModel(**found)
+            values["lag"] = nominal.get("lag", 0.0) + tensor(self.part("lag", x))
+        return PhaseModel(**values)
 
     def pullback(self, gradient: PhaseModel, base: PhaseModel) -> np.ndarray:
         """The gradient with respect to the unknowns, from that with respect to `phase_model`."""
         by_gain = (gradient.couplings * base.couplings)[0].double().numpy()
         upper, lower = by_gain[*self.pairs.T], by_gain.T[*self.pairs.T]
         by_field = gradient.fields[0].double()
-        found = {
+        gradients = {
             "couplings": upper + lower,
             "asymmetry": upper - lower,
             "fields": (by_field * base.fields[0].double()).sum(0).numpy(),
             "offsets": by_field.sum(0).numpy(),
         }
         if gradient.frequencies is not None:
-            found["frequencies"] = gradient.frequencies[0].double().sum(0).numpy()
+            gradients["frequencies"] = gradient.frequencies[0].double().sum(0).numpy()
         if gradient.lag is not None:
-            found["lag"] = gradient.lag.double().numpy()
-        return np.concatenate([found[name] for name in self.parts])
+            gradients["lag"] = gradient.lag.double().numpy()
+        return np.concatenate([gradients[name] for name in self.parts])
 
     def columns(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Oscillators j that act on i (those with a coupler), and the number of each coupler."""
-        others = np.flatnonzero(self.index[i] >= 0)
-        return others, self.index[i, others]
+        """Oscillators j with a coupler to i, and the index of each coupler."""
+        neighbours = np.flatnonzero(self.index[i] >= 0)
+        return neighbours, self.index[i, neighbours]
 
     def measured(self, x: np.ndarray) -> Measured:
-        """The device as an effect of hardware."""
+        """The chip as an effect of hardware."""
 
-        def numbers(name: str, add: float = 0.0) -> tuple[float, ...] | None:
-            if name not in self.parts:
-                return None
-            return tuple(float(f"{value:.7g}") for value in add + x[self.parts[name]])
+        def rounded(values: np.ndarray) -> tuple[float, ...]:
+            return tuple(float(f"{value:.7g}") for value in values)
 
+        parts = {name: x[part] for name, part in self.parts.items()}
         gains = None
-        if "couplings" in self.parts or "asymmetry" in self.parts:
-            gains = tuple(tuple(float(f"{g:.7g}") for g in row) for row in self.gains(x))
+        if "couplings" in parts or "asymmetry" in parts:
+            gains = tuple(map(rounded, self.gains(x)))
         return Measured(
             couplings=gains,
-            fields=numbers("fields", 1.0),
-            offsets=numbers("offsets"),
-            frequencies=numbers("frequencies"),
-            lag=(numbers("lag") or (0.0,))[0],
+            fields=rounded(1.0 + parts["fields"]) if "fields" in parts else None,
+            offsets=rounded(parts["offsets"]) if "offsets" in parts else None,
+            frequencies=rounded(parts["frequencies"]) if "frequencies" in parts else None,
+            lag=rounded(self.part("lag", x))[0],
         )
