@@ -76,7 +76,7 @@ def test_totals_are_sums_of_parts_and_ranges_are_ordered(technology: str, inputs
 
 
 @pytest.mark.parametrize(("technology", "inputs"), CASES)
-def test_energy_of_what_runs_is_linear_in_cycles(technology: str, inputs: Inputs) -> None:
+def test_energy_of_running_parts_is_linear_in_cycles(technology: str, inputs: Inputs) -> None:
     energies = {
         factor: cost(changed(technology, "run.cycles", factor), inputs) for factor in (1, 2, 3)
     }
@@ -90,14 +90,14 @@ def test_energy_of_what_runs_is_linear_in_cycles(technology: str, inputs: Inputs
 
 
 @pytest.mark.parametrize("technology", technologies())
-def test_no_couplers_cost_nothing_and_twice_as_many_twice(technology: str) -> None:
+def test_coupler_energy_is_proportional_to_their_number(technology: str) -> None:
     none, some, many = (part(cost(technology, couplers=n).chip, "couplers") for n in (0, 500, 1000))
     assert none.energy == none.area == Range.exactly(0.0)
     assert many.energy.high == pytest.approx(2 * some.energy.high)
     assert many.area.low == pytest.approx(2 * some.area.low)
 
 
-def test_an_analog_bit_costs_its_growth_and_none_more_nothing() -> None:
+def test_each_analog_bit_costs_its_growth() -> None:
     given = find_technology("lc")
     built = given["couplers.bits"].typical
     same, finer, coarser = (
@@ -112,7 +112,7 @@ def test_an_analog_bit_costs_its_growth_and_none_more_nothing() -> None:
     )
 
 
-def test_the_sum_of_moys_chip_is_its_power() -> None:
+def test_power_of_the_chip_of_moy() -> None:
     """1,968 oscillators with 4 couplers each of 5 levels take the 42 mW that were measured."""
     chip = cost("ring-65nm", couplers=4 * 1968, hidden=1957, coupling_bits=2.32).chip
     time = part(chip, "oscillators").time.typical
@@ -120,7 +120,7 @@ def test_the_sum_of_moys_chip_is_its_power() -> None:
     assert energy / time == pytest.approx(0.042, rel=0.01)
 
 
-def test_input_weights_are_most_of_a_digital_chip_for_few_bits_and_nearly_an_mlp() -> None:
+def test_input_weights_take_most_of_the_energy() -> None:
     found = entrain.cost_of(entrain.load("mnist-74-robust"), "ring-65nm")
     front = sum(each.energy.typical for each in found.parts[:2])
     assert front > 0.7 * found.energy.typical
@@ -130,7 +130,7 @@ def test_input_weights_are_most_of_a_digital_chip_for_few_bits_and_nearly_an_mlp
 # Counts
 
 
-def test_couplers_are_those_that_act_on_the_chip() -> None:
+def test_couplers_are_counted_on_the_chip() -> None:
     model = entrain.load("mnist-74-direct")
     ideal = workload_of(model)
     assert (ideal.couplers, ideal.weights, ideal.parameters) == (2656, 50176, 52906)
@@ -150,11 +150,11 @@ def test_couplers_are_those_that_act_on_the_chip() -> None:
     assert (rounded.coupling_bits, rounded.weight_bits, rounded.field_bits) == (2, 5, 8)
 
 
-def test_bits_of_listed_levels_are_told_by_their_number() -> None:
+def test_bits_of_listed_levels_are_log2_of_their_number() -> None:
     assert 2 ** workload_of(entrain.load("mnist-48-chip")).coupling_bits == pytest.approx(29)
 
 
-def test_the_mlp_has_as_many_parameters_as_fit() -> None:
+def test_mlp_has_the_most_units_that_fit() -> None:
     width = mlp_width(WORK)
     assert width == 66  # that of the bake-off
     assert width * 795 + 10 <= WORK.parameters < (width + 1) * 795 + 10
@@ -171,7 +171,7 @@ def test_cycles_of_the_core_are_those_of_its_simulation() -> None:
         assert cycles_per_inference(74, 10, 200, row["target"]["lanes"]) == wanted
 
 
-def test_the_core_in_common_is_the_one_that_was_synthesised() -> None:
+def test_common_core_matches_the_synthesis_results() -> None:
     results = json.loads((ROOT / "results" / "circuits.json").read_text())["synthesis"]["rows"]
     placed = [row["details"]["synthesis"]["nextpnr"] for row in results[:2]]
     technology = find_technology("vo2")
@@ -182,7 +182,7 @@ def test_the_core_in_common_is_the_one_that_was_synthesised() -> None:
     assert technology["core.frequency"].typical == pytest.approx(1e6 * small["megahertz"])
 
 
-def test_a_network_that_the_core_does_not_compute_has_none() -> None:
+def test_core_is_none_for_unsupported_terms() -> None:
     model = entrain.load("mnist-74")
     arrays = model.network.as_parameters()
     lagging = entrain.KuramotoNetwork.from_parameters(
@@ -197,7 +197,7 @@ def test_a_network_that_the_core_does_not_compute_has_none() -> None:
 
 
 @pytest.mark.parametrize("name", technologies())
-def test_every_number_of_a_shipped_technology_has_a_source_or_is_assumed(name: str) -> None:
+def test_shipped_technologies_have_sources(name: str) -> None:
     technology = find_technology(name)
     assert {place.split(".")[0] for place in technology.quantities} == set(ENTRIES)
     for place, each in technology.quantities.items():
@@ -243,9 +243,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("old", "new", "message"), BAD.values(), ids=BAD)
-def test_a_technology_that_cannot_be_is_refused(
-    old: str, new: str, message: str, tmp_path: Path
-) -> None:
+def test_invalid_technologies_raise(old: str, new: str, message: str, tmp_path: Path) -> None:
     original = (ROOT / "src/entrain/cost/presets/vo2.toml").read_text()
     file = tmp_path / "mine.toml"
     file.write_text(original.replace(old, new, 1))
@@ -264,7 +262,7 @@ def test_a_missing_section_or_entry_is_named(tmp_path: Path) -> None:
         find_technology(file)
 
 
-def test_damaged_technologies_are_read_or_refused(tmp_path: Path) -> None:
+def test_damaged_technologies_are_read_or_raise(tmp_path: Path) -> None:
     """Whatever a file says, it is an `InputError` or an estimate that is finite."""
     import random
 
@@ -315,7 +313,7 @@ def test_the_command_lists_and_shows_technologies(invoke: Invoke) -> None:
     assert "Not modelled" in invoke("cost", "--help").stdout
 
 
-def test_the_command_refuses_what_cannot_be(refuse: Refuse, tmp_path: Path) -> None:
+def test_cost_command_raises_for_invalid_input(refuse: Refuse, tmp_path: Path) -> None:
     assert "choose a technology" in refuse("cost", "mnist-74")
     assert "did you mean 'vo2'" in refuse("cost", "mnist-74", "--technology", "v02")
     assert "no such technology file" in refuse(
@@ -332,7 +330,7 @@ def test_the_command_refuses_what_cannot_be(refuse: Refuse, tmp_path: Path) -> N
         entrain.cost_of("mnist-74", "vo2")  # type: ignore[arg-type]
 
 
-def test_kept_costs_and_the_table_of_the_page_are_what_is_computed() -> None:
+def test_committed_costs_and_docs_table_are_up_to_date() -> None:
     spec = importlib.util.spec_from_file_location("cost_table", ROOT / "benchmarks/cost_table.py")
     assert spec is not None
     assert spec.loader is not None
@@ -347,7 +345,7 @@ def test_kept_costs_and_the_table_of_the_page_are_what_is_computed() -> None:
     assert cost_table(rows) in (ROOT / "docs" / "cost.md").read_text()
 
 
-def test_the_conclusions_of_the_page_are_in_the_results() -> None:
+def test_conclusions_of_the_page_match_the_results() -> None:
     rows = json.loads((ROOT / "results" / "cost.json").read_text())["rows"]
     page = " ".join((ROOT / "docs" / "cost.md").read_text().split())
     made_for_chips = [row for row in rows if row["model"] != "mnist-74-direct"]

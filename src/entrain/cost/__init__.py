@@ -1,12 +1,12 @@
-"""What a trained network would cost as a chip: time, energy, power and area of one inference.
+"""Time, energy, power and area of one inference of a trained network on a chip.
 
-- ranges.py: numbers that are known within bounds
-- technology.py: what parts cost, from TOML files with a source for every number (presets/)
-- workload.py: how many parts a trained network needs, and how many bits
+- ranges.py: quantities with bounds
+- technology.py: costs of parts, from TOML files with a source for every number (presets/)
+- workload.py: counts of parts and bits of a trained network
 - parts.py: parts and designs, which are sums of parts
 - analog.py, inputs.py, oscillators.py: the oscillator chip
-- digital.py: an MLP and our own core beside it
-- estimate.py: all of it for one model
+- digital.py: an MLP and the exported core for comparison
+- estimate.py: the cost of one model
 """
 
 from entrain.cost.estimate import NOT_MODELLED, Cost, cost_of, cost_of_workload

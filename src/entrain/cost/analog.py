@@ -1,6 +1,6 @@
-"""What analog parts cost while the oscillators run, and with other bits than they were built with.
+"""Costs of analog parts while the oscillators run, and at other resolutions.
 
-A part that is given by its power takes P T_run, one that is given by its energy takes E cycles.
+A part with a power takes P T_run, a part with an energy per cycle takes E cycles.
 Energy and area of an analog part of b bits are those of its b0 bits times growth^(b - b0): one more
 bit is twice as many unit cells, and four times the energy where noise or mismatch set the limit.
 """
@@ -17,7 +17,7 @@ def run_time(technology: Technology) -> Range:
     return technology["run.cycles"] / technology["run.frequency"]
 
 
-def while_running(technology: Technology, part: str) -> Range:
+def run_energy(technology: Technology, part: str) -> Range:
     """Energy of one part in a run: P T_run, or E cycles."""
     if f"{part}.power" in technology:
         return technology[f"{part}.power"] * run_time(technology)
@@ -25,18 +25,18 @@ def while_running(technology: Technology, part: str) -> Range:
 
 
 def precision(technology: Technology, part: str, bits: float) -> Range:
-    """growth^(bits - b0), what other bits than those of the technology cost."""
+    """growth^(bits - b0), the cost relative to the resolution of the technology."""
     return technology[f"{part}.growth"].to_the(bits - technology[f"{part}.bits"].typical)
 
 
 def dacs(technology: Technology, count: int, bits: float) -> Part:
-    """count growth^(bits - b0) (E + P T_run): a conversion, and a current held while it runs."""
+    """count growth^(bits - b0) (E + P T_run): a conversion, and a current during the run."""
     scale = precision(technology, "dacs", bits) * count
-    held = technology["dacs.power"] * run_time(technology)
+    running = technology["dacs.power"] * run_time(technology)
     return Part(
         "input DACs",
         count,
-        (technology["dacs.energy"] + held) * scale,
+        (technology["dacs.energy"] + running) * scale,
         technology["dacs.area"] * scale,
         "DACs growth^(bits - b0) (E + P T_run)",
         technology.source("dacs.energy", "dacs.power", "dacs.bits", "dacs.growth"),

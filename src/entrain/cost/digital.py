@@ -1,6 +1,6 @@
-"""What else would classify the images: a fixed-point MLP, and our own core in an FPGA.
+"""Digital classifiers for comparison: a fixed-point MLP, and the exported core in an FPGA.
 
-Both are beside the chip with the same numbers for memory and multiply-accumulators.
+Memory and multiply-accumulators cost the same as on the chip.
 """
 
 from __future__ import annotations
@@ -33,47 +33,36 @@ def mlp(workload: Workload, technology: Technology) -> System:
 
 
 def core(workload: Workload, technology: Technology) -> System | None:
-    """The exported core with one multiplier lane, and the same digital input weights in front.
+    """The exported core with one multiplier lane, and digital input weights:
+    cycles (E_clock + cells E_cell + blocks E_block) + P_static T, T = cycles / frequency.
 
-    None where the network has terms that the core does not compute.
+    None if the network has terms that the core does not compute.
     """
     if not workload.digital:
         return None
-    parts = [*input_parts(workload, technology, "digital"), *core_parts(workload, technology)]
-    return system("core", "fixed-point core, iCE40", parts)
-
-
-def core_parts(workload: Workload, technology: Technology) -> list[Part]:
-    """cycles (E_clock + cells E_cell + blocks E_block) + P_static T, T = cycles / frequency."""
     cycles = cycles_per_inference(workload.oscillators, workload.outputs, workload.steps)
     time = Range.exactly(cycles) / technology["core.frequency"]
     static = technology["core.static_power"] * time
-    clock = technology["core.clock_energy"] * cycles
-    cells, blocks = technology["core.cells"], technology["core.blocks"]
-    return [
-        Part(
-            "core clock",
-            cycles,
-            clock + static,
-            None,
-            "cycles E_clock + P_static cycles / frequency",
-            technology.source("core.clock_energy", "core.static_power", "core.frequency"),
-            time=time,
-        ),
-        Part(
-            "core logic",
-            round(cells.typical),
-            technology["core.cell_energy"] * cells * cycles,
-            None,
-            "cycles cells E_cell",
-            technology.source("core.cell_energy", "core.cells"),
-        ),
-        Part(
-            "core memory",
-            round(blocks.typical),
-            technology["core.block_energy"] * blocks * cycles,
-            None,
-            "cycles blocks E_block",
-            technology.source("core.block_energy", "core.blocks"),
-        ),
-    ]
+    clock = Part(
+        "core clock",
+        cycles,
+        technology["core.clock_energy"] * cycles + static,
+        None,
+        "cycles E_clock + P_static cycles / frequency",
+        technology.source("core.clock_energy", "core.static_power", "core.frequency"),
+        time=time,
+    )
+    parts = [*input_parts(workload, technology, "digital"), clock]
+    for name, unit in (("logic", "cell"), ("memory", "block")):
+        count, energy = f"core.{unit}s", f"core.{unit}_energy"
+        parts.append(
+            Part(
+                f"core {name}",
+                round(technology[count].typical),
+                technology[energy] * technology[count] * cycles,
+                None,
+                f"cycles {unit}s E_{unit}",
+                technology.source(energy, count),
+            )
+        )
+    return system("core", "fixed-point core, iCE40", parts)

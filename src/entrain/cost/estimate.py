@@ -1,4 +1,4 @@
-"""What one inference of a trained network costs."""
+"""The cost of one inference of a trained network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_MODELLED = (
     "where the image comes from, and sending it to the chip",
     "programming weights and couplings, calibration, and standby between images",
     "wires, control, clocks and supplies: a multiply-accumulate is the arithmetic alone",
-    "couplers that are there and set to zero: a chip of fixed wiring has their area, too",
+    "couplers that are set to zero: a chip of fixed wiring has their area, too",
     "accuracy: more cycles, more bits and less noise cost energy here and gain nothing",
     "processes: digital numbers are those of 45 nm, oscillators those of their own",
 )
@@ -28,8 +28,16 @@ NOT_MODELLED = (
 
 @dataclass(frozen=True)
 class Cost:
-    """One inference: the oscillator chip, and beside it an MLP of as many parameters and our core
-    (None where the core does not compute the network)."""
+    """The cost of one inference on the oscillator chip and on digital designs.
+
+    Args:
+        workload: Counts of parts and bits of the network.
+        technology: Costs of parts.
+        inputs: Implementation of the input weights: "digital" or "crossbar".
+        chip: The oscillator chip.
+        mlp: An MLP with as many parameters.
+        core: The exported core; None if it does not compute the network.
+    """
 
     workload: Workload
     technology: Technology
@@ -40,13 +48,14 @@ class Cost:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Those of the chip."""
+        """The parts of the chip."""
         return self.chip.parts
 
     @property
     def systems(self) -> tuple[System, ...]:
-        """The chip and what stands beside it."""
-        return tuple(each for each in (self.chip, self.mlp, self.core) if each is not None)
+        """The chip, the MLP and the core, if there is one."""
+        systems = (self.chip, self.mlp, self.core)
+        return tuple(system for system in systems if system is not None)
 
     @property
     def time(self) -> Range:
@@ -55,26 +64,26 @@ class Cost:
 
     @property
     def energy(self) -> Range:
-        """Joules."""
+        """Joules of an inference on the chip."""
         return self.chip.energy
 
     @property
     def power(self) -> Range:
-        """Watts, on average over the inference."""
+        """Watts of the chip, on average over the inference."""
         return self.chip.power
 
     @property
     def area(self) -> Range | None:
-        """Square metres."""
+        """Square metres of the chip."""
         return self.chip.area
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
+        """All numbers as JSON values."""
         return {
             "technology": self.technology.name,
             "inputs": self.inputs,
             "workload": self.workload.to_json(),
-            "systems": {each.name: each.to_json() for each in self.systems},
+            "systems": {system.name: system.to_json() for system in self.systems},
             "not_modelled": list(NOT_MODELLED),
         }
 
@@ -88,18 +97,20 @@ def cost_of(
 ) -> Cost:
     """Time, energy, power and area of one inference, each as low, typical and high.
 
-    `technology` is a `Technology`, the name of a preset or a TOML file. `inputs` says where the
-    input weights are: "digital" (SRAM and multiply-accumulators) or "crossbar". Couplers are those
-    of the chip of this `seed`, of the kind that the model was trained for.
+    Args:
+        model: A trained model.
+        technology: A `Technology`, the name of a preset, or a TOML file.
+        inputs: Input weights in "digital" (SRAM and multiply-accumulators), or in a "crossbar".
+        seed: The chip, of the hardware that the model was trained for, whose couplers are counted.
     """
     if not isinstance(model, Model):
-        raise TypeError(f"model must be a Model, as entrain.load gives it, got {model!r}")
+        raise TypeError(f"model must be a Model, such as entrain.load returns, got {model!r}")
     one_of("inputs", inputs, Inputs)
     return cost_of_workload(workload_of(model, seed), find_technology(technology), inputs)
 
 
 def cost_of_workload(workload: Workload, technology: Technology, inputs: Inputs) -> Cost:
-    """The same from the counts alone."""
+    """The cost of one inference with these counts of parts and bits."""
     return Cost(
         workload,
         technology,

@@ -1,8 +1,8 @@
-"""The input weights in front of the oscillators: H D of them, 95 % of a network's parameters.
+"""The input weights: H D of them, 95 % of a network's parameters.
 
 `digital`: weights in SRAM, H multiply-accumulators that take one input in each clock cycle, and a
-DAC for every field. `crossbar`: weights as conductances, whose column currents are the fields; its
-rows are held by D DACs while the oscillators run.
+DAC for every field. `crossbar`: weights as conductances, whose column currents are the fields; D
+DACs drive its rows while the oscillators run.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from entrain.cost.technology import Technology
 from entrain.cost.workload import PIXEL_BITS, Workload
 
 Inputs = Literal["digital", "crossbar"]
-SIGNS = 2  # cells of a weight that may be negative: a pair
+SIGNS = 2  # cells of a weight: a pair, since weights may be negative
 
 
 def input_parts(workload: Workload, technology: Technology, inputs: Inputs) -> list[Part]:
-    """What makes the fields of an image."""
+    """The parts that make the fields of an image."""
     if inputs == "digital":
         bits = math.ceil(workload.weight_bits)
         stored = workload.weights * bits
@@ -32,20 +32,21 @@ def input_parts(workload: Workload, technology: Technology, inputs: Inputs) -> l
     return crossbar(workload, technology)
 
 
-def memory(technology: Technology, stored: int, more: int) -> Part:
-    """(stored + more) E: every weight is read once, every pixel once for all multipliers."""
+def memory(technology: Technology, weight_bits: int, input_bits: int) -> Part:
+    """bits E: every weight is read once, every pixel once for all multipliers."""
+    bits = weight_bits + input_bits
     return Part(
         "weight memory",
-        stored + more,
-        technology["memory.energy"] * (stored + more),
-        technology["memory.area"] * (stored + more),
+        bits,
+        technology["memory.energy"] * bits,
+        technology["memory.area"] * bits,
         "bits E",
         technology.source("memory.energy", "memory.area"),
     )
 
 
 def macs(technology: Technology, operations: int, lanes: int, cycles: int) -> Part:
-    """operations E; `lanes` of them side by side in `cycles` clock cycles, cycles / f seconds."""
+    """operations E; `lanes` in parallel in `cycles` clock cycles, cycles / f seconds."""
     return Part(
         "multiply-accumulate",
         operations,
@@ -58,7 +59,7 @@ def macs(technology: Technology, operations: int, lanes: int, cycles: int) -> Pa
 
 
 def crossbar(workload: Workload, technology: Technology) -> list[Part]:
-    """Cells P T_on, columns P T_on, and a DAC a row; T_on = settling + T_run."""
+    """Cells P T_on, columns P T_on, and a DAC for each row; T_on = settling + T_run."""
     devices = SIGNS * math.ceil(workload.weight_bits / technology["crossbar.cell_bits"].typical)
     cells, columns = workload.weights * devices, workload.hidden
     on = technology["crossbar.time"] + run_time(technology)

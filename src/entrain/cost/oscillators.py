@@ -1,11 +1,11 @@
-"""The oscillator chip: what oscillators, couplers and readout cost behind the input weights.
+"""The oscillator chip: costs of oscillators, couplers and readout, with the input weights.
 
 The time of the oscillators is T_run = cycles / frequency.
 """
 
 from __future__ import annotations
 
-from entrain.cost.analog import dacs, precision, run_time, while_running
+from entrain.cost.analog import dacs, precision, run_energy, run_time
 from entrain.cost.inputs import Inputs, input_parts
 from entrain.cost.parts import Part, System, system
 from entrain.cost.technology import Technology
@@ -13,7 +13,7 @@ from entrain.cost.workload import Workload
 
 
 def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
-    """The chip with its input weights in front."""
+    """The chip with its input weights."""
     parts = input_parts(workload, technology, inputs)
     if inputs == "digital":
         parts.append(dacs(technology, workload.oscillators, workload.field_bits))
@@ -26,34 +26,34 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
 
 
 def oscillators(workload: Workload, technology: Technology) -> Part:
-    """(N + 1) P T_run or (N + 1) E cycles; the one more is the reference for fields and phases."""
+    """(N + 1) P T_run or (N + 1) E cycles, with the reference for fields and phases."""
     count = workload.oscillators + 1
     return Part(
         "oscillators",
         count,
-        while_running(technology, "oscillators") * count,
+        run_energy(technology, "oscillators") * count,
         technology["oscillators.area"] * count,
-        f"(N + 1) {_given(technology, 'oscillators')}, T_run = cycles / frequency",
+        f"(N + 1) {_formula(technology, 'oscillators')}, T_run = cycles / frequency",
         technology.source("oscillators.power", "oscillators.energy", "run.frequency", "run.cycles"),
         time=run_time(technology),
     )
 
 
 def couplers(workload: Workload, technology: Technology) -> Part:
-    """couplers growth^(bits - b0) P T_run, or E cycles; those that are zero are not there."""
+    """couplers growth^(bits - b0) P T_run, or E cycles, of the couplers that are not zero."""
     scale = precision(technology, "couplers", workload.coupling_bits) * workload.couplers
     return Part(
         "couplers",
         workload.couplers,
-        while_running(technology, "couplers") * scale,
+        run_energy(technology, "couplers") * scale,
         technology["couplers.area"] * scale,
-        f"couplers growth^(bits - b0) {_given(technology, 'couplers')}",
+        f"couplers growth^(bits - b0) {_formula(technology, 'couplers')}",
         technology.source("couplers.power", "couplers.energy", "couplers.bits", "couplers.growth"),
     )
 
 
 def readout(workload: Workload, technology: Technology) -> Part:
-    """O E: the phase of each output once, and the comparison of all."""
+    """O E: one phase per output, and their comparison."""
     return Part(
         "readout",
         workload.outputs,
@@ -65,5 +65,5 @@ def readout(workload: Workload, technology: Technology) -> Part:
     )
 
 
-def _given(technology: Technology, part: str) -> str:
+def _formula(technology: Technology, part: str) -> str:
     return "P T_run" if f"{part}.power" in technology else "E cycles"

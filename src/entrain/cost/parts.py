@@ -15,9 +15,8 @@ MEASURES = {"time": "s", "energy": "J", "power": "W", "area": "m2"}
 class Part:
     """`count` equal parts, in SI units.
 
-    `time` is what they add to an inference: 0 where they work beside another part. `power` is their
-    energy over the time of the whole inference (see `average_power`). `area` is None where it is
-    not known.
+    `time` is their share of an inference: 0 if they run in parallel to another part. `power` is
+    their energy over the time of the inference (see `average_power`). `area` is None if unknown.
     """
 
     name: str
@@ -30,12 +29,9 @@ class Part:
     power: Range = NOTHING
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        found: dict[str, Any] = {"name": self.name, "count": self.count}
-        for measure in MEASURES:
-            value = getattr(self, measure)
-            found[measure] = None if value is None else value.to_json()
-        return found | {"formula": self.formula, "source": self.source}
+        """All fields as JSON values."""
+        values = {"name": self.name, "count": self.count, **_measures(self)}
+        return values | {"formula": self.formula, "source": self.source}
 
 
 @dataclass(frozen=True)
@@ -48,12 +44,12 @@ class System:
 
     @property
     def time(self) -> Range:
-        """Seconds."""
+        """Seconds of an inference."""
         return total(part.time for part in self.parts)
 
     @property
     def energy(self) -> Range:
-        """Joules."""
+        """Joules of an inference."""
         return total(part.energy for part in self.parts)
 
     @property
@@ -63,32 +59,32 @@ class System:
 
     @property
     def area(self) -> Range | None:
-        """Square metres; None where that of a part is not known."""
+        """Square metres; None if the area of a part is unknown."""
         areas = [part.area for part in self.parts if part.area is not None]
         return total(areas) if len(areas) == len(self.parts) else None
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values, with totals."""
-        found: dict[str, Any] = {"name": self.name, "title": self.title}
-        for measure in MEASURES:
-            value = getattr(self, measure)
-            found[measure] = None if value is None else value.to_json()
-        return found | {"parts": [part.to_json() for part in self.parts]}
+        """Totals and parts as JSON values."""
+        values = {"name": self.name, "title": self.title, **_measures(self)}
+        return values | {"parts": [part.to_json() for part in self.parts]}
+
+
+def _measures(item: Part | System) -> dict[str, Any]:
+    values = {measure: getattr(item, measure) for measure in MEASURES}
+    return {name: None if value is None else value.to_json() for name, value in values.items()}
 
 
 def system(name: str, title: str, parts: Iterable[Part]) -> System:
-    """A design of these parts, whose powers are energies over the time of all."""
-    made = System(name, title, tuple(parts))
-    whole = made.time
-    return replace(
-        made,
-        parts=tuple(replace(each, power=average_power(each.energy, whole)) for each in made.parts),
-    )
+    """A design of these parts, whose powers are their energies over the time of an inference."""
+    parts = tuple(parts)
+    time = total(part.time for part in parts)
+    powered = (replace(part, power=average_power(part.energy, time)) for part in parts)
+    return System(name, title, tuple(powered))
 
 
 def average_power(energy: Range, time: Range) -> Range:
     """E / T with all numbers low, all typical and all high at once; the bounds are the least and
-    the largest of the three. The most energy in the least time is no power of any one chip."""
+    the largest of the three, since no chip needs the most energy in the least time."""
     pairs = ((energy.low, time.low), (energy.typical, time.typical), (energy.high, time.high))
     low, typical, high = (joules / seconds if seconds else 0.0 for joules, seconds in pairs)
     return Range(min(low, typical, high), typical, max(low, typical, high))

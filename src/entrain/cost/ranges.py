@@ -1,10 +1,10 @@
-"""A number that is known within bounds: low, typical and high."""
+"""Quantities with bounds: low, typical and high."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 _PREFIXES = ((1e-18, "a"), (1e-15, "f"), (1e-12, "p"), (1e-9, "n"), (1e-6, "u"), (1e-3, "m"),
              (1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"))  # fmt: skip
@@ -14,8 +14,8 @@ _PREFIXES = ((1e-18, "a"), (1e-15, "f"), (1e-12, "p"), (1e-9, "n"), (1e-6, "u"),
 class Range:
     """A positive quantity in SI units, low <= typical <= high.
 
-    Sums, products and quotients take every number at its best for `low` and at its worst for
-    `high`: bounds, not standard deviations.
+    Sums, products and quotients combine the best values in `low` and the worst in `high`: bounds,
+    not standard deviations.
     """
 
     low: float
@@ -24,7 +24,7 @@ class Range:
 
     @classmethod
     def exactly(cls, value: float) -> Range:
-        """One number without a doubt."""
+        """A value without uncertainty."""
         return cls(value, value, value)
 
     def __add__(self, other: Range) -> Range:
@@ -35,33 +35,29 @@ class Range:
         return Range(self.low * by.low, self.typical * by.typical, self.high * by.high)
 
     def __truediv__(self, other: Range) -> Range:
-        """Where the divisor is 0 nothing was done, and the quotient is 0."""
-        return Range(
-            *(
-                above / below if below else 0.0
-                for above, below in (
-                    (self.low, other.high),
-                    (self.typical, other.typical),
-                    (self.high, other.low),
-                )
-            )
+        """The quotient, 0 for a divisor of 0, which stands for no operations."""
+        pairs = (
+            (self.low, other.high),
+            (self.typical, other.typical),
+            (self.high, other.low),
         )
+        return Range(*(above / below if below else 0.0 for above, below in pairs))
 
     def to_the(self, exponent: float) -> Range:
-        """Each number to a power; a negative one turns the order around."""
+        """The power of each number; a negative exponent swaps low and high."""
         values = (self.low**exponent, self.typical**exponent, self.high**exponent)
         return Range(*(values if exponent >= 0 else values[::-1]))
 
     def to_json(self) -> dict[str, float]:
         """The three numbers by name."""
-        return {"low": self.low, "typical": self.typical, "high": self.high}
+        return asdict(self)
 
 
 NOTHING = Range.exactly(0.0)
 
 
 def total(ranges: Iterable[Range]) -> Range:
-    """The sum of all."""
+    """The sum of the ranges."""
     return sum(ranges, NOTHING)
 
 
@@ -73,22 +69,22 @@ def si(value: float, unit: str) -> str:
     if value == 0.0:
         return f"0 {unit}"
     size, prefix = _PREFIXES[0]
-    for each, name in _PREFIXES:
-        if value >= 0.995 * each:  # 999.6 p is shown as 1 n
-            size, prefix = each, name
+    for factor, name in _PREFIXES:
+        if value >= 0.995 * factor:  # 999.6 p is shown as 1 n
+            size, prefix = factor, name
     return f"{_digits(value / size)} {prefix.replace('u', 'µ')}{unit}"
 
 
 def _digits(value: float) -> str:
     if not value:
         return "0"
-    shown = round(value, 1 - math.floor(math.log10(value)))
-    return f"{shown:,.0f}" if shown >= 10 else f"{shown:g}"
+    rounded = round(value, 1 - math.floor(math.log10(value)))
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
 def text(values: Range, unit: str) -> str:
-    """Such as "78 nJ (31 to 160 nJ)", without bounds where there is no doubt."""
-    typical, low, high = (si(each, unit) for each in (values.typical, values.low, values.high))
+    """Text such as "78 nJ (31 to 160 nJ)", without bounds for exact values."""
+    typical, low, high = (si(value, unit) for value in (values.typical, values.low, values.high))
     if low == high:
         return typical
     number, _, name = low.partition(" ")

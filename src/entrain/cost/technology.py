@@ -1,13 +1,13 @@
-"""What parts cost in a technology, as TOML files: every number with its unit and its source.
+"""Costs of parts in a technology, as TOML files: every number with its unit and its source.
 
     title = "what it is"
     [run]
     frequency = { low = 40, typical = 50, high = 60, unit = "MHz", source = "who measured it" }
     cycles = { value = 100, unit = "cycles", source = "assumed" }
 
-A number is a `value`, or `low`, `typical` and `high`. Its source says where it comes from, and has
-the word "assumed" where it comes from nowhere. Sections that a file leaves out (memory, macs,
-crossbar, core) are those of `common.toml`, which are the same for every oscillator.
+A number is a `value`, or `low`, `typical` and `high`. Its source is a reference, or has the word
+"assumed". Sections that a file omits (memory, macs, crossbar, core) are those of `common.toml`,
+which are the same for every oscillator.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ ENTRIES: dict[str, dict[str, Units]] = {  # section -> entry -> unit -> factor t
         "static_power": _POWER,
     },
 }  # fmt: skip
-_EITHER = ("power", "energy")  # of oscillators and couplers a file gives one
+_EITHER = ("power", "energy")  # one of which oscillators and couplers have
 _SHARED = ("memory", "macs", "crossbar", "core")
 _NOT_ZERO = ("frequency", "cycles", "bits", "cell_bits", "growth")
 _BOUNDS = {"bits": (1.0, 32.0), "cell_bits": (1.0, 32.0), "growth": (1.0, 16.0)}
@@ -86,7 +86,7 @@ _BOUNDS = {"bits": (1.0, 32.0), "cell_bits": (1.0, 32.0), "growth": (1.0, 16.0)}
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of a technology in SI units, the unit it was given in, and where it comes from."""
+    """A number of a technology in SI units, its unit in the file, and its source."""
 
     range: Range
     unit: str
@@ -94,37 +94,41 @@ class Quantity:
 
     @property
     def assumed(self) -> bool:
-        """Whether it has no source, or only one for a part of it."""
+        """True if the number has no source, or a source for a part of it only."""
         return "assumed" in self.source.lower()
 
 
 @dataclass(frozen=True)
 class Technology:
-    """What parts cost: quantities by "section.entry"."""
+    """Costs of parts: quantities by "section.entry"."""
 
     name: str
     title: str
     quantities: dict[str, Quantity]
 
-    def __getitem__(self, place: str) -> Range:
-        return self.quantities[place].range
+    def __getitem__(self, name: str) -> Range:
+        return self.quantities[name].range
 
-    def __contains__(self, place: str) -> bool:
-        return place in self.quantities
+    def __contains__(self, name: str) -> bool:
+        return name in self.quantities
 
-    def source(self, *places: str) -> str:
-        """Where these numbers come from, each source once."""
-        found = [self.quantities[each].source for each in places if each in self.quantities]
-        return "; ".join(dict.fromkeys(found))
+    def source(self, *names: str) -> str:
+        """The sources of these quantities, each source once."""
+        sources = [self.quantities[name].source for name in names if name in self.quantities]
+        return "; ".join(dict.fromkeys(sources))
 
 
 def technologies() -> tuple[str, ...]:
-    """The names of those that come with the package."""
+    """The names of the technologies in this package."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 def find_technology(technology: Technology | str | Path) -> Technology:
-    """`technology` itself, or the one of this name or TOML file."""
+    """The technology of a preset or a file.
+
+    Args:
+        technology: A name of `technologies()`, a TOML file, or a `Technology`, which is returned.
+    """
     if isinstance(technology, Technology):
         return technology
     if not isinstance(technology, str | Path):
