@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,9 +19,9 @@ import psutil  # noqa: E402  Ray brings it
 from ray.cluster_utils import Cluster  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    """A head that does no work and two nodes of one CPU."""
+@functools.cache
+def start_cluster() -> Cluster:
+    """A head that does no work, until this process ends."""
     head = {
         "num_cpus": 0,
         "node_ip_address": "127.0.0.1",
@@ -28,12 +30,17 @@ def cluster() -> Iterator[Cluster]:
         "_system_config": {"health_check_period_ms": 500, "worker_niceness": 0},
     }
     cluster = Cluster(initialize_head=True, head_node_args=head)
-    try:
-        for _ in range(2):
-            cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
-        yield cluster
-    finally:
-        cluster.shutdown()
+    atexit.register(cluster.shutdown)
+    return cluster
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Cluster:
+    """One cluster with two nodes of one CPU, for all test files of this process."""
+    cluster = start_cluster()
+    for _ in range(2 - len(cluster.worker_nodes)):
+        cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+    return cluster
 
 
 def workers_on(*nodes: Any) -> list[tuple[str, psutil.Process]]:
