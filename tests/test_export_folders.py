@@ -16,7 +16,6 @@ from circuits import SPREAD, every_term, small
 from command_line import Invoke, Refuse, Run, printed
 from entrain.data import FeatureScaling
 from entrain.export import Design, Onnx, Plain, Spice, WordLengths, design_of, verify, write_export
-from entrain.export import simulators as programs
 from entrain.export.design import FILE, read_design, write_design
 from entrain.export.folder import files_of, read_export, refuse_edited
 from entrain.export.input_stage import input_stage_of
@@ -270,4 +269,3 @@ def test_missing_simulator_names_its_package(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "apt-get install ngspice" in refuse("verify", str(tmp_path / "s"))
     assert "verilator, or iverilog" in refuse("verify", str(tmp_path / "v"))
-    assert set(programs.PACKAGES) >= {"ngspice", "verilator", "iverilog", "yosys"}

@@ -9,15 +9,7 @@ from pathlib import Path
 
 from entrain.utils.errors import InputError
 
-PACKAGES = {  # program -> Debian's package
-    "ngspice": "ngspice",
-    "iverilog": "iverilog",
-    "vvp": "iverilog",
-    "verilator": "verilator",
-    "yosys": "yosys",
-    "nextpnr-ice40": "nextpnr-ice40",
-}
-
+_PACKAGES = {"vvp": "iverilog"}  # Debian packages with other names than their programs
 _TIMEOUT = 6 * 3600  # seconds of one run
 
 
@@ -25,8 +17,9 @@ def program(name: str) -> str:
     """The path of a program, or an `InputError` with the command that installs it."""
     path = shutil.which(name)
     if path is None:
+        package = _PACKAGES.get(name, name)
         raise InputError(
-            f"{name} is not installed; on Debian and Ubuntu: apt-get install {PACKAGES[name]}"
+            f"{name} is not installed; on Debian and Ubuntu: apt-get install {package}"
         )
     return path
 
