@@ -1,9 +1,9 @@
 """CPU seconds on an idle machine and on a busy one: `python benchmarks/busy_machine.py`.
 
-Every command runs alone and beside two endless loops for each core, in turns. Threads that wait in
-a busy loop would cost several times the CPU seconds beside others; the bar is 1.5 times. A table
-goes to the terminal, and results/busy-machine.json keeps it. `--tests` adds the tests that train
-most (ten minutes), `--all-tests` the whole suite (an hour).
+Every command runs alone and beside two endless loops for each core, in turns. Threads that spin
+while they wait would take several times the CPU seconds on a busy machine; the limit is 1.5 times.
+Prints a table and writes results/busy-machine.json. `--tests` adds the tests with most training
+(ten minutes), `--all-tests` all tests (an hour).
 """
 
 from __future__ import annotations
@@ -49,25 +49,27 @@ ALL_TESTS = {"all tests": [*PYTEST, str(ROOT / "tests")]}
 
 
 def main() -> None:
-    """Measure, show, keep."""
+    """Measure, write, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--tests", action="store_true", help="also the tests that train most, once")
-    parser.add_argument("--all-tests", action="store_true", help="also the whole suite, once")
+    parser.add_argument(
+        "--tests", action="store_true", help="also the tests with most training, once"
+    )
+    parser.add_argument("--all-tests", action="store_true", help="also all tests, once")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "busy-machine.json")
     options = parser.parse_args()
     rows = {name: measure(name, command, options.repeats) for name, command in COMMANDS.items()}
     chosen = (TESTS if options.tests else {}) | (ALL_TESTS if options.all_tests else {})
     rows |= {name: measure(name, command, 1) for name, command in chosen.items()}
-    found = {
+    result = {
         "cores": cpu_share(),
         "loops": LOOPS_PER_CORE * cpu_share(),
         "bar": BAR,
         "python": platform.python_version(),
         "commands": rows,
     }
-    options.out.write_text(json.dumps(found, indent=1) + "\n")
-    show(rows)
+    options.out.write_text(json.dumps(result, indent=1) + "\n")
+    print_table(rows)
     if max(row["ratio"] for row in rows.values()) > BAR:
         sys.exit(1)
 
@@ -79,10 +81,10 @@ def measure(name: str, command: list[str], repeats: int) -> dict[str, object]:
     idle, busy = [], []
     for _ in range(repeats):
         idle.append(run(command))
-        with load():
+        with busy_cores():
             busy.append(run(command))
         Console(stderr=True).print(f"{name}: idle {idle[-1]}, busy {busy[-1]}")
-    cpu, busy_cpu = (statistics.median(each[0] for each in runs) for runs in (idle, busy))
+    cpu, busy_cpu = (statistics.median(seconds[0] for seconds in runs) for runs in (idle, busy))
     return {
         "idle": idle,
         "busy": busy,
@@ -92,11 +94,11 @@ def measure(name: str, command: list[str], repeats: int) -> dict[str, object]:
 
 
 def run(command: list[str]) -> tuple[float, float]:
-    """CPU seconds (with those of its children) and wall seconds of a command that succeeds."""
+    """CPU seconds (with children) and wall seconds of a command, which must succeed."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        place = ROOT if "pytest" in command else folder
-        process = subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=None)
+        cwd = ROOT if "pytest" in command else folder
+        process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=None)
         _, status, used = os.wait4(process.pid, 0)
         wall = time.monotonic() - began
     if status != 0:
@@ -105,7 +107,7 @@ def run(command: list[str]) -> tuple[float, float]:
 
 
 @contextlib.contextmanager
-def load() -> Iterator[None]:
+def busy_cores() -> Iterator[None]:
     """Two endless loops for each core."""
     loops = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -119,13 +121,13 @@ def load() -> Iterator[None]:
             loop.wait()
 
 
-def show(rows: dict[str, dict[str, object]]) -> None:
+def print_table(rows: dict[str, dict[str, object]]) -> None:
     table = Table("", "idle, CPU s", "busy, CPU s", "ratio", "idle, s", "busy, s")
     for name, row in rows.items():
         columns = [
-            f"{statistics.median(each[index] for each in row[kind]):.1f}"  # type: ignore[attr-defined]
+            f"{statistics.median(run[index] for run in row[load]):.1f}"  # type: ignore[attr-defined]
             for index in (0, 1)
-            for kind in ("idle", "busy")
+            for load in ("idle", "busy")
         ]
         table.add_row(name, *columns[:2], f"{row['ratio']:.2f}", *columns[2:])
     Console().print(table)

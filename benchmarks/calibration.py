@@ -1,9 +1,9 @@
-"""Calibrate devices, retrain for them, and say what it recovers: results/calibration.json.
+"""Accuracy after calibration and retraining for a device: results/calibration.json.
 
     python benchmarks/calibration.py simulated    a simulated chip of mnist-74
     python benchmarks/calibration.py circuit      LC oscillators of spread components in ngspice
 
-Each part keeps what it has measured in the file, and a second call goes on after it. Fields and
+Each part writes its measurements to the file, and a second call continues after them. Fields and
 training images come from the training set; the test set is evaluated once for each network.
 """
 
@@ -33,32 +33,30 @@ from entrain.models.model import Model
 from entrain.utils.files import strict_json, write_atomically
 
 RESULT = Path(__file__).parent.parent / "results" / "calibration.json"
-KIND = Hardware(mismatch=Mismatch(couplings=0.1, fields=0.1), frequency_spread=FrequencySpread(1.0))
+HARDWARE = Hardware(
+    mismatch=Mismatch(couplings=0.1, fields=0.1), frequency_spread=FrequencySpread(1.0)
+)
 SEED = 3
 SPREAD = Components(
-    inductance=0.05,
-    tuning=2e-4,
-    negative_conductance=0.05,
-    transconductance=0.05,
-    injection=0.05,
+    inductance=0.05, tuning=2e-4, negative_conductance=0.05, transconductance=0.05, injection=0.05
 )
 
 
-def kept() -> dict[str, Any]:
+def stored() -> dict[str, Any]:
     return json.loads(RESULT.read_text()) if RESULT.exists() else {}
 
 
 def measure(part: str, name: str, how: Callable[[], Any]) -> Any:
-    """What `how` gives, from the file where it was measured before."""
-    found = kept()
-    if name not in found.get(part, {}):
+    """The value of `how()`, from the file if it is there."""
+    results = stored()
+    if name not in results.get(part, {}):
         began = time.monotonic()
         value = how()
-        found = kept()
-        found.setdefault(part, {})[name] = value
-        write_atomically(RESULT, (strict_json(found, 1) + "\n").encode())
+        results = stored()
+        results.setdefault(part, {})[name] = value
+        write_atomically(RESULT, (strict_json(results, 1) + "\n").encode())
         print(f"{part} {name}: {value} ({time.monotonic() - began:.0f} s)", flush=True)  # noqa: T201
-    return found[part][name]
+    return results[part][name]
 
 
 def progress(stage: str, fraction: float) -> None:
@@ -69,12 +67,12 @@ def progress(stage: str, fraction: float) -> None:
 
 
 def truth(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    found = on_chips(model.batched_parameters(), KIND, [SEED]).parameters
-    assert found.frequencies is not None
-    return found.couplings[0].double().numpy(), found.frequencies[0].double().numpy()
+    parameters = on_chips(model.batched_parameters(), HARDWARE, [SEED]).parameters
+    assert parameters.frequencies is not None
+    return parameters.couplings[0].double().numpy(), parameters.frequencies[0].double().numpy()
 
 
-def errors(found: Calibration, model: Model) -> dict[str, float]:
+def errors(calibration: Calibration, model: Model) -> dict[str, float]:
     couplings, frequencies = truth(model)
     used = couplings != 0
     rms = np.sqrt(np.square(couplings[used]).mean())
@@ -82,16 +80,16 @@ def errors(found: Calibration, model: Model) -> dict[str, float]:
     def percent(estimate: np.ndarray) -> float:
         return float(100 * np.sqrt(np.square((estimate - couplings)[used]).mean()) / rms)
 
-    weak = found.unknowns.programmed * found.unknowns.gains(found.weak)
-    own, spread = found.part("frequencies")
+    weak = calibration.unknowns.programmed * calibration.unknowns.gains(calibration.weak)
+    own, spread = calibration.part("frequencies")
     return {
-        "traces": found.traces,
-        "couplings_percent_of_rms": percent(found.couplings),
+        "traces": calibration.traces,
+        "couplings_percent_of_rms": percent(calibration.couplings),
         "couplings_weak_form_percent": percent(weak),
-        "couplings_as_programmed_percent": percent(found.unknowns.programmed),
+        "couplings_as_programmed_percent": percent(calibration.unknowns.programmed),
         "frequencies": float(np.sqrt(np.square(own - frequencies).mean())),
         "frequencies_in_errors": float(np.sqrt(np.square((own - frequencies) / spread).mean())),
-        "noise": found.noise,
+        "noise": calibration.noise,
     }
 
 
@@ -105,8 +103,8 @@ def of_images(model: Model, runs: int) -> Traces:
 
 def on_simulated_chip() -> None:
     model = entrain.load("mnist-74")
-    chip = KIND.sample(SEED)
-    made: dict[str, Calibration] = {}
+    chip = HARDWARE.sample(SEED)
+    calibrations: dict[str, Calibration] = {}
     cases = {
         "clean, 200 traces, images": (lambda: of_images(model, 200), 0.0),
         "clean, 200 traces, planned": (lambda: plan(model, runs=200), 0.0),
@@ -117,8 +115,8 @@ def on_simulated_chip() -> None:
 
         def one(experiments: Any = experiments, noise: float = noise, name: str = name) -> Any:
             traces = simulated(model, chip, experiments(), noise=noise)
-            made[name] = calibrate(model, traces, on_progress=progress)
-            return errors(made[name], model)
+            calibrations[name] = calibrate(model, traces, on_progress=progress)
+            return errors(calibrations[name], model)
 
         measure("simulated", name, one)
     test = entrain.load_test_split("mnist")
@@ -134,7 +132,7 @@ def on_simulated_chip() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "calibrated.safetensors"
                 calibrated.save(path)
-                trained = entrain.train("mnist", chip=path, epochs=5, progress=True).model
+                trained = entrain.train("mnist", calibrated=path, epochs=5, progress=True).model
             return trained.on(chip).evaluate(test)["top1"]
 
         measure("simulated", f"{shipped}, retrained, on the chip", retrained)
@@ -144,7 +142,7 @@ def on_simulated_chip() -> None:
 
 
 class Circuit:
-    """A device: 26 LC oscillators of components with tolerances, in ngspice."""
+    """A device in ngspice: 26 LC oscillators of components with tolerances."""
 
     def __init__(self, model: Model, data: Any) -> None:
         self.design: Design = design_of(model, data.test.features[:1], data.test.labels[:1])
@@ -152,9 +150,11 @@ class Circuit:
 
     def traces(self, couplings: np.ndarray, fields: np.ndarray, times: int = 20) -> np.ndarray:
         design = self.design.under(fields)
-        told = replace(design.phase_model, couplings=torch.from_numpy(couplings)[None].double())
+        programmed = replace(
+            design.phase_model, couplings=torch.from_numpy(couplings)[None].double()
+        )
         return simulate(
-            replace(design, phase_model=told),
+            replace(design, phase_model=programmed),
             self.spice,
             times=times,
             on_progress=lambda fraction: progress("ngspice", fraction),
@@ -164,7 +164,7 @@ class Circuit:
         return self.traces(couplings, fields)[-1]
 
     def accuracy(self, model: Model, split: Any) -> float:
-        """Percent of `split` that the device, programmed with `model`, gets right."""
+        """Accuracy in percent of the device programmed with `model`, on `split`."""
         parameters = model.batched_parameters()
         fields = parameters.phase_model(model.inputs(split.features)[None]).fields[0].double()
         phases = self(parameters.couplings[0].double().numpy(), fields.numpy())
@@ -197,15 +197,17 @@ def on_circuit() -> None:
             couplings = model.batched_parameters().couplings[0].double().numpy()
             phases = device.traces(couplings, experiments.fields)[1:]
             Traces(experiments.times, experiments.fields, phases).save(file)
-        found = calibrate(model, read_traces(file), on_progress=progress)
-        found.model(model).save(path)
-        return found.summary()
+        result = calibrate(model, read_traces(file), on_progress=progress)
+        result.model(model).save(path)
+        return result.summary()
 
     measure("circuit", "calibration", calibrated)
     twin = entrain.load(path)
     assert twin.hardware is not None
     measure("circuit", "twin", lambda: twin.on(0).evaluate(test)["top1"])
-    retrained = entrain.train("digits", chip=path, folder=folder / "retrained", progress=True).model
+    retrained = entrain.train(
+        "digits", calibrated=path, folder=folder / "retrained", progress=True
+    ).model
     measure("circuit", "retrained", lambda: device.accuracy(retrained, test))
 
     def looped() -> float:

@@ -1,15 +1,15 @@
-"""How networks do as circuits: `python benchmarks/circuits.py [PART...]`.
+"""Networks as circuits: `python benchmarks/circuits.py [PART...]`.
 
 `phase`      the equations in ngspice, 20 test images of mnist-74
 `lc`         LC oscillators, 50 images at 100 cycles
-`cubic`      the same with van der Pol's oscillators and linear couplings
-`cycles`     the first 6 of them at 30, 100 and 300 cycles
+`cubic`      the same with van der Pol oscillators and linear couplings
+`cycles`     the first 6 of these images at 30, 100 and 300 cycles
 `words`      accuracy of the integer model on all 10,000 test images against each word length
 `core`       1,000 images of mnist-74-direct in Verilator against the integer model
 `synthesis`  cells, cycles and frequency of that core with one multiplier lane and with four
 
-Every part that was measured is kept in results/circuits.json; parts that are named, or missing
-there, are measured. Half an hour on two cores.
+Results go to results/circuits.json. Measures the named parts, or those that are missing there.
+Half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -52,17 +52,20 @@ def design(name: str, images: int | None) -> Design:
     return design_of(model, test.features[:images], test.labels[:images], name=name)
 
 
-def verified(made: Design, target: Spice | WordLengths, **options: Any) -> dict[str, Any]:
-    """What `entrain verify` finds, without the scores."""
+def verified(exported: Design, target: Spice | WordLengths, **options: Any) -> dict[str, Any]:
+    """The result of `entrain verify` without the scores."""
     with tempfile.TemporaryDirectory() as folder:
-        write_export(Path(folder) / "export", made, target)
-        found = verify(Path(folder) / "export", on_progress=_tell, **options)
-    off = np.abs(found.scores - found.wanted)
-    kept = {k: v for k, v in found.to_json().items() if k not in ("scores", "wanted")}
-    return kept | {"largest_of_each_image": off.max(-1).tolist(), "target": target_to_json(target)}
+        write_export(Path(folder) / "export", exported, target)
+        result = verify(Path(folder) / "export", on_progress=_print_progress, **options)
+    errors = np.abs(result.scores - result.wanted)
+    values = {k: v for k, v in result.to_json().items() if k not in ("scores", "wanted")}
+    return values | {
+        "largest_of_each_image": errors.max(-1).tolist(),
+        "target": target_to_json(target),
+    }
 
 
-def _tell(fraction: float) -> None:
+def _print_progress(fraction: float) -> None:
     sys.stderr.write(f"\r{fraction:6.1%}")
 
 
@@ -79,31 +82,31 @@ def cubic() -> dict[str, Any]:
 
 
 def cycles() -> dict[str, Any]:
-    made = design("mnist-74", 6)
-    rows = [verified(made, Spice("lc", cycles=each)) for each in (30.0, 100.0, 300.0)]
+    exported = design("mnist-74", 6)
+    rows = [verified(exported, Spice("lc", cycles=count)) for count in (30.0, 100.0, 300.0)]
     return {"rows": rows}
 
 
 def words() -> dict[str, Any]:
-    """One word length at a time from the default, and a small set that the other model has
-    too."""
+    """Accuracy with one word length at a time changed from the default, and with a small set of
+    word lengths, which the second model has as well."""
     rows = []
     for name in CORE_MODELS:
-        made = design(name, None)
-        labels = np.array(made.labels)
-        network = 100.0 * float((made.scores(made.phases()).argmax(-1) == labels).mean())
+        exported = design(name, None)
+        labels = np.array(exported.labels)
+        network = 100.0 * float((exported.scores(exported.phases()).argmax(-1) == labels).mean())
         tried = [("", WordLengths()), ("", SMALL)]
         for word, bits in SWEEP.items():
-            for each in bits:
-                address = min(WordLengths().address, each) if word == "phase" else 10
-                tried.append((word, replace(WordLengths(), **{"address": address, word: each})))
+            for length in bits:
+                address = min(WordLengths().address, length) if word == "phase" else 10
+                tried.append((word, replace(WordLengths(), **{"address": address, word: length})))
         for word, lengths in tried if name == CORE_MODELS[0] else tried[:2]:
-            whole = fixed_point(made, lengths)
-            verdicts = whole.verdicts(whole.phases(whole.fields(made.fields)))
+            model = fixed_point(exported, lengths)
+            verdicts = model.verdicts(model.phases(model.fields(exported.fields)))
             top1 = 100.0 * float((verdicts == labels).mean())
             row = {"model": name, "swept": word, "float": network, "top1": top1}
             rows.append(row | target_to_json(lengths))
-            _tell(len(rows) / (2 + len(tried)))
+            _print_progress(len(rows) / (2 + len(tried)))
     return {"images": 10_000, "rows": rows}
 
 
@@ -112,35 +115,35 @@ def core() -> dict[str, Any]:
 
 
 def synthesis() -> dict[str, Any]:
-    made = design("mnist-74-direct", 2)
+    exported = design("mnist-74-direct", 2)
     rows = [
-        verified(made, replace(base, lanes=lanes), synthesis=True)
+        verified(exported, replace(base, lanes=lanes), synthesis=True)
         for base, lanes in ((WordLengths(), 1), (SMALL, 1), (SMALL, 4))
     ]
     return {"rows": rows}
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    each.__name__: each for each in (phase, lc, cubic, cycles, words, core, synthesis)
+    part.__name__: part for part in (phase, lc, cubic, cycles, words, core, synthesis)
 }
 
 
 def main() -> None:
-    """Measure what is named or missing, keep it, draw."""
+    """Measure the named or missing parts, write them, draw."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}")
-    parser.add_argument("--draw", action="store_true", help="draw what is there")
-    given = parser.parse_args()
-    found = json.loads(OUT.read_text()) if OUT.exists() else {}
-    chosen = given.parts or [name for name in PARTS if name not in found]
-    for name in chosen if not given.draw else []:
+    parser.add_argument("--draw", action="store_true", help="draw the results without measurements")
+    arguments = parser.parse_args()
+    results = json.loads(OUT.read_text()) if OUT.exists() else {}
+    selected = arguments.parts or [name for name in PARTS if name not in results]
+    for name in selected if not arguments.draw else []:
         measured = PARTS[name]()
-        found = json.loads(OUT.read_text()) if OUT.exists() else {}  # another may have written
-        found[name] = measured
-        text = json.dumps({each: found[each] for each in PARTS if each in found}, indent=1)
+        results = json.loads(OUT.read_text()) if OUT.exists() else {}  # of other processes
+        results[name] = measured
+        text = json.dumps({part: results[part] for part in PARTS if part in results}, indent=1)
         write_atomically(OUT, (text + "\n").encode())
         sys.stderr.write(f"\r{name} measured\n")
-    draw_circuits(FIGURE, found)
+    draw_circuits(FIGURE, results)
 
 
 if __name__ == "__main__":

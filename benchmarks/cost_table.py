@@ -1,7 +1,7 @@
-"""What inferences cost on every technology: `python benchmarks/cost_table.py`.
+"""Cost of an inference on every technology: `python benchmarks/cost_table.py`.
 
-Writes results/cost.json and its figure, and the table of docs/cost.md between its two marks.
-Seconds: nothing is simulated.
+Writes results/cost.json and its figure, and the table of docs/cost.md between its two marks, in
+seconds: nothing is simulated.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ BEGIN, END = "<!-- costs -->\n", "<!-- end of costs -->"
 
 
 def designs(name: str) -> dict[str, System]:
-    """The chip on every technology, with its input weights in either way, and what is beside it."""
+    """The chip on every technology with both kinds of input weights, and the compared systems."""
     model = entrain.load(name)
-    found: dict[str, System] = {}
+    systems: dict[str, System] = {}
     for technology in technologies():
         for inputs in ("digital", "crossbar"):
             cost = entrain.cost_of(model, technology, inputs=inputs)  # type: ignore[arg-type]
-            found[f"{technology}, {inputs}"] = cost.chip
-    found[cost.mlp.title] = cost.mlp
+            systems[f"{technology}, {inputs}"] = cost.chip
+    systems[cost.mlp.title] = cost.mlp
     assert cost.core is not None
-    found[cost.core.title] = cost.core
-    return found
+    systems[cost.core.title] = cost.core
+    return systems
 
 
 def row(model: str, design: str, system: System) -> dict[str, Any]:
     values = system.to_json()
-    whole = system.energy.typical
-    kept = {name: values[name] for name in ("time", "energy", "power", "area")}
-    shares = {part.name: part.energy.typical / whole for part in system.parts}
-    return {"model": model, "design": design, **kept, "shares": shares}
+    total = system.energy.typical
+    costs = {name: values[name] for name in ("time", "energy", "power", "area")}
+    shares = {part.name: part.energy.typical / total for part in system.parts}
+    return {"model": model, "design": design, **costs, "shares": shares}
 
 
 def rows() -> list[dict[str, Any]]:
@@ -55,12 +55,12 @@ def rows() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    found = rows()
-    write_atomically(OUT, (json.dumps({"rows": found}, indent=1) + "\n").encode())
+    measured = rows()
+    write_atomically(OUT, (json.dumps({"rows": measured}, indent=1) + "\n").encode())
     page = PAGE.read_text()
     head, rest = page.split(BEGIN)
     tail = rest.split(END)[1]
-    write_atomically(PAGE, f"{head}{BEGIN}{cost_table(found)}\n{END}{tail}".encode())
+    write_atomically(PAGE, f"{head}{BEGIN}{cost_table(measured)}\n{END}{tail}".encode())
     drawn = [system.to_json() | {"title": design} for design, system in designs(DRAWN).items()]
     draw_cost(FIGURE, drawn, DRAWN)
 

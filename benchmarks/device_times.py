@@ -2,7 +2,7 @@
 
     python benchmarks/device_times.py > times.json
 
-`entrain bench` measures what a caller waits for, beside the peers; this measures the kernels.
+`entrain bench` measures the time of a call, and of other backends; this measures the kernels.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ REPLAYS = 50
 
 def replayed(call: Callable[[], object]) -> float:
     """Median milliseconds of one call inside a CUDA graph."""
-    aside = torch.cuda.Stream()
-    aside.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(aside):
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
         for _ in range(3):
             call()
-    torch.cuda.current_stream().wait_stream(aside)
+    torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         call()
-    spent = []
+    times = []
     for _ in range(REPLAYS):
         began, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         began.record()
         graph.replay()
         ended.record()
         ended.synchronize()
-        spent.append(began.elapsed_time(ended))
-    return statistics.median(spent)
+        times.append(began.elapsed_time(ended))
+    return statistics.median(times)
 
 
 def _with_all_terms(model: PhaseModel) -> PhaseModel:
     """The model with frequencies, injection, lag and start phases."""
-    some = 0.1 * torch.ones_like(model.fields[:, :1])
+    value = 0.1 * torch.ones_like(model.fields[:, :1])
     lag = torch.full_like(model.fields[:, 0, 0], 0.1)
-    return replace(model, frequencies=some, injection=some, lag=lag, start=15 * some)
+    return replace(model, frequencies=value, injection=value, lag=lag, start=15 * value)
 
 
 def main() -> None:
-    """Measure."""
+    """Measure and print."""
     if not torch.cuda.is_available():
-        sys.exit("there is no CUDA device here")
+        sys.exit("this machine has no CUDA device")
     times: dict[str, float] = {}
     for runs in (1, 10):
         problem = Problem(device="cuda", runs=runs)

@@ -1,4 +1,4 @@
-"""KuramotoClassifier beside classifiers of scikit-learn, on its bundled datasets.
+"""KuramotoClassifier and classifiers of scikit-learn on its bundled datasets.
 
     python benchmarks/estimator_table.py [FILE]
 
@@ -39,8 +39,8 @@ DATASETS = {
 }
 
 
-def backends(seed: int) -> dict[str, Any]:
-    """All of them, unfitted."""
+def classifiers(seed: int) -> dict[str, Any]:
+    """All classifiers, unfitted."""
     return {
         "KuramotoClassifier": KuramotoClassifier(random_state=seed),
         "LogisticRegression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
@@ -54,29 +54,29 @@ def backends(seed: int) -> dict[str, Any]:
 
 def measure(X: Any, y: Any) -> dict[str, dict[str, list[float]]]:
     """Test accuracies in percent and fit times in seconds, split by split."""
-    found: dict[str, dict[str, list[float]]] = {
-        name: {"accuracy": [], "seconds": []} for name in backends(0)
+    measured: dict[str, dict[str, list[float]]] = {
+        name: {"accuracy": [], "seconds": []} for name in classifiers(0)
     }
     for split in SPLITS:
         train, test, labels, truth = train_test_split(
             X, y, test_size=0.25, stratify=y, random_state=split
         )
-        for name, classifier in backends(split).items():
+        for name, classifier in classifiers(split).items():
             began = time.perf_counter()
             classifier.fit(train, labels)
-            found[name]["seconds"].append(time.perf_counter() - began)
-            found[name]["accuracy"].append(100.0 * classifier.score(test, truth))
-    return found
+            measured[name]["seconds"].append(time.perf_counter() - began)
+            measured[name]["accuracy"].append(100.0 * classifier.score(test, truth))
+    return measured
 
 
 def table(results: dict[str, Any]) -> str:
     """Mean ± SD of the accuracy, and the mean fit time, as Markdown."""
-    names = list(backends(0))
+    names = list(classifiers(0))
     lines = ["| test accuracy %, fit time | " + " | ".join(names) + " |", "|---" * 5 + "|"]
-    for dataset, found in results.items():
+    for dataset, measured in results.items():
         cells = []
         for name in names:
-            accuracy, seconds = found[name]["accuracy"], found[name]["seconds"]
+            accuracy, seconds = measured[name]["accuracy"], measured[name]["seconds"]
             mean, deviation = statistics.mean(accuracy), statistics.stdev(accuracy)
             cells.append(f"{mean:.1f} ± {deviation:.1f}, {statistics.mean(seconds):.2g} s")
         lines.append(f"| {dataset} | " + " | ".join(cells) + " |")
@@ -99,8 +99,8 @@ def main() -> None:
         "torch": torch.__version__,
         "scikit-learn": sklearn.__version__,
     }
-    whole = {"splits": len(SPLITS), "test_size": 0.25, "machine": machine, "datasets": results}
-    target.write_text(json.dumps(whole, indent=1) + "\n")
+    content = {"splits": len(SPLITS), "test_size": 0.25, "machine": machine, "datasets": results}
+    target.write_text(json.dumps(content, indent=1) + "\n")
     sys.stdout.write(table(results) + "\n")
 
 

@@ -3,10 +3,9 @@
     python benchmarks/own_data_defaults.py [FILE]
 
 Seven small problems, several stratified splits of each. A quarter of the rows is the selection set
-that settings are compared on, a tenth of the rest chooses the epoch. Every setting is trained on
+that settings are compared on, a tenth of the rest selects the epoch. Every setting is trained on
 one split, from the same seed, before the next split. Results are added to FILE
-(results/own-data-defaults.json) after each split and are not measured again. Prints a Markdown
-table.
+(results/own-data-defaults.json) after each split and not measured twice. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ EPOCHS = (20, 200)  # at least, at most
 
 @dataclass(frozen=True)
 class Setting:
-    """What is compared. Inputs have the mean length `norm`. The untrained weights have the
-    standard deviation field / norm, or weights / root of the inputs' number where that is given.
+    """Settings that are compared. Inputs have the mean length `norm`. The initial weights have the
+    standard deviation field / norm, or weights / sqrt(number of inputs) if `weights` is given.
     """
 
     norm: float = 10.0
@@ -79,7 +78,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 def problem(name: str, split: int) -> Rows:
-    """Features and labels; what is made is made anew for each split."""
+    """Features and labels; synthetic problems are different for each split."""
     make = datasets.make_classification
     if name == "20 features":
         rows: Rows = make(2000, 20, n_informative=5, n_classes=3, random_state=split)
@@ -121,10 +120,10 @@ def measure(setting: Setting, learning: Rows, selection: Rows, seed: int) -> dic
     )
     batch = small_batch(len(y))
     epochs = min(EPOCHS[1], max(EPOCHS[0], round(setting.updates / math.ceil(len(y) / batch))))
-    started = setting.weights
-    if started is None:
-        started = setting.field * math.sqrt(inputs) / setting.norm
-    protocol = Direct(
+    initial_weights = setting.weights
+    if initial_weights is None:
+        initial_weights = setting.field * math.sqrt(inputs) / setting.norm
+    rule = Direct(
         epochs=epochs,
         batch_size=batch,
         input_rate=1e-2,
@@ -134,11 +133,11 @@ def measure(setting: Setting, learning: Rows, selection: Rows, seed: int) -> dic
         averaging=setting.averaging,
         coarse_steps=COARSE,
         fine_epochs=max(1, epochs // 20),
-        initial_weights=started,
+        initial_weights=initial_weights,
     )
     network = NetworkSpec(HIDDEN, Dynamics(1.0, 0.2, setting.steps))
     task = DirectTask(
-        protocol, examples(x, y), examples(x_held_out, y_held_out), network, classes, seed=seed
+        rule, examples(x, y), examples(x_held_out, y_held_out), network, classes, seed=seed
     )
     state = train_task(task)
     seconds = time.perf_counter() - began
@@ -146,10 +145,10 @@ def measure(setting: Setting, learning: Rows, selection: Rows, seed: int) -> dic
     unseen = examples(*selection)
     phases = kernels.rollout(parameters.phase_model(unseen.inputs), network.dynamics)[0]
     scores = readout(phases.double(), classes)
-    right = (scores.argmax(1) == unseen.labels).double().mean()
+    accuracy = (scores.argmax(1) == unseen.labels).double().mean()
     loss = torch.nn.functional.cross_entropy(setting.gain * scores, unseen.labels)
     return {
-        "accuracy": 100.0 * float(right),
+        "accuracy": 100.0 * float(accuracy),
         "log_loss": float(loss),
         "seconds": seconds,
         "epochs": epochs,
@@ -159,11 +158,11 @@ def measure(setting: Setting, learning: Rows, selection: Rows, seed: int) -> dic
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """Every setting's means over splits and datasets, and its accuracy less A's and less B's."""
-    found = {(r["setting"], r["dataset"], r["split"]): r for r in results}
+    """Means of each setting over splits and datasets, and its accuracy minus those of A and B."""
+    by_run = {(r["setting"], r["dataset"], r["split"]): r for r in results}
     names = list(SETTINGS)
     splits = {
-        dataset: [k for k in range(count) if all((n, dataset, k) in found for n in names)]
+        dataset: [k for k in range(count) if all((n, dataset, k) in by_run for n in names)]
         for dataset, count in SPLITS.items()
     }
     splits = {dataset: done for dataset, done in splits.items() if done}
@@ -171,7 +170,7 @@ def table(results: list[dict[str, Any]]) -> str:
     def values(quantity: str) -> list[np.ndarray]:
         """(settings, splits) of each dataset."""
         return [
-            np.array([[found[n, dataset, k][quantity] for k in done] for n in names])
+            np.array([[by_run[n, dataset, k][quantity] for k in done] for n in names])
             for dataset, done in splits.items()
         ]
 
@@ -186,22 +185,22 @@ def table(results: list[dict[str, Any]]) -> str:
 
     def less(i: int, base: str) -> str:
         """Mean of the datasets' mean differences, and its standard error over splits."""
-        apart = [array[i] - array[names.index(base)] for array in accuracies]
-        mean = np.mean([each.mean() for each in apart])
-        variance = sum(each.var(ddof=1) / len(each) for each in apart if len(each) > 1)
-        return f"{mean:+.2f} ± {math.sqrt(variance) / len(apart):.2f}"
+        differences = [array[i] - array[names.index(base)] for array in accuracies]
+        mean = np.mean([d.mean() for d in differences])
+        variance = sum(d.var(ddof=1) / len(d) for d in differences if len(d) > 1)
+        return f"{mean:+.2f} ± {math.sqrt(variance) / len(differences):.2f}"
 
     head = ["setting", *splits, "mean", "mean rank", "log loss", "fit s", "less A", "less B"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for i, name in enumerate(names):
-        cells = [name, *(f"{each:.1f}" for each in accuracy[i]), f"{accuracy[i].mean():.2f}"]
+        cells = [name, *(f"{value:.1f}" for value in accuracy[i]), f"{accuracy[i].mean():.2f}"]
         cells += [f"{ranks[i].mean():.2f}", f"{loss[i].mean():.3f}", f"{seconds[i].mean():.1f}"]
         lines.append("| " + " | ".join([*cells, less(i, "A"), less(i, "B")]) + " |")
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Measure what is missing, write, print."""
+    """Measure missing results, write, print."""
     root = Path(__file__).parents[1]
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else root / "results" / "own-data-defaults.json"
     results = json.loads(target.read_text())["results"] if target.exists() else []
@@ -226,8 +225,8 @@ def main() -> None:
                     continue
                 results.append(label | measure(setting, learning, selection, split))
             settings = {name: asdict(setting) for name, setting in SETTINGS.items()}
-            whole = {"machine": machine, "settings": settings, "results": results}
-            target.write_text(json.dumps(whole, indent=1) + "\n")
+            content = {"machine": machine, "settings": settings, "results": results}
+            target.write_text(json.dumps(content, indent=1) + "\n")
             sys.stderr.write(f"{dataset}, split {split} done\n")
     sys.stdout.write(table(results) + "\n")
 

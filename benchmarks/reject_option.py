@@ -1,11 +1,11 @@
-"""Coverage against accuracy of the shipped models' reject options, and what they make of pictures.
+"""Accuracy against coverage of the reject options of the shipped models, also on other pictures.
 
     ENTRAIN_DATA=FOLDER python benchmarks/reject_option.py
 
-Writes results/reject-option.json: for each model the accuracy among the sure validation images at
-several coverages, by margin; the thresholds chosen and what they give on validation and, once, on
-the test images; the share that is unsure of pictures that are none of the classes; and, for MNIST,
-the drawn and photograph-like digits of tests/photographs.py, of a seed that no choice was made by.
+Writes results/reject-option.json: for each model the accuracy among the accepted validation images
+at several coverages, by margin; the thresholds with their accuracy and coverage on validation and
+test images; the rejected share of pictures of other classes; and, for MNIST, of drawn and
+photograph-like digits (tests/photographs.py, with a seed that was not used to choose thresholds).
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ def main() -> None:
     torch.set_num_threads(1)
     data = {name: entrain.load_dataset(name) for name in ("mnist", "fashion-mnist")}
     other = {"mnist": "fashion-mnist", "fashion-mnist": "mnist"}
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name in shipped():
         model = entrain.load(name)
         assert model.reject is not None
-        own = data[model.dataset]
+        dataset = data[model.dataset]
         noise = np.random.default_rng(0).integers(0, 256, (1000, 784))
-        found[name] = {
+        results[name] = {
             "margin": model.reject.margin,
             "distance": model.reject.distance,
-            "curve": _curve(model, own.validation),
-            "validation": _chosen(model, own.validation),
-            "test": _chosen(model, own.test),
+            "curve": _curve(model, dataset.validation),
+            "validation": _with_thresholds(model, dataset.validation),
+            "test": _with_thresholds(model, dataset.test),
             "unsure": {
                 other[model.dataset]: _unsure(
                     model, data[other[model.dataset]].validation.features
@@ -56,9 +56,9 @@ def main() -> None:
             },
         }
         if model.dataset == "mnist":
-            found[name]["photographs"] = _photographs(model)
-        print(name, found[name]["validation"], found[name]["unsure"])  # noqa: T201
-    write_atomically(RESULT, (strict_json(found, indent=1) + "\n").encode())
+            results[name]["photographs"] = _photographs(model)
+        print(name, results[name]["validation"], results[name]["unsure"])  # noqa: T201
+    write_atomically(RESULT, (strict_json(results, indent=1) + "\n").encode())
 
 
 def _curve(model: Model, split: Split) -> list[dict[str, float]]:
@@ -73,7 +73,7 @@ def _curve(model: Model, split: Split) -> list[dict[str, float]]:
     ]
 
 
-def _chosen(model: Model, split: Split) -> dict[str, float]:
+def _with_thresholds(model: Model, split: Split) -> dict[str, float]:
     sure = ~model.rejected(split.features)
     correct = model.predict_indices(split.features) == split.labels
     return {
@@ -88,17 +88,17 @@ def _unsure(model: Model, pixels: np.ndarray) -> float:
 
 
 def _photographs(model: Model) -> dict[str, dict[str, float]]:
-    """Percent of each kind: right, right and sure, right or unsure."""
+    """Percent correct, correct and accepted, and correct or rejected, of each kind of picture."""
     sys.path.insert(0, str(ROOT / "tests"))
     from photographs import photographs
 
-    made = list(photographs(SEED))
-    pixels = np.stack([framed(_small(each.levels), (28, 28)) for each in made])
-    right = model.predict(pixels) == [each.digit for each in made]
+    pictures = list(photographs(SEED))
+    pixels = np.stack([framed(_small(p.levels), (28, 28)) for p in pictures])
+    right = model.predict(pixels) == [p.digit for p in pictures]
     unsure = model.rejected(pixels)
-    groups = {each.kind: [one.kind == each.kind for one in made] for each in made}
-    groups |= {f"by {each.hand}": [one.hand == each.hand for one in made] for each in made}
-    groups["all"] = [True] * len(made)
+    groups = {q.kind: [p.kind == q.kind for p in pictures] for q in pictures}
+    groups |= {f"by {q.hand}": [p.hand == q.hand for p in pictures] for q in pictures}
+    groups["all"] = [True] * len(pictures)
     return {
         name: {
             "pictures": sum(members),
@@ -111,7 +111,7 @@ def _photographs(model: Model) -> dict[str, dict[str, float]]:
 
 
 def _small(levels: np.ndarray) -> np.ndarray:
-    """As large as the package reads it."""
+    """The picture in the size that the package reads."""
     return np.asarray(Image.fromarray(levels).reduce(-(-max(levels.shape) // 512)))
 
 

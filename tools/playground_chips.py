@@ -1,12 +1,12 @@
-"""Make the page's kinds of chips, and the numbers that it must compute of them.
+"""Write the hardware presets of the web page, and reference numbers of its computations.
 
     python tools/playground_chips.py
 
-Writes playground/src/presets.json, the package's presets as `Hardware.to_json` has them,
-playground/src/networks.json, what the shipped models were measured to do, and
-tests/vectors/hardware.json: couplers of every wiring, and what chips make of a small network, for
-each effect alone and each preset, and of a shipped one, for each preset. Float64, by the reference
-kernels.
+Writes playground/src/presets.json (the presets of the package, by `Hardware.to_json`),
+playground/src/networks.json (measured accuracy of the shipped models) and
+tests/vectors/hardware.json: couplers of every wiring, and the parameters and scores on chips of a
+small network (each effect alone, and each preset) and of a shipped one (each preset). Float64, by
+the reference kernels.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ N = HIDDEN + OUTPUTS
 DYNAMICS = Dynamics(1.5, 0.6, 18)
 SEEDS = (3, 4_294_967_291)
 NOISE_SEED = 7
-SHIPPED, EXAMPLE = "mnist-74", 8  # the model, and the test image that it reads
-COUPLINGS_STRIDE, STRIDE = 83, 5  # of the shipped network's numbers that are kept
+SHIPPED, EXAMPLE = "mnist-74", 8  # a model and its test image
+COUPLINGS_STRIDE, STRIDE = 83, 5  # through the parameters of the shipped network
 
 ALONE: dict[str, Hardware] = {
     "wiring": Hardware(wiring=Wiring("kings")),
@@ -148,34 +148,34 @@ def main() -> None:
 
 def presets_text() -> str:
     """playground/src/presets.json: name, title and hardware of each preset, one a line."""
-    found = (describe(name) for name in presets())
+    described = (describe(name) for name in presets())
     lines = (
-        json.dumps({"name": each.name, "title": each.title, "hardware": each.hardware.to_json()})
-        for each in found
+        json.dumps({"name": d.name, "title": d.title, "hardware": d.hardware.to_json()})
+        for d in described
     )
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def networks_text() -> str:
-    """playground/src/networks.json: the top-1 in percent that each model's file says it has on the
-    test images, and its mean over the chips that it was made for, by name."""
-    found = {}
+    """playground/src/networks.json: test top-1 in percent of each model, and its mean over chips of
+    its hardware, from the model files."""
+    networks = {}
     for name in MODELS:
         details = entrain.load(name).details
-        found[name] = {"test": details["test"]["top1"]}
+        networks[name] = {"test": details["test"]["top1"]}
         if "on_chips" in details:
-            found[name]["onChips"] = round(details["on_chips"]["mean"], 4)
-    return json.dumps(found, indent=1) + "\n"
+            networks[name]["onChips"] = round(details["on_chips"]["mean"], 4)
+    return json.dumps(networks, indent=1) + "\n"
 
 
 def vectors() -> dict[str, Any]:
-    """Everything in tests/vectors/hardware.json, computed now."""
+    """The content of tests/vectors/hardware.json."""
     plain, terms, inputs = small_network()
-    kinds = ALONE | {name: preset(name) for name in presets()}
+    hardware = ALONE | {name: preset(name) for name in presets()}
     with kernels.use("reference"):
-        cases = [_case(name, each, plain, inputs, DYNAMICS) for name, each in kinds.items()]
+        cases = [_case(name, h, plain, inputs, DYNAMICS) for name, h in hardware.items()]
         with_terms = {name: ALONE[name] for name in WITH_TERMS} | {"everything": EVERYTHING}
-        termed = [_case(name, each, terms, inputs, DYNAMICS) for name, each in with_terms.items()]
+        termed = [_case(name, h, terms, inputs, DYNAMICS) for name, h in with_terms.items()]
         return {
             "noise_seed": NOISE_SEED,
             "graphs": [_couplers(wiring, n) for wiring in WIRINGS for n in SIZES],
@@ -227,35 +227,37 @@ def _waves(count: int, shift: float) -> Tensor:
 
 
 def _couplers(wiring: Wiring, n: int) -> dict[str, Any]:
-    """Pairs (i, j), i < j, one after the other."""
+    """Pairs (i, j), i < j, flattened."""
     pairs = wiring.graph_of(n - OUTPUTS, OUTPUTS).triu(1).nonzero().flatten().tolist()
     values = Hardware(wiring=wiring).to_json()["wiring"]
     return {"wiring": values, "oscillators": n, "outputs": OUTPUTS, "couplers": pairs}
 
 
 def _case(
-    name: str, hardware: Hardware, of: Parameters, inputs: Tensor, dynamics: Dynamics
+    name: str, hardware: Hardware, parameters: Parameters, inputs: Tensor, dynamics: Dynamics
 ) -> dict[str, Any]:
-    """What chips of one kind make of a network; numbers as they were are left out."""
+    """Parameters, fields and scores on chips; unchanged parameters are left out."""
     chips = []
     for seed in SEEDS:
-        realised = on_chips(of, hardware, [seed])
-        found: dict[str, Any] = {"seed": seed}
-        before = of.tensors()
-        for each, tensor in realised.parameters.tensors().items():
-            if each not in before or not torch.equal(tensor, before[each]):
-                found[each] = tensor[0].flatten().tolist()
-        found["fields"] = realised.phase_model(inputs).fields[0, 0].tolist()
-        scores = scores_on_chips(of, hardware, [seed], inputs, dynamics, noise_seed=NOISE_SEED)
-        found["scores"] = scores[0, 0].tolist()
-        chips.append(found)
-        if {**chips[0], "seed": seed} == found and len(chips) > 1:
+        realised = on_chips(parameters, hardware, [seed])
+        chip: dict[str, Any] = {"seed": seed}
+        before = parameters.tensors()
+        for part, tensor in realised.parameters.tensors().items():
+            if part not in before or not torch.equal(tensor, before[part]):
+                chip[part] = tensor[0].flatten().tolist()
+        chip["fields"] = realised.phase_model(inputs).fields[0, 0].tolist()
+        scores = scores_on_chips(
+            parameters, hardware, [seed], inputs, dynamics, noise_seed=NOISE_SEED
+        )
+        chip["scores"] = scores[0, 0].tolist()
+        chips.append(chip)
+        if {**chips[0], "seed": seed} == chip and len(chips) > 1:
             chips.pop()  # the same for every chip
     return {"name": name, "hardware": hardware.to_json(), "chips": chips}
 
 
 def _shipped() -> dict[str, Any]:
-    """A shipped model on each preset, thinned out, or why it does not fit."""
+    """A shipped model on each preset, thinned out, or the reason that it does not fit."""
     model = entrain.load(SHIPPED)
     test = load_test_split(model.dataset)
     index = int(np.flatnonzero(test.labels == EXAMPLE // 3)[EXAMPLE % 3])
@@ -270,9 +272,9 @@ def _shipped() -> dict[str, Any]:
             continue
         for chip in case["chips"]:
             chip.pop("input_weights", None)  # in the fields
-            for each in ("couplings", "fields", "frequencies"):
-                if each in chip:
-                    chip[each] = chip[each][:: COUPLINGS_STRIDE if each == "couplings" else STRIDE]
+            for part in ("couplings", "fields", "frequencies"):
+                if part in chip:
+                    chip[part] = chip[part][:: COUPLINGS_STRIDE if part == "couplings" else STRIDE]
         cases.append(case)
     return {
         "model": SHIPPED,

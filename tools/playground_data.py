@@ -1,14 +1,13 @@
-"""Make what the playground shows and what it is tested against.
+"""Write the images of the playground, and reference numbers of its computations.
 
     python tools/playground_data.py
 
-Writes playground/public/gallery.safetensors, three official test images of each class of MNIST and
-Fashion-MNIST, playground/public/test-images.safetensors, twenty of each class, on which chips are
-measured, and tests/vectors/playground.json, numbers of the package that the page's own
-implementation must give as well, and tests/vectors/terms.json, those of a small network with every
-optional term of the phase model: float64, from the reference kernels.
-tests/vectors/photographs.json holds pictures under uneven light and on ruled paper, and what is
-made of them.
+Writes, for MNIST and Fashion-MNIST, playground/public/gallery.safetensors (three official test
+images of each class) and playground/public/test-images.safetensors (twenty of each class, on which
+chips are measured). The page must compute the same numbers as tests/vectors/playground.json and
+tests/vectors/terms.json (a small network with every optional term of the phase model): float64, by
+the reference kernels. tests/vectors/photographs.json has pictures under uneven light and on ruled
+paper, and the pixels that are read from them.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ TERMS = ROOT / "tests" / "vectors" / "terms.json"
 PHOTOGRAPHS = ROOT / "tests" / "vectors" / "photographs.json"
 
 PER_CLASS, MEASURED_PER_CLASS = 3, 20
-EXAMPLES = (0, 8, 16, 29)  # places in the gallery
+EXAMPLES = (0, 8, 16, 29)  # indices in the gallery
 SEED, TEMPERATURES, REPLICATES = 7, (0.5, 1.0), 3
 COARSE = 37  # steps that do not fill the noise's blocks of four
 STRIDE = 20  # steps between two recorded times
 SHAPE = (28, 28)
-JUDGE = "mnist-74"  # the model that says which photographs it is unsure of
+JUDGE = "mnist-74"  # the model whose reject option judges photographs
 TERM_NAMES = ("frequencies", "start_phases", "injection", "lag", "harmonic")
 TERM_STRIDE = 3  # steps between two recorded energies of the network with terms
 TERM_TEMPERATURE, TERM_SAMPLE = 0.5, 11
@@ -60,8 +59,8 @@ def main() -> None:
     write_tensors(GALLERY, "gallery", gallery(), {})
     write_tensors(TEST_IMAGES, "gallery", test_images(), {})
     VECTORS.parent.mkdir(exist_ok=True)
-    made = ((VECTORS, vectors()), (TERMS, terms()), (PHOTOGRAPHS, photographs()))
-    for path, content in made:
+    contents = ((VECTORS, vectors()), (TERMS, terms()), (PHOTOGRAPHS, photographs()))
+    for path, content in contents:
         text = json.dumps(content, separators=(",", ":"), allow_nan=False)
         write_atomically(path, f"{text}\n".encode())
     for path in (GALLERY, TEST_IMAGES, VECTORS, TERMS, PHOTOGRAPHS):
@@ -74,8 +73,8 @@ def gallery() -> dict[str, Tensor]:
 
 
 def test_images() -> dict[str, Tensor]:
-    """The same of 200 images a dataset, evenly spaced in each class: the first half of MNIST's test
-    images was written more clearly than the second (LeCun's note beside the files)."""
+    """The same of 200 images a dataset, evenly spaced in each class: the first half of the MNIST
+    test images is clearer than the second, by LeCun's note on the files."""
 
     def spaced(places: np.ndarray) -> np.ndarray:
         return places[np.arange(MEASURED_PER_CLASS) * len(places) // MEASURED_PER_CLASS]
@@ -84,7 +83,7 @@ def test_images() -> dict[str, Tensor]:
 
 
 def _chosen(choose: Callable[[np.ndarray], np.ndarray]) -> dict[str, Tensor]:
-    """Images, labels and indices that `choose` takes from those of each class."""
+    """Images, labels and indices that `choose` selects in each class."""
     tensors = {}
     for name in ("mnist", "fashion-mnist"):
         test = load_test_split(name)
@@ -97,7 +96,7 @@ def _chosen(choose: Callable[[np.ndarray], np.ndarray]) -> dict[str, Tensor]:
 
 
 def vectors() -> dict[str, Any]:
-    """Everything in tests/vectors/playground.json, computed now."""
+    """The content of tests/vectors/playground.json."""
     images = gallery()
     with kernels.use("reference"):
         return {
@@ -112,17 +111,17 @@ def vectors() -> dict[str, Any]:
 
 
 def _model(name: str, images: dict[str, Tensor]) -> list[dict[str, Any]]:
-    """What a shipped model computes of a few gallery images."""
+    """Numbers that a shipped model computes for a few gallery images."""
     model = entrain.load(name)
     network = model.network.double()
     rows = []
-    for place in EXAMPLES:
-        index = int(images[f"{model.dataset}.indices"][place])
-        inputs = model.inputs(images[f"{model.dataset}.images"][place].numpy()).double()
+    for example in EXAMPLES:
+        index = int(images[f"{model.dataset}.indices"][example])
+        inputs = model.inputs(images[f"{model.dataset}.images"][example].numpy()).double()
         path = network.simulate(inputs, record=True)[::STRIDE]
         outputs = path[:, 0, network.hidden :].cos()
         row: dict[str, Any] = {
-            "place": place,
+            "place": example,
             "index": index,
             "inputs_sum": float(inputs.sum()),
             "inputs_moment": float((inputs[0] * torch.arange(1, inputs.shape[1] + 1)).sum()),
@@ -133,7 +132,7 @@ def _model(name: str, images: dict[str, Tensor]) -> list[dict[str, Any]]:
                 str(kT): _noisy(network, inputs, index, kT, None, REPLICATES) for kT in TEMPERATURES
             },
         }
-        if place == EXAMPLES[0]:
+        if example == EXAMPLES[0]:
             row["trajectory"] = outputs.tolist()
             row["coarse"] = _noisy(network, inputs, index, 1.0, COARSE, 1)[0]
         rows.append(row)
@@ -162,7 +161,7 @@ def _noisy(
 
 def _normals() -> list[dict[str, float]]:
     """Single increments, each with its full address."""
-    found = []
+    rows = []
     for seed, temperature, replicate, sample, step, oscillator in (
         (0, 1.0, 0, 0, 0, 0),
         (7, 0.5, 2, 9999, 199, 73),
@@ -173,7 +172,7 @@ def _normals() -> list[dict[str, float]]:
         noise = Noise(seed, temperature, torch.tensor([replicate]), torch.tensor([sample]))
         block, place = divmod(step, 4)
         value = float(noise.increments(block, oscillator + 1)[place, 0, 0, oscillator])
-        found.append(
+        rows.append(
             {
                 "seed": seed,
                 "temperature": temperature,
@@ -184,12 +183,12 @@ def _normals() -> list[dict[str, float]]:
                 "value": value,
             }
         )
-    return found
+    return rows
 
 
 def _philox() -> list[dict[str, list[int]]]:
     """Words of the generator; the first three are the vectors published with Random123."""
-    found = []
+    rows = []
     for counter, key in (
         ((0, 0, 0, 0), (0, 0)),
         ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2),
@@ -198,15 +197,15 @@ def _philox() -> list[dict[str, list[int]]]:
     ):
         c0, c1, c2, c3 = (torch.tensor([word]) for word in counter)
         words = [int(word) for word in philox((c0, c1, c2, c3), key)]
-        found.append({"counter": list(counter), "key": list(key), "words": words})
-    return found
+        rows.append({"counter": list(counter), "key": list(key), "words": words})
+    return rows
 
 
 def terms() -> dict[str, Any]:
-    """Everything in tests/vectors/terms.json, computed now.
+    """The content of tests/vectors/terms.json.
 
-    One network of 3 inputs, 4 hidden oscillators and 2 outputs: its numbers, all exact in float32,
-    and what it computes with none of the terms, with each alone and with all of them. With the
+    A network of 3 inputs, 4 hidden oscillators and 2 outputs: its parameters, all exact in float32,
+    and its phases and energies with none of the terms, with each alone and with all of them. In the
     `graph`, the outputs are coupled and two hidden oscillators are not.
     """
     hidden, n = 4, 6
@@ -227,11 +226,11 @@ def terms() -> dict[str, Any]:
     }
     inputs = torch.tensor([[0.75, -1.25, 0.5]], dtype=torch.float64)
     dynamics: dict[str, Any] = {"mobility": 1.5, "observation_time": 1.2, "steps": 12}
-    each = (*TERM_NAMES, "graph")
+    every = (*TERM_NAMES, "graph")
     with kernels.use("reference"):
         cases = [
             _terms_case(numbers, names, inputs, dynamics)
-            for names in ((), *((name,) for name in each), each)
+            for names in ((), *((name,) for name in every), every)
         ]
     return {
         "seed": SEED,
@@ -283,7 +282,7 @@ def _terms_case(
 
 
 def _picture(rgba: np.ndarray) -> dict[str, Any]:
-    """A picture's RGBA bytes (rows, columns, 4), and the whole pixels the package makes of it."""
+    """RGBA bytes of a picture (rows, columns, 4), and the rounded pixels that are read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "picture.png"
         Image.fromarray(rgba, mode="RGBA").save(path)
@@ -298,15 +297,15 @@ def _picture(rgba: np.ndarray) -> dict[str, Any]:
 
 
 def photographs() -> dict[str, Any]:
-    """Everything in tests/vectors/photographs.json, computed now: grey levels, their content in the
-    frame, and whether a model is sure of the whole pixels."""
+    """The content of tests/vectors/photographs.json: grey levels, their content in the frame, and
+    whether a model rejects the rounded pixels."""
     model = entrain.load(JUDGE)
     assert model.reject is not None
-    found = []
+    rows = []
     for name, levels in _photographed().items():
         content = framed(levels, SHAPE)
         pixels = np.floor(255 * content + 0.5)
-        found.append(
+        rows.append(
             {
                 "name": name,
                 "rows": levels.shape[0],
@@ -318,7 +317,7 @@ def photographs() -> dict[str, Any]:
                 "doubt": model.reject_reasons(pixels)[0],
             }
         )
-    return {"model": JUDGE, "photographs": found}
+    return {"model": JUDGE, "photographs": rows}
 
 
 def _photographed() -> dict[str, np.ndarray]:
@@ -332,7 +331,7 @@ def _photographed() -> dict[str, np.ndarray]:
     lines = np.where((y + 5) % 16 < 1, 0.5, 0.0)
     squares = np.maximum(lines, np.where((x + 3) % 16 < 1, 0.5, 0.0))
     grain = 24 * (((x * x * 7 + y * y * 13 + 29 * x * y) % 31) / 31 - 0.5)
-    made = {
+    levels = {
         "even": 230 * (1 - 0.85 * ink),
         "light on dark": 25 + 200 * ink,
         "linear": 240 * (1 - 0.85 * ink) * slope,
@@ -346,20 +345,19 @@ def _photographed() -> dict[str, np.ndarray]:
         "rulings alone": 230 * (1 - 0.85 * squares),
         "noise alone": 120 + 4 * grain,
     }
-    return {name: np.rint(levels.clip(0, 255)) for name, levels in made.items()}
+    return {name: np.rint(grey.clip(0, 255)) for name, grey in levels.items()}
 
 
 def _seven(rows: int, columns: int) -> np.ndarray:
-    """Coverage by ink from 0 to 1: across, then down."""
+    """Coverage by the ink of a seven, from 0 to 1."""
     across = _stroke(rows, columns, lambda t: (22, 24 + 36 * t))
     down = _stroke(rows, columns, lambda t: (22 + 50 * t, 60 - 24 * t))
     return np.maximum(across, down) / 255
 
 
 def _drawn() -> list[np.ndarray]:
-    """A light stroke, a coloured one on transparent paper, a small symmetric one, and one 28 x 28.
-
-    The symmetric one has its centre of mass exactly half a pixel off the middle.
+    """A light stroke, a coloured stroke on transparent paper, a small symmetric bar, and a stroke
+    of 28 x 28 pixels. The centre of mass of the bar is exactly half a pixel off the middle.
     """
     light = np.zeros((56, 44, 4), np.uint8)
     light[..., :3] = _stroke(56, 44, lambda t: (10 + 36 * t, 20 + 12 * math.sin(5 * t)))[..., None]

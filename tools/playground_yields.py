@@ -1,9 +1,9 @@
-"""Make the yields that the page must compute as well.
+"""Write the yields that the web page must compute.
 
     python tools/playground_yields.py
 
 Writes tests/vectors/yield.json: the accuracies of ten chips by `entrain.yield_of`, on every fifth
-of the page's test images (playground/public/test-images.safetensors), and what is said of them.
+of the page's test images (playground/public/test-images.safetensors), and their statistics.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ IMAGES = ROOT / "playground" / "public" / "test-images.safetensors"
 VECTORS = ROOT / "tests" / "vectors" / "yield.json"
 
 CHIPS, FIRST_SEED, NOISE_SEED = 10, 5, 3
-STRIDE = 5  # of the images that are taken: all of them take the page's unit tests a minute
+STRIDE = 5  # through the images: with all, the page's unit tests take a minute
 THRESHOLDS = (50.0, 90.0, 97.0)
-BY_HAND = Hardware(  # what the page's controls set
+BY_HAND = Hardware(  # as set by the controls of the page
     coupling_levels=Levels(bits=5, range=1.0, rule="max"),
     weight_levels=Levels(part="input_weights", bits=5, range=1.0, rule="max"),
     mismatch=Mismatch(couplings=0.05, input_weights=0.05),
@@ -53,7 +53,7 @@ BY_HAND = Hardware(  # what the page's controls set
 
 
 class Case(NamedTuple):
-    """A shipped model on chips of a kind."""
+    """A shipped model on hardware."""
 
     model: str
     name: str
@@ -78,13 +78,13 @@ def main() -> None:
 
 
 def vectors() -> dict[str, Any]:
-    """Everything in tests/vectors/yield.json, computed now."""
+    """The content of tests/vectors/yield.json."""
     return {
         "stride": STRIDE,
         "first_seed": FIRST_SEED,
         "noise_seed": NOISE_SEED,
         "thresholds": THRESHOLDS,
-        "cases": [_case(each) for each in CASES],
+        "cases": [_case(case) for case in CASES],
     }
 
 
@@ -98,7 +98,7 @@ def test_split(dataset: str) -> Split:
 def _case(case: Case) -> dict[str, Any]:
     model = entrain.load(case.model)
     split = test_split(model.dataset)
-    found = entrain.yield_of(
+    result = entrain.yield_of(
         model, case.hardware, split, chips=CHIPS, first_seed=FIRST_SEED, noise_seed=NOISE_SEED
     )
     return {
@@ -106,9 +106,9 @@ def _case(case: Case) -> dict[str, Any]:
         "name": case.name,
         "hardware": case.hardware.to_json(),
         "images": len(split),
-        "accuracies": list(found.accuracies),
-        "summary": found.summary(),
-        "above": [found.above(threshold) for threshold in THRESHOLDS],
+        "accuracies": list(result.accuracies),
+        "summary": result.summary(),
+        "above": [result.above(threshold) for threshold in THRESHOLDS],
     }
 
 

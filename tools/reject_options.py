@@ -1,8 +1,8 @@
-"""Give the shipped models their reject options, fitted on the package's validation images.
+"""Fit the reject options of the shipped models on validation images.
 
     ENTRAIN_DATA=FOLDER python tools/reject_options.py
 
-Nothing else in the files changes; run it again after the format of model files has changed.
+Nothing else in the files changes. Run it after a change of the format of model files.
 """
 
 from __future__ import annotations

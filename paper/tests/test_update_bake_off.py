@@ -84,7 +84,7 @@ def test_a_training_keeps_where_it_was_made(
 
 def test_a_part_that_is_not_what_the_bake_off_would_train_now_is_refused() -> None:
     part = result([("aoc", "MNIST", 94.0)], ["of yet other settings"], 2)
-    with pytest.raises(SystemExit, match=r"not measured, or by other settings than now: .*aoc"):
+    with pytest.raises(SystemExit, match=r"not measured, or with other settings than now: .*aoc"):
         TOOL["updated"](whole(), [part], JOB)
 
 

@@ -1,8 +1,10 @@
-"""The search behind DIRECT's settings: `python tools/record_search.py --out results/searches`.
+"""The search for the settings of DIRECT.
 
-One change at a time from the present settings, every one trained on the training images and judged
-by validation accuracy alone; changes of numbers that may differ per run are trained side by side.
-Killed and started again it goes on with the next group.
+    python paper/tools/record_search.py --out results/searches
+
+One change at a time from the current settings, each trained on the training images and compared by
+validation accuracy only. Changes of numbers that may differ per run are trained side by side.
+After a kill, the same command continues with the next group.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ SIDE_BY_SIDE: dict[str, tuple[float, ...]] = {  # a run each
 }
 ALONE: dict[str, tuple[float, ...]] = {  # a training each
     "averaging": (0.9995, 0.9998),
-    "distortion": (0.7, 1.4),  # times the present augmentation
+    "distortion": (0.7, 1.4),  # times the current augmentation
     "unaugmented_epochs": (0,),
 }
 
@@ -73,14 +75,14 @@ def _scaled(distorted: Augmentation, factor: float) -> Augmentation:
 
 
 def search(name: str, epochs: int, steps: int, seeds: int, device: str, path: Path) -> None:
-    """Train every group that `path` does not hold yet."""
+    """Train every group that is not in `path` yet."""
     base = replace(tuned(Direct(), name, epochs=epochs), coarse_steps=steps)
     rows = json.loads(path.read_text())["rows"] if path.exists() else []
     data = TrainingData(load_dataset(name), torch.device(device))
     for changes, stage in groups(base, seeds):
         if any(row["change"] == changes[-1] for row in rows):
             continue
-        begun = time.monotonic()
+        began = time.monotonic()
         state = train_stage(replace(stage, dataset=name), data, {})
         for run, change in enumerate(changes):
             curve = [epoch[run] for epoch in state.history["top1"]]
@@ -91,16 +93,16 @@ def search(name: str, epochs: int, steps: int, seeds: int, device: str, path: Pa
                     "best": max(curve),
                     "best_epoch": 1 + curve.index(max(curve)),
                     "last_ten": sum(curve[-10:]) / len(curve[-10:]),
-                    "seconds_of_group": time.monotonic() - begun,
+                    "seconds_of_group": time.monotonic() - began,
                 }
             )
-        found = {"dataset": name, "epochs": epochs, "steps": steps, "base": base.settings()}
-        write_atomically(path, json.dumps(found | {"rows": rows}, indent=1).encode())
-        sys.stderr.write(f"{name}: {changes[-1]} in {time.monotonic() - begun:.0f} s\n")
+        header = {"dataset": name, "epochs": epochs, "steps": steps, "base": base.settings()}
+        write_atomically(path, json.dumps(header | {"rows": rows}, indent=1).encode())
+        sys.stderr.write(f"{name}: {changes[-1]} in {time.monotonic() - began:.0f} s\n")
 
 
 def main() -> None:
-    """Both datasets, or one."""
+    """Search both datasets, or those of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--dataset", action="append")
@@ -108,11 +110,11 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--device", default="cuda")
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    for name in given.dataset or ("mnist", "fashion-mnist"):
-        path = given.out / f"records-{name}.json"
-        search(name, given.epochs, given.steps, given.seeds, given.device, path)
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for name in arguments.dataset or ("mnist", "fashion-mnist"):
+        path = arguments.out / f"records-{name}.json"
+        search(name, arguments.epochs, arguments.steps, arguments.seeds, arguments.device, path)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Write committed model files and results again with the digest of their content.
 
-    python tools/seal_files.py
+    python paper/tools/seal_files.py
 
-Model files and the page's gallery (format version 2), and the results of `entrain reproduce` and of
-single trainings. Tensors, headers and numbers stay as they are, and a file that has its digest
-already stays the same bytes: to be run after files were merged or edited on purpose.
+Model files, the gallery of the web page, and the results of `entrain reproduce` and of single
+trainings. Tensors, headers and numbers do not change; a file with a valid digest keeps its bytes.
+Run it after files were merged or edited on purpose.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ def result_files() -> list[Path]:
 
 
 def seal_tensors(path: Path) -> bytes:
-    """The content of `path` in the present format; the digest it had is not looked at."""
+    """Content of the file in the current format; its old digest is not checked."""
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         header = json.loads(file.metadata()["entrain"])
-    kept = {name: header[name] for name in header if name not in ("kind", "version", "digest")}
-    content = pack_tensors(header["kind"], tensors, kept)
-    again, found = unpack_tensors(content, header["kind"], str(path))
-    assert {name: found[name] for name in found if name not in ("kind", "version")} == kept, path
+    values = {name: header[name] for name in header if name not in ("kind", "version", "digest")}
+    content = pack_tensors(header["kind"], tensors, values)
+    again, new = unpack_tensors(content, header["kind"], str(path))
+    assert {name: new[name] for name in new if name not in ("kind", "version")} == values, path
     assert again.keys() == tensors.keys(), path
     for name, tensor in tensors.items():
         assert again[name].dtype == tensor.dtype, f"{path}: {name}"
         assert again[name].shape == tensor.shape, f"{path}: {name}"
-        bits = (each.reshape(-1).view(torch.uint8) for each in (again[name], tensor))
+        bits = (t.reshape(-1).view(torch.uint8) for t in (again[name], tensor))
         assert torch.equal(*bits), f"{path}: {name}"
     return content
 
 
 def seal_result(path: Path) -> bytes:
-    """The content of `path` with its digest, line by line as it was."""
+    """Content of the file with its digest; all other lines are unchanged."""
     text = path.read_text()
     values = json.loads(text)
     new = with_digest(values)

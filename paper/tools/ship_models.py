@@ -1,16 +1,17 @@
-"""Choose the models that ship, from the trained stages of `entrain reproduce`, and write cards.
+"""Select the models that ship from the stages of `entrain reproduce`, and write their cards.
 
-    python tools/ship_models.py results            # ideal networks
-    python tools/ship_models.py results --robust   # networks that were trained for chips
+    python paper/tools/ship_models.py results            # ideal networks
+    python paper/tools/ship_models.py results --robust   # networks that were trained for chips
 
-Of all TWO-STAGE-END networks trained by the main protocol (ten orders of the main
-teacher, and one of each of five teachers) the one with the best validation top-1 ships, with the
-PATH network it started from; and the best of the five DIRECT networks of `records`. Of the networks
-for chips (`trained-for-chips`) those ship that are best on the validation chips. The test images
-are evaluated afterwards, for the card. A trial with small networks, into another folder:
+The shipped TWO-STAGE-END network has the best validation top-1 of ten orders of the main teacher
+and one order of each of five teachers. Its PATH network ships as well, and the best of the five
+DIRECT networks of `records`. Of the networks for chips (`trained-for-chips`) the best on the
+validation chips ship. The test images are evaluated afterwards, for the card.
+
+A trial with small networks:
 
     entrain reproduce trained-for-chips --quick --out trial
-    python tools/ship_models.py trial --robust --size quick --chips 5 --models trial
+    python paper/tools/ship_models.py trial --robust --size quick --chips 5 --models trial
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ MODELS = Path(__file__).resolve().parents[2] / "src" / "entrain" / "models"
 
 @dataclass(frozen=True)
 class Shipping:
-    """Where stages come from and models go to, on how many chips they are measured, and where."""
+    """Folders of stages and models, the number of chips of a measurement, and its device."""
 
     folder: ResultsFolder
     setting: Setting
@@ -48,12 +49,12 @@ class Shipping:
     device: torch.device
 
     def ideal(self) -> None:
-        """The networks of the main protocol, and those from labels alone."""
+        """Ship the networks of the main protocol and those trained on labels."""
         for name in BOTH:
             candidates = [shared_stages.main_students(self.setting, name)["TWO-STAGE-END"]]
             candidates.append(teacher_seeds.students(self.setting, name)[1])
             runs = [(stage, run) for stage in candidates for run in range(stage.parallel_runs)]
-            end, run = max(runs, key=lambda each: self._validation(*each))
+            end, run = max(runs, key=lambda candidate: self._validation(*candidate))
             assert end.start is not None
             best = shared_stages.direct_stage(self.setting, name)
             chosen = ((end, run, ""), (end.start, run, "-path"), (*self._best(best), "-direct"))
@@ -64,8 +65,7 @@ class Shipping:
                 self._ship(title, model, card(title, name, model, data))
 
     def robust(self) -> None:
-        """The networks that were trained for chips: typical ones, and the published one. Those that
-        are not trained yet are named at the end."""
+        """Ship the networks for typical and published chips; at the end, name untrained stages."""
         missing = []
         for name, constraint in ROBUST:
             stage = constraint.stage(self.setting, name)
@@ -75,9 +75,9 @@ class Shipping:
             run = self._best(stage)[1]
             data = load_dataset(self.setting.dataset(name))
             model = self._model(stage, run, data)
-            placed = model.to(self.device)
-            found = yield_of(placed, constraint.hardware, data.test, chips=self.chips)
-            model.details["on_chips"] = found.summary() | {"chips": self.chips}
+            on_device = model.to(self.device)
+            result = yield_of(on_device, constraint.hardware, data.test, chips=self.chips)
+            model.details["on_chips"] = result.summary() | {"chips": self.chips}
             ending = "-robust" if constraint.hardware.oscillators is None else "-chip"
             title = f"{data.name}-{model.network.oscillators}{ending}"
             text = card_for_chips(title, name, model, data, runs=stage.parallel_runs)
@@ -98,10 +98,10 @@ class Shipping:
         return self._state(stage).selected("top1", run)
 
     def _state(self, stage: Stage) -> TrainingState:
-        kept = self.folder.state(stage)
-        if kept is None or not self.folder.finished(stage):
+        saved = self.folder.state(stage)
+        if saved is None or not self.folder.finished(stage):
             sys.exit(f"not trained in {self.folder.path}: {stage.title}")
-        return kept[0]
+        return saved[0]
 
     def _model(self, stage: Stage, run: int, data: ImageDataset) -> Model:
         """The network of one run as a model, evaluated on the test images."""
@@ -136,19 +136,23 @@ class Shipping:
 
 
 def main() -> None:
-    """Ship what the command line asks for."""
-    parser = argparse.ArgumentParser(description="Choose and write the models that ship.")
+    """Ship the models of the command line."""
+    parser = argparse.ArgumentParser(description="Select and write the models that ship.")
     parser.add_argument("folder", type=Path, help="results of entrain reproduce")
-    parser.add_argument("--robust", action="store_true", help="those trained for chips")
+    parser.add_argument("--robust", action="store_true", help="networks trained for chips")
     parser.add_argument("--chips", type=int, default=1000, help="1,000 take 10 CPU minutes a model")
     parser.add_argument("--size", choices=SETTINGS, default="paper")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder to write to")
     parser.add_argument("--device", type=choose_device, default="cpu", help="of the chips")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     shipping = Shipping(
-        ResultsFolder(given.folder), SETTINGS[given.size], given.models, given.chips, given.device
+        ResultsFolder(arguments.folder),
+        SETTINGS[arguments.size],
+        arguments.models,
+        arguments.chips,
+        arguments.device,
     )
-    if given.robust:
+    if arguments.robust:
         shipping.robust()
     else:
         shipping.ideal()

@@ -1,13 +1,13 @@
-"""Put systems that were measured apart into a bake-off that was measured before.
+"""Replace systems of a measured bake-off by separate measurements of them.
 
     entrain bakeoff gower snn --out apart
-    python tools/update_bake_off.py results apart
+    python paper/tools/update_bake_off.py results apart
 
-Replaces the rows of these systems in results/bake-off.json, and the trainings behind them, by those
-of apart/bake-off-NAME.json. It writes nothing unless every training of the outcome is the one that
-the whole bake-off would do now; so the file is as if all had been measured at once, but that each
-training keeps the device and the versions it was made by. With --keep-older, systems that were
-measured by other settings than now stay as they are.
+Replaces the rows of these systems in results/bake-off.json, and their trainings, by those of
+apart/bake-off-NAME.json. It writes only if every training of the outcome is one that the complete
+bake-off would do now. The file is then the same as after one complete measurement, except that each
+training keeps its device and versions. With --keep-older, systems that were measured with other
+settings than now stay unchanged.
 """
 
 from __future__ import annotations
@@ -26,59 +26,62 @@ from entrain_paper.reproduction.worker import training_provenance
 
 
 def updated(
-    whole: Values, parts: list[Values], job: Measurement, *, keep_older: bool = False
+    complete: Values, parts: list[Values], job: Measurement, *, keep_older: bool = False
 ) -> Values:
-    """`whole` with the rows and trainings of the parts in place of its own, for `job`."""
-    newer = {_place(row): row for part in parts for row in part["values"]["rows"]}
-    rows = [newer.pop(_place(row), row) for row in whole["values"]["rows"]]
-    rows = [_explained(row) for row in (*rows, *newer.values())]
-    stages = {each["key"]: each for each in whole["stages"]}
-    stages |= {each["key"]: _moved(each, part, whole) for part in parts for each in part["stages"]}
-    now = with_prerequisites(job.needs)
-    needed = [each.key for each in now]
-    missing = [each.title for each in now if each.key not in stages]
+    """`complete` with its rows and trainings replaced by those of the parts, for `job`."""
+    newer = {_row_key(row): row for part in parts for row in part["values"]["rows"]}
+    rows = [newer.pop(_row_key(row), row) for row in complete["values"]["rows"]]
+    rows = [_with_reason(row) for row in (*rows, *newer.values())]
+    stages = {entry["key"]: entry for entry in complete["stages"]}
+    stages |= {
+        entry["key"]: _entry(entry, part, complete) for part in parts for entry in part["stages"]
+    }
+    current = with_prerequisites(job.needs)
+    needed = [stage.key for stage in current]
+    missing = [stage.title for stage in current if stage.key not in stages]
     if missing and keep_older:
-        older = {each["title"]: each["key"] for each in whole["stages"]}
-        needed = [each.key if each.key in stages else older[each.title] for each in now]
+        older = {entry["title"]: entry["key"] for entry in complete["stages"]}
+        needed = [s.key if s.key in stages else older[s.title] for s in current]
     elif missing:
-        sys.exit(f"not measured, or by other settings than now: {'; '.join(missing)}")
-    return whole | {
-        "key": whole["key"] if missing else job.key,
-        "values": {"rows": [_placed(row, job.setting, stages, whole) for row in rows]},
+        sys.exit(f"not measured, or with other settings than now: {'; '.join(missing)}")
+    return complete | {
+        "key": complete["key"] if missing else job.key,
+        "values": {"rows": [_with_device(row, job.setting, stages, complete) for row in rows]},
         "stages": [stages[key] for key in needed],
-        "seconds": sum(result["seconds"] for result in (whole, *parts)),
-        "finished": max(result["finished"] for result in (whole, *parts)),
+        "seconds": sum(result["seconds"] for result in (complete, *parts)),
+        "finished": max(result["finished"] for result in (complete, *parts)),
     }
 
 
-def _place(row: Values) -> tuple[str, str]:
+def _row_key(row: Values) -> tuple[str, str]:
     return row["system"], row["dataset"]
 
 
-def _moved(stage: Values, part: Values, whole: Values) -> Values:
-    """A training of `part` as an entry of `whole`: made where it says or, if not, `part` says."""
+def _entry(stage: Values, part: Values, complete: Values) -> Values:
+    """A training of `part` as an entry of `complete`, with its device and versions."""
     origin = {"device": part["device"], "versions": part["versions"]} | stage
-    kept = {name: value for name, value in stage.items() if name != "versions"}
-    return kept | training_provenance(origin, whole)
+    entry = {name: value for name, value in stage.items() if name != "versions"}
+    return entry | training_provenance(origin, complete)
 
 
-def _explained(row: Values) -> Values:
-    """The row with the reason for a difference that is known now: it was not measured."""
-    reasons = {name: each.why for name, each in SYSTEMS.items()} | {
-        o.name: o.why for o in ENTRAIN_SYSTEMS
-    }
+def _with_reason(row: Values) -> Values:
+    """The row with the reason for a difference that the code has now."""
+    reasons = {system.name: system.why for system in (*SYSTEMS.values(), *ENTRAIN_SYSTEMS)}
     return row | {"why": reasons[row["system"]]}
 
 
-def _placed(row: Values, setting: Setting, stages: dict[str, Values], whole: Values) -> Values:
-    """The row with the device of its training, where that is among `stages`."""
-    own = {each.name: each for each in ENTRAIN_SYSTEMS}
+def _with_device(
+    row: Values, setting: Setting, stages: dict[str, Values], complete: Values
+) -> Values:
+    """The row with the device of its training, if that is among `stages`."""
+    networks = {system.name: system for system in ENTRAIN_SYSTEMS}
     name, dataset = row["system"], row["dataset"]
-    trained = (
-        own[name].stage(setting, dataset) if name in own else stage(setting, dataset, SYSTEMS[name])
-    )
-    found = stages.get(trained.key)
-    return row if found is None else row | {"device": found.get("device", whole.get("device"))}
+    if name in networks:
+        trained = networks[name].stage(setting, dataset)
+    else:
+        trained = stage(setting, dataset, SYSTEMS[name])
+    entry = stages.get(trained.key)
+    return row if entry is None else row | {"device": entry.get("device", complete.get("device"))}
 
 
 def setting_of(result: Values) -> Setting:
@@ -88,20 +91,20 @@ def setting_of(result: Values) -> Setting:
 
 
 def main() -> None:
-    """Update what the command line names."""
-    parser = argparse.ArgumentParser(description="Renew some systems of a measured bake-off.")
+    """Update a bake-off."""
+    parser = argparse.ArgumentParser(description="Replace systems of a measured bake-off.")
     parser.add_argument("folder", type=Path, help="with bake-off.json")
     parser.add_argument("apart", type=Path, help="with bake-off-NAME.json")
     parser.add_argument("--keep-older", action="store_true", help="rows of other settings stay")
-    given = parser.parse_args()
-    folder, apart = ResultsFolder(given.folder), ResultsFolder(given.apart)
-    whole = folder.result(EXPERIMENT.name)
-    names = sorted(path.stem for path in given.apart.glob(f"{EXPERIMENT.name}-*.json"))
+    arguments = parser.parse_args()
+    folder, apart = ResultsFolder(arguments.folder), ResultsFolder(arguments.apart)
+    complete = folder.result(EXPERIMENT.name)
+    names = sorted(path.stem for path in arguments.apart.glob(f"{EXPERIMENT.name}-*.json"))
     parts = [part for name in names if (part := apart.result(name)) is not None]
-    if whole is None or not parts:
+    if complete is None or not parts:
         sys.exit(f"nothing to do: no bake-off.json in {folder.path}, or no part in {apart.path}")
-    job = Measurement(EXPERIMENT, setting_of(whole))
-    folder.write_result(job, updated(whole, parts, job, keep_older=given.keep_older))
+    job = Measurement(EXPERIMENT, setting_of(complete))
+    folder.write_result(job, updated(complete, parts, job, keep_older=arguments.keep_older))
     print(", ".join(names))  # noqa: T201
 
 

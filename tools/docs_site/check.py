@@ -2,7 +2,7 @@
 
     python tools/docs_site/check.py site
 
-Prints what is wrong and exits with 1, or prints how much was checked.
+Prints errors and exits with 1, or prints the number of checked links.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CSS_URL = re.compile(r"(?:url\(|@import\s+)['\"]?([^'\")\s;]+)")
 
 
 class Page(HTMLParser):
-    """The ids of a page, where it links to, and what a browser loads for it."""
+    """Ids, links and assets of a page."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -30,13 +30,13 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect what an element names."""
+        """Collect ids, links and assets of an element."""
         values = {name: value for name, value in attrs if value}
         self.ids |= {values[name] for name in ("id", "name") if name in values}
         self.assets += _CSS_URL.findall(values.get("style", ""))
         self._in_style = tag == "style"
         if "srcset" in values:
-            self.assets += [each.split()[0] for each in values["srcset"].split(",")]
+            self.assets += [source.split()[0] for source in values["srcset"].split(",")]
         if tag in _ASSETS:
             self.assets += [values[name] for name in ("src", "data", "href") if name in values]
         elif tag == "link" and _FETCHED & set(values.get("rel", "").split()):
@@ -45,40 +45,40 @@ class Page(HTMLParser):
             self.links.append(values["href"])
 
     def handle_data(self, data: str) -> None:
-        """What a <style> element loads."""
+        """Collect the assets of a <style> element."""
         if self._in_style:
             self.assets += _CSS_URL.findall(data)
             self._in_style = False
 
 
 def problems(site: Path) -> tuple[list[str], int]:
-    """What is wrong in the folder of a site, and how many links and assets were checked."""
+    """Errors in the folder of a site, and the number of checked links and assets."""
     pages = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
-    found, checked = [], 0
+    errors, checked = [], 0
     ids = {path.resolve(): page.ids for path, page in pages.items()}
     for path, page in pages.items():
         for target in page.assets:
-            if _elsewhere(target):
-                found.append(f"{path.relative_to(site)}: loads {target} from another host")
+            if _on_another_host(target):
+                errors.append(f"{path.relative_to(site)}: loads {target} from another host")
         for target in [*page.assets, *page.links]:
             checked += 1
             if reason := _missing(target, path, site, ids):
-                found.append(f"{path.relative_to(site)}: {target}: {reason}")
+                errors.append(f"{path.relative_to(site)}: {target}: {reason}")
     for path in sorted(site.rglob("*.css")):
         for target in _CSS_URL.findall(path.read_text()):
             checked += 1
-            if _elsewhere(target) or _missing(target, path, site, ids):
-                found.append(f"{path.relative_to(site)}: loads {target}, which is not in the site")
-    return found, checked
+            if _on_another_host(target) or _missing(target, path, site, ids):
+                errors.append(f"{path.relative_to(site)}: loads {target}, which is not in the site")
+    return errors, checked
 
 
-def _elsewhere(target: str) -> bool:
+def _on_another_host(target: str) -> bool:
     parts = urlsplit(target)
     return bool(parts.netloc) or parts.scheme in ("http", "https")
 
 
 def _missing(target: str, page: Path, site: Path, ids: dict[Path, set[str]]) -> str:
-    """Why an internal target does not exist, or nothing."""
+    """Reason that an internal target does not exist; "" if it does."""
     parts = urlsplit(target)
     if parts.scheme or parts.netloc:
         return ""  # another host, mailto:, data:
@@ -97,11 +97,11 @@ def _missing(target: str, page: Path, site: Path, ids: dict[Path, set[str]]) -> 
 
 def main() -> int:
     """Check the folder on the command line; the exit code."""
-    found, checked = problems(Path(sys.argv[1]))
-    for each in found:
-        print(each)  # noqa: T201
-    print(f"{checked:,} links and assets checked, {len(found)} wrong")  # noqa: T201
-    return 1 if found else 0
+    errors, checked = problems(Path(sys.argv[1]))
+    for error in errors:
+        print(error)  # noqa: T201
+    print(f"{checked:,} links and assets checked, {len(errors)} wrong")  # noqa: T201
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

@@ -14,31 +14,31 @@ import typer
 
 from entrain.cli import app
 
-_KINDS = {int: "INT", float: "FLOAT", str: "TEXT", Path: "PATH"}
+_TYPES = {int: "INT", float: "FLOAT", str: "TEXT", Path: "PATH"}
 
 
 def markdown() -> str:
     """A section for each command: usage, description, arguments, options."""
     group = typer.main.get_command(app)
-    return "\n\n".join(_section(name, each) for name, each in group.commands.items())
+    return "\n\n".join(_section(name, command) for name, command in group.commands.items())
 
 
 def _section(name: str, command: Any) -> str:
     context = typer.Context(command, info_name=f"entrain {name}")
     usage = " ".join(["entrain", name, *command.collect_usage_pieces(context)])
-    shown = [each for each in command.params if not each.hidden]
-    arguments = [each for each in shown if each.param_type_name == "argument"]
-    options = [each for each in shown if each.param_type_name == "option"]
+    visible = [parameter for parameter in command.params if not parameter.hidden]
+    arguments = [p for p in visible if p.param_type_name == "argument"]
+    options = [p for p in visible if p.param_type_name == "option"]
     parts = [f"## entrain {name}", _prose(command.help), f"```\n{usage}\n```"]
     if arguments:
-        parts.append(_table("argument", [(_argument(each), each) for each in arguments]))
-    kinds = _kinds(command)
-    parts.append(_table("option", [(_option(each, kinds), each) for each in options]))
+        parts.append(_table("argument", [(_argument(p), p) for p in arguments]))
+    types = _types(command)
+    parts.append(_table("option", [(_option(p, types), p) for p in options]))
     return "\n\n".join(parts)
 
 
 def _prose(text: str) -> str:
-    """The description; options in it as code."""
+    """The description, with options as code."""
     return re.sub(r"(?<![\w`-])(--[a-z-]+)", r"`\1`", inspect.cleandoc(text))
 
 
@@ -54,26 +54,26 @@ def _argument(parameter: Any) -> str:
     return f"`{(parameter.metavar or parameter.name).upper()}`"
 
 
-def _option(parameter: Any, kinds: dict[str, str]) -> str:
+def _option(parameter: Any, types: dict[str, str]) -> str:
     if parameter.is_flag:
-        return ", ".join(f"`{each}`" for each in (*parameter.opts, *parameter.secondary_opts))
-    return f"`{', '.join(parameter.opts)} {parameter.metavar or kinds[parameter.name]}`"
+        return ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+    return f"`{', '.join(parameter.opts)} {parameter.metavar or types[parameter.name]}`"
 
 
-def _kinds(command: Any) -> dict[str, str]:
-    """What the value of each parameter is, from the annotations of the command's function.
+def _types(command: Any) -> dict[str, str]:
+    """Names of the types of all parameters, from the annotations of the command's function.
 
-    Typer has them too, in places that have moved between its versions.
+    Typer has them as well, at places that differ between its versions.
     """
     signature = inspect.signature(inspect.unwrap(command.callback), eval_str=True)
-    return {name: _kind(each.annotation) for name, each in signature.parameters.items()}
+    return {name: _type(p.annotation) for name, p in signature.parameters.items()}
 
 
-def _kind(annotation: Any) -> str:
-    """The first type within `Annotated[list[str] | None, ...]` and the like that has a name."""
-    if annotation in _KINDS:
-        return _KINDS[annotation]
-    return next((found for each in get_args(annotation) if (found := _kind(each))), "")
+def _type(annotation: Any) -> str:
+    """Name of the first known type in an annotation such as `Annotated[list[str] | None, ...]`."""
+    if annotation in _TYPES:
+        return _TYPES[annotation]
+    return next((name for part in get_args(annotation) if (name := _type(part))), "")
 
 
 def _default(parameter: Any) -> str:

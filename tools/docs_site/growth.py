@@ -1,4 +1,4 @@
-"""How the time of a training step grows, from the benchmark's results.
+"""Growth of the time of a training step, from the results of `entrain bench`.
 
 python tools/docs_site/growth.py     # prints it
 """
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parents[2] / "results" / "bench" / "cpu-2-cores" / "bench.json"
-_WORDS = {"batch": "samples B", "oscillators": "oscillators N", "steps": "Euler steps K"}
+_TITLES = {"batch": "samples B", "oscillators": "oscillators N", "steps": "Euler steps K"}
 
 
 def markdown() -> str:
-    """A table for each size that grows: milliseconds of a step by each contestant."""
+    """A table for each size: milliseconds of a step of each backend."""
     growth = json.loads(RESULTS.read_text())["growth"]
-    return "\n\n".join(_table(_WORDS[name], each) for name, each in growth.items())
+    return "\n\n".join(_table(_TITLES[name], times) for name, times in growth.items())
 
 
 def _table(title: str, growth: dict[str, Any]) -> str:
@@ -24,7 +24,7 @@ def _table(title: str, growth: dict[str, Any]) -> str:
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     symbol = title.split()[-1]
     for name, times in growth["ms"].items():
-        cells = [f"{each:.3g}" if each < 1000 else f"{each:,.0f}" for each in times]
+        cells = [f"{ms:.3g}" if ms < 1000 else f"{ms:,.0f}" for ms in times]
         exponent = growth["exponent"][name]
         lines.append(f"| {name} | {' | '.join(cells)} | {symbol}<sup>{exponent:.2f}</sup> |")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The page of presets: every number of the package's TOML files with its unit and its source.
+"""Tables of the presets: every number of the TOML files with its unit and its source.
 
 python tools/docs_site/presets.py     # prints it
 """
@@ -20,12 +20,12 @@ TECHNOLOGIES = [
 
 
 def markdown() -> str:
-    """A section with a table for each kind of chip."""
+    """A section with a table for each hardware preset."""
     return "\n\n".join(_section(path, "##") for path in CHIPS)
 
 
 def technologies() -> str:
-    """A section with a table for each technology of `entrain cost`, and what they share."""
+    """A section with a table for each technology of `entrain cost` and for common numbers."""
     return "\n\n".join(_section(path, "###") for path in TECHNOLOGIES)
 
 
@@ -37,14 +37,14 @@ def _section(path: Path, level: str) -> str:
         if isinstance(entries, dict)
         for name, entry in entries.items()
     ]
-    lines = [f"| {' | '.join(each.replace('|', '/') for each in row)} |" for row in rows]
+    lines = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
     title = [f"{content['title']}.", ""] if "title" in content else []
     head = [f"{level} {path.stem}", "", *title]
     return "\n".join([*head, "| entry | value | source |", "|---|---|---|", *lines])
 
 
 def _entry(entry: Any) -> tuple[str, str]:
-    """Value or range with its unit, and the source."""
+    """Value or range with unit, and the source."""
     if not isinstance(entry, dict):
         return _value(entry), ""
     unit = entry.get("unit", "").removeprefix("1")

@@ -1,4 +1,4 @@
-"""Cards of the models that ship: how each was made, and what it was measured to do."""
+"""Cards of the models that ship: their training and their measured accuracy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from entrain.models.model import Model
 
 
 def card(title: str, dataset: str, model: Model, data: ImageDataset) -> str:
-    """The card of an ideal network; `dataset` is its name as the paper writes it."""
+    """Card of a network without imperfections; `dataset` is its name in the paper."""
     network, details = model.network, model.details
     inputs = model.inputs(data.test.features)
     noisy = stochastic(
@@ -49,7 +49,7 @@ def card(title: str, dataset: str, model: Model, data: ImageDataset) -> str:
 
 
 def card_for_chips(title: str, dataset: str, model: Model, data: ImageDataset, runs: int) -> str:
-    """The card of a network that was trained for chips, the best of so many runs."""
+    """Card of a network that was trained for chips, the best of `runs` runs."""
     details, hardware = model.details, model.hardware
     assert hardware is not None
     chips, training = details["on_chips"], details["training"]["chips"]

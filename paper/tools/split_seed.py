@@ -1,8 +1,8 @@
-"""Which split seeds give the constants that the paper prints: `python tools/split_seed.py`.
+"""Split seeds that give the constants printed in the paper: `python paper/tools/split_seed.py`.
 
-The paper does not publish its split, so ours was searched for among the seeds of a stratified one
-until the constants of both datasets came out to every printed digit. This counts the seeds up to
-ours that do. A split's constants follow from two sums per image, so that a seed takes milliseconds.
+The paper does not publish its split. Ours is the first stratified split whose constants equal those
+of both datasets in every printed digit. This counts the seeds up to ours with equal constants. The
+constants follow from two sums per image, so that a seed takes milliseconds.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ PRINTED = {"mnist": (0.131, 0.308, 48.902), "fashion-mnist": (0.286, 0.353, 45.6
 
 
 def sums(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sum of each image's pixels, and of their squares."""
+    """Sums of the pixels and of their squares of each image."""
     pixels = images.reshape(len(images), -1) / 255.0
     return pixels.sum(1), np.square(pixels).sum(1)
 
 
 def norm(first: np.ndarray, second: np.ndarray, mean: float, sd: float) -> float:
-    """The largest |z| of images with such sums."""
+    """Largest norm of the standardised images with these sums."""
     return math.sqrt(float((second - 2.0 * mean * first + 784 * mean**2).max())) / sd
 
 
-def fitting(name: str, seeds: int, data_dir: Path | None) -> set[int]:
-    """The seeds whose constants are those in print."""
+def matching_seeds(name: str, seeds: int, data_dir: Path | None) -> set[int]:
+    """Seeds whose constants equal the printed ones."""
     train = sources.locate(name, "train", data_dir)
     test = sums(sources.locate(name, "t10k", data_dir).images)
     first, second = sums(train.images)
     labels = train.labels.astype(np.int64)
     quota = class_shares(labels, 10_000)
-    found = set()
+    matching = set()
     for seed in range(seeds):
         rows = split_rows(labels, quota, 1, seed)[0]
         count = 784 * len(rows)
@@ -47,21 +47,21 @@ def fitting(name: str, seeds: int, data_dir: Path | None) -> set[int]:
         norms = norm(first[rows], second[rows], mean, sd), norm(*test, mean, sd)
         pairs = zip((mean, sd, *norms), PRINTED[name], strict=False)
         if all(abs(ours - printed) < 0.0005 for ours, printed in pairs):
-            found.add(seed)
-    return found
+            matching.add(seed)
+    return matching
 
 
 def main() -> None:
-    """Try seeds in turn and say which of them fit one dataset and both."""
+    """Print the number of matching seeds of each dataset, and those of both."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--seeds", type=int, default=SPLIT_SEED + 1)
-    asked = parser.parse_args()
-    fits = {name: fitting(name, asked.seeds, asked.data_dir) for name in PRINTED}
-    for name, found in fits.items():
-        print(f"{name}: {len(found)} of {asked.seeds} seeds")  # noqa: T201
+    arguments = parser.parse_args()
+    fits = {name: matching_seeds(name, arguments.seeds, arguments.data_dir) for name in PRINTED}
+    for name, matching in fits.items():
+        print(f"{name}: {len(matching)} of {arguments.seeds} seeds")  # noqa: T201
     both = sorted(set.intersection(*fits.values()))
-    print(f"both: {len(both)} of {asked.seeds} seeds: {both}")  # noqa: T201
+    print(f"both: {len(both)} of {arguments.seeds} seeds: {both}")  # noqa: T201
 
 
 if __name__ == "__main__":
