@@ -263,10 +263,10 @@ def test_the_report_counts_the_minutes_of_each_device_apart() -> None:
     )
     assert (
         "2 training stages and 3 measurements took 62.0 minutes on x86_64 (2 cores) and "
-        "5.0 minutes on NVIDIA H200; where several shared a device, each counts in full. "
+        "5.0 minutes on NVIDIA H200; times on a shared device count in full. "
     ) in document(results, [])
     alone = made_on("teachers", "NVIDIA H200", OLD, [fast])
-    assert "1 measurements took 3.0 minutes on NVIDIA H200; where several" in document(alone, [])
+    assert "1 measurements took 3.0 minutes on NVIDIA H200; times on" in document(alone, [])
 
 
 def test_the_report_names_other_versions_once_with_all_that_have_them() -> None:

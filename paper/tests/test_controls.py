@@ -9,7 +9,6 @@ import torch
 
 from entrain import kernels
 from entrain.data import load_dataset
-from entrain.evaluation import trajectory_rmse
 from entrain.rules import TeacherSpec, TwoStage
 from entrain.rules.training_data import TrainingData
 from entrain.training import TrainingState, train_stage
@@ -29,12 +28,13 @@ from entrain_paper.experiments import (
     with_prerequisites,
 )
 from entrain_paper.experiments.comparison import Scale
+from entrain_paper.experiments.metrics import trajectory_rmse
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import FASHION, MNIST, PAPER
 from entrain_paper.experiments.temperature import noisy_metric
 from entrain_paper.report.control_tables import CONTROL_TABLES
-from entrain_paper.report.numerics import numerics
 from entrain_paper.report.order_tables import ORDER_TABLES
+from entrain_paper.report.rounding import rounding_section
 from networks import random_network
 from synthetic_results import metrics, results
 
@@ -154,7 +154,9 @@ def test_without_noise_the_noisy_metrics_of_a_teacher_are_its_own() -> None:
     stage = TINY.main_path(MNIST)
     context = context_of([stage])
     own = context.test(MNIST, stage)[0]
-    found = teacher_sweep._more_metrics(context, MNIST, stage.teachers[0], context.networks(stage)[0])
+    found = teacher_sweep._more_metrics(
+        context, MNIST, stage.teachers[0], context.networks(stage)[0]
+    )
     for readout in ("single", "ensemble"):
         for metric in ("top1", "endpoint_rmse"):
             value = found[noisy_metric(readout, metric, 0.0)]
@@ -264,11 +266,11 @@ def test_tables_of_made_up_results(name: str) -> None:
 def test_a_training_that_was_made_twice_shows_what_numerics_move() -> None:
     one = {"dataset": FASHION, "method": "Z-END", "top1": 84.4}
     other = {"dataset": FASHION, "what": "Z-END", "runs": [{"top1": 82.5}, {"top1": 80.0}]}
-    found = numerics(
+    found = rounding_section(
         {"ablation": {"values": {"rows": [one]}}, "single-runs": {"values": {"rows": [other]}}}
     )
     assert "| 84.40 (ablation) | 82.50 (single-runs) | -1.90 |" in found
-    assert numerics({}) == ""
+    assert rounding_section({}) == ""
 
 
 def test_the_epoch_of_a_teacher_is_correlated_with_its_students() -> None:
@@ -283,7 +285,7 @@ def test_the_epoch_of_a_teacher_is_correlated_with_its_students() -> None:
         each["teacher"]["epoch"] = 10
     text = CONTROL_TABLES["teacher-sweep"]({"rows": rows})
     assert "Correlation with the logarithm of the epoch" in text
-    assert "On MNIST both rules select among the same 3 trainings" in text
+    assert "On MNIST both rules select from the same 3 trainings" in text
 
 
 def test_the_exact_control_is_said_in_words() -> None:

@@ -69,7 +69,7 @@ def everything(command: tuple[Path, float]) -> Path:
     return command[0]
 
 
-def test_the_seconds_of_stages_and_measurements_add_up_to_less_than_those_of_the_command(
+def test_the_command_takes_longer_than_its_stages_and_measurements(
     command: tuple[Path, float],
 ) -> None:
     folder, whole = command
@@ -81,7 +81,7 @@ def test_the_seconds_of_stages_and_measurements_add_up_to_less_than_those_of_the
     assert sum(measured) + sum(trained.values()) < whole
 
 
-def test_every_experiment_has_a_result_with_where_it_comes_from(everything: Path) -> None:
+def test_every_result_has_its_setting_versions_and_stages(everything: Path) -> None:
     for name in EXPERIMENTS:
         result = json.loads((everything / f"{name}.json").read_text())
         assert result["experiment"] == name
@@ -104,7 +104,7 @@ def test_every_experiment_has_a_result_with_where_it_comes_from(everything: Path
         assert all(10 <= top <= 100 for top in tops)
 
 
-def test_a_result_says_where_each_of_its_stages_was_trained(tmp_path: Path, invoke: Invoke) -> None:
+def test_a_result_has_the_device_of_each_of_its_stages(tmp_path: Path, invoke: Invoke) -> None:
     def measure() -> dict[str, Any]:
         done = invoke("reproduce", "teachers", *options(tmp_path))
         assert done.exit_code == 0, done.stderr
@@ -119,7 +119,7 @@ def test_a_result_says_where_each_of_its_stages_was_trained(tmp_path: Path, invo
     assert_trained(measure(), moved, stayed)
 
 
-def test_effects_are_differences_and_an_error_that_falls_counts_as_gain(
+def test_effects_are_differences_and_a_smaller_error_is_a_gain(
     everything: Path,
 ) -> None:
     rows = {(r["dataset"], r["method"]): r for r in values(everything, "multiseed")["rows"]}
@@ -137,7 +137,7 @@ def test_effects_are_differences_and_an_error_that_falls_counts_as_gain(
         assert effect["positive"] + effect["zero"] + effect["negative"] == TINY.runs
 
 
-def test_a_yield_is_that_of_the_chips_it_lists(everything: Path) -> None:
+def test_yield_statistics_are_those_of_the_listed_chips(everything: Path) -> None:
     for row in values(everything, "typical-yield")["rows"]:
         chips = row["accuracies"]
         assert len(chips) == row["chips"] == chip_evaluation.sizes(TINY).many_chips
@@ -150,24 +150,24 @@ def test_a_yield_is_that_of_the_chips_it_lists(everything: Path) -> None:
             assert share == pytest.approx(100 * reached / len(chips))
 
 
-def test_a_person_sees_how_far_everything_is_and_how_long_it_takes(tmp_path: Path) -> None:
+def test_a_terminal_shows_progress_and_remaining_time(tmp_path: Path) -> None:
     text = in_a_terminal("reproduce", "teachers", "preprocessing", *options(tmp_path / "out"))
     assert "all jobs" in text
     assert "4/4 done" in text
     assert "mnist-small teacher 8-4-4" in text
-    assert re.search(r"everything[^\n]* [0-3]/4 done[^\n]*m\d\d:\d\d", text)  # the time left
+    assert re.search(r"all jobs[^\n]* [0-3]/4 done[^\n]*m\d\d:\d\d", text)  # the time left
 
 
-def test_the_report_has_every_experiment_and_says_what_it_is_not(everything: Path) -> None:
+def test_the_report_has_every_experiment_and_names_the_small_setting(everything: Path) -> None:
     text = (everything / "REPRODUCTION.md").read_text()
     assert "This is not the paper's protocol" in text
     for name in EXPERIMENTS:
-        assert f"\n## {name}\n" in text
+        assert f'\n<a id="{name}"></a>\n' in text
     drawn = {path.stem for path in (everything / "figures").glob("*.png")}
     assert drawn == set(FIGURES)
 
 
-def test_what_is_finished_is_not_done_again(everything: Path, invoke: Invoke) -> None:
+def test_finished_jobs_are_not_repeated(everything: Path, invoke: Invoke) -> None:
     before = times(everything)
     done = invoke("reproduce", "all", *options(everything))
     assert done.exit_code == 0, done.stderr
@@ -181,7 +181,7 @@ def test_what_is_finished_is_not_done_again(everything: Path, invoke: Invoke) ->
     assert times(everything) == before
 
 
-def test_who_holds_work_removes_what_a_killed_write_of_it_left(tmp_path: Path) -> None:
+def test_a_claim_removes_temporary_files_of_its_job_only(tmp_path: Path) -> None:
     folder = ResultsFolder(tmp_path)
     folder.create()
     ours, other = (TINY.teacher(name) for name in ("MNIST", "Fashion-MNIST"))
@@ -193,9 +193,7 @@ def test_who_holds_work_removes_what_a_killed_write_of_it_left(tmp_path: Path) -
         assert [path.exists() for path in left] == [False, True]  # another may be writing it
 
 
-def test_a_report_removes_what_killed_writes_of_reports_left(
-    tmp_path: Path, invoke: Invoke
-) -> None:
+def test_a_report_removes_temporary_files_of_reports_only(tmp_path: Path, invoke: Invoke) -> None:
     shutil.copy(Path(__file__).parents[2] / "results" / "teachers.json", tmp_path)
     (tmp_path / "figures").mkdir()
     left = [tmp_path / ".REPRODUCTION.md.x1.tmp", tmp_path / "figures" / ".seeds.png.x1.tmp"]
@@ -206,7 +204,7 @@ def test_a_report_removes_what_killed_writes_of_reports_left(
     assert [path.exists() for path in (*left, other)] == [False, False, True]
 
 
-def test_another_setting_does_not_overwrite(everything: Path, refuse: Refuse) -> None:
+def test_a_result_of_another_setting_is_not_overwritten(everything: Path, refuse: Refuse) -> None:
     before = (everything / "multiseed.json").read_bytes()
     message = refuse("reproduce", "multiseed", "--runs", 3, *options(everything))
     assert "holds the result of another setting (tiny, 2 runs; this one is tiny, 3" in message
@@ -241,9 +239,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.slow
-def test_killed_again_and_again_it_ends_with_the_same_numbers(
-    everything: Path, tmp_path: Path
-) -> None:
+def test_a_run_killed_three_times_gives_the_same_numbers(everything: Path, tmp_path: Path) -> None:
     for number in range(1, 4):
         process = start(tmp_path)
         finished = number * 2  # stages that must be there before the kill
@@ -262,7 +258,7 @@ def test_killed_again_and_again_it_ends_with_the_same_numbers(
         assert values(tmp_path, name) == values(everything, name)
 
 
-def test_two_processes_share_the_work(everything: Path, tmp_path: Path) -> None:
+def test_two_processes_share_the_jobs(everything: Path, tmp_path: Path) -> None:
     both = [start(tmp_path), start(tmp_path)]
     complaint = [process.communicate(timeout=600) for process in both]
     assert [process.returncode for process in both] == [0, 0], complaint
@@ -275,12 +271,12 @@ def test_two_processes_share_the_work(everything: Path, tmp_path: Path) -> None:
     needed = Queue(
         ResultsFolder(tmp_path / "none"), [EXPERIMENTS[name] for name in SOME], TINY
     ).all.values()
-    assert sum(titles.values()) == len(needed)  # every piece was done once, by either
+    assert sum(titles.values()) == len(needed)  # every job was done once, by either process
     for name in SOME:
         assert values(tmp_path, name) == values(everything, name)
 
 
-def test_one_killed_process_does_not_hold_up_the_other(everything: Path, tmp_path: Path) -> None:
+def test_a_killed_process_does_not_block_another(everything: Path, tmp_path: Path) -> None:
     first = start(tmp_path, "multiseed")
     until(first, lambda: bool(list((tmp_path / "stages").glob("*.lock"))))
     second = start(tmp_path, "multiseed")
@@ -307,22 +303,22 @@ def test_a_damaged_stage_is_named_and_can_be_trained_again(
     assert values(tmp_path, "teachers") == values(everything, "teachers")
 
 
-def test_a_result_that_is_none_is_not_overwritten(tmp_path: Path, refuse: Refuse) -> None:
+def test_another_file_is_not_overwritten_by_a_result(tmp_path: Path, refuse: Refuse) -> None:
     (tmp_path / "preprocessing.json").write_text('{"mine": 1}')
     message = refuse("reproduce", "preprocessing", *options(tmp_path))
     assert "not a result of entrain reproduce" in message
     assert json.loads((tmp_path / "preprocessing.json").read_text()) == {"mine": 1}
 
 
-def test_quick_is_a_size_of_its_own(tmp_path: Path, invoke: Invoke) -> None:
+def test_quick_uses_the_quick_setting(tmp_path: Path, invoke: Invoke) -> None:
     done = invoke("reproduce", "preprocessing", "--quick", "--runs", 1, "--out", tmp_path)
     assert done.exit_code == 0, done.stderr
     setting = json.loads((tmp_path / "preprocessing.json").read_text())["setting"]
     assert (setting["name"], setting["runs"]) == ("quick", 1)
-    assert "## preprocessing" in (tmp_path / "REPRODUCTION.md").read_text()
+    assert "## Datasets and preprocessing" in (tmp_path / "REPRODUCTION.md").read_text()
 
 
-def test_bad_calls_say_what_to_do(tmp_path: Path, refuse: Refuse) -> None:
+def test_errors_of_wrong_calls_name_the_remedy(tmp_path: Path, refuse: Refuse) -> None:
     assert "did you mean 'widths'" in refuse("reproduce", "width", *options(tmp_path))
     assert "--runs" in refuse("reproduce", "all", "--runs", 0)
     assert "--address belongs to --engine ray" in refuse(

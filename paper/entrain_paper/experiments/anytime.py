@@ -122,4 +122,4 @@ def _anytime(network: KuramotoNetwork, inputs: Tensor, labels: Tensor) -> Values
     return {"top1": top1.cpu().numpy(), "exits": totals}
 
 
-EXPERIMENT = Experiment("anytime", "Accuracy against the time of reading", "", stages, measure)
+EXPERIMENT = Experiment("anytime", "Accuracy against readout time", "", stages, measure)

@@ -60,7 +60,7 @@ def experiment(
                 context.on_progress(len(rows) / count)
         return {"rows": rows}
 
-    title = "The compared systems, measured on one protocol"
+    title = "Comparison with published systems on one protocol"
     return Experiment(name, title, "", stages, measure)
 
 

@@ -89,7 +89,7 @@ def _experiment(name: str, title: str, curves: dict[str, _Curve]) -> Experiment:
     return Experiment(name, title, "", stages, measure)
 
 
-RESOURCES = _experiment(
-    "chip-resources", "How many couplers, bits and inputs a network needs", CURVES
+RESOURCES = _experiment("chip-resources", "Accuracy against couplers, bits and inputs", CURVES)
+EVEN_PART = _experiment(
+    "even-coupling", "Accuracy against the even part of the coupling function", EVEN
 )
-EVEN_PART = _experiment("even-coupling", "What the even part of the coupling function costs", EVEN)

@@ -39,5 +39,5 @@ def measure(context: ExperimentContext) -> Values:
 
 
 EXPERIMENT = Experiment(
-    "test-norm", "Fashion-MNIST without its test images' own norm", "", stages, measure
+    "test-norm", "Fashion-MNIST test images scaled by the training norm", "", stages, measure
 )

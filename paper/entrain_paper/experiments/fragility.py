@@ -103,6 +103,10 @@ def measure_yield(context: ExperimentContext) -> Values:
 
 
 STRENGTHS = Experiment(
-    "fragility", "Each imperfection alone, at five strengths", "", stages, measure_strengths
+    "fragility",
+    "Accuracy under single imperfections at five strengths",
+    "",
+    stages,
+    measure_strengths,
 )
-YIELD = Experiment("typical-yield", "The yield on typical chips", "", stages, measure_yield)
+YIELD = Experiment("typical-yield", "Yield on typical chips", "", stages, measure_yield)

@@ -60,7 +60,7 @@ _NOTE = (
 
 EXPERIMENT = Experiment(
     "from-zero",
-    "Training from exact zero, for longer, with other teachers",
+    "Training from exact zero with more epochs and other teachers",
     "",
     lambda setting: list(students(setting).values()),
     measure,

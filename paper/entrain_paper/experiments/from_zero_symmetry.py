@@ -109,7 +109,7 @@ def _trained(
 
 EXPERIMENT = Experiment(
     "from-zero-symmetry",
-    "Rounding decides what training from exact zero becomes",
+    "Effect of rounding on training from exact zero",
     "",
     stages,
     measure,

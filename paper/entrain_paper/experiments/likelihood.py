@@ -56,7 +56,7 @@ def _path_loss(network: KuramotoNetwork, examples: TestExamples) -> float:
 
 EXPERIMENT = Experiment(
     "likelihood",
-    "The teacher's paths as samples of the noisy dynamics",
+    "Likelihood of the teacher's paths under thermal noise",
     "",
     shared_stages.main_stages,
     measure,

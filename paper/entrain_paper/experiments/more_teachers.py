@@ -91,5 +91,5 @@ def _pair(context: ExperimentContext, name: str, pair: tuple[Stage, Stage]) -> V
 
 
 EXPERIMENT = Experiment(
-    "more-teachers", "Five teachers where the paper has one", "", stages, measure
+    "more-teachers", "Widths and architectures with five teachers each", "", stages, measure
 )

@@ -120,4 +120,6 @@ def _levels(levels: Levels | None) -> int | None:
     return len(levels.levels) if levels.levels is not None else 2 ** (levels.bits or 0) - 1
 
 
-EXPERIMENT = Experiment("published-chips", "What published chips would score", "", stages, measure)
+EXPERIMENT = Experiment(
+    "published-chips", "Simulated accuracy of published chips", "", stages, measure
+)

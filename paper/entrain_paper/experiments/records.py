@@ -1,4 +1,4 @@
-"""The most accurate networks of each size: DIRECT with and without augmentation."""
+"""Most accurate networks of each size: DIRECT with and without augmentation."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ def compare(values: Values) -> Comparison:
 
 
 EXPERIMENT = Experiment(
-    "records", "The most accurate networks of each size", "", stages, measure, compare
+    "records", "Most accurate networks of each size", "", stages, measure, compare
 )
 FINE = Experiment(
     "fine-records",
-    "Records on the network's own grid",
+    "Most accurate networks trained on the full time grid",
     "",
     lambda setting: [fine(setting, name) for name in BOTH],
     measure_fine,

@@ -65,5 +65,9 @@ def measure(context: ExperimentContext) -> Values:
 
 
 EXPERIMENT = Experiment(
-    "recurrence", "Do recurrence, trained couplings and time help?", "", stages, measure
+    "recurrence",
+    "Accuracy without recurrence, trained couplings or time steps",
+    "",
+    stages,
+    measure,
 )

@@ -183,7 +183,7 @@ def compare(values: Values) -> Comparison:
 
 EXPERIMENT = Experiment(
     "rule-gradients",
-    "Gradients of rules that need no model, beside the exact one",
+    "Gradients of model-free rules compared with the exact gradient",
     "",
     lambda setting: [stage(setting)],
     measure,

@@ -123,7 +123,7 @@ def compare(values: Values) -> Comparison:
 
 EXPERIMENT = Experiment(
     "rules-on-chips",
-    "Which rule for which chip: learning on an imperfect chip, and without it",
+    "Training rules on an imperfect chip",
     "",
     lambda setting: [stage(setting, rule, place) for rule in RULES for place in PLACES],
     measure,

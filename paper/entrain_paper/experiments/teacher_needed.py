@@ -101,4 +101,6 @@ def compare(values: Values) -> Comparison:
     )
 
 
-EXPERIMENT = Experiment("teacher-needed", "Is the teacher needed?", "", stages, measure, compare)
+EXPERIMENT = Experiment(
+    "teacher-needed", "Training with and without a teacher", "", stages, measure, compare
+)

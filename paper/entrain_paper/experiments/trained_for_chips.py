@@ -135,7 +135,7 @@ def measure(context: ExperimentContext) -> Values:
 
 
 EXPERIMENT = Experiment(
-    "trained-for-chips", "Networks trained for what chips do to them", "", stages, measure
+    "trained-for-chips", "Networks trained for imperfect chips", "", stages, measure
 )
 ROBUST = ((MNIST, CONSTRAINTS[0]), (FASHION, CONSTRAINTS[0]), (MNIST, CONSTRAINTS[-1]))
 """The networks that ship: for typical chips, and for the published chip of 48 oscillators."""

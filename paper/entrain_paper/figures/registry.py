@@ -1,4 +1,4 @@
-"""The figures of the paper and of our own experiments: name, caption, needed results, drawing."""
+"""All figures of the report: name, caption, required results and drawing function."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure: the experiments whose values `draw` takes, by name, and a caption."""
+    """A figure; `draw` takes the values of the experiments `needs`, by name."""
 
     name: str
     caption: str
@@ -52,7 +52,7 @@ _EXAMPLES = (
 _ERROR_SCALE = (
     "The accuracy axis is logarithmic in the error: each halving of the error has the same length."
 )
-_TRAININGS = "Settings and epochs were chosen on validation images."
+_TRAININGS = "Settings and epochs were selected on validation images."
 
 FIGURES: dict[str, PaperFigure] = {
     figure.name: figure
@@ -101,7 +101,7 @@ FIGURES: dict[str, PaperFigure] = {
                 ("correct", "classified correctly, with margins typical of their class"),
                 (
                     "misclassified",
-                    "misclassified while the true class comes second, one of each class if there "
+                    "misclassified with the true class in second place, one of each class if there "
                     "is one. Titles give the predicted class and, in brackets, the true class",
                 ),
             )
@@ -111,9 +111,9 @@ FIGURES: dict[str, PaperFigure] = {
             "TWO-STAGE-END against PATH for Fashion-MNIST teachers that divide the same hidden "
             "width in different ways (15 in the full setting), one run each. Dashed lines are "
             "equal gains of TWO-STAGE-END over PATH, in points. Hollow diamonds are the paper's "
-            "numbers. A line joins each to our result for the same architecture. Named are the "
-            "main architecture (T32_16_16) and those where our PATH, TWO-STAGE-END or gain is "
-            "lowest or highest. The table has all of them.",
+            "numbers. A line joins each to our result for the same architecture. Labels mark the "
+            "main architecture (T32_16_16) and those with the lowest or highest PATH, "
+            "TWO-STAGE-END or gain here. The table lists all architectures.",
             ("architectures",),
             architectures_scatter,
         ),
@@ -151,10 +151,10 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "stochastic-dynamics",
             "Outputs for Fashion-MNIST images at temperature 1. (A) Every trajectory of both "
-            "networks is right. (B) Some trajectories are wrong, but the means are right. (C) Only "
-            "the TWO-STAGE-END mean is right. (D) With noise, the TWO-STAGE-END mean is wrong, "
-            "too. Solid lines are means over trajectories. Faint lines are single trajectories of "
-            "the true class and of its strongest competitor.",
+            "networks is correct. (B) Some trajectories are wrong, but the means are correct. (C) "
+            "Only the TWO-STAGE-END mean is correct. (D) With noise, the TWO-STAGE-END mean is "
+            "wrong, too. Solid lines are means over trajectories. Faint lines are single "
+            "trajectories of the true class and of its strongest competitor.",
             ("stochastic-dynamics",),
             stochastic_dynamics,
         ),
@@ -164,9 +164,9 @@ FIGURES: dict[str, PaperFigure] = {
             "each width (five in the full setting), drawn left of it. Squares are their means, "
             "bars one sample SD. The other points are cited, with the SDs that the paper prints. "
             "Filled blue circles are standard MNIST, open ones other digit tasks. Four works of "
-            "the paper's figure are left out, because it prints no accuracy for them: Moayed and "
-            "Csaba 2026, Abernot and Todri-Sanial 2023, Gemo et al. 2026, and Cai et al. 2025 (784 "
-            "phase variables per rollout).",
+            "the paper's figure are left out, because the paper prints no accuracy for them: "
+            "Moayed and Csaba 2026, Abernot and Todri-Sanial 2023, Gemo et al. 2026, and Cai et "
+            "al. 2025 (784 phase variables per rollout).",
             ("oscillator-scale", "widths"),
             oscillator_scale,
         ),
@@ -186,20 +186,20 @@ FIGURES: dict[str, PaperFigure] = {
             "augmentation, are drawn beside their width. Hollow diamonds are the paper's "
             "TWO-STAGE-END at its widths, blue markers other published networks, with the SDs that "
             "the paper prints. Wang's digits are not MNIST. Networks for other tasks or of unknown "
-            "size are left out. The widths are the paper's. We chose our settings on validation "
-            "images at 74 oscillators, and the epoch of every run on validation images, too.",
+            "size are left out. The widths are the paper's. Our settings were selected on "
+            "validation images at 74 oscillators, and the epoch of every run on validation images.",
             ("records",),
             records,
         ),
         PaperFigure(
             "anytime",
-            "Left: test accuracy when the outputs of the same networks are read before the "
-            "observation time. Very low values are cut off. Middle: each image stops as soon as "
-            "its best output leads the second by a margin. The accuracy is drawn against the mean "
-            "stopping time. The numbers are the margins; none of them was chosen. Both show means "
-            "over runs (five in the full setting). Right: DIRECT trained for other observation "
-            f"times, with a quarter of the epochs. Small points are runs, {_BARS} The settings of "
-            "DIRECT and the epoch of every run were chosen on validation images.",
+            "Left: test accuracy for readout before the observation time, of the same networks. "
+            "Very low values are cut off. Middle: accuracy against the mean stopping time, if each "
+            "image stops when its best output leads the second by a margin. The labels are the "
+            "margins, none of which was selected. Both panels show means over runs (five in the "
+            "full setting). Right: DIRECT trained for other observation times, with a quarter of "
+            f"the epochs. Small points are runs, {_BARS} The settings of DIRECT and the epoch of "
+            "every run were selected on validation images.",
             ("anytime",),
             anytime,
         ),
@@ -207,10 +207,10 @@ FIGURES: dict[str, PaperFigure] = {
             "teacher-needed",
             "MNIST test accuracy from four starts, trained on labels or on the teacher's outputs. "
             "Optimiser, learning rates and the small number of epochs are the same for all. The "
-            "vertical axis is broken where one start lies far below. Small points are runs (five "
-            f"in the full setting), {_BARS} Above each marker is the median epoch after which 96 % "
-            'of the validation images were right, or "never" if half of the runs or more did not '
-            "reach this. Each run is tested at the epoch chosen on validation images.",
+            "vertical axis is broken if one start is far below the others. Small points are runs "
+            f"(five in the full setting), {_BARS} The label of a marker is the median of the first "
+            'epoch with 96 % validation accuracy, or "never" if at least half of the runs did not '
+            "reach it. Each run is tested at the epoch selected on validation images.",
             ("teacher-needed",),
             teacher_needed,
         ),
@@ -224,7 +224,7 @@ FIGURES: dict[str, PaperFigure] = {
         ),
         PaperFigure(
             "single-runs",
-            "Test accuracy over several training orders, where the paper has single runs at "
+            "Test accuracy over several training orders, for which the paper has single runs at "
             "learning rate 30. In the full setting there are 20 orders from exact zero and with "
             "endpoint weight 10, and five otherwise. TWO-STAGE-END from the exact minimum of PATH "
             f"is shown as well. Upright ticks are means. {_DIAMONDS} {_ERROR_SCALE}",
@@ -233,10 +233,10 @@ FIGURES: dict[str, PaperFigure] = {
         ),
         PaperFigure(
             "from-zero-symmetry",
-            "Training from exact zero, where all hidden oscillators are equal: the largest "
-            "difference between two rows of the input weights. In exact arithmetic it would stay "
-            "zero. Left: over the steps of one training order. Right: for the selected network of "
-            "each order, against its accuracy.",
+            "Largest difference between two rows of the input weights in training from exact zero, "
+            "where all hidden oscillators are equal. In exact arithmetic it would stay zero. Left: "
+            "over the steps of one training order. Right: for the selected network of each "
+            "training order, against its accuracy.",
             ("from-zero-symmetry",),
             from_zero_symmetry,
         ),
@@ -250,9 +250,9 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "trained-for-chips",
             "Networks trained for the imperfections of a chip, one constraint per row, and "
-            "networks of the same size that were trained for none of them. Means over chips and "
-            "trainings (in the full setting, 100 chips and five trainings; five chips for networks "
-            f"not trained for it). {_ERROR_SCALE} {_TRAININGS}",
+            "networks of the same size that were not. Means over chips and trainings (in the full "
+            "setting, 100 chips and five trainings; five chips for networks not trained for it). "
+            f"{_ERROR_SCALE} {_TRAININGS}",
             ("trained-for-chips",),
             trained_for_chips,
         ),
@@ -301,8 +301,8 @@ FIGURES: dict[str, PaperFigure] = {
         ),
         PaperFigure(
             "even-coupling",
-            "What an even part of the coupling function costs on MNIST: a phase lag, or an even "
-            "second harmonic. With it, the network is not a gradient flow. Networks trained with "
+            "MNIST accuracy with an even part of the coupling function, a phase lag or an even "
+            "second harmonic, with which the network is not a gradient flow. Networks trained with "
             "it, and DIRECT networks trained without it. Markers are means over trainings (five in "
             f"the full setting), bars one sample SD. {_ERROR_SCALE} {_TRAININGS}",
             ("even-coupling",),
@@ -312,9 +312,9 @@ FIGURES: dict[str, PaperFigure] = {
             "rule-gradients",
             "Gradients of the couplings from rules that need no model of the network, compared "
             "with the exact gradient at equilibrium. Top: cosine of the angle between them. "
-            "Bottom: length divided by the length of the exact gradient. Dotted lines: 1. Varied "
-            "are the nudge strength (for SPSA, the step), the relaxation time, thermal noise and "
-            "the Euler step. One network that EP trained for a short time.",
+            "Bottom: length divided by the length of the exact gradient. Dotted lines: 1. The "
+            "columns vary the nudge strength (for SPSA, the step), the relaxation time, thermal "
+            "noise and the Euler step. The network was trained by EP for a short time.",
             ("rule-gradients",),
             rule_gradients,
         ),
@@ -322,7 +322,8 @@ FIGURES: dict[str, PaperFigure] = {
             "rules-on-chips",
             "Accuracy on one imperfect chip (30 % mismatch, 4 bits, noise) by training rule, for "
             "networks trained on the chip itself and for networks trained on the ideal network. "
-            "Open markers: on other chips of its kind. Bars are one sample SD over trainings. "
+            "Open markers: on other chips of the same hardware. Bars are one sample SD over "
+            "trainings. "
             f"{_ERROR_SCALE}",
             ("rules-on-chips",),
             rules_on_chips,
@@ -330,11 +331,11 @@ FIGURES: dict[str, PaperFigure] = {
         *(
             PaperFigure(
                 f"bake-off-{cost}",
-                f"Test accuracy of every compared system, and of our networks, against {what}. All "
-                "are measured on one protocol. Markers are means over seeds (five in the full "
-                "setting), bars one sample SD. The line is the Pareto front: no system beats one "
-                f"on the front in both. {_ERROR_SCALE} The epoch of every training was chosen on "
-                "validation images.",
+                f"Test accuracy of every compared system, and of our networks, against {what}, "
+                "measured on one protocol. Markers are means over seeds (five in the full "
+                "setting), bars one sample SD. The line is the Pareto front: no system is better "
+                f"in both than a system on the front. {_ERROR_SCALE} The epoch of every training "
+                "was selected on validation images.",
                 ("bake-off",),
                 bake_off(cost),
             )
@@ -354,8 +355,8 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "bake-off-cited",
             "Measured against cited test accuracy, for systems with a published number on the "
-            "dataset. Above the dashed line, our measurement is higher. Cited numbers were "
-            "measured by others, on other splits and some of them on other data. Markers are means "
+            "dataset. Above the dashed line, our measurement is higher. Cited numbers are the "
+            "authors', on other splits and some of them on other data. Markers are means "
             f"over seeds (five in the full setting), bars one sample SD. {_ERROR_SCALE}",
             ("bake-off",),
             cited_and_measured,

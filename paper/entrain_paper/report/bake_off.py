@@ -1,27 +1,22 @@
-"""The table of the bake-off: cited and measured accuracy, and why they differ."""
+"""The table of the bake-off: cited and measured accuracy, and reasons for differences."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from entrain_paper.figures.panels import by_dataset
-from entrain_paper.report.markdown import Column, percent, table
-
-Row = Mapping[str, Any]
+from entrain_paper.report.markdown import Column, Row, percent, table
 
 _TEXT = """\
 Test top-1 %, mean ± SD over {runs} seeds, which train side by side. All systems have one protocol:
-the same images, split and seeds. The epoch is chosen on validation images, and the test images are
-used once. Cited numbers were measured by others, on other splits and often on other data, so a
-difference is not a verdict on either. Parameters are trained numbers. Variables are units whose
-state evolves. Couplers are trained couplings between them. Seconds are the training time of all
-seeds, on a device that other trainings may have shared; those of a processor are marked. Energy is
-what one inference dissipates, in units of the model: compare it within a model only."""
+the same images, split and seeds. The epoch is selected on validation images, and the test images
+are used once. Cited numbers are the authors', on other splits and often on other data, so that a
+difference does not rate either. Parameters are the trained ones. Variables are units whose state
+evolves. Couplers are trained couplings between variables. Seconds are the training time of all
+seeds, on a device that other trainings may have shared; CPU times are marked. Energy is dissipated
+by one inference, in units of the model, and comparable within a model only."""
 
 
 def bake_off(values: Row) -> str:
-    """For each dataset, one row per system, the most accurate first."""
+    """One table per dataset with one row per system, in order of decreasing accuracy."""
     parts = []
     for dataset, rows in by_dataset(values["rows"]).items():
         ordered = sorted(rows, key=lambda row: -(row["measured_mean"] or 0.0))
@@ -31,15 +26,15 @@ def bake_off(values: Row) -> str:
 
 
 def difference(row: Row) -> float | None:
-    """Measured minus cited, in points of accuracy; None if there is no cited number."""
+    """Measured minus cited accuracy in points; None without a cited number."""
     if row["cited"] is None or row["measured_mean"] is None:
         return None
     return float(row["measured_mean"] - row["cited"])
 
 
 def _difference(row: Row) -> str:
-    found = difference(row)
-    return "" if found is None else f"{found:+.2f}"
+    value = difference(row)
+    return "" if value is None else f"{value:+.2f}"
 
 
 def _count(row: Row, name: str) -> str:
@@ -47,14 +42,14 @@ def _count(row: Row, name: str) -> str:
 
 
 def _rounded(value: float | None) -> str:
-    """Three digits; empty if there is no number."""
+    """Three significant digits, or all of an integer part; empty for None."""
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _seconds(row: Row) -> str:
-    """Where a processor took them, marked: they do not compare with those of a GPU."""
+    """Training time, marked on a CPU, where it is not comparable with that on a GPU."""
     on_cpu = "" if "NVIDIA" in (row.get("device") or "NVIDIA") else " (CPU)"
     return _rounded(row["seconds"]) + on_cpu
 

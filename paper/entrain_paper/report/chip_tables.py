@@ -2,63 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from entrain.hardware import describe
 from entrain_paper.figures.chip_curves import CURVES
 from entrain_paper.figures.fragility import effect_name, method_name
 from entrain_paper.figures.panels import by_dataset
-from entrain_paper.report.markdown import Column, percent, plain, table
+from entrain_paper.report.markdown import Column, Format, Row, mean_sd, percent, plain, table
 
-Row = Mapping[str, Any]
-Show = Callable[[Row], str]
-
-_CHOSEN = "Settings and epochs were chosen on validation images."
+_CHOSEN = "Settings and epochs were selected on validation images."
 _EQUAL = "all chips equal"
-
-
-def _mean(part: str) -> Show:
-    return lambda row: percent(row[part]["mean"], row[part]["sd"])
 
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _alike(over: Row) -> bool:
-    """Whether all chips gave each network the same accuracy, because no effect is random."""
-    return all(run["mean"] == run["p5"] == round(run["worst"], 4) for run in over["runs"])
+def _is_equal_on_chips(score: Row) -> bool:
+    """True if every network has the same accuracy on all chips, as without random effects."""
+    return all(run["mean"] == run["p5"] == round(run["worst"], 4) for run in score["runs"])
 
 
 def trained_for_chips(values: Row) -> str:
-    """Each constraint: networks trained for it, and those that were not."""
+    """Accuracy by constraint, of networks trained for it and of networks that were not."""
 
-    def of_chips(name: str) -> Show:
-        return lambda row: _EQUAL if _alike(row["trained"]) else percent(row["trained"][name])
+    def over_chips(name: str) -> Format:
+        def form(row: Row) -> str:
+            score = row["trained"]
+            return _EQUAL if _is_equal_on_chips(score) else percent(score[name])
+
+        return form
 
     columns: list[Column] = [
         ("dataset", plain("dataset")),
         ("constraint", plain("constraint")),
         ("N", plain("N")),
-        ("trained for it", _mean("trained")),
-        ("5th percentile of chips", of_chips("p5")),
-        ("worst chip", of_chips("worst")),
-        ("not trained for it", _mean("not_trained")),
+        ("trained for it", mean_sd("trained")),
+        ("5th percentile of chips", over_chips("p5")),
+        ("worst chip", over_chips("worst")),
+        ("not trained for it", mean_sd("not_trained")),
     ]
     trained, other = (values["rows"][0][name] for name in ("trained", "not_trained"))
     text = (
         f"Test top-1 %: mean over {_count(trained['chips'], 'chip')} ± SD over "
         f"{_count(len(trained['runs']), 'training')}. The 5th percentile is averaged over "
-        "trainings. The worst chip is the worst of all trainings. Networks not trained for it are "
-        f"DIRECT networks of the same size, on {_count(other['chips'], 'chip')}. All chips are "
-        f"equal if none of their effects is random. {_CHOSEN}"
+        "trainings; the worst chip is the worst over all trainings. Networks not trained for it "
+        f"are DIRECT networks of the same size, on {_count(other['chips'], 'chip')}. All chips are "
+        f"equal if no effect is random. {_CHOSEN}"
     )
     return table(values["rows"], columns) + "\n\n" + text
 
 
 def fragility(values: Row) -> str:
-    """For each dataset: effects at their middle and largest strength, methods side by side."""
+    """One table per dataset: effects at the middle and the largest strength, methods as columns."""
     ideal = {(row["dataset"], row["method"]): row["mean"] for row in values["ideal"]}
     parts = []
     for dataset, rows in by_dataset(values["rows"]).items():
@@ -66,7 +62,7 @@ def fragility(values: Row) -> str:
         effects: dict[str, dict[str, list[Row]]] = {}
         for row in rows:
             effects.setdefault(row["effect"], {})[row["method"]] = row["strengths"]
-        shown: list[Row] = [
+        lines: list[Row] = [
             {
                 "effect": "none (ideal network)",
                 "strength": "",
@@ -75,39 +71,39 @@ def fragility(values: Row) -> str:
         ]
         for effect, by_method in effects.items():
             strengths = by_method[methods[0]]
-            shown += [
+            lines += [
                 {
                     "effect": effect_name(effect),
-                    "strength": strengths[place]["label"],
+                    "strength": strengths[index]["label"],
                     **{
-                        method: percent(found[place]["mean"], found[place]["sd"])
-                        for method, found in by_method.items()
+                        method: percent(scores[index]["mean"], scores[index]["sd"])
+                        for method, scores in by_method.items()
                     },
                 }
-                for place in sorted({len(strengths) // 2, len(strengths) - 1})
+                for index in sorted({len(strengths) // 2, len(strengths) - 1})
             ]
         columns: list[Column] = [
             ("effect", plain("effect")),
             ("strength", plain("strength")),
             *((method_name(method), plain(method)) for method in methods),
         ]
-        parts += [f"{dataset}:", table(shown, columns)]
+        parts += [f"{dataset}:", table(lines, columns)]
     first = values["rows"][0]["strengths"][0]
     parts.append(
         f"Test top-1 %: mean over {_count(first['chips'], 'chip')} ± SD over "
         f"{_count(len(first['runs']), 'training')}, at the middle and the largest strength of "
         "each effect. The figures show all strengths. Each effect acts alone. Networks for typical "
-        "chips were trained for all effects of `typical` at its strengths, and for nothing else."
+        "chips were trained for all effects of `typical` at its strengths."
     )
     return "\n\n".join(parts)
 
 
 def typical_yield(values: Row) -> str:
-    """For each dataset: the distribution of accuracy over chips, by method."""
+    """One table per dataset: the distribution of accuracy over chips, by method."""
     parts = []
     for dataset, rows in by_dataset(values["rows"]).items():
 
-        def above(level: str) -> Show:
+        def above(level: str) -> Format:
             return lambda row: f"{row['above'][level]:.1f}"
 
         columns: list[Column] = [
@@ -126,27 +122,27 @@ def typical_yield(values: Row) -> str:
         ]
         parts += [f"{dataset}:", table(rows, columns)]
     parts.append(
-        f"Test top-1 % of one network of each method, on the same "
-        f"{_count(values['rows'][0]['chips'], 'chip')} of `typical`. The network is the best run "
-        "of its method on validation images."
+        "Test top-1 % of one network per method on the same "
+        f"{_count(values['rows'][0]['chips'], 'chip')} of `typical`: the run of each method that "
+        "is best on validation images."
     )
     return "\n\n".join(parts)
 
 
 def published_chips(values: Row) -> str:
-    """Each published chip: its parts, the scores of its networks, and what it lacks for them."""
+    """Size, scores and assumptions by published chip, and missing functions of the chips."""
     scores = {(row["chip"], row["dataset"], row["fields"]): row for row in values["rows"]}
     chips = {row["chip"]: row for row in values["rows"]}
     datasets = dict.fromkeys(row["dataset"] for row in values["rows"])
     fields = dict.fromkeys(row["fields"] for row in values["rows"])
 
-    def score(dataset: str, kind: str) -> Show:
-        def show(row: Row) -> str:
-            found = scores[row["chip"], dataset, kind]
-            fifth = "" if _alike(found) else f" ({found['p5']:.2f})"
-            return percent(found["mean"], found["sd"]) + fifth
+    def accuracy(dataset: str, kind: str) -> Format:
+        def form(row: Row) -> str:
+            score = scores[row["chip"], dataset, kind]
+            fifth = "" if _is_equal_on_chips(score) else f" ({score['p5']:.2f})"
+            return percent(score["mean"], score["sd"]) + fifth
 
-        return show
+        return form
 
     columns: list[Column] = [
         ("chip", lambda row: f"`{row['chip']}`: {row['title']}"),
@@ -155,7 +151,7 @@ def published_chips(values: Row) -> str:
         ("couplers used", plain("couplers")),
         ("coupling levels", plain("levels")),
         *(
-            (f"{dataset}, {_FIELDS.get(kind, kind)}", score(dataset, kind))
+            (f"{dataset}, {_FIELDS.get(kind, kind)}", accuracy(dataset, kind))
             for dataset in datasets
             for kind in fields
         ),
@@ -165,36 +161,35 @@ def published_chips(values: Row) -> str:
     text = (
         f"Test top-1 %: mean over {_count(first['chips'], 'chip')} ± SD over "
         f"{_count(len(first['runs']), 'training')} of {_count(first['epochs'], 'epoch')} (5th "
-        "percentile of the chips). Exact fields are not rounded. Fields at coupling levels have "
-        "the levels and the range of the chip's own couplers. The last column lists what the "
-        f"publications do not give and we assumed. {_CHOSEN}"
+        "percentile over chips). Exact fields are not rounded. Fields at coupling levels have the "
+        "levels and the range of the chip's couplers. The last column lists values that the "
+        f"publications do not give and that we assumed. {_CHOSEN}"
     )
-    return "\n\n".join([table(list(chips.values()), columns), text, _LACKING])
+    return "\n\n".join([table(list(chips.values()), columns), text, _MISSING])
 
 
 _FIELDS = {"fine": "exact fields", "coupling levels": "fields at coupling levels"}
-_LACKING = """\
-These are scores of simulated chips. As far as their publications say, none of these chips can run
-such a network as it is. They lack:
+_MISSING = """\
+These are scores of simulated chips. According to their publications, none of these chips can run
+such a network without changes. They lack:
 
 - **Fields from an image.** None of these chips computes the field of an oscillator from 784 pixels.
   Another circuit has to multiply 784 pixels by the weights of H oscillators, for every image.
   [chip-resources](#chip-resources) shows how few inputs per oscillator are enough.
 - **A programmable field on every oscillator,** for example one more coupler to a reference
   oscillator, with at least the resolution shown, set again for every image.
-- **A common start and a reading at a set time.** All phases start at π/2 from the reference, and
-  the outputs are compared while they still move. These machines were built to settle first.
-  Second-harmonic injection makes phases binary, so it has to be off.
-- **A fine readout.** Phases are read exactly here, except where the file of a chip gives a
-  resolution (`onn-2025`: 4 bits).
+- **A common start and a readout at a set time.** All phases start at π/2 from the reference, and
+  the outputs are compared while they still move. These machines were built for readout after they
+  settle. Second-harmonic injection makes phases binary, so it has to be off.
+- **A fine readout.** Phases are read exactly here, unless the file of a chip gives a resolution
+  (`onn-2025`: 4 bits).
 - **A coupling function without an even part.** Ring oscillators in general have an even part. These
   publications do not give its size, and these numbers do not include it;
-  [even-coupling](#even-coupling) shows what it costs. The numbers also exclude frequency spread,
+  [even-coupling](#even-coupling) shows its effect. The numbers also exclude frequency spread,
   noise and dead parts, because the publications do not give them.
 
-What the last column lists is assumed, not measured. The mismatch is the most important of these.
-Networks on grids and on large all-to-all chips are smaller than the chips. We did not measure what
-larger networks would score."""
+Values in the last column are assumed, not measured; the mismatch matters most. Networks on grids
+and on large all-to-all chips are smaller than the chips. We did not train larger networks."""
 
 
 def _graph(row: Row) -> str:
@@ -206,30 +201,30 @@ def _graph(row: Row) -> str:
 
 
 def _assumed(row: Row) -> str:
-    """Entries of the chip's file whose source says "assumed"."""
-    found: dict[str, list[str]] = {}
-    for place, source in describe(row["chip"]).sources.items():
+    """Entries of the chip's file with "assumed" in their source."""
+    assumed: dict[str, list[str]] = {}
+    for path, source in describe(row["chip"]).sources.items():
         if "assumed" in source:
-            effect, entry = place.split(".")
-            found.setdefault(effect.replace("_", " "), []).append(entry.replace("_", " "))
-    return "; ".join(f"{effect}: {', '.join(each)}" for effect, each in found.items()) or "nothing"
+            effect, entry = path.replace("_", " ").split(".")
+            assumed.setdefault(effect, []).append(entry)
+    return "; ".join(f"{effect}: {', '.join(names)}" for effect, names in assumed.items()) or "none"
 
 
 def curves(values: Row) -> str:
-    """Each point of the curves: networks trained for it, and those that were not."""
+    """Accuracy along the curves, of networks trained for each value or not."""
     rows = [
         {
-            "what": CURVES[row["curve"]].title,
-            "strength": CURVES[row["curve"]].form(row["value"]),
             **row,
+            "curve": CURVES[row["curve"]].title,
+            "value": CURVES[row["curve"]].form(row["value"]),
         }
         for row in values["rows"]
     ]
     columns: list[Column] = [
-        ("varied", plain("what")),
-        ("value", plain("strength")),
-        ("trained for it", _mean("trained")),
-        ("not trained for it", _mean("not_trained")),
+        ("varied", plain("curve")),
+        ("value", plain("value")),
+        ("trained for it", mean_sd("trained")),
+        ("not trained for it", mean_sd("not_trained")),
     ]
     first = values["rows"][0]
     text = (

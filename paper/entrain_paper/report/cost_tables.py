@@ -1,18 +1,15 @@
-"""Tables of what inferences cost, from results/cost.json."""
+"""Table of the cost of inferences, from results/cost.json."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from entrain.cost import Range, text
-from entrain_paper.report.markdown import Column, plain, table
-
-Row = Mapping[str, Any]
+from entrain_paper.report.markdown import Column, Row, plain, table
 
 
 def cost_table(rows: Sequence[Row]) -> str:
-    """Every design: time, energy, power, area, and where most of the energy goes."""
+    """Time, energy, power, area and largest energy shares of every design."""
     columns: list[Column] = [
         ("model", plain("model")),
         ("design", plain("design")),

@@ -1,4 +1,4 @@
-"""REPRODUCTION.md: every table with the paper's numbers and ours, and a verdict by rule."""
+"""REPRODUCTION.md: every table of the paper with measured numbers and verdicts."""
 
 from __future__ import annotations
 
@@ -10,32 +10,41 @@ from typing import Any
 from entrain_paper.experiments import EXPERIMENTS, PAPER
 from entrain_paper.experiments.comparison import Cell, Comparison, Spread
 from entrain_paper.figures import FIGURES
-from entrain_paper.report.decisions import DECISIONS
-from entrain_paper.report.numerics import numerics
+from entrain_paper.report.assumptions import ASSUMPTIONS
+from entrain_paper.report.markdown import grid
+from entrain_paper.report.rounding import rounding_section
 from entrain_paper.report.summary import SYMBOLS, judge, summary
 from entrain_paper.report.tables import TABLES
 
 
 def document(results: Mapping[str, Any], figures: list[str]) -> str:
-    """The whole document, in Markdown."""
+    """The report in Markdown, with these figures."""
     judged = judge(results)
-    parts = [_head(results), summary(judged), _decisions()]
-    if moved := numerics(results):
-        parts.append(moved)
-    for name in EXPERIMENTS:
+    assumptions = "\n".join(f"- **{title}.** {text}" for title, text in ASSUMPTIONS)
+    parts = [
+        _head(results),
+        summary(judged),
+        f"## Assumptions about unspecified details\n\n{assumptions}",
+        rounding_section(results),
+    ]
+    for name, experiment in EXPERIMENTS.items():
         if name in results:
-            parts.append(f"## {name}")
-            parts += _source(results[name])
+            source = f"`{experiment.source}`" if experiment.source else "not in the paper"
+            parts += [
+                f'<a id="{name}"></a>',
+                f"## {experiment.title}",
+                f"Experiment `{name}` ({source}).",
+            ]
             if name in judged.comparisons:
-                parts += _compared(judged.comparisons[name], judged.spread)
-            parts += _shown(name, results[name], figures)
-    return "\n\n".join(parts) + "\n"
+                parts += _comparison(judged.comparisons[name], judged.spread)
+            parts += _table_and_figures(name, results[name], figures)
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _head(results: Mapping[str, Any]) -> str:
     settings = {result["setting"]["name"] for result in results.values()}
     lines = [
-        "# The paper, reproduced",
+        "# Reproduction of the paper",
         "`entrain report` writes this file from the JSON files in the same folder. The paper is: "
         "Yi Cheng and Zongli Lin, *A Constrained Kuramoto Gradient-Flow System Can Perform "
         "High-Accuracy Finite-Time Inference*.",
@@ -46,11 +55,11 @@ def _head(results: Mapping[str, Any]) -> str:
             "few bundled images and few epochs. The numbers cannot match the paper's. Signs and "
             "rankings may match."
         )
-    lines.append(_machine(results))
+    lines.append(_times_and_versions(results))
     return "\n\n".join(lines)
 
 
-def _machine(results: Mapping[str, Any]) -> str:
+def _times_and_versions(results: Mapping[str, Any]) -> str:
     stages = {
         stage["key"]: (stage.get("device", result["device"]), stage["seconds"] or 0.0)
         for result in results.values()
@@ -60,45 +69,45 @@ def _machine(results: Mapping[str, Any]) -> str:
     minutes = defaultdict[str, float](float)
     for device, seconds in (*stages.values(), *measurements):
         minutes[device] += seconds / 60
-    spent = [
+    times = [
         f"{minutes[device]:.1f} minutes on {_device(device)}"
         for device in sorted(minutes, key=lambda device: -minutes[device])
     ]
     return (
-        f"{len(stages)} training stages and {len(results)} measurements took {_listed(spent)}; "
-        "where several shared a device, each counts in full. "
+        f"{len(stages)} training stages and {len(results)} measurements took {_listed(times)}; "
+        "times on a shared device count in full. "
         f"Versions: {_versions(results)}. Epochs, teachers and settings were selected on "
-        "validation images. The numbers below are of test images unless they say otherwise."
+        "validation images. Numbers are of test images unless stated otherwise."
     )
 
 
 def _device(name: str) -> str:
-    """A device within a list: the comma before its cores would read as one of the list."""
-    kind, _, cores = name.partition(", ")
-    return f"{kind} ({cores})" if cores else kind
+    """Name of a device without a comma, for a list."""
+    processor, _, cores = name.partition(", ")
+    return f"{processor} ({cores})" if cores else processor
 
 
 def _versions(results: Mapping[str, Any]) -> str:
-    """The versions of most files, then what is different in others and for single trainings."""
-    found = [(name, result["versions"]) for name, result in results.items()]
-    usual = dict(Counter(tuple(each.items()) for _, each in found).most_common(1)[0][0])
-    found += [
+    """The versions of most files, and differences in other files and single trainings."""
+    versions_of = [(name, result["versions"]) for name, result in results.items()]
+    usual = dict(Counter(tuple(v.items()) for _, v in versions_of).most_common(1)[0][0])
+    versions_of += [
         (f"some trainings of {name}", stage["versions"])
         for name, result in results.items()
         for stage in result["stages"]
         if "versions" in stage
     ]
-    others: dict[tuple[str, ...], list[str]] = {}
-    for name, versions in found:
-        different = {part: each for part, each in versions.items() if usual.get(part) != each}
-        names = others.setdefault(_named(different), [])
+    exceptions: dict[tuple[str, ...], list[str]] = {}
+    for name, versions in versions_of:
+        different = {part: v for part, v in versions.items() if usual.get(part) != v}
+        names = exceptions.setdefault(_parts(different), [])
         if different and name not in names:
             names.append(name)
-    clauses = [f"{_listed(names)}: {', '.join(parts)}" for parts, names in others.items() if names]
-    return "; ".join([", ".join(_named(usual)), *clauses])
+    clauses = [f"{_listed(names)}: {', '.join(v)}" for v, names in exceptions.items() if names]
+    return "; ".join([", ".join(_parts(usual)), *clauses])
 
 
-def _named(versions: Mapping[str, str]) -> tuple[str, ...]:
+def _parts(versions: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{part} {version}" for part, version in versions.items())
 
 
@@ -108,18 +117,7 @@ def _listed(items: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _decisions() -> str:
-    listed = "\n".join(f"- **{title}.** {text}" for title, text in DECISIONS)
-    return f"## What the paper leaves open, and what we chose\n\n{listed}"
-
-
-def _source(result: Mapping[str, Any]) -> list[str]:
-    source = f" (`{result['source']}`)" if result["source"] else " (not in the paper)"
-    return [f"{result['title']}{source}."]
-
-
-def _shown(name: str, result: Mapping[str, Any], figures: list[str]) -> list[str]:
-    """The table and the figures of an experiment, if it has any."""
+def _table_and_figures(name: str, result: Mapping[str, Any], figures: list[str]) -> list[str]:
     parts = [TABLES[name](result["values"])] if name in TABLES else []
     for figure in figures:
         if FIGURES[figure].needs[-1] == name:
@@ -127,17 +125,15 @@ def _shown(name: str, result: Mapping[str, Any], figures: list[str]) -> list[str
     return parts
 
 
-def _compared(comparison: Comparison, spread: Spread) -> list[str]:
+def _comparison(comparison: Comparison, spread: Spread) -> list[str]:
     parts = []
     if comparison.rows:
-        columns = [*comparison.labels, *comparison.columns]
-        lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-        for row in comparison.rows:
-            cells = [_cell(cell, spread) for cell in row.cells]
-            lines.append("| " + " | ".join([*row.labels, *cells]) + " |")
+        lines = [
+            [*row.labels, *(_cell(cell, spread) for cell in row.cells)] for row in comparison.rows
+        ]
         parts += [
-            "Each cell: the paper's number, **ours**, the difference and the verdict.",
-            "\n".join(lines),
+            "Each cell: the paper's number, **our number**, the difference and the verdict.",
+            grid([*comparison.labels, *comparison.columns], lines),
         ]
     if comparison.claims:
         parts.append(
@@ -149,8 +145,8 @@ def _compared(comparison: Comparison, spread: Spread) -> list[str]:
     if comparison.counts(spread)["differs"] and comparison.reason:
         parts.append(f"Likely reason for the differences: {comparison.reason}.")
     if comparison.notes:
-        listed = "\n".join(f"- {note}" for note in comparison.notes)
-        parts.append(f"<details><summary>Details</summary>\n\n{listed}\n\n</details>")
+        notes = "\n".join(f"- {note}" for note in comparison.notes)
+        parts.append(f"<details><summary>Details</summary>\n\n{notes}\n\n</details>")
     return parts
 
 
@@ -160,7 +156,8 @@ def _cell(cell: Cell, spread: Spread) -> str:
     if verdict is None:
         return ours
     paper = _number(cell.paper, cell.paper_sd, cell)
-    difference = "" if cell.difference is None else f"{cell.difference:{_signed(cell.form)}} "
+    form = f"+{cell.form.lstrip('+')}"
+    difference = "" if cell.difference is None else f"{cell.difference:{form}} "
     symbol = f"({SYMBOLS[verdict]})" if cell.repeated else SYMBOLS[verdict]
     return f"{paper}<br>{ours}<br>{difference}{symbol}"
 
@@ -170,7 +167,3 @@ def _number(value: float | None, sd: float | None, cell: Cell) -> str:
         return "-"
     spread = "" if sd is None or not math.isfinite(sd) else f" ± {sd:{cell.form.lstrip('+')}}"
     return f"{value:{cell.form}}{spread}"
-
-
-def _signed(form: str) -> str:
-    return form if form.startswith("+") else f"+{form}"

@@ -1,4 +1,4 @@
-"""Draw every figure whose results exist."""
+"""Drawing of every figure whose results exist."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ DPI = 160
 
 
 def draw_figures(results: ResultsFolder, *, stale_only: bool = False) -> list[str]:
-    """Write figures/NAME.png for each figure whose results exist, or only for those older than
-    their results. Return the names of all."""
-    found = results.results()
-    drawn = []
+    """Names of the figures whose results exist, written to figures/NAME.png.
+
+    `stale_only` writes only figures that are older than their results.
+    """
+    measured = results.results()
+    names = []
     for name, figure in FIGURES.items():
-        if not all(need in found for need in figure.needs):
+        if not all(need in measured for need in figure.needs):
             continue
-        drawn.append(name)
+        names.append(name)
         path = results.path / "figures" / f"{name}.png"
         if not (stale_only and _is_newer(path, [results.result_path(n) for n in figure.needs])):
-            save(figure.draw({n: found[n]["values"] for n in figure.needs}), path, dpi=DPI)
-    return drawn
+            save(figure.draw({n: measured[n]["values"] for n in figure.needs}), path, dpi=DPI)
+    return names
 
 
 def _is_newer(path: Path, than: list[Path]) -> bool:
-    return path.exists() and path.stat().st_mtime > max(each.stat().st_mtime for each in than)
+    return path.exists() and path.stat().st_mtime > max(other.stat().st_mtime for other in than)

@@ -1,24 +1,32 @@
-"""Tables in Markdown: rows of results, columns that say how a row is shown."""
+"""Tables in Markdown: rows of results, and functions that format a row."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-Column = tuple[str, Callable[[Mapping[str, Any]], str]]
+Row = Mapping[str, Any]
+Format = Callable[[Row], str]
+Column = tuple[str, Format]
 
 
-def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
+def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
     """A table with one line for each row."""
-    lines = ["| " + " | ".join(title for title, _ in columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(show(row) for _, show in columns) + " |" for row in rows]
-    return "\n".join(lines)
+    return grid(
+        [title for title, _ in columns], [[form(row) for _, form in columns] for row in rows]
+    )
 
 
-def plain(name: str, provenance: str = "") -> Callable[[Mapping[str, Any]], str]:
-    """A field, with its provenance letter where the table has one."""
+def grid(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table of these cells."""
+    listed = ["| " + " | ".join(cells) + " |" for cells in (head, *lines)]
+    return "\n".join([listed[0], "|" + "---|" * len(head), *listed[1:]])
 
-    def show(row: Mapping[str, Any]) -> str:
+
+def plain(name: str, provenance: str = "") -> Format:
+    """Format of a field as it is, with the letter of its provenance if there is one."""
+
+    def form(row: Row) -> str:
         value = row.get(name)
         if value is None:
             return "NR"
@@ -26,7 +34,22 @@ def plain(name: str, provenance: str = "") -> Callable[[Mapping[str, Any]], str]
         letter = row.get(f"prov_{provenance}")
         return f"{text}<sup>{letter}</sup>" if letter else text
 
-    return show
+    return form
+
+
+def mean_sd(part: str) -> Format:
+    """Format of the mean and SD in the field `part` of a row."""
+    return lambda row: percent(row[part]["mean"], row[part]["sd"])
+
+
+def metric_sd(metric: str, part: str = "") -> Format:
+    """Format of the mean and SD of a metric in a row, or in its field `part`."""
+
+    def form(row: Row) -> str:
+        summary = row[part] if part else row
+        return percent(summary["mean"][metric], summary["sd"][metric])
+
+    return form
 
 
 def percent(mean: float | None, sd: float | None = None) -> str:
