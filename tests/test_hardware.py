@@ -186,7 +186,7 @@ def test_the_straight_through_gradient_is_the_clipped_identity() -> None:
         (lambda: Hardware.from_json([]), "hardware must be effects by name, got list"),
         (lambda: Hardware.from_json({"mismach": {}}), "unknown effect 'mismach'; did you mean"),
         (lambda: Hardware.from_json({"dead": {"couplings": 0.1}}), "unknown entry of dead"),
-        (lambda: Hardware.from_json({"dead": 0.1}), "dead must be its numbers by name, got 0.1"),
+        (lambda: Hardware.from_json({"dead": 0.1}), "dead must be its entries by name, got 0.1"),
         (lambda: Hardware.from_json({"dead": {"couplers": -1}}), "dead: dead couplers must be"),
     ],
 )

@@ -23,7 +23,7 @@ from entrain.hardware import (
     presets,
     read,
 )
-from entrain.hardware.hardware import KINDS
+from entrain.hardware.hardware import EFFECT_TYPES
 from entrain.utils.errors import InputError
 
 PRESETS = Path(entrain.hardware.__file__).parent / "presets"
@@ -202,17 +202,17 @@ BAD = {
     "[dead]\ncouplers = { value = 100, unit = '%' }\n": "dead: dead couplers must be a share below",
     "[chip]\noscillators = 1.5\n": "oscillators must be a whole number of at least 1",
     "[chip]\noscillators = { value = 5, unit = '%' }\n": "oscillators must be in 'oscillators'",
-    "[chip]\nsize = 48\n": "'size' in [chip] is no number that chips know; to show it as a fact, ",
+    "[chip]\nsize = 48\n": "'size' in [chip] is not an entry of chips; to show it as a fact, ",
     "[chip]\nbits = 4\n": "'bits' in [chip] would change nothing; it belongs to [coupling_",
     "[chip]\nbits = '4'\n": "belongs to [coupling_levels] or [weight_levels] or [bias_levels]",
     "[chip]\ndegree = { value = 4 }\n": "in [chip] would change nothing; it belongs to [wiring]",
     "[chip]\ntuning = 0.1\n": "it belongs to [components]",
-    "[chip]\nmismatch = 0.1\n": "it belongs to a section [mismatch] of its own",
+    "[chip]\nmismatch = 0.1\n": "it belongs to a section [mismatch]",
     "[chip]\nname = 'ours'\n": "it belongs to title, above all sections",
-    "[chip]\nfoo = { value = 3, unti = 'x' }\n": "'foo' in [chip] is no number that chips know",
+    "[chip]\nfoo = { value = 3, unti = 'x' }\n": "'foo' in [chip] is not an entry of chips",
     "[chip]\nfoo = { unit = 'x' }\n": "write a text or { value = ..., unit =",
-    "[chip]\nfoo = { value = { value = 1 } }\n": "'foo' in [chip] is no number that chips know",
-    "[chip]\nfoo = { value = 1, unit = 2 }\n": "'foo' in [chip] is no number that chips know",
+    "[chip]\nfoo = { value = { value = 1 } }\n": "'foo' in [chip] is not an entry of chips",
+    "[chip]\nfoo = { value = 1, unit = 2 }\n": "'foo' in [chip] is not an entry of chips",
     "[mismatch]\ncouplings = 3\n": "mismatch.couplings is a share, so that 3 would be 300 %; write "
     '{ value = 3, unit = "%" } for 3 %, or { value = 300, unit = "%" } for 300 %',
     "[mismatch]\ncouplings = { value = 3 }\n": "couplings is a share, so that 3 would be 300 %",
@@ -273,7 +273,7 @@ def test_the_command_shows_every_number_with_its_source(invoke: Invoke, name: st
     assert Hardware.from_json(found["hardware"]) == preset(name)
     shown = invoke("hardware", name).stdout
     content = tomllib.loads((PRESETS / f"{name}.toml").read_text())
-    for effect in KINDS:
+    for effect in EFFECT_TYPES:
         for entry in content.get(effect, {}):
             assert f"{effect}.{entry}" in shown or (entry == "rule" and "their rms" in shown)
             if entry not in WITHOUT_UNIT:

@@ -21,6 +21,7 @@ from entrain.hardware import (
     Wiring,
     largest,
 )
+from entrain.hardware.wiring import count_couplers
 from entrain.physics import layered_graph
 from networks import random_tensor
 
@@ -95,7 +96,7 @@ def test_spread_outputs_have_places_all_over_the_chip() -> None:
     wiring = Wiring("ring", degree=2, outputs="spread")
     wanted = [[abs(i - j) in (1, N - 1) for j in at] for i in at]
     assert wiring.graph_of(HIDDEN, OUTPUTS).tolist() == wanted
-    assert wiring.couplers(HIDDEN, OUTPUTS) == N
+    assert count_couplers(wiring, HIDDEN, OUTPUTS) == N
     of = parameters()
     found = made(Hardware(wiring=wiring), of=of)
     assert torch.equal(found.graph, of.graph & torch.tensor(wanted))

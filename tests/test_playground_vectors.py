@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from entrain.hardware import Hardware, preset, presets
-from entrain.hardware.hardware import KINDS
+from entrain.hardware.hardware import EFFECT_TYPES
 from entrain.playground.files import MODELS
 from entrain.utils.tensor_file import read_tensors
 
@@ -102,7 +102,7 @@ def test_the_vectors_of_chips_are_what_the_package_computes(chips: ModuleType) -
 
 def test_every_effect_that_the_page_shows_is_among_the_vectors_alone(chips: ModuleType) -> None:
     alone = {name for hardware in chips.ALONE.values() for name, _ in hardware.effects}
-    assert alone == set(KINDS) - REFUSED_BY_THE_PAGE
+    assert alone == set(EFFECT_TYPES) - REFUSED_BY_THE_PAGE
     assert {name for name, _ in chips.EVERYTHING.effects} == alone
 
 

@@ -18,7 +18,7 @@ from entrain.hardware import (
     preset,
     presets,
 )
-from entrain.hardware.strengths import LADDERS, label, ladder, varied
+from entrain.hardware.strengths import LADDERS, label, ladder, variations
 from entrain.utils.errors import InputError
 
 
@@ -49,22 +49,22 @@ def test_labels_have_the_units_of_the_field() -> None:
 def test_a_kind_is_varied_around_its_own_strength() -> None:
     typical = preset("typical")
     for name, effect in typical.effects:
-        around = varied(typical, name)
+        around = variations(typical, name)
         assert [each.value for each in around] == [0.25, 0.5, 1.0, 2.0, 4.0]
         assert around[2].hardware == typical
         assert around[2].label == label(name, effect)
         assert {each.hardware.without(name) for each in around} == {typical.without(name)}
-    assert [each.label for each in varied(typical, "coupling_levels")] == [
+    assert [each.label for each in variations(typical, "coupling_levels")] == [
         f"{bits} bits" for bits in (6, 5, 4, 3, 2)
     ]
-    assert [each.hardware.dead for each in varied(typical, "dead")] == [
+    assert [each.hardware.dead for each in variations(typical, "dead")] == [
         Dead(couplers=share) for share in (0.005, 0.01, 0.02, 0.04, 0.08)
     ]
 
 
 @pytest.mark.parametrize("name", [name for name, _ in EVERYTHING.effects])
 def test_a_stronger_effect_moves_a_network_further(name: str) -> None:
-    kinds = [each.hardware.only(name) for each in varied(EVERYTHING, name)]
+    kinds = [each.hardware.only(name) for each in variations(EVERYTHING, name)]
     if name in ("wiring", "measured"):  # which have no strength
         assert kinds == []
         return
@@ -75,36 +75,36 @@ def test_a_stronger_effect_moves_a_network_further(name: str) -> None:
 
 def test_an_effect_goes_as_far_as_it_can() -> None:
     """What it would reach twice stands once, by the factor nearest to 1."""
-    dead = varied(Hardware(dead=Dead(couplers=0.4)), "dead")  # at 4 times, nothing would be left
+    dead = variations(Hardware(dead=Dead(couplers=0.4)), "dead")  # 4 times as many are all
     assert [(each.value, each.label) for each in dead][2:] == [(1.0, "40 %"), (2.0, "80 %")]
-    stuck = varied(Hardware(stuck=Stuck(0.5)), "stuck")
+    stuck = variations(Hardware(stuck=Stuck(0.5)), "stuck")
     assert [(each.value, each.label) for each in stuck][1:] == [(0.5, "25 %"), (1.0, "50 %")]
-    coarse = varied(Hardware(coupling_levels=Levels(bits=2)), "coupling_levels")
+    coarse = variations(Hardware(coupling_levels=Levels(bits=2)), "coupling_levels")
     assert [(each.value, each.label) for each in coarse] == [
         (0.25, "4 bits"),
         (0.5, "3 bits"),
         (1.0, "2 bits"),
     ]
-    late = varied(Hardware(readout=Readout(spread=0.3)), "readout")
+    late = variations(Hardware(readout=Readout(spread=0.3)), "readout")
     assert late[-1].hardware.readout == Readout(spread=0.5)
-    few = varied(Hardware(sparsity=Sparsity(0.5)), "sparsity")
+    few = variations(Hardware(sparsity=Sparsity(0.5)), "sparsity")
     assert [each.label for each in few][3:] == ["25 % kept", "6.25 % kept"]
 
 
 def test_listed_levels_that_are_even_get_coarser_and_keep_zero() -> None:
-    integers = varied(preset("lo-2023"), "coupling_levels")
+    integers = variations(preset("lo-2023"), "coupling_levels")
     assert [each.label for each in integers] == [
         f"{count} levels" for count in (113, 57, 29, 15, 9)
     ]
-    one_sign = varied(preset("ahmed-2021"), "coupling_levels")
+    one_sign = variations(preset("ahmed-2021"), "coupling_levels")
     assert one_sign[0].hardware.coupling_levels.levels == (-1.0, -0.75, -0.5, -0.25, 0.0)
     for each in (*integers, *one_sign):
         assert 0.0 in each.hardware.coupling_levels.levels
     uneven = Hardware(coupling_levels=Levels(levels=(-1.0, -0.25, 0.0, 1.0)))
-    assert varied(uneven, "coupling_levels") == ()
+    assert variations(uneven, "coupling_levels") == ()
     thirds = Hardware(coupling_levels=Levels(levels=(-1.0, -0.667, -0.333, 0.0)))
-    assert [each.label for each in varied(thirds, "coupling_levels")][3] == "3 levels"
-    assert varied(Hardware(coupling_levels=Levels(levels=(-1.0, 1.0))), "coupling_levels") == ()
+    assert [each.label for each in variations(thirds, "coupling_levels")][3] == "3 levels"
+    assert variations(Hardware(coupling_levels=Levels(levels=(-1.0, 1.0))), "coupling_levels") == ()
 
 
 def test_twice_the_mismatch_is_twice_as_far_for_the_same_chip() -> None:
@@ -120,7 +120,7 @@ def test_twice_the_mismatch_is_twice_as_far_for_the_same_chip() -> None:
 def test_every_preset_can_be_varied(name: str) -> None:
     kind = preset(name)
     for effect, _ in kind.effects:
-        around = varied(kind, effect)
+        around = variations(kind, effect)
         assert around == () or kind in [each.hardware for each in around]
 
 
@@ -132,4 +132,4 @@ def test_what_has_no_strength() -> None:
     with pytest.raises(InputError, match="factor must be"):
         preset("typical").scaled("mismatch", -1.0)
     assert Hardware().scaled("mismatch", 2.0) is None
-    assert varied(Hardware(wiring=Wiring("kings")), "wiring") == ()
+    assert variations(Hardware(wiring=Wiring("kings")), "wiring") == ()

@@ -20,7 +20,7 @@ from entrain.calibration.unknowns import Prior, Unknowns
 from entrain.calibration.weak_form import Posterior, solve
 from entrain.hardware import Hardware
 from entrain.hardware.chip import on_chips
-from entrain.hardware.hardware import DRAWN
+from entrain.hardware.hardware import RANDOM_EFFECTS
 from entrain.models.model import Model
 from entrain.physics import Dynamics, PhaseModel
 from entrain.utils.errors import InputError, positive_int
@@ -212,9 +212,9 @@ def nominal(model: Model, fields: Tensor) -> tuple[Hardware, PhaseModel]:
     """The hardware without effects that differ from chip to chip, and the phase model of the
     programmed network under fields (M, N), in float64."""
     hardware = Hardware() if model.hardware is None else model.hardware
-    random = dict.fromkeys((*DRAWN, "measured", "phase_noise", "readout", "delay"))
+    random = dict.fromkeys((*RANDOM_EFFECTS, "measured", "phase_noise", "readout", "delay"))
     ideal = replace(hardware, **random)  # type: ignore[arg-type]
-    common = replace(hardware, **dict.fromkeys(DRAWN))  # type: ignore[arg-type]
+    common = replace(hardware, **dict.fromkeys(RANDOM_EFFECTS))  # type: ignore[arg-type]
     parameters = model.batched_parameters().map(Tensor.double)
     realised = on_chips(parameters, ideal, [0]).parameters
     base = phase_model_under(realised, fields[None].double())

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from entrain.cli.console import err, number, out, print_json, print_line, table
 from entrain.cli.options import (
     Address,
@@ -17,8 +15,10 @@ from entrain.cli.options import (
     Figure,
     Json,
     ModelArgument,
+    option,
     require,
 )
+from entrain.utils.errors import InputError, finite_float, positive_int
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,46 +32,30 @@ if TYPE_CHECKING:
 def command(
     model: ModelArgument,
     hardware: Annotated[
-        str | None,
-        typer.Option(
-            help="Preset or TOML file of the chips; see entrain hardware.",
-            show_default="the hardware that the model was trained for",
-        ),
+        str | None, option("Preset (entrain hardware) or TOML file of the chips.", "as in training")
     ] = None,
-    chips: Annotated[int, typer.Option(help="Number of chips.")] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the first chip; the others follow.")] = 0,
-    noise_seed: Annotated[int, typer.Option(help="Seed of the noise of an inference.")] = 0,
+    chips: Annotated[int, option("Number of chips.")] = 100,
+    seed: Annotated[int, option("Seed of the first chip; the others follow.")] = 0,
+    noise_seed: Annotated[int, option("Seed of the noise of an inference.")] = 0,
     threshold: Annotated[
-        float | None,
-        typer.Option(help="Accuracy in percent of a good chip.", show_default="none"),
+        float | None, option("Accuracy in percent of a good chip.", "none")
     ] = None,
     effects: Annotated[
-        bool,
-        typer.Option("--effects", help="Also measure the cost of each effect."),
+        bool, option("Also measure the cost of each effect.", name="--effects")
     ] = False,
     strengths: Annotated[
-        bool,
-        typer.Option(
-            "--strengths", help="Also measure each effect at 1/4 to 4 times its strength."
-        ),
+        bool, option("Also measure each effect at 1/4 to 4 times its strength.", name="--strengths")
     ] = False,
     dataset: Annotated[
-        str | None,
-        typer.Option(
-            help="Use the test examples of another dataset.",
-            show_default="the data that the model was trained on",
-        ),
+        str | None, option("Use the test examples of another dataset.", "as in training")
     ] = None,
-    examples: Annotated[
-        int | None,
-        typer.Option(help="Use the first test examples only.", show_default="all"),
-    ] = None,
+    examples: Annotated[int | None, option("Use the first test examples only.", "all")] = None,
     out_file: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
+        option(
+            "File for the accuracies and the result; continued if it exists.",
+            name="--out",
             metavar="FILE.json",
-            help="File for accuracies and result; if it exists, continue from it.",
         ),
     ] = None,
     figure: Figure = None,
@@ -89,15 +73,31 @@ def command(
     """
     from entrain.cli.examples import read_test_examples
     from entrain.cli.loading import hardware_for, load_model, prepared_engine
-    from entrain.evaluation.yield_file import keep_result
+    from entrain.evaluation.chips import check_chips
+    from entrain.evaluation.yield_file import check_path, keep_result
     from entrain.models.on_chip import hardware_mismatch_message
+    from entrain.plots.chip_yield import draw_yield
+    from entrain.plots.style import check_format
 
-    _check(chips, seed, threshold, examples, out_file, figure)
+    check_chips(chips, seed)
+    require(positive_int, examples=examples)
+    if threshold is not None:
+        finite_float("--threshold", threshold, least=0.0, most=100.0)
+    if figure is not None:
+        check_format(figure)
+    if out_file is not None:
+        check_path(out_file)
     path, loaded = load_model(model)
     hardware_of_chips = hardware_for(path, loaded, hardware)
     torch_device, chosen_engine = prepared_engine(engine, address, device)
     name, split = read_test_examples(path, data_dir, dataset)
-    split = _first(split, examples)
+    if examples is not None:
+        if examples > len(split):
+            raise InputError(
+                f"--examples must be at most {len(split):,}, the number of test examples; got "
+                f"{examples:,}"
+            )
+        split = replace(split, features=split.features[:examples], labels=split.labels[:examples])
     loaded.network.to(torch_device)
     yields = _measure(
         loaded,
@@ -134,8 +134,6 @@ def command(
         keep_result(out_file, result)
         result["file"] = str(out_file)
     if figure is not None:
-        from entrain.plots.chip_yield import draw_yield
-
         draw_yield(figure, result)
         result["figure"] = str(figure)
     if json:
@@ -146,53 +144,16 @@ def command(
         err.print(message, soft_wrap=True)
 
 
-def _check(
-    chips: int,
-    seed: int,
-    threshold: float | None,
-    examples: int | None,
-    out_file: Path | None,
-    figure: Path | None,
-) -> None:
-    """Refuse bad options before anything is loaded."""
-    from entrain.evaluation.chips import check_chips
-    from entrain.evaluation.yield_file import check_path
-    from entrain.plots.style import check_format
-    from entrain.utils.errors import finite_float, positive_int
-
-    check_chips(chips, seed)
-    require(positive_int, examples=examples)
-    if threshold is not None:
-        finite_float("--threshold", threshold, least=0.0, most=100.0)
-    if figure is not None:
-        check_format(figure)
-    if out_file is not None:
-        check_path(out_file)
-
-
-def _first(split: Split, count: int | None) -> Split:
-    """The first `count` examples, or all."""
-    from entrain.utils.errors import InputError
-
-    if count is None:
-        return split
-    if count > len(split):
-        raise InputError(
-            f"--examples must be at most {len(split):,}, the number of test examples; got {count:,}"
-        )
-    return replace(split, features=split.features[:count], labels=split.labels[:count])
-
-
 def _variants(hardware: Hardware, effects: bool, strengths: bool) -> list[Hardware]:
     """The hardware and the variants of it that are measured beside it."""
-    from entrain.hardware.strengths import varied
+    from entrain.hardware.strengths import variations
 
     variants = [hardware]
     for name, _ in hardware.effects:
         if effects:
             variants += [hardware.only(name), hardware.without(name)]
         if strengths:
-            variants += [strength.hardware for strength in varied(hardware, name)]
+            variants += [strength.hardware for strength in variations(hardware, name)]
     return list(dict.fromkeys(variants))
 
 
@@ -240,7 +201,7 @@ def _strengths(
     hardware: Hardware, yields: dict[Hardware, Yield]
 ) -> dict[str, list[dict[str, Any]]]:
     """The accuracy with each effect at several strengths and all others unchanged."""
-    from entrain.hardware.strengths import varied
+    from entrain.hardware.strengths import variations
 
     return {
         name: [
@@ -250,7 +211,7 @@ def _strengths(
             for strength in around
         ]
         for name, _ in hardware.effects
-        if (around := varied(hardware, name))
+        if (around := variations(hardware, name))
     }
 
 

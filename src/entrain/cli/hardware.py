@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from entrain.cli.console import out, print_json, print_presets, table
-from entrain.cli.options import Json
+from entrain.cli.options import Json, argument
 
 if TYPE_CHECKING:
-    from entrain.hardware import ChipFile
+    from entrain.hardware import HardwareFile
 
 
 def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="Preset or TOML file.", show_default="list all"),
-    ] = None,
+    name: Annotated[str | None, argument("NAME", "Preset or TOML file.", "list all")] = None,
     json: Json = False,
 ) -> None:
     """List the hardware presets, or show one with the unit and the source of every number.
@@ -34,7 +29,7 @@ def command(
     print_presets("Hardware presets", "hardware", titles, json)
 
 
-def _print(file: ChipFile, json: bool) -> None:
+def _print(file: HardwareFile, json: bool) -> None:
     if json:
         print_json(
             {
@@ -61,7 +56,7 @@ def _print(file: ChipFile, json: bool) -> None:
     out.print(rows)
 
 
-def _value(file: ChipFile, name: str, unit: str) -> str:
+def _value(file: HardwareFile, name: str, unit: str) -> str:
     """An entry in its unit; shares in percent, ranges with their rule."""
     from entrain.hardware.files import is_share
 

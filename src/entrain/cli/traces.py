@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entrain.cli.console import err, print_json, print_line
-from entrain.cli.options import Json, ModelArgument, is_given, require_new, with_option_names
+from entrain.cli.options import (
+    Json,
+    ModelArgument,
+    is_given,
+    option,
+    require_new,
+    with_option_names,
+)
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     from entrain.hardware import Hardware
@@ -19,22 +27,17 @@ def command(
     context: typer.Context,
     model: ModelArgument,
     out_file: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="New .npz or .safetensors file.")
+        Path, option("New .npz or .safetensors file.", name="--out", metavar="FILE")
     ] = Path("traces.npz"),
-    runs: Annotated[int, typer.Option(help="Number of runs, each with its own fields.")] = 200,
-    times: Annotated[
-        int, typer.Option(help="Number of readings of a run, at equal intervals.")
-    ] = 20,
+    runs: Annotated[int, option("Number of runs, each with its own fields.")] = 200,
+    times: Annotated[int, option("Number of readings of a run, at equal intervals.")] = 20,
     hardware: Annotated[
         str | None,
-        typer.Option(
-            help="Simulate the readings of a chip: hardware preset or TOML file.",
-            show_default="the plan alone, for a chip on the bench",
-        ),
+        option("Preset or TOML file: simulate the readings of a chip.", "the plan alone"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the simulated chip.")] = 0,
-    noise: Annotated[float, typer.Option(help="Standard deviation of its readings in rad.")] = 0.0,
-    field_seed: Annotated[int, typer.Option(help="Seed of the fields and of the noise.")] = 0,
+    seed: Annotated[int, option("Seed of the simulated chip.")] = 0,
+    noise: Annotated[float, option("Standard deviation of its readings in rad.")] = 0.0,
+    field_seed: Annotated[int, option("Seed of the fields and of the noise.")] = 0,
     json: Json = False,
 ) -> None:
     """Plan the measurement of a chip that was programmed with MODEL, for entrain calibrate.
@@ -47,7 +50,6 @@ def command(
     from entrain.calibration import plan, simulated
     from entrain.hardware import find
     from entrain.models.pretrained import load
-    from entrain.utils.errors import InputError
 
     for name in ("seed", "noise"):
         if hardware is None and is_given(context, name):
@@ -82,7 +84,7 @@ def command(
 
 def _report_left_out(hardware: Hardware, model: Model) -> None:
     """Report the effects of a chip that a calibration from these traces misses."""
-    from entrain.hardware.hardware import PROGRAMMED
+    from entrain.hardware.hardware import PROGRAMMING_EFFECTS
 
     effects = [name for name, _ in hardware.effects]
     absent = [name for name in ("phase_noise", "readout") if name in effects]
@@ -92,7 +94,7 @@ def _report_left_out(hardware: Hardware, model: Model) -> None:
             soft_wrap=True,
         )
     trained_for = () if model.hardware is None else [name for name, _ in model.hardware.effects]
-    rounded = [name for name in effects if name in PROGRAMMED and name not in trained_for]
+    rounded = [name for name in effects if name in PROGRAMMING_EFFECTS and name not in trained_for]
     if rounded:
         err.print(
             f"the chip changes what it is programmed with ({', '.join(rounded)}), and a "

@@ -12,22 +12,25 @@ which are the same for every oscillator.
 
 from __future__ import annotations
 
-import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from entrain.cost.ranges import Range
-from entrain.utils.errors import InputError, positive_float, short_repr, unknown_name
+from entrain.utils.errors import InputError, positive_float, short_repr
+from entrain.utils.toml_file import (
+    Units,
+    find_preset,
+    preset_names,
+    read_toml,
+    toml_entries,
+    unit_factor,
+)
 
 _FOLDER = Path(__file__).parent / "presets"
 _COMMON = Path(__file__).parent / "common.toml"
-_LARGEST = 2**20  # bytes of a file
 _KEYS = ("low", "typical", "high")
 _LEAST, _MOST = 1e-18, 1e18  # of a number in its unit: products of several stay finite
-
-Units = dict[str, float]
 
 
 def _units(unit: str, *prefixes: str, per: str = "") -> Units:
@@ -120,7 +123,7 @@ class Technology:
 
 def technologies() -> tuple[str, ...]:
     """The names of the technologies in this package."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    return preset_names(_FOLDER)
 
 
 def find_technology(technology: Technology | str | Path) -> Technology:
@@ -133,57 +136,35 @@ def find_technology(technology: Technology | str | Path) -> Technology:
         return technology
     if not isinstance(technology, str | Path):
         raise TypeError(f"technology must be a Technology, a name or a file, got {technology!r}")
-    name = str(technology)
-    if name in technologies():
-        return read_technology(_FOLDER / f"{name}.toml")
-    # By os.path: an unknown ~user or a name that is too long is no file, not a failure.
-    path = os.path.expanduser(name)
-    if path.endswith(".toml") or os.path.exists(path):
-        return read_technology(Path(path))
-    raise InputError(f"{unknown_name('technology', name, technologies())}; or give a TOML file")
+    return read_technology(find_preset(str(technology), _FOLDER, "technology"))
 
 
 def read_technology(path: Path) -> Technology:
-    """The technology that a TOML file describes, completed by what is common to all."""
-    title, given = _read(path)
+    """The technology of a TOML file, completed by what is common to all."""
+    title, quantities = _read(path)
     _, common = _read(_COMMON)
-    sections = {place.split(".")[0] for place in given}
+    sections = {place.split(".")[0] for place in quantities}
     for name in ENTRIES:
         if name not in sections and name not in _SHARED:
             raise InputError(f"{path}: the section [{name}] is missing")
-    added = {place: each for place, each in common.items() if place.split(".")[0] not in sections}
-    return Technology(path.stem, title, given | added)
+    added = {
+        place: quantity for place, quantity in common.items() if place.split(".")[0] not in sections
+    }
+    return Technology(path.stem, title, quantities | added)
 
 
 def _read(path: Path) -> tuple[str, dict[str, Quantity]]:
-    if not os.path.isfile(path):
-        raise InputError(f"{path}: no such technology file")
-    if path.stat().st_size > _LARGEST:
-        raise InputError(f"{path}: larger than 1 MiB, which no description of a technology is")
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not a TOML file ({error})") from error
-    title = content.pop("title", path.stem)
-    try:
-        return str(title), _parsed(content)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+    def parse(content: dict[str, Any]) -> tuple[str, dict[str, Quantity]]:
+        title = content.pop("title", path.stem)
+        quantities = {
+            f"{section}.{key}": _quantity(section, key, entry)
+            for section, key, entry in toml_entries(content, ENTRIES, "section", "title")
+        }
+        for section, entries in content.items():
+            _check_complete(section, list(entries))
+        return str(title), quantities
 
-
-def _parsed(content: dict[str, Any]) -> dict[str, Quantity]:
-    found: dict[str, Quantity] = {}
-    for section, entries in content.items():
-        if section not in ENTRIES:
-            raise unknown_name("section", section, [*ENTRIES, "title"])
-        if not isinstance(entries, dict):
-            raise InputError(f"{section} must be a section [{section}], got {short_repr(entries)}")
-        for key, entry in entries.items():
-            if key not in ENTRIES[section]:
-                raise unknown_name(f"entry of {section}", key, ENTRIES[section])
-            found[f"{section}.{key}"] = _quantity(section, key, entry)
-        _check_complete(section, list(entries))
-    return found
+    return read_toml(path, "technology", parse)
 
 
 def _check_complete(section: str, given: list[str]) -> None:
@@ -205,17 +186,13 @@ def _quantity(section: str, key: str, entry: object) -> Quantity:
             f"got {short_repr(entry)}"
         )
     unit, source = entry.get("unit"), entry.get("source")
-    units = ENTRIES[section][key]
-    if not isinstance(unit, str) or unit not in units:
-        raise InputError(
-            f"{place} must be in {' or '.join(map(repr, units))}, got {short_repr(unit)}"
-        )
+    factor = unit_factor(place, unit, ENTRIES[section][key])
     if not isinstance(source, str) or not source.strip():
         raise InputError(
             f'{place} must have a source, or the source "assumed"; got {short_repr(source)}'
         )
     numbers = _numbers(place, key, entry)
-    return Quantity(Range(*(each * units[unit] for each in numbers)), unit, source)
+    return Quantity(Range(*(number * factor for number in numbers)), str(unit), source)
 
 
 def _numbers(place: str, key: str, entry: dict[str, Any]) -> tuple[float, float, float]:

@@ -1,25 +1,32 @@
-"""Chips as they are: what distinguishes a network on hardware from its equations."""
+"""Imperfect chips: differences between networks on hardware and the equations."""
 
+from entrain.hardware.asymmetry import Asymmetry
 from entrain.hardware.chip import Chip, on_chips, realise
 from entrain.hardware.components import Components
-from entrain.hardware.defects import Dead, Stuck
-from entrain.hardware.draws import ChipDraws, FreshDraws, KeptDraws
+from entrain.hardware.coupling_function import CouplingFunction
+from entrain.hardware.dead import Dead
+from entrain.hardware.delay import Delay
+from entrain.hardware.draws import CachedDraws, ChipDraws, FreshDraws
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.hardware.fan_in import FanIn, largest_inputs
-from entrain.hardware.files import ChipFile, describe, find, preset, presets, read
+from entrain.hardware.files import HardwareFile, describe, find, preset, presets, read
+from entrain.hardware.frequency_spread import FrequencySpread
 from entrain.hardware.hardware import Hardware
 from entrain.hardware.levels import Levels
 from entrain.hardware.measured import Measured
-from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
-from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
+from entrain.hardware.mismatch import Mismatch
+from entrain.hardware.offset import Offset
+from entrain.hardware.phase_noise import PhaseNoise
 from entrain.hardware.readout import Readout
-from entrain.hardware.wiring import Sparsity, Wiring, largest
+from entrain.hardware.sparsity import Sparsity, largest
+from entrain.hardware.stuck import Stuck
+from entrain.hardware.wiring import Wiring
 
 __all__ = [
     "Asymmetry",
+    "CachedDraws",
     "Chip",
     "ChipDraws",
-    "ChipFile",
     "Components",
     "CouplingFunction",
     "Dead",
@@ -30,7 +37,7 @@ __all__ = [
     "FrequencySpread",
     "FreshDraws",
     "Hardware",
-    "KeptDraws",
+    "HardwareFile",
     "Levels",
     "Measured",
     "Mismatch",

@@ -1,4 +1,4 @@
-"""One chip, or several of a kind side by side: where imperfections enter a network."""
+"""Networks on chips: where imperfections enter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chip:
-    """One device of a kind: what differs from chip to chip is a function of `seed`."""
+    """A sampled instance of hardware.
+
+    Args:
+        hardware: The effects.
+        seed: Determines everything that differs from chip to chip.
+    """
 
     hardware: Hardware
     seed: int
@@ -25,15 +30,15 @@ class Chip:
 def realise(
     parameters: Parameters, hardware: Hardware | Chip, draws: Draws | None = None
 ) -> Realised:
-    """What chips make of networks (L, ...): every effect that is on, in its order.
+    """Networks (L, ...) on chips: with every effect that is on, in order.
 
-    The one place where imperfections enter; differentiable with respect to the parameters. A
-    `Chip` has draws of its own, the same for all networks; a kind of hardware takes `draws`.
+    Differentiable with respect to the parameters. A `Chip` determines its random variates, the same
+    for all networks; hardware needs `draws`.
     """
     if isinstance(hardware, Chip):
         draws = ChipDraws([hardware.seed], parameters.biases, len(parameters.biases))
         hardware = hardware.hardware
-    assert draws is not None, "a kind of hardware needs draws"
+    assert draws is not None, "hardware needs draws"
     hardware.check(parameters.hidden, parameters.outputs)
     network = Realised(parameters)
     for _, effect in hardware.effects:
@@ -42,7 +47,7 @@ def realise(
 
 
 def on_chips(parameters: Parameters, hardware: Hardware, seeds: Sequence[int]) -> Realised:
-    """Networks (R, ...) on each of C chips: lane r C + c is network r on the chip of seed c."""
+    """Networks (R, ...) on each of C chips: index r C + c is network r on the chip of seed c."""
     runs = len(parameters.biases)
-    lanes = parameters.map(lambda tensor: tensor.repeat_interleave(len(seeds), dim=0))
-    return realise(lanes, hardware, ChipDraws(seeds, parameters.biases, runs))
+    copies = parameters.map(lambda tensor: tensor.repeat_interleave(len(seeds), dim=0))
+    return realise(copies, hardware, ChipDraws(seeds, parameters.biases, runs))

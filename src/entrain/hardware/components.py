@@ -11,17 +11,23 @@ _MOST = 0.3  # relative: beyond, three standard deviations may reach a value bel
 
 @dataclass(frozen=True)
 class Components:
-    """Relative standard deviations of single components, drawn once for a chip: x (1 + sd g).
+    """x (1 + sd g), g standard normal: components that differ, fixed for a chip.
 
-    No effect of the phase model, and nothing that training sees: a netlist of LC oscillators
-    (`entrain export --to spice --level lc --spread`) is built of such components. Every capacitor
-    and inductor has its own g, so has every negative conductance and what levels it, the injection
-    of every field, and each of the two directions of a coupler.
+    A netlist of LC oscillators (`entrain export --to spice --level lc --spread`) is built of such
+    components; the phase model and training ignore them. Every component has its own g, as has each
+    direction of a coupler.
 
     Tanks of 1 % capacitors and inductors differ by 0.7 % in frequency, 4.4 rad in 100 cycles, and
-    are therefore tuned on chips. `tuning` is the relative error of a tank's frequency after that:
-    its capacitor is trimmed to what frequency and inductor ask for, whatever its own tolerance was.
-    None leaves the tanks as they were made.
+    are therefore tuned on chips: the capacitor is trimmed, whatever its tolerance was.
+
+    Args:
+        capacitance: Relative standard deviation of the capacitors.
+        inductance: Relative standard deviation of the inductors.
+        tuning: Relative error of a tank's frequency after tuning; None is no tuning.
+        negative_conductance: Relative standard deviation of the negative conductances and of the
+            conductances that limit them.
+        transconductance: Relative standard deviation of the couplers.
+        injection: Relative standard deviation of the injected fields.
     """
 
     capacitance: float = 0.0
@@ -32,23 +38,18 @@ class Components:
     injection: float = 0.0
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value is None and each.name == "tuning":
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if value is None and entry.name == "tuning":
                 continue
-            found = positive_float(each.name, value, zero=True)
-            if found > _MOST:
+            sd = positive_float(entry.name, value, zero=True)
+            if sd > _MOST:
                 raise InputError(
-                    f"{each.name} is a relative spread, 0.01 for 1 %, and at most {_MOST:g}; "
-                    f"got {found:g}. Was it meant in percent?"
+                    f"{entry.name} is a relative spread, 0.01 for 1 %, and at most {_MOST:g}; "
+                    f"got {sd:g}. Was it meant in percent?"
                 )
 
     @property
     def is_identity(self) -> bool:
-        """Whether every component is as designed."""
-        return not any(getattr(self, each.name) for each in fields(self))
-
-
-def component_entries() -> list[str]:
-    """What a file may say of components."""
-    return [each.name for each in fields(Components)]
+        """True if every component is as designed."""
+        return not any(getattr(self, entry.name) for entry in fields(self))

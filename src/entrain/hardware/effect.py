@@ -1,8 +1,7 @@
-"""What every effect is: a frozen value that changes a network as a chip would."""
+"""The interface of effects: frozen values that change a network like a chip does."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Protocol, Self
@@ -10,26 +9,28 @@ from typing import Protocol, Self
 from torch import Tensor
 
 from entrain.physics import Parameters, PhaseModel
+from entrain.utils.errors import InputError, finite_float, positive_float
 
 FieldChange = Callable[[Tensor], Tensor]
+_LARGEST_SPREAD = 5.0  # relative: a larger one was meant in percent
 
 
 class Draws(Protocol):
-    """Random numbers of chips, the same for the same chip whenever they are asked for."""
+    """Random variates of chips, the same for the same chip at every call."""
 
     def normal(self, tag: str, *shape: int) -> Tensor:
-        """Standard normal numbers (L, *shape), one set for each lane."""
+        """Standard normal variates (L, *shape), one set for each network on a chip."""
 
     def uniform(self, tag: str, *shape: int) -> Tensor:
-        """Uniform numbers (L, *shape) between 0 and 1."""
+        """Variates (L, *shape), uniform between 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Realised:
-    """What chips make of networks, L lanes side by side: parameters (L, ...) and changes of fields.
+    """L networks on chips: parameters (L, ...), and functions of the fields b (L, B, N).
 
-    Couplings need not be symmetric: row i is what acts on oscillator i. `moving` (L, N) is False
-    for oscillators that stand still; None if all move. Couplings act after `delay`.
+    Couplings need not be symmetric: row i acts on oscillator i. `moving` (L, N) is False for
+    oscillators that stand still; None if all move. Couplings act after `delay`.
     """
 
     parameters: Parameters
@@ -37,25 +38,25 @@ class Realised:
     moving: Tensor | None = None
     delay: float = 0.0
 
-    def with_numbers(self, **changed: Tensor) -> Realised:
-        """The same with other tensors."""
-        return replace(self, parameters=replace(self.parameters, **changed))
+    def with_parameters(self, **tensors: Tensor) -> Realised:
+        """The same networks with other parameters."""
+        return replace(self, parameters=replace(self.parameters, **tensors))
 
     def with_fields(self, change: FieldChange) -> Realised:
-        """The same with one more change of the fields b (L, B, N)."""
+        """The same networks with one more function of the fields."""
         return replace(self, field_changes=(*self.field_changes, change))
 
-    def stopped(self, moving: Tensor) -> Realised:
-        """The same with some oscillators (L, N) standing still: nothing of their own moves them."""
+    def with_moving(self, moving: Tensor) -> Realised:
+        """The same networks, without any torque on oscillators that do not move."""
         terms = {name: getattr(self.parameters, name) for name in ("frequencies", "injection")}
-        found = self.with_numbers(
-            **{n: term * moving for n, term in terms.items() if term is not None}
+        stopped = self.with_parameters(
+            **{name: term * moving for name, term in terms.items() if term is not None}
         )
         both = moving if self.moving is None else self.moving & moving
-        return replace(found.with_fields(lambda b: b * moving[:, None]), moving=both)
+        return replace(stopped.with_fields(lambda b: b * moving[:, None]), moving=both)
 
     def phase_model(self, inputs: Tensor) -> PhaseModel:
-        """What acts on the phases under inputs (L, B, D), or (B, D) alike for every lane."""
+        """The terms of the phase model for inputs (L, B, D), or (B, D) shared by all networks."""
         model = self.parameters.phase_model(inputs)
         fields = model.fields
         for change in self.field_changes:
@@ -63,30 +64,74 @@ class Realised:
         return replace(model, fields=fields, delay=self.delay)
 
 
-class Effect(ABC):
-    """One way in which a chip differs from the equations."""
+@dataclass(frozen=True)
+class Effect:
+    """A difference between chips and the equations."""
 
     @property
-    @abstractmethod
     def is_identity(self) -> bool:
-        """Whether it is off, which is exactly as if it were not there."""
+        """True if the effect is off, which is exactly as if it were absent."""
+        return not any(getattr(self, entry.name) for entry in fields(self))
 
     def change(self, network: Realised, draws: Draws) -> Realised:
-        """The network with this effect; differentiable, straight through where it rounds."""
+        """The network with this effect; differentiable, straight through where it rounds.
+
+        Args:
+            network: Networks with the effects that act before.
+            draws: Random variates of the chips.
+        """
         return network
 
     def times(self, factor: float) -> Self | None:
-        """The same effect with each of its numbers `factor` times as large, or as far towards that
-        as they go; None where an effect has no strength, or nothing would be left."""
-        numbers = {each.name: factor * getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-        return replace(self, **numbers)  # type: ignore[type-var]
+        """This effect `factor` times as strong, as far as its entries allow.
+
+        None if the effect has no strength, or no working part would be left.
+
+        Args:
+            factor: A positive number.
+        """
+        return replace(self, **{e.name: factor * getattr(self, e.name) for e in fields(self)})
 
 
-def rms(numbers: Tensor) -> Tensor:
-    """The root mean square (L,) over the numbers of each lane that are not zero; no gradient."""
-    flat = numbers.detach().reshape(len(numbers), -1)
+@dataclass(frozen=True)
+class Spread(Effect):
+    """An effect whose entries are relative standard deviations."""
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            sd = positive_float(entry.name, getattr(self, entry.name), zero=True)
+            if sd > _LARGEST_SPREAD:
+                raise InputError(
+                    f"{entry.name} is a relative spread, 0.1 for 10 %, and at most "
+                    f"{_LARGEST_SPREAD:g}; got {sd:g}. Was it meant in percent?"
+                )
+
+
+def symmetric(values: Tensor) -> Tensor:
+    """(L, N, N) with the upper triangle mirrored: one value for each coupler."""
+    upper = values.triu(1)
+    return upper + upper.mT
+
+
+def rms(values: Tensor) -> Tensor:
+    """Root mean square (L,) of the values of each network that are not zero; no gradient."""
+    flat = values.detach().reshape(len(values), -1)
     count = (flat != 0).sum(1).clamp(min=1)
-    # PyTorch shares a sum that stands alone out to threads, which rounds it otherwise: a chip would
-    # not be the same alone and among others.
+    # PyTorch splits a sum over one row among threads, which rounds it otherwise: a chip would not
+    # be the same alone and beside others.
     rows = flat if len(flat) > 1 else flat.expand(2, -1)
     return (rows.square().sum(1)[: len(flat)] / count).sqrt()
+
+
+def probability(name: str, value: object) -> float:
+    """`value` as a number from 0 to 1, or an `InputError` that names it."""
+    share = finite_float(name, value)
+    if not 0.0 <= share <= 1.0:
+        raise InputError(f"{name} must be a share from 0 to 1, got {value!r}")
+    return share
+
+
+def share_below_one(name: str, value: object) -> None:
+    """Refuse a share of broken parts that is not from 0 to below 1."""
+    if probability(name, value) == 1.0:
+        raise InputError(f"{name} must be a share below 1: with 100 % nothing would be left")

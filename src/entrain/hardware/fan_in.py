@@ -1,4 +1,4 @@
-"""How many inputs reach an oscillator."""
+"""Inputs that reach an oscillator."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import torch
 from torch import Tensor
 
 from entrain.hardware.effect import Draws, Effect, Realised
-from entrain.hardware.wiring import first_largest
+from entrain.hardware.sparsity import first_largest
 from entrain.utils.errors import positive_int
 
 
 @dataclass(frozen=True)
 class FanIn(Effect):
-    """Each hidden oscillator feels at most so many `inputs`, those with its largest weights.
+    """W_ij -> 0 except for the `inputs` largest |W_ij| of each hidden oscillator i.
 
-    A network that was trained with as few has zeros elsewhere already, and does not change.
+    A network that was trained with the same number has zeros elsewhere already, and does not
+    change.
+
+    Args:
+        inputs: Inputs of an oscillator, at most; None is no limit.
     """
 
     inputs: int | None = None
@@ -25,20 +29,14 @@ class FanIn(Effect):
         if self.inputs is not None:
             positive_int("inputs of an oscillator", self.inputs)
 
-    @property
-    def is_identity(self) -> bool:
-        return self.inputs is None
-
     def times(self, factor: float) -> FanIn:
-        """Stronger by `factor`: so many times fewer inputs."""
-        if self.inputs is None:
-            return self
-        return FanIn(max(1, round(self.inputs / factor)))
+        return FanIn(None if self.inputs is None else max(1, round(self.inputs / factor)))
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         assert self.inputs is not None
         weights = network.parameters.input_weights
-        return network.with_numbers(input_weights=weights * largest_inputs(weights, self.inputs))
+        mask = largest_inputs(weights, self.inputs)
+        return network.with_parameters(input_weights=weights * mask)
 
 
 def largest_inputs(weights: Tensor, inputs: int) -> Tensor:

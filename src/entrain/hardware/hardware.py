@@ -1,21 +1,28 @@
-"""A kind of chip: its effects in the order in which they act."""
+"""Hardware: the effects of imperfect chips, in the order in which they act."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Self, get_args, get_type_hints
 
+from entrain.hardware.asymmetry import Asymmetry
 from entrain.hardware.chip import Chip
-from entrain.hardware.defects import Dead, Stuck
+from entrain.hardware.coupling_function import CouplingFunction
+from entrain.hardware.dead import Dead
+from entrain.hardware.delay import Delay
 from entrain.hardware.effect import Effect
 from entrain.hardware.fan_in import FanIn
+from entrain.hardware.frequency_spread import FrequencySpread
 from entrain.hardware.levels import Levels
 from entrain.hardware.measured import Measured
-from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
-from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
+from entrain.hardware.mismatch import Mismatch
+from entrain.hardware.offset import Offset
+from entrain.hardware.phase_noise import PhaseNoise
 from entrain.hardware.readout import Readout
-from entrain.hardware.wiring import Sparsity, Wiring
+from entrain.hardware.sparsity import Sparsity
+from entrain.hardware.stuck import Stuck
+from entrain.hardware.wiring import Wiring, count_couplers, isolated_outputs
 from entrain.utils.errors import (
     InputError,
     positive_float,
@@ -26,27 +33,50 @@ from entrain.utils.errors import (
     unknown_name,
 )
 
-DRAWN = ("mismatch", "offset", "asymmetry", "dead", "stuck", "frequency_spread")
-"""Effects that differ from chip to chip; so do a readout's offset and spread."""
+LEVEL_PARTS = {
+    "coupling_levels": "couplings",
+    "weight_levels": "input_weights",
+    "bias_levels": "biases",
+    "field_levels": "fields",
+}
+"""Effect -> the part of a network that its levels round."""
 
-PROGRAMMED = (
-    *("wiring", "sparsity", "fan_in"),
-    *("coupling_levels", "weight_levels", "bias_levels", "field_levels"),
-)
-"""Effects that change what a chip is programmed with, the same way on every chip."""
+RANDOM_EFFECTS = ("mismatch", "offset", "asymmetry", "dead", "stuck", "frequency_spread")
+"""Effects that differ from chip to chip, as do offset and spread of a readout."""
+
+PROGRAMMING_EFFECTS = ("wiring", "sparsity", "fan_in", *LEVEL_PARTS)
+"""Effects on the programmed parameters, the same on every chip."""
+
+_MOST_SHOWN = 12  # outputs in an error
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """What distinguishes chips of one kind from the equations; None is absent, exactly.
+    """Differences between chips and the equations, as effects; None is exactly absent.
 
-    Effects act from the top down: what is on the chip (`wiring`, `sparsity`, `fan_in`), what its
-    memories hold (`coupling_levels` to `bias_levels`), how its parts differ (`mismatch`, `offset`,
-    `asymmetry`), what a field can be (`field_levels`), what does not work (`dead`, `stuck`), how
-    its oscillators run (`frequency_spread`, `coupling_function`, `measured`: one device as it was
-    found to be, `delay`, `phase_noise`), how it is read (`readout`). Levels
-    without a part get it from their place. A chip with fewer `oscillators` than a network has
-    refuses it.
+    Effects act in the order of their arguments.
+
+    Args:
+        wiring: Couplers of the chip.
+        sparsity: Share of the couplers that is used.
+        fan_in: Inputs of an oscillator.
+        coupling_levels: Resolution of the couplings.
+        weight_levels: Resolution of the input weights.
+        bias_levels: Resolution of the biases.
+        mismatch: Random gains.
+        offset: Random offsets.
+        asymmetry: Couplers that differ by direction.
+        field_levels: Resolution of the local fields.
+        dead: Couplers and oscillators that do not work.
+        stuck: Oscillators that stand still.
+        frequency_spread: Random natural frequencies.
+        coupling_function: Phase lag and second harmonic of the couplers.
+        measured: Gains and offsets of a calibrated chip.
+        delay: Couplings that act late.
+        phase_noise: Thermal noise.
+        readout: Resolution, noise and timing of the outputs.
+        oscillators: Size of the chip; a network with more oscillators is refused.
+        name: Title in results, which does not distinguish hardware.
     """
 
     wiring: Wiring | None = None
@@ -70,21 +100,24 @@ class Hardware:
     oscillators: int | None = None
     name: str = field(default="", compare=False)
 
-    def __new__(cls, *_: object, **given: object) -> Self:
-        """Names the nearest effect of one that is unknown."""
-        for name in given:
-            if name not in (known := [each.name for each in fields(cls)]):
-                raise unknown_name("effect", name, known)
+    def __new__(cls, *_: object, **_effects: object) -> Self:
+        """Refuses an unknown effect by name."""
+        names = [entry.name for entry in fields(cls)]
+        for name in _effects:
+            if name not in names:
+                raise unknown_name("effect", name, names)
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        for name, kind in KINDS.items():
+        for name, effect_type in EFFECT_TYPES.items():
             value = getattr(self, name)
             if value is None:
                 continue
-            if not isinstance(value, kind):
-                raise InputError(f"{name} must be a {kind.__name__}, got {short_repr(value)}")
-            store_plain_numbers(value)  # or the files of what is trained could not be written
+            if not isinstance(value, effect_type):
+                raise InputError(
+                    f"{name} must be a {effect_type.__name__}, got {short_repr(value)}"
+                )
+            store_plain_numbers(value)  # for the JSON of models and results
         if self.oscillators is not None:
             positive_int("oscillators", self.oscillators)
             mask = () if self.wiring is None or self.wiring.mask is None else self.wiring.mask
@@ -94,11 +127,11 @@ class Hardware:
                     f"oscillators, 0 to {self.oscillators - 1}"
                 )
         store_plain_numbers(self)
-        for name, part in PARTS.items():
+        for name, part in LEVEL_PARTS.items():
             levels = getattr(self, name)
             if levels is None or levels.part == part:
                 continue
-            if levels.part != Levels.part:  # another part than the one it has if none is given
+            if levels.part != Levels.part:  # the default stands for any part
                 raise InputError(f"{name} must be Levels(part={part!r}, ...), got {levels.part!r}")
             try:
                 object.__setattr__(self, name, replace(levels, part=part))
@@ -106,34 +139,39 @@ class Hardware:
                 raise InputError(f"{name}: {error}") from error
 
     def __repr__(self) -> str:
-        """What is there, without what is absent."""
-        there = {each.name: getattr(self, each.name) for each in fields(self)}
-        given = [f"{name}={value!r}" for name, value in there.items() if value not in (None, "")]
-        return f"Hardware({', '.join(given)})"
+        """The fields that are present."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        present = [f"{name}={value!r}" for name, value in values.items() if value not in (None, "")]
+        return f"Hardware({', '.join(present)})"
 
     @property
     def effects(self) -> Iterator[tuple[str, Effect]]:
-        """The effects that are on, by name, in their order."""
-        for name in KINDS:
+        """The effects that are on, by name, in order."""
+        for name in EFFECT_TYPES:
             effect = getattr(self, name)
             if effect is not None and not effect.is_identity:
                 yield name, effect
 
     @property
     def is_identity(self) -> bool:
-        """Whether it is the ideal network."""
+        """True if networks follow the equations exactly."""
         return not list(self.effects)
 
     @property
     def is_one_chip(self) -> bool:
-        """Whether it is a device that was measured, so that all of its chips are that one."""
+        """True if it is a calibrated chip, without effects that differ from chip to chip."""
         on = dict(self.effects)
-        reading = self.readout
-        alike = reading is None or not (reading.offset or reading.spread)
-        return "measured" in on and alike and not any(name in on for name in DRAWN)
+        readout = self.readout
+        varies = readout is not None and bool(readout.offset or readout.spread)
+        return "measured" in on and not varies and not any(name in on for name in RANDOM_EFFECTS)
 
     def check(self, hidden: int, outputs: int) -> None:
-        """Raise an `InputError` where such a network does not fit on the chip."""
+        """Raise an `InputError` if a network does not fit on the chip.
+
+        Args:
+            hidden: H hidden oscillators.
+            outputs: O output oscillators.
+        """
         needed = hidden + outputs
         if self.oscillators is not None and needed > self.oscillators:
             room = max(0, self.oscillators - outputs)
@@ -143,7 +181,7 @@ class Hardware:
             )
         couplers = hidden * (hidden - 1) // 2 + hidden * outputs
         if self.wiring is not None:
-            couplers = self.wiring.couplers(hidden, outputs)
+            couplers = count_couplers(self.wiring, hidden, outputs)
         if not couplers:
             raise InputError(
                 f"the wiring has no coupler of a network of {hidden} hidden oscillators, 0 to "
@@ -156,137 +194,139 @@ class Hardware:
             )
 
     def check_training(self, hidden: int, outputs: int) -> None:
-        """The same, and where an output would have no coupler to learn by."""
+        """Raise an `InputError` if a network does not fit, or an output could not be trained.
+
+        Args:
+            hidden: H hidden oscillators.
+            outputs: O output oscillators.
+        """
         self.check(hidden, outputs)
-        if self.wiring is not None and (cut := self.wiring.cut_off(hidden, outputs)):
-            raise _cut_off_error(self.wiring, cut, hidden, outputs)
+        if self.wiring is not None and isolated_outputs(self.wiring, hidden, outputs):
+            raise _isolated_outputs_error(self.wiring, hidden, outputs)
 
     def sample(self, seed: int) -> Chip:
-        """One chip of this kind: what differs from chip to chip is drawn by `seed`."""
+        """A chip of this hardware.
+
+        Args:
+            seed: Determines everything that differs from chip to chip.
+        """
         return Chip(self, seed_number("seed", seed))
 
     def without(self, name: str) -> Hardware:
-        """The same kind without one effect."""
-        if name not in KINDS:
-            raise unknown_name("effect", name, KINDS)
-        changes: dict[str, Any] = {name: None}
-        return replace(self, **changes)
+        """This hardware without one effect.
+
+        Args:
+            name: Name of the effect.
+        """
+        return self._with(name, None)
 
     def only(self, name: str) -> Hardware:
-        """One effect of this kind alone."""
-        if name not in KINDS:
-            raise unknown_name("effect", name, KINDS)
-        return Hardware(**{name: getattr(self, name)})
+        """Hardware with one effect of this hardware alone.
+
+        Args:
+            name: Name of the effect.
+        """
+        return Hardware()._with(name, getattr(self, name, None))
 
     def scaled(self, name: str, factor: float) -> Hardware | None:
-        """The same kind with one effect `factor` times as strong; None if it has no strength, or
-        would leave nothing."""
-        if name not in KINDS:
-            raise unknown_name("effect", name, KINDS)
+        """This hardware with one effect `factor` times as strong.
+
+        None if the effect is absent, has no strength, or no working part would be left.
+
+        Args:
+            name: Name of the effect.
+            factor: A positive number.
+        """
+        self.without(name)  # refuses an unknown name
         effect = getattr(self, name)
         changed = None if effect is None else effect.times(positive_float("factor", factor))
-        changes: dict[str, Any] = {name: changed}
-        return None if changed is None else replace(self, **changes)
+        return None if changed is None else self._with(name, changed)
+
+    def _with(self, name: str, effect: Effect | None) -> Hardware:
+        if name not in EFFECT_TYPES:
+            raise unknown_name("effect", name, EFFECT_TYPES)
+        changes: dict[str, Any] = {name: effect}
+        return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
-        """The effects that are there, by name, as JSON values; without defaults."""
-        found: dict[str, Any] = {"name": self.name} if self.name else {}
+        """The effects that are present, by name, as JSON values without defaults."""
+        values: dict[str, Any] = {"name": self.name} if self.name else {}
         if self.oscillators is not None:
-            found["oscillators"] = self.oscillators
-        for name in KINDS:
+            values["oscillators"] = self.oscillators
+        for name in EFFECT_TYPES:
             effect = getattr(self, name)
             if effect is not None:
-                found[name] = {
+                values[name] = {
                     entry.name: getattr(effect, entry.name)
                     for entry in fields(effect)
                     if getattr(effect, entry.name) != entry.default and entry.name != "part"
                 }
-        return found
+        return values
 
     @classmethod
     def from_json(cls, values: object) -> Hardware:
-        """The kind of chip whose `to_json` was written; anything unknown is refused by name."""
+        """The hardware that `to_json` stored; an unknown name is an `InputError`.
+
+        Args:
+            values: Effects by name, as JSON values.
+        """
         if not isinstance(values, dict):
             raise InputError(f"hardware must be effects by name, got {type(values).__name__}")
         plain = ("name", "oscillators")
-        found: dict[str, Any] = {
-            name: each if name in plain else _effect(name, each)
-            for name, each in values.items()
-            if each is not None
+        settings: dict[str, Any] = {
+            name: value if name in plain else _effect(name, value)
+            for name, value in values.items()
+            if value is not None
         }
-        return cls(**found | {"name": str(found.get("name", ""))})
+        return cls(**settings | {"name": str(settings.get("name", ""))})
 
 
-KINDS: dict[str, type[Effect]] = {
-    "wiring": Wiring,
-    "sparsity": Sparsity,
-    "fan_in": FanIn,
-    "coupling_levels": Levels,
-    "weight_levels": Levels,
-    "bias_levels": Levels,
-    "mismatch": Mismatch,
-    "offset": Offset,
-    "asymmetry": Asymmetry,
-    "field_levels": Levels,
-    "dead": Dead,
-    "stuck": Stuck,
-    "frequency_spread": FrequencySpread,
-    "coupling_function": CouplingFunction,
-    "measured": Measured,
-    "delay": Delay,
-    "phase_noise": PhaseNoise,
-    "readout": Readout,
+EFFECT_TYPES: dict[str, type[Effect]] = {
+    name: get_args(hint)[0]  # of Effect | None
+    for name, hint in get_type_hints(Hardware).items()
+    if name not in ("oscillators", "name")
 }
-PARTS = {
-    "coupling_levels": "couplings",
-    "weight_levels": "input_weights",
-    "bias_levels": "biases",
-    "field_levels": "fields",
-}
+"""Effect -> its class, in the order in which effects act."""
 
 
-_NAMED = 12  # outputs in an error
+def entry_names(effect: str) -> list[str]:
+    """The entries of an effect in a file."""
+    return [entry.name for entry in fields(EFFECT_TYPES[effect]) if entry.name != "part"]
 
 
-def entries_of(name: str) -> list[str]:
-    """What a file may say of an effect."""
-    return [each.name for each in fields(KINDS[name]) if each.name != "part"]  # type: ignore[arg-type]
-
-
-def _cut_off_error(wiring: Wiring, cut: tuple[int, ...], hidden: int, outputs: int) -> InputError:
-    named = ", ".join(map(str, cut[:_NAMED]))
-    more = f" and {len(cut) - _NAMED} more" if len(cut) > _NAMED else ""
+def _isolated_outputs_error(wiring: Wiring, hidden: int, outputs: int) -> InputError:
+    isolated = isolated_outputs(wiring, hidden, outputs)
+    shown = ", ".join(map(str, isolated[:_MOST_SHOWN]))
+    more = f" and {len(isolated) - _MOST_SHOWN} more" if len(isolated) > _MOST_SHOWN else ""
     spread = replace(wiring, outputs="spread")
-    way_out = "choose another graph or mask"
-    if wiring.outputs != "spread" and not spread.cut_off(hidden, outputs):
-        way_out = f'spread the outputs over the chip (wiring.outputs = "spread"), or {way_out}'
+    remedy = "choose another graph or mask"
+    if wiring.outputs != "spread" and not isolated_outputs(spread, hidden, outputs):
+        remedy = f'spread the outputs over the chip (wiring.outputs = "spread"), or {remedy}'
     return InputError(
-        f"the wiring joins these outputs to no hidden oscillator: {named}{more} (outputs 0 to "
+        f"the wiring joins these outputs to no hidden oscillator: {shown}{more} (outputs 0 to "
         f"{outputs - 1} are the oscillators {hidden} to {hidden + outputs - 1}), so that their "
-        f"classes could not be learnt; {way_out}"
+        f"classes could not be learnt; {remedy}"
     )
 
 
 def _effect(name: str, values: object) -> Effect:
-    if name not in KINDS:
-        raise unknown_name("effect", str(name), KINDS)
-    kind = KINDS[name]
+    if name not in EFFECT_TYPES:
+        raise unknown_name("effect", str(name), EFFECT_TYPES)
     if not isinstance(values, dict):
-        raise InputError(f"{name} must be its numbers by name, got {values!r}")
-    known = entries_of(name)
-    if name in PARTS and values.get("part") == PARTS[name]:
-        values = {key: value for key, value in values.items() if key != "part"}
-    for key in values:
-        if key not in known:
-            raise unknown_name(f"entry of {name}", str(key), known)
-    given = {key: _tuple(value) for key, value in values.items()}
-    if name in PARTS:
-        given["part"] = PARTS[name]
+        raise InputError(f"{name} must be its entries by name, got {values!r}")
+    settings = {str(key): _as_tuple(value) for key, value in values.items()}
+    if name in LEVEL_PARTS and settings.get("part", LEVEL_PARTS[name]) == LEVEL_PARTS[name]:
+        settings.pop("part", None)
+    for key in settings:
+        if key not in entry_names(name):
+            raise unknown_name(f"entry of {name}", key, entry_names(name))
+    if name in LEVEL_PARTS:
+        settings["part"] = LEVEL_PARTS[name]
     try:
-        return kind(**given)
+        return EFFECT_TYPES[name](**settings)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
 
 
-def _tuple(value: object) -> object:
-    return tuple(_tuple(each) for each in value) if isinstance(value, list) else value
+def _as_tuple(value: object) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value

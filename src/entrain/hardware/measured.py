@@ -1,4 +1,4 @@
-"""A device whose numbers were measured: what `entrain calibrate` finds, as an effect."""
+"""A calibrated chip: the result of `entrain calibrate` as an effect."""
 
 from __future__ import annotations
 
@@ -12,21 +12,26 @@ from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.physics import Parameters
 from entrain.utils.errors import InputError, finite_float, finite_numbers
 
-_LARGEST = 1e6  # of any number: beyond, a device does not follow its program at all
-
-_DEAD = 0.2  # a gain below which a part is not driven harder
+_LARGEST = 1e6  # a chip with larger entries does not follow its program at all
+_DEAD = 0.2  # a smaller gain is not compensated
+_PER_OSCILLATOR = ("fields", "offsets", "frequencies")
 
 
 @dataclass(frozen=True)
 class Measured(Effect):
-    r"""One device as it was measured; nothing is drawn.
+    """A calibrated chip, without random variates:
 
         J_ij -> couplings_ij J_ij,   b_i -> fields_i b_i + offsets_i,
-        w_i -> w_i + frequencies_i,  lag -> lag + lag.
+        w_i -> w_i + frequencies_i,  a -> a + lag.
 
-    `couplings` are N rows of N gains, row i of what acts on oscillator i; `fields` and `offsets`
-    (in the unit of a field) belong to oscillators, `frequencies` are in rad per unit of time, `lag`
-    in rad. What is None is as programmed.
+    An entry that is None has no effect.
+
+    Args:
+        couplings: N rows of N gains; row i acts on oscillator i.
+        fields: N gains of the fields.
+        offsets: N offsets of the fields.
+        frequencies: N natural frequencies, in rad per unit of time.
+        lag: Phase lag, in rad.
     """
 
     couplings: tuple[tuple[float, ...], ...] | None = None
@@ -37,7 +42,7 @@ class Measured(Effect):
 
     def __post_init__(self) -> None:
         sizes = set()
-        for name in ("fields", "offsets", "frequencies"):
+        for name in _PER_OSCILLATOR:
             if (values := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _numbers(name, values))
                 sizes.add(len(getattr(self, name)))
@@ -54,35 +59,33 @@ class Measured(Effect):
         finite_float("lag", self.lag)
 
     @property
-    def is_identity(self) -> bool:
-        arrays = (self.couplings, self.fields, self.offsets, self.frequencies)
-        return all(values is None for values in arrays) and self.lag == 0.0
-
-    @property
     def size(self) -> int | None:
-        """N, or None where no number belongs to an oscillator."""
-        for values in (self.couplings, self.fields, self.offsets, self.frequencies):
-            if values is not None:
-                return len(values)
-        return None
+        """N, or None if no entry belongs to an oscillator."""
+        arrays = (self.couplings, self.fields, self.offsets, self.frequencies)
+        return next((len(values) for values in arrays if values is not None), None)
 
     def times(self, factor: float) -> None:
-        """A measurement has no strength."""
+        return None  # a measurement has no strength
 
     def compensated(self, parameters: Parameters) -> Parameters:
-        """What to program instead of networks (R, ...), so that the device's gains and offsets
-        cancel: J over the mean gain of its two directions, W and biases over the field's gain. A
-        part that is as good as dead stays as it is."""
-        p, found = parameters, _tensors(self, parameters.biases.dtype, parameters.biases.device)
+        """Parameters to program, so that gains and offsets of the chip cancel.
+
+        J is divided by the mean gain of its two directions, W and biases by the gain of the field.
+        Parts with a gain near 0 are not compensated.
+
+        Args:
+            parameters: The networks (R, ...) that the chip should have.
+        """
+        p, tensors = parameters, _tensors(self, parameters.biases.dtype, parameters.biases.device)
         changed: dict[str, Tensor] = {}
-        if "couplings" in found:
-            both = 0.5 * (found["couplings"] + found["couplings"].T)
-            changed["couplings"] = p.couplings / _alive(both)
+        if "couplings" in tensors:
+            both = 0.5 * (tensors["couplings"] + tensors["couplings"].T)
+            changed["couplings"] = p.couplings / _working(both)
         weights, biases = p.input_weights, p.biases
-        if "offsets" in found:
-            biases = biases - found["offsets"]
-        if "fields" in found:
-            gains = _alive(found["fields"])
+        if "offsets" in tensors:
+            biases = biases - tensors["offsets"]
+        if "fields" in tensors:
+            gains = _working(tensors["fields"])
             weights, biases = weights / gains[: p.hidden, None], biases / gains
         return replace(parameters, input_weights=weights, biases=biases, **changed)
 
@@ -91,45 +94,43 @@ class Measured(Effect):
         n = p.biases.shape[-1]
         if self.size not in (None, n):
             raise InputError(f"the device was measured with {self.size} oscillators, not with {n}")
-        found = _tensors(self, p.biases.dtype, p.biases.device)
+        tensors = _tensors(self, p.biases.dtype, p.biases.device)
         changed: dict[str, Tensor] = {}
-        if "couplings" in found:
-            changed["couplings"] = p.couplings * found["couplings"]
-        if "frequencies" in found:
-            added = found["frequencies"].expand(len(p.biases), -1)
+        if "couplings" in tensors:
+            changed["couplings"] = p.couplings * tensors["couplings"]
+        if "frequencies" in tensors:
+            added = tensors["frequencies"].expand(len(p.biases), -1)
             changed["frequencies"] = added if p.frequencies is None else p.frequencies + added
         if self.lag:
             lag = p.biases.new_full(p.biases.shape[:1], self.lag)
             changed["lag"] = lag if p.lag is None else p.lag + lag
-        network = network.with_numbers(**changed)
-        if "fields" in found:
-            network = network.with_fields(lambda b: b * found["fields"])
-        if "offsets" in found:
-            network = network.with_fields(lambda b: b + found["offsets"])
+        network = network.with_parameters(**changed)
+        if "fields" in tensors:
+            network = network.with_fields(lambda b: b * tensors["fields"])
+        if "offsets" in tensors:
+            network = network.with_fields(lambda b: b + tensors["offsets"])
         return network
 
 
-def _alive(gains: Tensor) -> Tensor:
+def _working(gains: Tensor) -> Tensor:
+    """`gains`, and 1 for parts with a gain near 0."""
     return torch.where(gains.abs() < _DEAD, torch.ones_like(gains), gains)
 
 
 def _numbers(name: str, values: object) -> tuple[float, ...]:
     if not isinstance(values, tuple | list):
         raise InputError(f"{name} must be numbers, one for each oscillator, got {values!r}")
-    found = finite_numbers(name, values)
-    if any(abs(value) > _LARGEST for value in found):
-        raise InputError(f"{name} must be at most {_LARGEST:g} in size, got {max(map(abs, found))}")
-    return found
+    numbers = finite_numbers(name, values)
+    if (largest := max(map(abs, numbers), default=0.0)) > _LARGEST:
+        raise InputError(f"{name} must be at most {_LARGEST:g} in size, got {largest}")
+    return numbers
 
 
 @functools.lru_cache(maxsize=16)
 def _tensors(measured: Measured, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
-    """Its arrays on a device; kept, for a captured graph of CUDA must not copy from the host."""
-    arrays = {
-        name: getattr(measured, name) for name in ("couplings", "fields", "offsets", "frequencies")
-    }
+    """Its arrays on a device; cached, since a captured CUDA graph must not copy from the host."""
     return {
         name: torch.tensor(values, dtype=dtype, device=device)
-        for name, values in arrays.items()
-        if values is not None
+        for name in ("couplings", *_PER_OSCILLATOR)
+        if (values := getattr(measured, name)) is not None
     }

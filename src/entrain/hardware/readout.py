@@ -1,4 +1,4 @@
-"""How a chip reads its outputs: phases of a few bits, comparators, and when they are read."""
+"""Readout of the outputs: phases of a few bits, comparators, timing."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ _LATEST = 0.5  # of t_f
 
 @dataclass(frozen=True)
 class Readout(Effect):
-    r"""Output activations as a chip reads them.
+    """Output activations as a chip reads them:
 
         theta = theta(t_f) + theta'(t_f) t_f (spread g_chip + jitter g_run)
-        score = cos(theta at 2^bits places of the circle) + offset g_chip + noise g_run
+        score = cos(theta rounded to 2^bits phases) + offset g_chip + noise g_run
 
-    `jitter` and `spread` are standard deviations of the observation time, relative to t_f and to
-    first order; `offset` and `noise` those of the comparators, in units of the cosine. Of outputs
-    read alike the first is the answer, as argmax has it.
+    with standard normal g of each chip and of each run. Of equal scores the first is the answer.
+
+    Args:
+        bits: Word length of a phase; None is no rounding.
+        noise: Standard deviation of the comparators in each run, in units of the cosine.
+        offset: Standard deviation of the comparators of a chip, in units of the cosine.
+        jitter: Relative standard deviation of the observation time in each run, to first order.
+        spread: Relative standard deviation of the observation time of a chip, to first order.
     """
 
     bits: int | None = None
@@ -44,12 +49,8 @@ class Readout(Effect):
             )
 
     @property
-    def is_identity(self) -> bool:
-        return self.bits is None and not (self.noise or self.offset or self.timing)
-
-    @property
     def timing(self) -> bool:
-        """Whether the time of reading varies, so that the phases' velocity is needed."""
+        """True if the time of reading varies, so that the velocity of the phases is needed."""
         return bool(self.jitter or self.spread)
 
     def times(self, factor: float) -> Readout:
@@ -64,8 +65,15 @@ class Readout(Effect):
     def scores(
         self, phases: Tensor, velocity: Tensor | None, time: float, draws: Draws, runs: Draws
     ) -> Tensor:
-        """Activations (L, B, O) of output phases (L, B, O) whose velocity matters where the time
-        of reading varies; `draws` are the chips', `runs` one run's."""
+        """Activations (L, B, O).
+
+        Args:
+            phases: Output phases (L, B, O) at t_f.
+            velocity: d theta / dt (L, B, O); needed if the time of reading varies.
+            time: t_f.
+            draws: Random variates of the chips.
+            runs: Random variates of a run of the chips.
+        """
         outputs = phases.shape[-1]
         if self.timing:
             assert velocity is not None
@@ -86,9 +94,8 @@ class Readout(Effect):
 
     @torch.no_grad()
     def _coarse(self, phases: Tensor) -> Tensor:
-        """The cosine at the nearest of 2^bits places; places with the same cosine give it exactly,
-        so that a tie is one."""
+        """The cosine at the nearest of 2^bits phases; by symmetry, so that ties are exact."""
         assert self.bits is not None
-        places = 1 << self.bits
-        place: Tensor = torch.floor(phases * (places / (2.0 * math.pi)) + 0.5) % places
-        return (torch.minimum(place, places - place) * (2.0 * math.pi / places)).cos()
+        count = 1 << self.bits
+        index: Tensor = torch.floor(phases * (count / (2.0 * math.pi)) + 0.5) % count
+        return (torch.minimum(index, count - index) * (2.0 * math.pi / count)).cos()

@@ -1,4 +1,4 @@
-"""How strong an effect is: five strengths of each from weak to strong, and a kind's own varied."""
+"""Effects at several strengths: five of each alone, and those of hardware at 1/4 to 4 times."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from entrain.hardware.defects import Dead, Stuck
+from entrain.hardware.asymmetry import Asymmetry
+from entrain.hardware.coupling_function import CouplingFunction
+from entrain.hardware.dead import Dead
+from entrain.hardware.delay import Delay
 from entrain.hardware.effect import Effect
+from entrain.hardware.frequency_spread import FrequencySpread
 from entrain.hardware.hardware import Hardware
 from entrain.hardware.levels import Levels
-from entrain.hardware.mismatch import Asymmetry, Mismatch, Offset
-from entrain.hardware.oscillators import CouplingFunction, Delay, FrequencySpread, PhaseNoise
+from entrain.hardware.mismatch import Mismatch
+from entrain.hardware.offset import Offset
+from entrain.hardware.phase_noise import PhaseNoise
 from entrain.hardware.readout import Readout
-from entrain.hardware.wiring import Sparsity
+from entrain.hardware.sparsity import Sparsity
+from entrain.hardware.stuck import Stuck
 from entrain.utils.errors import unknown_name
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -22,11 +28,11 @@ FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 @dataclass(frozen=True)
 class Strength:
-    """A kind of chip in which one `effect` has a certain strength.
+    """Hardware with a certain strength of one `effect`.
 
-    `value` is the number that varies, as the effect has it (a share, not percent), and `label` the
-    same with its unit. In a ladder `hardware` has that effect alone; around a given kind (`varied`)
-    it has all of them, and `value` is the factor of that effect.
+    `label` is the strength with its unit. On a ladder `hardware` has that effect alone, and `value`
+    is the entry that varies (a share, not percent). Among `variations` it has all effects, and
+    `value` is the factor of the strength.
     """
 
     effect: str
@@ -42,40 +48,35 @@ def ladder(name: str) -> tuple[Strength, ...]:
     return LADDERS[name]
 
 
-def varied(hardware: Hardware, name: str) -> tuple[Strength, ...]:
-    """A kind of chip with one of its effects at 1/4 to 4 times its strength, the others as they
-    are; none for an effect that has no strength. Where an effect can go no further it is left out.
-    """
-    found: dict[Hardware, Strength] = {}
-    for factor in sorted(FACTORS, key=lambda each: abs(math.log(each))):
-        kind = hardware.scaled(name, factor)
-        if kind is not None and kind not in found:
-            found[kind] = Strength(name, label(name, getattr(kind, name)), factor, kind)
-    return tuple(sorted(found.values(), key=lambda each: each.value))
+def variations(hardware: Hardware, name: str) -> tuple[Strength, ...]:
+    """Hardware with one effect at 1/4 to 4 times its strength, without repetitions at the limits of
+    its entries; empty for an effect without a strength."""
+    strengths: dict[Hardware, Strength] = {}
+    for factor in sorted(FACTORS, key=lambda factor: abs(math.log(factor))):
+        scaled = hardware.scaled(name, factor)
+        if scaled is not None and scaled not in strengths:
+            strengths[scaled] = Strength(name, label(name, getattr(scaled, name)), factor, scaled)
+    return tuple(sorted(strengths.values(), key=lambda strength: strength.value))
 
 
 def label(name: str, effect: Effect) -> str:
-    """The numbers of an effect that are on, each once, with their units: "10 %", "4 bits"."""
-    found: dict[str, None] = {}
-    for each in fields(effect):  # type: ignore[arg-type]
-        value = getattr(effect, each.name)
-        shown = _SHOWN.get(f"{name}.{each.name}", _SHOWN.get(each.name))
-        if shown is None and isinstance(value, float) and each.name != "range":
-            shown = _number
-        if value and shown is not None:
-            found[shown(value)] = None
-    return ", ".join(found)
+    """The entries of an effect that are on, without repetitions: "10 %", "4 bits"."""
+    texts: dict[str, None] = {}
+    for entry in fields(effect):
+        value = getattr(effect, entry.name)
+        text_of = _TEXTS.get(f"{name}.{entry.name}", _TEXTS.get(entry.name))
+        if text_of is None and isinstance(value, float) and entry.name != "range":
+            text_of = "{:.3g}".format
+        if value and text_of is not None:
+            texts[text_of(value)] = None
+    return ", ".join(texts)
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _number(value: float) -> str:
-    return f"{value:.3g}"
-
-
-_SHOWN: dict[str, Callable[[Any], str]] = {  # entries of effects as they are shown
+_TEXTS: dict[str, Callable[[Any], str]] = {  # by "effect.entry", or by the entry alone
     "bits": lambda bits: f"{bits} bit{'s' if bits > 1 else ''}",
     "levels": lambda levels: f"{len(levels)} levels",
     "inputs": lambda inputs: f"{inputs} inputs",
@@ -99,11 +100,12 @@ _SHOWN: dict[str, Callable[[Any], str]] = {  # entries of effects as they are sh
 def _ladder(
     effect: str, make: Callable[[float], Effect], values: tuple[float, ...]
 ) -> tuple[Strength, ...]:
-    made = [(value, make(value)) for value in values]
-    return tuple(
-        Strength(effect, label(effect, each), value, Hardware(**{effect: each}))  # type: ignore[arg-type]
-        for value, each in made
-    )
+    def strength(value: float) -> Strength:
+        made = make(value)
+        hardware = Hardware(**{effect: made})  # type: ignore[arg-type]
+        return Strength(effect, label(effect, made), value, hardware)
+
+    return tuple(map(strength, values))
 
 
 _SPREADS = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -163,4 +165,4 @@ LADDERS: dict[str, tuple[Strength, ...]] = {
     "time_jitter": _ladder("readout", lambda sd: Readout(jitter=sd), _BROKEN),
     "time_spread": _ladder("readout", lambda sd: Readout(spread=sd), _BROKEN),
 }
-"""By what varies; see `ladder`."""
+"""Name of what varies -> its strengths."""

@@ -1,4 +1,4 @@
-"""Which couplers a chip has, and how many of them a network may use."""
+"""The couplers of a chip."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.hardware.defects import probability
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.utils.errors import InputError, one_of, positive_int, seed_number, short_repr
 
-_OUTPUT_KEEPS = 8  # couplers, if its share of those that are kept is as large
-
 GraphKind = Literal["all-to-all", "layered", "kings", "hexagonal", "chimera", "ring", "random"]
-OutputPlaces = Literal["last", "spread"]
+OutputSites = Literal["last", "spread"]
 
 
 @dataclass(frozen=True)
 class Wiring(Effect):
-    """The couplers between the places of a chip, and where a network's oscillators sit.
+    """J_ij -> 0 where sites i and j of the chip have no coupler.
 
-    `kind` is "all-to-all", "layered" (none between outputs: what a network has anyway), "kings"
-    (a square grid, eight neighbours), "hexagonal" (a square grid whose rows are shifted, six
-    neighbours), "chimera" (cells of 4 + 4 in a square grid), "ring" (the `degree` nearest, an even
-    number) or "random" (up to `degree` neighbours, drawn once by `seed`). Or `mask`, without a
-    `kind`, lists the couplers (i, j), i < j, or is a symmetric (N, N) matrix of booleans, which is
-    kept as that list. Grids are as square as the number of oscillators allows.
+    Grids are as square as the number of oscillators allows.
 
-    Oscillator i of a network sits at place i of the chip, so that outputs have the last places and
-    are each other's neighbours on a grid. With `outputs` "spread" they have places spread evenly
-    over the chip, and the hidden oscillators the others in order.
+    Args:
+        kind: "all-to-all", "layered" (none between outputs, like every network), "kings" (a square
+            grid, eight neighbours), "hexagonal" (a square grid with shifted rows, six neighbours),
+            "chimera" (cells of 4 + 4 in a square grid), "ring" (the `degree` nearest) or "random"
+            (up to `degree` neighbours).
+        degree: Neighbours on a ring (an even number) or on a random graph.
+        seed: Seed of a random graph.
+        mask: Couplers (i, j), i < j, or a symmetric (N, N) boolean matrix, instead of a `kind`.
+        outputs: "last": oscillator i of a network is at site i, so that outputs are neighbours on a
+            grid. "spread": outputs are spread evenly over the chip, and the hidden oscillators
+            fill the other sites in order.
     """
 
     kind: GraphKind = "layered"
     degree: int = 2
     seed: int = 0
     mask: tuple[tuple[int, int], ...] | None = None
-    outputs: OutputPlaces = "last"
+    outputs: OutputSites = "last"
 
     def __post_init__(self) -> None:
         one_of("kind", self.kind, GraphKind)
         positive_int("degree", self.degree)
         seed_number("seed", self.seed)
-        one_of("outputs", self.outputs, OutputPlaces)
+        one_of("outputs", self.outputs, OutputSites)
         if self.kind == "ring" and self.degree % 2:
             raise InputError(f"the degree of a ring must be even, got {self.degree}")
         if self.mask is not None:
@@ -64,25 +64,33 @@ class Wiring(Effect):
         return self.kind in ("layered", "all-to-all") and self.mask is None
 
     def graph(self, oscillators: int, device: torch.device | None = None) -> Tensor:
-        """(N, N) booleans between the places of the chip."""
+        """(N, N) booleans, True where two sites of the chip are coupled.
+
+        Args:
+            oscillators: N sites.
+            device: Where the tensor lies; None is the CPU.
+        """
         return _graph(self, oscillators, device)
 
     def graph_of(self, hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:
-        """(N, N) booleans between the oscillators of a network, each at its place."""
+        """(N, N) booleans, True where two oscillators of a network are coupled.
+
+        Args:
+            hidden: H hidden oscillators.
+            outputs: O output oscillators.
+            device: Where the tensor lies; None is the CPU.
+        """
         if self.outputs == "last":
             return self.graph(hidden + outputs, device)
         return _graph_spread(self, hidden, outputs, device)
 
-    def cut_off(self, hidden: int, outputs: int) -> tuple[int, ...]:
-        """The outputs, counted from 0, that have no coupler to a hidden oscillator."""
-        return _cut_off(self, hidden, outputs)
-
-    def couplers(self, hidden: int, outputs: int) -> int:
-        """How many of a network's couplers there are; it has none between outputs."""
-        return _couplers_of(self, hidden, outputs)
-
     def spread(self, hidden: int, outputs: int) -> Wiring:
-        """The couplers that such a network has with `outputs` "spread", as a mask."""
+        """The couplers of a network whose outputs are spread over the chip, as a mask.
+
+        Args:
+            hidden: H hidden oscillators.
+            outputs: O output oscillators.
+        """
         graph = _graph_spread(self, hidden, outputs, None).triu(1)
         return Wiring(mask=tuple((int(i), int(j)) for i, j in graph.nonzero().tolist()))
 
@@ -108,76 +116,14 @@ class Wiring(Effect):
     def change(self, network: Realised, draws: Draws) -> Realised:
         parameters, couplings = network.parameters, network.parameters.couplings
         graph = self.graph_of(parameters.hidden, parameters.outputs, couplings.device)
-        return network.with_numbers(couplings=couplings * graph, graph=parameters.graph & graph)
+        return network.with_parameters(couplings=couplings * graph, graph=parameters.graph & graph)
 
     def times(self, factor: float) -> None:
-        """A graph has no strength."""
-
-
-@dataclass(frozen=True)
-class Sparsity(Effect):
-    """Only a share of the couplers is used, those with the largest couplings: `kept` of all.
-
-    A network that was trained with as few has zeros elsewhere already, and does not change.
-    """
-
-    kept: float = 1.0
-
-    def __post_init__(self) -> None:
-        if probability("kept", self.kept) == 0.0:
-            raise InputError("kept must be above 0: without couplers the outputs feel nothing")
-
-    @property
-    def is_identity(self) -> bool:
-        return self.kept == 1.0
-
-    def change(self, network: Realised, draws: Draws) -> Realised:
-        parameters = network.parameters
-        mask = largest(parameters.couplings, parameters.graph, self.kept)
-        return network.with_numbers(couplings=parameters.couplings * mask)
-
-    def times(self, factor: float) -> Sparsity:
-        """The share kept to the power of the factor: twice as strong, half becomes a quarter."""
-        return Sparsity(self.kept**factor)
-
-
-def largest(couplings: Tensor, graph: Tensor, kept: float, outputs: int = 0) -> Tensor:
-    """(L, N, N) booleans: the share `kept` of the graph's couplers with the largest |J_ij|.
-
-    With `outputs`, each of the last so many oscillators keeps at least that share of its own, or
-    eight: couplings to outputs are the smaller ones, and an output without any is a lost class.
-    """
-    upper = graph.triu(1)
-    strengths = couplings.detach().abs()
-    if outputs and kept < 1.0:
-        strengths = _outputs_first(strengths * graph, graph, kept, outputs)
-    sizes = strengths[:, upper]  # (L, E)
-    count = min(sizes.shape[1], max(1, round(kept * sizes.shape[1])))
-    chosen = torch.zeros_like(sizes, dtype=torch.bool)
-    chosen.scatter_(1, first_largest(sizes, count), True)
-    mask = torch.zeros_like(couplings, dtype=torch.bool)
-    mask[:, upper] = chosen
-    return mask | mask.mT
-
-
-def _outputs_first(strengths: Tensor, graph: Tensor, share: float, outputs: int) -> Tensor:
-    """`strengths` (L, N, N), infinite for the largest of each output's couplers: `share` of them,
-    but no more than eight."""
-    first = torch.zeros_like(strengths, dtype=torch.bool)
-    for output in range(len(graph) - outputs, len(graph)):
-        count = min(_OUTPUT_KEEPS, math.ceil(share * int(graph[output].sum())))
-        first[:, output].scatter_(1, first_largest(strengths[:, output], count), True)
-    return strengths.masked_fill((first | first.mT) & graph, math.inf)
-
-
-def first_largest(sizes: Tensor, count: int) -> Tensor:
-    """Where the `count` largest numbers of the last axis are; of equal ones the first, on every
-    device."""
-    return sizes.argsort(dim=-1, descending=True, stable=True)[..., :count]
+        return None  # a graph has no strength
 
 
 def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
-    """The couplers of a mask, in order."""
+    """The couplers of a mask, sorted."""
     rows = _plain(mask)
     if not isinstance(rows, tuple):
         rows = (rows,)
@@ -210,7 +156,7 @@ def _couplers_of_matrix(rows: tuple[tuple[bool, ...], ...]) -> tuple[tuple[int, 
 
 
 def _plain(mask: object) -> Any:
-    """Lists and arrays as tuples of Python's own values."""
+    """Lists and arrays as tuples of Python's built-in values."""
     if isinstance(mask, np.ndarray | np.bool_ | Tensor):
         mask = mask.tolist()
     return tuple(map(_plain, mask)) if isinstance(mask, list | tuple) else mask
@@ -222,35 +168,35 @@ def _are_booleans(row: tuple[object, ...]) -> bool:
 
 @functools.lru_cache(maxsize=16)
 def _graph(wiring: Wiring, n: int, device: torch.device | None) -> Tensor:
-    """Kept, since a step that is recorded as a graph must not copy from the host."""
+    """Cached, since a captured CUDA graph must not copy from the host."""
     return wiring._graph(n).to(device)
 
 
 @functools.lru_cache(maxsize=16)
 def _graph_spread(wiring: Wiring, hidden: int, outputs: int, device: torch.device | None) -> Tensor:
-    """Kept, as `_graph`."""
+    """Cached, as `_graph`."""
     n = hidden + outputs
-    chosen = [(2 * k + 1) * n // (2 * outputs) for k in range(outputs)]
-    places = [place for place in range(n) if place not in chosen] + chosen
-    return wiring.graph(n)[places][:, places].to(device)
+    output_sites = [(2 * k + 1) * n // (2 * outputs) for k in range(outputs)]
+    sites = [site for site in range(n) if site not in output_sites] + output_sites
+    return wiring.graph(n)[sites][:, sites].to(device)
 
 
 @functools.lru_cache(maxsize=16)
-def _cut_off(wiring: Wiring, hidden: int, outputs: int) -> tuple[int, ...]:
-    """Kept, as `_couplers_of`."""
-    reached = wiring.graph_of(hidden, outputs)[hidden:, :hidden].any(1)
-    return tuple(k for k, found in enumerate(reached.tolist()) if not found)
+def isolated_outputs(wiring: Wiring, hidden: int, outputs: int) -> tuple[int, ...]:
+    """The outputs, counted from 0, without a coupler to a hidden oscillator."""
+    coupled = wiring.graph_of(hidden, outputs)[hidden:, :hidden].any(1)
+    return tuple(k for k, reached in enumerate(coupled.tolist()) if not reached)
 
 
-@functools.lru_cache(maxsize=16)
-def _couplers_of(wiring: Wiring, hidden: int, outputs: int) -> int:
-    """Kept, since every step of a training asks."""
+@functools.lru_cache(maxsize=16)  # every training step needs it
+def count_couplers(wiring: Wiring, hidden: int, outputs: int) -> int:
+    """The number of couplers of a network; there are none between outputs."""
     graph = wiring.graph_of(hidden, outputs).triu(1)
     return int(graph.sum() - graph[hidden:, hidden:].sum())
 
 
 def _side(n: int) -> int:
-    """Columns of the squarest grid that holds n places."""
+    """Columns of the squarest grid with n sites."""
     return math.isqrt(max(n, 1) - 1) + 1
 
 
@@ -261,24 +207,24 @@ def _kings(n: int, i: int, j: int) -> bool:
 
 def _hexagonal(n: int, i: int, j: int) -> bool:
     side = _side(n)
-    (row, column), (other, other_column) = divmod(i, side), divmod(j, side)
-    if row == other:
-        return abs(column - other_column) == 1
-    shift = row % 2  # odd rows are shifted by half a place to the right
-    return abs(row - other) == 1 and other_column - column in (shift - 1, shift)
+    (row, column), (row_2, column_2) = divmod(i, side), divmod(j, side)
+    if row == row_2:
+        return abs(column - column_2) == 1
+    shift = row % 2  # odd rows are shifted by half a site to the right
+    return abs(row - row_2) == 1 and column_2 - column in (shift - 1, shift)
 
 
 def _chimera(n: int, i: int, j: int) -> bool:
     cells = _side(-(-n // 8))
-    (cell, place), (other, other_place) = divmod(i, 8), divmod(j, 8)
-    if cell == other:
-        return (place < 4) != (other_place < 4)
-    (row, column), (other_row, other_column) = divmod(cell, cells), divmod(other, cells)
-    if place != other_place:
+    (cell, site), (cell_2, site_2) = divmod(i, 8), divmod(j, 8)
+    if cell == cell_2:
+        return (site < 4) != (site_2 < 4)
+    (row, column), (row_2, column_2) = divmod(cell, cells), divmod(cell_2, cells)
+    if site != site_2:
         return False
-    vertical = column == other_column and abs(row - other_row) == 1
-    horizontal = row == other_row and abs(column - other_column) == 1
-    return vertical if place < 4 else horizontal
+    vertical = column == column_2 and abs(row - row_2) == 1
+    horizontal = row == row_2 and abs(column - column_2) == 1
+    return vertical if site < 4 else horizontal
 
 
 _GRIDS: dict[str, Callable[[int, int, int], bool]] = {
@@ -300,14 +246,14 @@ def _ring(n: int, degree: int) -> tuple[tuple[int, int], ...]:
 
 
 def _random(n: int, wiring: Wiring) -> tuple[tuple[int, int], ...]:
-    """Pairs in random order, each taken while both ends have fewer than `degree` neighbours."""
+    """Pairs in random order, as long as both ends have fewer than `degree` neighbours."""
     pairs = torch.triu_indices(n, n, 1).T
     order = torch.randperm(len(pairs), generator=torch.Generator().manual_seed(wiring.seed))
     neighbours = [0] * n
-    taken = []
+    couplers = []
     for i, j in pairs[order].tolist():
         if neighbours[i] < wiring.degree and neighbours[j] < wiring.degree:
             neighbours[i] += 1
             neighbours[j] += 1
-            taken.append((i, j))
-    return tuple(taken)
+            couplers.append((i, j))
+    return tuple(couplers)

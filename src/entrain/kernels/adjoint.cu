@@ -3,10 +3,10 @@
 // couplings either as sums over each block's samples, outer (R, blocks, N, N) transposed (HOLD),
 // or as q sin(theta + a) and q cos(theta + a) of every step, outer (R, rows, K, 2, N), for a matrix
 // product to finish. by_frequencies, by_injection, by_lag (a summand of every oscillator) and
-// by_start (R, rows, N) where the model has the term. With LAG the tape lacks the local part of the
-// diagonal, b cos + 4 s cos(2 theta): fields and injection (R, batch, N) give it. scale = mu dt.
+// by_start (R, rows, N) if the model has the term. With LAG the tape lacks the local part of the
+// diagonal, b cos + 4 s cos(2 theta): fields and injection (R, batch, N) supply it. scale = mu dt.
 //
-// With HARMONIC the tape lacks nothing, and d loss / d a is made of the products with J^T instead.
+// With HARMONIC the tape is complete, and the products with J^T supply d loss / d a instead.
 // With S and C, sine and cosine of 2 theta, U = J^T (q S) and V = J^T (q C),
 //   odd = C U - S V,   even = C V + S U
 // are summed up to the gradients by c and d, by_harmonic (R, rows, 2, N), and the adjoint gains
@@ -21,11 +21,11 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
   __shared__ Row rows_now[SLOTS];
 #endif
   __shared__ Row q_rows[SLOTS];
-  MEETING Partial partial;
+  PARTIAL_STORAGE Partial partial;
   int t = threadIdx.x / N, i = threadIdx.x % N, run = blockIdx.y;
-  Sample place[OWNED];
+  Sample owned[OWNED];
 #pragma unroll
-  for (int o = 0; o < OWNED; ++o) place[o] = owned_sample(t, o, run, rows);
+  for (int o = 0; o < OWNED; ++o) owned[o] = owned_sample(t, o, run, rows);
   const float* own_couplings = couplings + (long long)run * N * N;
   float held[COLUMNS];
   hold_row(held, own_couplings, 1, N, t, i);
@@ -37,7 +37,7 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
 #endif
   clear(q_rows);
   __syncthreads();
-  // Of every owned sample. Arrays, not a struct: so a plain model's code is that of plain numbers.
+  // One element per owned sample. Arrays, not a struct: a plain model compiles to plain variables.
   float lambda[OWNED], field_sum[OWNED], s[OWNED], c[OWNED], diagonal[OWNED], q[OWNED];
   const float* slot[OWNED];
   float next_s[OWNED], next_c[OWNED], next_diagonal[OWNED];
@@ -64,7 +64,7 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
 #endif
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
-    const Sample& at = place[o];
+    const Sample& at = owned[o];
     lambda[o] = field_sum[o] = s[o] = c[o] = diagonal[o] = q[o] = 0.0f;
     slot[o] = tape + (at.index * steps + steps - 1) * 3 * N + i;
     next_s[o] = next_c[o] = next_diagonal[o] = 0.0f;
@@ -89,18 +89,18 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
 #if LAG && HARMONIC
     lag_sum[o] = 0.0f;
 #elif LAG
-    long long given = ((long long)run * batch + at.row % batch) * N + i;
+    long long source = ((long long)run * batch + at.row % batch) * N + i;
     lag_sum[o] = strength[o] = 0.0f;
-    b[o] = fields[given];
+    b[o] = fields[source];
 #if INJECTION
-    strength[o] = injection[given];
+    strength[o] = injection[source];
 #endif
 #endif
   }
   for (int k = steps - 1; k >= 0; --k) {
 #pragma unroll
     for (int o = 0; o < OWNED; ++o) {
-      const Sample& at = place[o];
+      const Sample& at = owned[o];
       if (!at.exists) continue;
       s[o] = next_s[o];
       c[o] = next_c[o];
@@ -119,16 +119,16 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
       lag_sum[o] += q[o] * diagonal[o];
       diagonal[o] += c[o] * b[o] + 4.0f * strength[o] * (c[o] * c[o] - s[o] * s[o]);
 #endif
-      float turned_s = cos_a * q_s + sin_a * q_c;
+      float rotated_s = cos_a * q_s + sin_a * q_c;
       q_c = cos_a * q_c - sin_a * q_s;
-      q_s = turned_s;
+      q_s = rotated_s;
 #endif
 #if HOLD
       rows_now[i].of[at.n] = Pair{s[o], c[o]};
 #endif
       q_rows[i].of[at.n] = Pair{q_s, q_c};
       slot[o] -= 3 * N;
-      if (k > 0) {  // asked for early, needed one step later
+      if (k > 0) {  // loaded one step ahead
         next_s[o] = slot[o][0];
         next_c[o] = slot[o][N];
         next_diagonal[o] = slot[o][2 * N];
@@ -141,7 +141,7 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
       products[0] = q_s;
       products[N] = q_c;
 #if HARMONIC
-      Pair twice = doubled(s[o], c[o]);
+      Pair twice = double_angle(s[o], c[o]);
       products[2 * N] = q[o] * (by_odd * twice.s + by_even * twice.c);
       products[3 * N] = q[o] * (by_odd * twice.c - by_even * twice.s);
 #endif
@@ -153,18 +153,18 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
     add_outer(sums, rows_now, q_rows, t, i);
 #endif
     __syncthreads();
-#if HARMONIC  // the same shared memory once more, for twice the angles
+#if HARMONIC  // the same shared memory again, for twice the angles
 #pragma unroll
     for (int o = 0; o < OWNED; ++o) {
       through[o] = 0.0f;
-      if (!place[o].exists) continue;
-      int n = place[o].n;
+      if (!owned[o].exists) continue;
+      int n = owned[o].n;
       through[o] = s[o] * gather(partial, n, 0, i) + c[o] * gather(partial, n, 1, i);
 #if LAG
       lag_sum[o] += through[o];
 #endif
-      Pair twice = doubled(s[o], c[o]);
-#if HOLD  // turned here, not in q_rows: odd and even are of products that are not
+      Pair twice = double_angle(s[o], c[o]);
+#if HOLD  // rotated here, not in q_rows: odd and even need products that are not rotated
       rows_now[i].of[n] = Pair{by_odd * twice.s - by_even * twice.c,
                                by_odd * twice.c + by_even * twice.s};
 #endif
@@ -179,10 +179,10 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
 #endif
 #pragma unroll
     for (int o = 0; o < OWNED; ++o) {
-      if (!place[o].exists) continue;
-      int n = place[o].n;
+      if (!owned[o].exists) continue;
+      int n = owned[o].n;
 #if HARMONIC
-      Pair twice = doubled(s[o], c[o]);
+      Pair twice = double_angle(s[o], c[o]);
       float u = gather(partial, n, 0, i), v = gather(partial, n, 1, i);
       float odd = twice.c * u - twice.s * v, even = twice.c * v + twice.s * u;
       odd_sum[o] += odd;
@@ -199,24 +199,24 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
   }
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
-    if (!place[o].exists) continue;
-    long long found = place[o].index * N + i;
-    fields_gradient[found] = field_sum[o];
+    if (!owned[o].exists) continue;
+    long long target = owned[o].index * N + i;
+    fields_gradient[target] = field_sum[o];
 #if FREQUENCY
-    by_frequencies[found] = time_step * lambda_sum[o];
+    by_frequencies[target] = time_step * lambda_sum[o];
 #endif
 #if INJECTION
-    by_injection[found] = injection_sum[o];
+    by_injection[target] = injection_sum[o];
 #endif
 #if LAG
-    by_lag[found] = lag_sum[o];
+    by_lag[target] = lag_sum[o];
 #endif
 #if START
-    by_start[found] = lambda[o];
+    by_start[target] = lambda[o];
 #endif
 #if HARMONIC
-    by_harmonic[place[o].index * 2 * N + i] = odd_sum[o];
-    by_harmonic[place[o].index * 2 * N + N + i] = even_sum[o];
+    by_harmonic[owned[o].index * 2 * N + i] = odd_sum[o];
+    by_harmonic[owned[o].index * 2 * N + N + i] = even_sum[o];
 #endif
   }
 #if HOLD

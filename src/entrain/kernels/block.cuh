@@ -1,18 +1,18 @@
-// What the kernels share: how a block of threads carries oscillator networks through time. Each of
-// rollout.cu, adjoint.cu and path.cu is compiled behind this file, the whole loop over time in one
-// launch. What is computed stands in reference.py; these files say how.
+// The layout of a block of threads, which takes oscillator networks through time. rollout.cu,
+// adjoint.cu and path.cu are each compiled behind this file, with the loop over time in one launch.
+// reference.py defines the results.
 //
 // A block carries S samples of one run through all steps. Its threads form an array of CHUNKS x N:
 // thread (t, i) holds the couplings of oscillator i to the t-th chunk of columns in registers
 // (HOLD) and multiplies them with sine and cosine of those columns, which the lanes of a warp read
-// from shared memory at the same address. The partial sums of the chunks meet in shared memory,
-// where thread (t, i) owns oscillator i of sample t, and of t + CHUNKS, ... where there are more
+// from shared memory at the same address. The partial sums of the chunks are exchanged in shared
+// memory. Thread (t, i) owns oscillator i of sample t, and of t + CHUNKS, ... if there are more
 // samples than chunks: its phase, field and adjoint.
 //
 // Set by the compiler options: N oscillators, CHUNKS, COLUMNS per chunk, SLOTS (whole chunks), S
-// samples per block, THREADS (CHUNKS x N in whole warps), HOLD. Set where the model has the term:
-// FREQUENCY, INJECTION, LAG, START, HARMONIC; where asked for: TAPE, RECORD, NOISE in the rollout,
-// PATH_GRADIENT in the adjoint. What is not set is not there: a plain model pays for nothing.
+// samples per block, THREADS (CHUNKS x N in whole warps), HOLD. Set if the model has the term:
+// FREQUENCY, INJECTION, LAG, START, HARMONIC. Options: TAPE, RECORD, NOISE in the rollout,
+// PATH_GRADIENT in the adjoint. Code of macros that are not set is not compiled.
 
 #ifdef REGISTERS  // for each thread, a compiler option that bounds would override
 #define BOUNDS
@@ -20,37 +20,37 @@
 #define BOUNDS __launch_bounds__(THREADS)
 #endif
 
-constexpr int OWNED = (S + CHUNKS - 1) / CHUNKS;        // samples of an owner, at most
-constexpr int UNROLLED = COLUMNS <= 64 ? COLUMNS : 16;  // whole short rows, pieces of long ones
+constexpr int OWNED = (S + CHUNKS - 1) / CHUNKS;        // samples of a thread, at most
+constexpr int UNROLLED = COLUMNS <= 64 ? COLUMNS : 16;  // a short row, or a piece of a long one
 
 struct __align__(8) Pair { float s, c; };
 struct __align__(S > 1 ? 16 : 8) Row { Pair of[S]; };  // one oscillator in all samples: wide loads
 
 #if HARMONIC
 // Sine and cosine of twice the angle.
-__device__ __forceinline__ Pair doubled(float s, float c) {
+__device__ __forceinline__ Pair double_angle(float s, float c) {
   return Pair{2.0f * s * c, c * c - s * s};
 }
 #endif
 
-// Partial sums of every chunk meet in shared memory; those of a single chunk stay with the thread,
-// which owns all samples of its oscillator.
+// Partial sums of several chunks are in shared memory; those of a single chunk in the registers of
+// the thread, which owns all samples of its oscillator.
 #if CHUNKS > 1
-#define MEETING __shared__
+#define PARTIAL_STORAGE __shared__
 struct Partial { float of[CHUNKS][S][2][N]; };
-__device__ __forceinline__ float& meet(Partial& sums, int t, int n, int which, int i) {
+__device__ __forceinline__ float& partial_sum(Partial& sums, int t, int n, int which, int i) {
   return sums.of[t][n][which][i];
 }
 #else
-#define MEETING
+#define PARTIAL_STORAGE
 struct Partial { float of[S][2]; };
-__device__ __forceinline__ float& meet(Partial& sums, int, int n, int which, int) {
+__device__ __forceinline__ float& partial_sum(Partial& sums, int, int n, int which, int) {
   return sums.of[n][which];
 }
 #endif
 
-// The o-th sample that thread (t, i) owns: its number n in the block, its row among all `rows` of
-// the run, its index among those of all runs, and whether there is such a sample.
+// The o-th sample that thread (t, i) owns: its position n in the block, its row among the `rows` of
+// the run, its index among those of all runs, and true if it exists.
 struct Sample {
   int n, row;
   long long index;
@@ -58,15 +58,15 @@ struct Sample {
 };
 
 __device__ __forceinline__ Sample owned_sample(int t, int o, int run, int rows) {
-  int n = (CHUNKS > 1 ? t : 0) + o * CHUNKS;  // with one chunk known here: sums in registers
+  int n = (CHUNKS > 1 ? t : 0) + o * CHUNKS;  // a constant for one chunk: sums stay in registers
   int row = blockIdx.x * S + n;
   bool exists = t < CHUNKS && n < S && row < rows;
   return Sample{n, row, (long long)run * rows + row, exists};
 }
 
-// Couplings are read along i by neighbouring threads. For J^T x that is J itself; for J x a block
-// that holds its row reads it once across, and one that does not is given J^T (`transposed`), of
-// which `column` is the part for this thread: its row i of J from column t COLUMNS on.
+// Neighbouring threads read couplings along i. For J^T x that is J itself. For J x a block of HOLD
+// reads its row once, with stride N; a block without receives J^T (`transposed`), of which `column`
+// is the part of this thread: row i of J from column t COLUMNS.
 __device__ __forceinline__ float coupling(const float* held, const float* column, int m, int j) {
 #if HOLD
   return held[m];
@@ -92,7 +92,7 @@ __device__ __forceinline__ void multiply(const float* held, const float* transpo
   if (t >= CHUNKS) return;
   const float* column = transposed + t * COLUMNS * N + i;
 #if !HOLD && defined(__CUDA_ARCH__)
-  asm("" : "+l"(column));  // kept in a register: the compiler would find it anew for every m
+  asm("" : "+l"(column));  // in a register: the compiler would compute it again for every m
 #endif
   float by_s[S], by_c[S];
 #pragma unroll
@@ -110,19 +110,19 @@ __device__ __forceinline__ void multiply(const float* held, const float* transpo
   }
 #pragma unroll
   for (int n = 0; n < S; ++n) {
-    meet(partial, t, n, 0, i) = by_s[n];
-    meet(partial, t, n, 1, i) = by_c[n];
+    partial_sum(partial, t, n, 0, i) = by_s[n];
+    partial_sum(partial, t, n, 1, i) = by_c[n];
   }
 }
 
 __device__ __forceinline__ float gather(Partial& partial, int n, int which, int i) {
   float sum = 0.0f;
 #pragma unroll
-  for (int t = 0; t < CHUNKS; ++t) sum += meet(partial, t, n, which, i);
+  for (int t = 0; t < CHUNKS; ++t) sum += partial_sum(partial, t, n, which, i);
   return sum;
 }
 
-// d loss / d J_ij of one time: q_i (sin_i cos_j - cos_i sin_j), added up in registers; sin_i and
+// d loss / d J_ij of one time: q_i (sin_i cos_j - cos_i sin_j), summed in registers; sin_i and
 // cos_i in `q_rows` are those of theta_i + a.
 __device__ __forceinline__ void add_outer(float* sums, Row* rows, Row* q_rows, int t, int i) {
   if (t >= CHUNKS) return;

@@ -6,7 +6,7 @@ path(const float* fields, const float* couplings, const float* coefficients, con
      const float* weights, float* losses, float* fields_gradient, float* outer, int rows, int nodes,
      float inverse_steps, float scale, float gain) {
   __shared__ Row rows_now[SLOTS], q_rows[SLOTS];
-  MEETING Partial partial;
+  PARTIAL_STORAGE Partial partial;
   int t = threadIdx.x / N, i = threadIdx.x % N, run = blockIdx.y;
   int row = blockIdx.x * S + t;
   bool owner = t < S && row < rows;

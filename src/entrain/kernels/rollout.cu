@@ -1,7 +1,7 @@
-// Sine and cosine after a turn by `delta`: short polynomials for the usual small turn (relative
-// error 1e-8 at 0.2), afresh from `theta` for a large one and now and then against drift.
-__device__ __forceinline__ void turn(float theta, float delta, bool afresh, float* s, float* c) {
-  if (afresh || !(fabsf(delta) < 0.2f)) {
+// Sine and cosine after a rotation by `delta`: short polynomials for a small angle (relative error
+// 1e-8 at 0.2), anew from `theta` for a large one and, against drift, every sixteen steps.
+__device__ __forceinline__ void rotate(float theta, float delta, bool anew, float* s, float* c) {
+  if (anew || !(fabsf(delta) < 0.2f)) {
     sincosf(theta, s, c);
     return;
   }
@@ -39,7 +39,7 @@ __device__ void increments(unsigned block, unsigned oscillator, unsigned sample,
 }
 #endif
 
-// What an owner keeps of one oscillator between the steps.
+// The state of an oscillator, in registers of its thread.
 struct Oscillator {
   float theta, s, c, b;
 #if FREQUENCY
@@ -54,14 +54,14 @@ struct Oscillator {
 };
 
 // fields, frequencies, injection and start (R, batch, N), lags (R,), harmonics c and d (R, 2),
-// couplings (R, N, N),
-// transposed unless HOLD -> phases (R, rows, N), or (K + 1, R, rows, N) with RECORD; with TAPE
-// also (R, rows, K, 3, N): sine, cosine and the diagonal of the step's derivative before each step,
+// couplings (R, N, N), transposed unless HOLD -> phases (R, rows, N), or (K + 1, R, rows, N) with
+// RECORD; with TAPE also (R, rows, K, 3, N): sine, cosine and the diagonal of the step's derivative
+// before each step,
 //   cos (b + (J cos)_a) + sin (J sin)_a + 4 s cos(2 theta),
-// with LAG its coupling part alone, cos (J cos)_a + sin (J sin)_a: d loss / d a is made of that.
-// With HARMONIC it is whole in any case, with D of the second harmonic: for S and C, sine and cosine
-// of 2 theta, and J S and J C turned by (c, d) as J sin and J cos are by (cos a, sin a), its torque
-// and derivative are
+// with LAG only its coupling part, cos (J cos)_a + sin (J sin)_a, from which d loss / d a follows.
+// With HARMONIC the diagonal is complete and includes D of the second harmonic: for S and C, sine
+// and cosine of 2 theta, and J S and J C rotated by (c, d) like J sin and J cos by (cos a, sin a),
+// its torque and derivative are
 //   T = S (J C)_h - C (J S)_h,   D = 2 (C (J C)_h + S (J S)_h).
 // rows = replicates x batch with NOISE, else batch. scale = mu dt.
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -71,17 +71,17 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
         const float* injection, const float* lags, const float* start, float time_step,
         const float* harmonics) {
   __shared__ Row rows_now[SLOTS];
-  MEETING Partial partial;
+  PARTIAL_STORAGE Partial partial;
   int t = threadIdx.x / N, i = threadIdx.x % N, run = blockIdx.y;
-  Sample place[OWNED];
+  Sample owned[OWNED];
 #pragma unroll
-  for (int o = 0; o < OWNED; ++o) place[o] = owned_sample(t, o, run, rows);
+  for (int o = 0; o < OWNED; ++o) owned[o] = owned_sample(t, o, run, rows);
   const float* own_couplings = couplings + (long long)run * N * N;
   float held[COLUMNS];
   hold_row(held, own_couplings, N, 1, t, i);
   clear(rows_now);
   __syncthreads();
-  Oscillator own[OWNED];
+  Oscillator oscillators[OWNED];
 #if NOISE
   float eta[OWNED][4];
 #endif
@@ -95,8 +95,8 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
 #endif
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
-    const Sample& at = place[o];
-    Oscillator& x = own[o];
+    const Sample& at = owned[o];
+    Oscillator& x = oscillators[o];
     x.theta = 1.57079632679489662f;
     x.b = 0.0f;
 #if NOISE
@@ -107,13 +107,13 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
 #endif
     sincosf(x.theta, &x.s, &x.c);
     if (!at.exists) continue;
-    long long given = ((long long)run * batch + at.row % batch) * N + i;
-    x.b = fields[given];
+    long long source = ((long long)run * batch + at.row % batch) * N + i;
+    x.b = fields[source];
 #if FREQUENCY
-    x.advance = time_step * frequencies[given];
+    x.advance = time_step * frequencies[source];
 #endif
 #if INJECTION
-    x.injection = injection[given];
+    x.injection = injection[source];
 #endif
     rows_now[i].of[at.n] = Pair{x.s, x.c};
 #if NOISE
@@ -128,15 +128,15 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
     __syncthreads();
     multiply(held, own_couplings, rows_now, partial, t, i);
     __syncthreads();
-#if HARMONIC  // the same shared memory once more, for twice the angles
+#if HARMONIC  // the same shared memory again, for twice the angles
 #pragma unroll
     for (int o = 0; o < OWNED; ++o) {
-      const Sample& at = place[o];
+      const Sample& at = owned[o];
       first_sin[o] = first_cos[o] = 0.0f;
       if (!at.exists) continue;
       first_sin[o] = gather(partial, at.n, 0, i);
       first_cos[o] = gather(partial, at.n, 1, i);
-      rows_now[i].of[at.n] = doubled(own[o].s, own[o].c);
+      rows_now[i].of[at.n] = double_angle(oscillators[o].s, oscillators[o].c);
     }
     __syncthreads();
     multiply(held, own_couplings, rows_now, partial, t, i);
@@ -144,21 +144,21 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
 #endif
 #pragma unroll
     for (int o = 0; o < OWNED; ++o) {
-      const Sample& at = place[o];
+      const Sample& at = owned[o];
       if (!at.exists) continue;
-      Oscillator& x = own[o];
+      Oscillator& x = oscillators[o];
       float j_sin = gather(partial, at.n, 0, i), j_cos = gather(partial, at.n, 1, i);
 #if HARMONIC
-      Pair twice = doubled(x.s, x.c);
+      Pair twice = double_angle(x.s, x.c);
       float second_sin = odd * j_sin - even * j_cos, second_cos = odd * j_cos + even * j_sin;
       float second_torque = twice.s * second_cos - twice.c * second_sin;
       j_sin = first_sin[o];
       j_cos = first_cos[o];
 #endif
 #if LAG
-      float turned_sin = cos_a * j_sin - sin_a * j_cos;
+      float rotated_sin = cos_a * j_sin - sin_a * j_cos;
       j_cos = cos_a * j_cos + sin_a * j_sin;
-      j_sin = turned_sin;
+      j_sin = rotated_sin;
 #endif
 #if TAPE
       float* slot = tape + (at.index * steps + k) * 3 * N + i;
@@ -194,7 +194,7 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
       x.theta = atan2f(x.s, x.c);
 #else
       x.theta += delta;
-      turn(x.theta, delta, k % 16 == 15, &x.s, &x.c);
+      rotate(x.theta, delta, k % 16 == 15, &x.s, &x.c);
 #endif
       rows_now[i].of[at.n] = Pair{x.s, x.c};
 #if RECORD
@@ -205,8 +205,8 @@ rollout(const float* fields, const float* couplings, float* phases, float* tape,
 #if !RECORD
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
-    const Sample& at = place[o];
-    if (at.exists) phases[at.index * N + i] = own[o].theta;
+    const Sample& at = owned[o];
+    if (at.exists) phases[at.index * N + i] = oscillators[o].theta;
   }
 #endif
 }

@@ -16,10 +16,10 @@ from torch import Tensor
 from entrain import kernels
 from entrain.evaluation.chips import VALIDATION_CHIPS, scores_across_chips
 from entrain.hardware import (
+    CachedDraws,
     ChipDraws,
     Draws,
     FreshDraws,
-    KeptDraws,
     Realised,
     largest,
     largest_inputs,
@@ -32,7 +32,7 @@ from entrain.rules.chip_training import ChipTraining
 from entrain.rules.interface import Tensors
 
 Back = Callable[[Tensor, int], Tensors]
-_Draws = tuple[FreshDraws | KeptDraws, FreshDraws]  # of the chips, and of one inference
+_Draws = tuple[FreshDraws | CachedDraws, FreshDraws]  # of the chips, and of one inference
 
 _SAMPLES = 2**20  # indices of noisy trajectories for each epoch
 
@@ -54,7 +54,7 @@ class OnChips:
         self._draws: dict[tuple[int, int], _Draws] = {}
         self._samples = torch.zeros((), dtype=torch.int64, device=spec.graph.device)
         self._generators: list[torch.Generator] = []
-        self._validation: KeptDraws | None = None
+        self._validation: CachedDraws | None = None
         self.complete = False  # True if the last epoch trained what will be built
 
     @classmethod
@@ -179,7 +179,7 @@ class OnChips:
         seeds = range(first, first + chips)
         if self._validation is None:
             draws = ChipDraws(seeds, parameters.biases, len(parameters.biases))
-            self._validation = KeptDraws(draws)
+            self._validation = CachedDraws(draws)
         return scores_across_chips(
             parameters, self.training.hardware, seeds, inputs, dynamics, draws=self._validation
         )
@@ -252,11 +252,11 @@ class OnChips:
         most = min(self.training.chips, batch) if self.training.chip is None else 1
         return next(c for c in range(most, 0, -1) if batch % c == 0)
 
-    def _new_chips(self, runs: int, chips: int, like: Tensor) -> FreshDraws | KeptDraws:
+    def _new_chips(self, runs: int, chips: int, like: Tensor) -> FreshDraws | CachedDraws:
         """Random numbers of new chips for each step, or those of the one chip it trains on."""
         if self.training.chip is None:
             return FreshDraws(runs * chips, like)
-        return KeptDraws(ChipDraws([self.training.chip], like, runs))
+        return CachedDraws(ChipDraws([self.training.chip], like, runs))
 
     def _realised(self, parameters: Parameters, chips: int, draws: Draws) -> Realised:
         """The networks on new chips; below full strength, interpolated from the ideal ones."""
@@ -268,7 +268,7 @@ class OnChips:
             if before is not tensor and name != "start_phases":
                 base = torch.zeros_like(tensor) if before is None else before
                 changed[name] = base + self._onset * (tensor - base)
-        return realised.with_numbers(**changed)
+        return realised.with_parameters(**changed)
 
     def _raw(self, tensors: Tensors) -> Tensors:
         """The parameters that are stepped; with averaging they stand beside their running mean."""

@@ -1,0 +1,23 @@
+"""Couplers that differ by direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from entrain.hardware.effect import Draws, Realised, Spread
+
+
+@dataclass(frozen=True)
+class Asymmetry(Spread):
+    """J_ij (1 + sd g_ij), g_ij != g_ji: couplers that act differently on their two ends.
+
+    Args:
+        sd: Relative standard deviation.
+    """
+
+    sd: float = 0.0
+
+    def change(self, network: Realised, draws: Draws) -> Realised:
+        couplings = network.parameters.couplings
+        gains = draws.normal("asym", *couplings.shape[1:])
+        return network.with_parameters(couplings=couplings * (1.0 + self.sd * gains))

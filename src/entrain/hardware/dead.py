@@ -1,0 +1,44 @@
+"""Couplers and oscillators that do not work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from entrain.hardware.effect import Draws, Effect, Realised, share_below_one, symmetric
+
+
+@dataclass(frozen=True)
+class Dead(Effect):
+    """J_ij -> 0 for parts that are missing at random.
+
+    No torque acts on a dead oscillator, and it acts on no other: it stays at its start, cos 0 by
+    default, except for thermal noise, which acts on every phase.
+
+    Args:
+        couplers: Probability that a coupler is dead.
+        oscillators: Probability that an oscillator is dead.
+    """
+
+    couplers: float = 0.0
+    oscillators: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("couplers", "oscillators"):
+            share_below_one(f"dead {name}", getattr(self, name))
+
+    def change(self, network: Realised, draws: Draws) -> Realised:
+        couplings = network.parameters.couplings
+        n = couplings.shape[-1]
+        if self.couplers:
+            alive = symmetric(draws.uniform("dead", n, n)) >= self.couplers
+            couplings = couplings * alive
+            network = network.with_parameters(couplings=couplings)
+        if self.oscillators:
+            alive = draws.uniform("deao", n) >= self.oscillators
+            couplings = couplings * alive[:, :, None] * alive[:, None, :]
+            network = network.with_parameters(couplings=couplings).with_moving(alive)
+        return network
+
+    def times(self, factor: float) -> Dead | None:
+        shares = factor * self.couplers, factor * self.oscillators
+        return Dead(*shares) if max(shares) < 1.0 else None

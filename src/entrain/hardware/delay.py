@@ -1,0 +1,29 @@
+"""Couplings that act late."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.utils.errors import positive_float
+
+
+@dataclass(frozen=True)
+class Delay(Effect):
+    """J_ij g(theta_i(t) - theta_j(t - time)): couplings that act late.
+
+    The time is rounded to whole Euler steps; phases before t = 0 are those of the start. Only plain
+    PyTorch operations compute a delay: it is slow, and training stores every step of every sample.
+    Timing errors of the readout take the velocity at t_f without the delay.
+
+    Args:
+        time: Delay tau, in the same unit as the observation time.
+    """
+
+    time: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive_float("time of the delay", self.time, zero=True)
+
+    def change(self, network: Realised, draws: Draws) -> Realised:
+        return replace(network, delay=self.time)

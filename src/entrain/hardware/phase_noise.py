@@ -1,0 +1,22 @@
+"""Thermal noise of the phases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from entrain.hardware.effect import Effect
+from entrain.utils.errors import positive_float
+
+
+@dataclass(frozen=True)
+class PhaseNoise(Effect):
+    """d theta_i + sqrt(2 mu kT) dW_i: thermal noise on every phase, different in every run.
+
+    Args:
+        temperature: kT.
+    """
+
+    temperature: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive_float("temperature", self.temperature, zero=True)
