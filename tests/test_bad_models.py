@@ -118,7 +118,7 @@ def test_a_model_file_with_wrong_tensors(
     [
         (
             {"version": 3},
-            "format version 3; this release of Entrain reads versions 1 and 2",
+            "format version 3; this release of Entrain reads version 2",
         ),
         ({"kind": "checkpoint"}, "holds a checkpoint, expected a model"),
         ({"dynamics": ...}, "not a complete model file (KeyError('dynamics'))"),

@@ -8,7 +8,6 @@ checked, whatever the source.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,7 @@ from entrain.data import downloads
 from entrain.data.idx import parse_idx, read_idx_bytes
 from entrain.utils.errors import InputError, unknown_name
 from entrain.utils.files import write_atomically
+from entrain.utils.hashing import sha256
 
 Part = Literal["train", "t10k"]
 
@@ -234,7 +234,7 @@ def _fault(dataset: str, names: Sequence[str], contents: Mapping[str, bytes]) ->
     }
     faults = []
     for name in names:
-        digest, expected = hashlib.sha256(contents[name]).hexdigest(), FILES[dataset][name]
+        digest, expected = sha256(contents[name]), FILES[dataset][name]
         if digest != expected:
             faults.append(
                 f"not {dataset}'s {name}: the idx content ({len(contents[name])} bytes) has "

@@ -1,14 +1,13 @@
-"""The file of a yield: accuracies of the chips measured so far, and in the end the result.
+"""The file of a yield: accuracies of the chips measured so far and, in the end, the result.
 
-JSON, replaced as a whole: {..., "measured": {"model", "data", "noise_seed", "hardware", "kinds"},
-"digest"}, where "kinds" lists kinds of chips with seeds and accuracies, and the entries before it
-are what `entrain yield --json` prints, once all is measured.
+JSON, replaced at each save: {..., "measured": {"model", "data", "noise_seed", "hardware", "kinds"},
+"digest"}. "kinds" lists variants of the hardware with seeds and accuracies; the entries before
+"measured" are those of `entrain yield --json`, once all chips are measured.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from entrain.utils.files import (
     with_digest,
     write_atomically,
 )
+from entrain.utils.hashing import sha256, tensor_bytes
 
 if TYPE_CHECKING:
     from entrain.evaluation.chip_yield import ChipTest
@@ -40,52 +40,52 @@ _Accuracies = dict[int, float]  # of chips by seed, percent
 
 
 class YieldFile:
-    """Accuracies by kind of chip and seed; kept in a file if there is a path."""
+    """Accuracies by hardware and seed; stored in a file if there is a path."""
 
-    def __init__(self, path: Path | None, belongs_to: dict[str, Any]) -> None:
-        self._path, self._belongs_to = path, belongs_to
-        self._kinds: dict[Hardware, _Accuracies] = {}
+    def __init__(self, path: Path | None, key: dict[str, Any]) -> None:
+        self._path, self._key = path, key
+        self._accuracies: dict[Hardware, _Accuracies] = {}
         self._saved_at, self._unsaved = -math.inf, False
         if path is not None and path.exists():
-            self._kinds = _read(path, belongs_to)
+            self._accuracies = _read(path, key)
 
-    def of(self, kind: Hardware) -> _Accuracies:
-        """Of the chips of one kind that were measured."""
-        return self._kinds.setdefault(kind, {})
+    def of(self, hardware: Hardware) -> _Accuracies:
+        """Accuracies of the chips of a hardware measured so far."""
+        return self._accuracies.setdefault(hardware, {})
 
-    def add(self, kind: Hardware, seeds: Sequence[int], accuracies: Sequence[float]) -> None:
-        """Keep those of some more chips, now and then in the file."""
-        self.of(kind).update(zip(seeds, accuracies, strict=True))
+    def add(self, hardware: Hardware, seeds: Sequence[int], accuracies: Sequence[float]) -> None:
+        """Add accuracies of chips; they are saved at most every `SECONDS_BETWEEN_SAVES`."""
+        self.of(hardware).update(zip(seeds, accuracies, strict=True))
         self._unsaved = True
         if time.monotonic() - self._saved_at >= SECONDS_BETWEEN_SAVES:
             self.save()
 
     def save(self) -> None:
-        """Write what is not in the file yet."""
+        """Write the file if accuracies were added."""
         if self._path is None or not self._unsaved:
             return
-        kinds = [
+        variants = [
             {
-                "hardware": _plain(kind),
+                "hardware": _without_name(hardware),
                 "seeds": sorted(known),
                 "accuracies": [known[seed] for seed in sorted(known)],
             }
-            for kind, known in self._kinds.items()
+            for hardware, known in self._accuracies.items()
             if known
         ]
-        _write(self._path, {"measured": self._belongs_to | {"kinds": kinds}})
+        _write(self._path, {"measured": self._key | {"kinds": variants}})
         self._saved_at, self._unsaved = time.monotonic(), False
 
 
 @contextlib.contextmanager
-def open_yield_file(path: Path | None, test: ChipTest, kind: Hardware) -> Iterator[YieldFile]:
-    """The file of a test on one kind of chip (and on variations of it), held against other
-    processes; a file that belongs to another test is refused."""
+def open_yield_file(path: Path | None, test: ChipTest, hardware: Hardware) -> Iterator[YieldFile]:
+    """The file of a test on one hardware and its variants, locked against other processes; a file
+    of another test is refused."""
     if path is None:
         yield YieldFile(None, {})
         return
-    with _held(path):
-        file = YieldFile(path, _belongs_to(test, kind))
+    with _locked(path):
+        file = YieldFile(path, _key(test, hardware))
         try:
             yield file
         finally:
@@ -93,14 +93,14 @@ def open_yield_file(path: Path | None, test: ChipTest, kind: Hardware) -> Iterat
 
 
 def keep_result(path: Path, result: dict[str, Any]) -> None:
-    """Add the result to a file in which everything is measured."""
-    with _held(path):
+    """Add the result to the file of a finished yield."""
+    with _locked(path):
         measured = read_json_with_digest(path, {"measured"}, _WHAT)["measured"]
         _write(path, result | {"measured": measured})
 
 
 def check_path(path: Path) -> None:
-    """Refuse what cannot be such a file, before anything is computed."""
+    """Refuse a path that cannot be such a file."""
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected a file such as {path / 'yield.json'}")
     if path.suffix.lower() != ".json":
@@ -110,10 +110,10 @@ def check_path(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _held(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with file_lock(path.with_name(path.name + ".lock")) as ours:
-        if not ours:
+    with file_lock(path.with_name(path.name + ".lock")) as locked:
+        if not locked:
             raise InputError(
                 f"{path}: another process is measuring into it; wait for it, or choose another file"
             )
@@ -125,59 +125,59 @@ def _write(path: Path, values: dict[str, Any]) -> None:
     write_atomically(path, (strict_json(with_digest(values), 1) + "\n").encode())
 
 
-def _read(path: Path, belongs_to: dict[str, Any]) -> dict[Hardware, _Accuracies]:
+def _read(path: Path, key: dict[str, Any]) -> dict[Hardware, _Accuracies]:
+    """The accuracies in the file of a test, which must have the same key."""
     content = read_json_with_digest(path, {"measured"}, _WHAT)
     try:
-        found = content["measured"]
-        theirs = {name: found[name] for name in belongs_to}
-        kinds = {
-            Hardware.from_json(each["hardware"]): {
+        measured = content["measured"]
+        same = {name: measured[name] == value for name, value in key.items()}
+        accuracies = {
+            Hardware.from_json(variant["hardware"]): {
                 int(seed): float(accuracy)
-                for seed, accuracy in zip(each["seeds"], each["accuracies"], strict=True)
+                for seed, accuracy in zip(variant["seeds"], variant["accuracies"], strict=True)
             }
-            for each in found["kinds"]
+            for variant in measured["kinds"]
         }
     except _UNREADABLE as error:
         raise InputError(f"{path}: not {_WHAT} ({reason(error)}); move it away") from error
-    for name, words in _OTHERS.items():
-        if theirs[name] != belongs_to[name]:
+    for name, words in _DIFFERENCES.items():
+        if not same[name]:
             raise InputError(
                 f"{path}: holds the yield {words}, and nothing is overwritten; choose another "
                 "file or move it away"
             )
-    return kinds
+    return accuracies
 
 
-_OTHERS = {
+_DIFFERENCES = {
     "model": "of another model",
     "data": "on other examples, or on another number of them",
-    "hardware": "on another kind of chip",
+    "hardware": "on other hardware",
     "noise_seed": "with another seed of the noise",
 }
 
 
-def _belongs_to(test: ChipTest, kind: Hardware) -> dict[str, Any]:
-    """What decides the accuracies; the inputs are as the network gets them."""
+def _key(test: ChipTest, hardware: Hardware) -> dict[str, Any]:
+    """Digests of all that determines the accuracies."""
     graph = {"graph": test.parameters.graph}
     network = _digest(test.parameters.tensors() | graph, str(asdict(test.dynamics)))
     return {
         "model": network,
         "data": _digest({"inputs": test.inputs, "labels": test.labels}),
         "noise_seed": test.noise_seed,
-        "hardware": _plain(kind),
+        "hardware": _without_name(hardware),
     }
 
 
-def _digest(tensors: dict[str, Tensor], *others: str) -> str:
-    found = hashlib.sha256("\n".join(others).encode())
+def _digest(tensors: dict[str, Tensor], text: str = "") -> str:
+    parts: list[str | memoryview] = [text]
     for name, tensor in tensors.items():
-        values = tensor.detach().cpu().contiguous().numpy()
-        found.update(f"\n{name} {values.dtype} {values.shape}\n".encode())
-        found.update(values.tobytes())
-    return found.hexdigest()
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        parts += [f"\n{name} {dtype} {tuple(tensor.shape)}\n", tensor_bytes(tensor)]
+    return sha256(*parts)
 
 
-def _plain(kind: Hardware) -> dict[str, Any]:
-    """A kind without its name, as JSON has it: the file of a preset may be called otherwise."""
-    plain: dict[str, Any] = with_digest(kind.to_json())
-    return {name: value for name, value in plain.items() if name not in ("name", "digest")}
+def _without_name(hardware: Hardware) -> dict[str, Any]:
+    """JSON values of a hardware; a copy of a preset under another name has the same."""
+    values: dict[str, Any] = with_digest(hardware.to_json())
+    return {name: value for name, value in values.items() if name not in ("name", "digest")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -16,6 +15,7 @@ from entrain.physics.network_spec import TRAINED
 from entrain.rules.interface import Assignment, Rule, Task, Tensors
 from entrain.rules.validation import validation_scores
 from entrain.utils.errors import InputError
+from entrain.utils.hashing import sha256, tensor_bytes
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,10 @@ class Pretrained(Rule):
 
 def digest_of(model: Model) -> str:
     """16 hexadecimal digits of a hash of the parameters."""
-    digest = hashlib.sha256()
+    parts: list[str | memoryview] = []
     for name, tensor in sorted(model.network.as_parameters().tensors().items()):
-        digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:16]
+        parts += [name, tensor_bytes(tensor)]
+    return sha256(*parts)[:16]
 
 
 class PretrainedTask:

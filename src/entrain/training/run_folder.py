@@ -1,16 +1,15 @@
 """A training on disk: the recipe, the state of each stage, the models, the results.
 
-run.json                       the recipe and where it was started; decides everything else
-run.lock                       held by the process that trains
-state/STAGE.safetensors        enough to go on after a kill at any moment
+run.json                       the recipe, the device and the data
+run.lock                       locked by the process that trains
+state/STAGE.safetensors        checkpoints, from which a killed training continues
 PROTOCOL-RUN.safetensors       the selected model of each run
-results.json, trajectories.png what came out
+results.json, trajectories.png metrics and a figure of the result
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import re
 import time
@@ -32,6 +31,7 @@ from entrain.utils.files import (
     with_digest,
     write_atomically,
 )
+from entrain.utils.hashing import sha256_of_json
 
 SECONDS_BETWEEN_SAVES = 1.0
 _TRAIN_AGAIN = "Delete it to train its stage again"
@@ -43,7 +43,7 @@ _LOCK = "run.lock"
 
 
 class ResumableError(InputError):
-    """A run in `folder` is in the way, or not finished: it can be gone on with."""
+    """The unfinished or existing run in `folder` could be continued."""
 
     def __init__(self, message: str, folder: Path) -> None:
         super().__init__(message)
@@ -51,30 +51,30 @@ class ResumableError(InputError):
 
 
 class RunFolder:
-    """One run folder; a `Store` for the pipeline."""
+    """One run folder; a `Store` of the pipeline."""
 
     def __init__(self, path: Path, recipe: Recipe, settings: dict[str, Any]) -> None:
         self.path = path
         self.recipe = recipe
         self.settings = settings
         self._saved_at = 0.0
-        self._mark = _mark(recipe.to_json())
+        self._recipe_hash = sha256_of_json(recipe.to_json())
         _check_file_names([protocol.name for protocol in recipe.protocols])
 
     @classmethod
     def create(cls, path: Path, recipe: Recipe, settings: dict[str, Any]) -> RunFolder:
-        """A new folder; one that already holds anything is refused, never overwritten."""
+        """A new folder; raises an `InputError` if it already holds anything."""
         folder = cls(path, recipe, settings)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file, expected a folder for the run")
-        if path.is_dir() and _holds_something(path):
+        if path.is_dir() and _is_used(path):
             raise _taken(path)
         path.mkdir(parents=True, exist_ok=True)
         text = json.dumps(with_digest({"recipe": recipe.to_json(), "settings": settings}), indent=2)
-        with file_lock(path / _LOCK) as ours:
-            if not ours:
+        with file_lock(path / _LOCK) as locked:
+            if not locked:
                 raise _busy(path)
-            if _holds_something(path):
+            if _is_used(path):
                 raise _taken(path)
             write_atomically(path / "run.json", text.encode())
         return folder
@@ -87,15 +87,16 @@ class RunFolder:
             raise InputError(f"{path}: not a run folder (it has no run.json)")
         try:
             content = check_digest(json.loads(file.read_text()), {"recipe", "settings"}, "a run")
-            settings = content["settings"]
-            folder = cls(path, Recipe.from_json(content["recipe"]), dict(settings))
-            folder._mark = _mark(content["recipe"])
-            given = folder.recipe.dataset, settings["device"], settings["data_dir"] or ""
+            settings = dict(content["settings"])
+            folder = cls(path, Recipe.from_json(content["recipe"]), settings)
+            folder._recipe_hash = sha256_of_json(content["recipe"])
+            texts = {name: settings[name] for name in ("device", "examples")}
+            texts["data_dir"] = settings["data_dir"] or ""
         except InputError as error:
             raise InputError(f"{file}: {reason(error)}") from error
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{file}: not readable as a run ({reason(error)})") from error
-        for name, value in zip(("dataset", "device", "data_dir"), given, strict=True):
+        for name, value in texts.items():
             if not isinstance(value, str):
                 raise InputError(f"{file}: {name} must be text, got {value!r}")
         _check_own(file, folder.own)
@@ -103,36 +104,35 @@ class RunFolder:
 
     @property
     def own(self) -> dict[str, Any] | None:
-        """The user's own data that it was begun with on the command line: path, label, image_size;
-        None for a dataset by name, and where it was begun in Python."""
-        found: dict[str, Any] | None = self.settings.get("own")
-        return found
+        """Path, label and image_size of the user's own data; None for a dataset by name, and for a
+        run that was started with arrays in Python."""
+        own: dict[str, Any] | None = self.settings.get("own")
+        return own
 
     def has(self, data: Dataset) -> bool:
-        """Whether it was begun with these examples (version 0.1 kept no hash)."""
-        found = fingerprint(data)
-        return bool(self.settings.get("examples", found) == found)
+        """True if the run was started with these examples."""
+        return bool(self.settings["examples"] == fingerprint(data))
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder, so that two processes never train into it at once."""
-        with file_lock(self.path / _LOCK) as ours:
-            if not ours:
+        """Lock the folder, so that two processes never train into it at once."""
+        with file_lock(self.path / _LOCK) as locked:
+            if not locked:
                 raise _busy(self.path)
             for folder in (self.path, self.path / "state"):
                 remove_temporary_files(folder)
             yield
 
     def require(self, data: Dataset) -> None:
-        """Refuse other examples than those the run was begun with."""
+        """Raise an `InputError` for other examples than those the run was started with."""
         if not self.has(data):
             raise InputError(
-                f"{self.path}: was begun with other examples than {data.name} has now; choose "
+                f"{self.path}: was started with other examples than {data.name} has now; choose "
                 "another folder"
             )
 
     def load(self, stage: str) -> TrainingState | None:
-        """The last saved state of `stage`, if it was begun."""
+        """The last saved state of `stage`, if any."""
         path = self._state_path(stage)
         if not path.exists():
             return None
@@ -140,7 +140,7 @@ class RunFolder:
             state, header = read_state(path)
         except InputError as error:
             raise InputError(f"{error}. {_TRAIN_AGAIN}") from error
-        if header.get("recipe") != self._mark:
+        if header.get("recipe") != self._recipe_hash:
             raise InputError(
                 f"{path}: belongs to another recipe than the one in run.json. {_TRAIN_AGAIN}"
             )
@@ -150,16 +150,16 @@ class RunFolder:
         """Save `state`, at most once a second unless the stage is finished."""
         if not finished and time.monotonic() - self._saved_at < SECONDS_BETWEEN_SAVES:
             return
-        write_atomically(self._state_path(stage), pack_state(state, {"recipe": self._mark}))
+        write_atomically(self._state_path(stage), pack_state(state, {"recipe": self._recipe_hash}))
         self._saved_at = time.monotonic()
 
     def model_path(self, protocol: str, run: int = 0) -> Path:
-        """Where the model of one run of a protocol lies."""
+        """The file of the model of one run of a protocol."""
         return self.path / f"{protocol.lower()}-{run}.safetensors"
 
     @property
     def main_model_path(self) -> Path:
-        """The model the folder stands for: the last protocol's first run."""
+        """The model of the last protocol's first run, which represents the folder."""
         return self.model_path(self.recipe.protocols[-1].name)
 
     def save_models(self, models: dict[str, tuple[Model, ...]]) -> None:
@@ -174,7 +174,7 @@ class RunFolder:
         write_atomically(self.path / "results.json", text.encode())
 
     def results(self) -> dict[str, Any] | None:
-        """What `save_results` wrote, if the run is finished; a file changed since is refused."""
+        """The results of a finished run; raises an `InputError` if the file was changed."""
         path = self.path / "results.json"
         return (
             read_json_with_digest(path, _RESULTS, "the results of a run") if path.exists() else None
@@ -185,7 +185,7 @@ class RunFolder:
 
 
 def new_folder(parent: Path, name: str) -> Path:
-    """Make parent/name-1, or the first number that is not taken."""
+    """The new folder parent/name-1, or with the next free number."""
     number = 1
     while True:
         path = parent / f"{name}-{number}"
@@ -196,10 +196,10 @@ def new_folder(parent: Path, name: str) -> Path:
             number += 1
 
 
-def _holds_something(path: Path) -> bool:
-    """Whether there is more than a process leaves that was killed before it wrote run.json."""
-    left = {path / _LOCK, *temporary_files(path, "run.json")}
-    return any(each not in left for each in path.iterdir())
+def _is_used(path: Path) -> bool:
+    """True if the folder holds more than a process leaves that was killed at its start."""
+    leftovers = {path / _LOCK, *temporary_files(path, "run.json")}
+    return any(file not in leftovers for file in path.iterdir())
 
 
 def _busy(path: Path) -> InputError:
@@ -207,10 +207,11 @@ def _busy(path: Path) -> InputError:
 
 
 def _taken(path: Path) -> InputError:
-    kept = "nothing is ever overwritten; choose another folder"
+    remedy = "nothing is ever overwritten; choose another folder"
     if (path / "run.json").exists():
-        return ResumableError(f"{path}: already holds another run and {kept}, or continue it", path)
-    return InputError(f"{path}: already holds other files and {kept}")
+        message = f"{path}: already holds another run and {remedy}, or continue it"
+        return ResumableError(message, path)
+    return InputError(f"{path}: already holds other files and {remedy}")
 
 
 def _check_own(file: Path, own: Any) -> None:
@@ -223,13 +224,8 @@ def _check_own(file: Path, own: Any) -> None:
         raise InputError(f"{file}: own must have path, label and image_size, got {own!r}")
 
 
-def _mark(recipe: dict[str, Any]) -> str:
-    """What tells the checkpoints of one recipe from those of another."""
-    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
-
-
 def _check_file_names(protocols: list[str]) -> None:
-    """Protocols name files: none may lead elsewhere or take the file of another stage."""
+    """Raise an `InputError` unless each protocol names a file of its own in the folder."""
     stages = ["teacher", *(str(name).lower() for name in protocols)]
     for stage in stages:
         if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", stage):

@@ -1,13 +1,11 @@
-"""The stages of a training as values: a rule, a network, data, and what it starts from.
+"""The stages of a training as values: a rule, a network, data, teachers and a start.
 
-A stage holds everything that decides its outcome, the stages it starts from included, so that
-equal stages are trained once, however many experiments use them.
+A stage holds everything that decides its outcome, including the stages before it, so that equal
+stages are trained once, however many experiments use them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
@@ -18,45 +16,34 @@ import torch
 from entrain.hardware import Hardware
 from entrain.models.network import KuramotoNetwork
 from entrain.models.teacher import Teacher
-from entrain.physics import Dynamics, NetworkSpec, Parameters
+from entrain.physics import NetworkSpec, Parameters
 from entrain.rules import Assignment, Rule, TeacherSpec
 from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
+from entrain.training.convergence import time_hint
 from entrain.training.loop import TrainingState, best_run, train_task
 from entrain.utils.errors import InputError
+from entrain.utils.hashing import sha256_of_json
 
 
 class DivergedError(InputError):
-    """A stage that others start from became non-finite at once; the message begins with its rule's
-    name."""
-
-
-def time_advice(dynamics: Dynamics) -> str | None:
-    """What to change where the time rather than a learning rate makes a training diverge.
-
-    Gradients grow as mu t_f, and the weights that are needed shrink as 1 / (mu t_f): a rate that
-    suits one time is too large for a longer one by the square of their ratio. On digits the usual
-    rate of PATH diverges from mu t_f = 1 on. Euler steps are stable up to mu dt = 2 / |eigenvalue|
-    of the couplings: about 0.1 for the shipped networks of PATH, whose largest are 12 and 18.
-    """
-    mu = dynamics.mobility
-    if mu * dynamics.observation_time < 1.0 and mu * dynamics.time_step <= 0.1:
-        return None
-    usual = Dynamics()
-    return (
-        f"the Euler step is {dynamics.time_step:g} (observation time {dynamics.observation_time:g} "
-        f"in {dynamics.steps} steps), where {usual.time_step:g} ({usual.observation_time:g} in "
-        f"{usual.steps}) is usual: take a shorter observation time or more steps"
-    )
+    """A stage that others need became non-finite in its first epoch; the message begins with the
+    name of its rule."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Networks (or a teacher) trained side by side, by one rule.
+    """Networks, or teachers, trained side by side by one rule.
 
-    `runs` are training orders; `start` is the stage whose networks the rule goes on from, each run
-    from the one of the same order. `teachers` are the stages of one teacher for all runs, or of
-    one for each.
+    Args:
+        rule: The training rule.
+        dataset: Name of the dataset.
+        network: The network to train.
+        teachers: Stages of one teacher for all runs, or of one for each.
+        runs: Training runs; each has its own initialisation and order of examples.
+        start: The stage whose networks the rule continues to train, each run that of the same
+            number.
+        seed: Seed of initialisations and of the order of examples.
     """
 
     rule: Rule
@@ -79,26 +66,26 @@ class Stage:
                 raise InputError(
                     f"{name} trains on {self.dataset}, its teacher was trained on {teacher.dataset}"
                 )
-        self.rule.check(self.network, len(self.runs), [each.rule for each in self.teachers])
+        self.rule.check(self.network, len(self.runs), [teacher.rule for teacher in self.teachers])
 
     @property
     def needs(self) -> tuple[Stage, ...]:
-        """The stages whose outcome this one uses."""
+        """The stages whose result this one uses."""
         return (*self.teachers, *(() if self.start is None else (self.start,)))
 
     @property
     def parallel_runs(self) -> int:
-        """How many are trained side by side."""
+        """Number of networks trained side by side."""
         return self.rule.parallel_runs(len(self.runs))
 
     @property
     def epochs(self) -> int:
-        """How long it is trained."""
+        """Passes over the training examples."""
         return self.rule.epochs
 
     @property
     def title(self) -> str:
-        """What to call it in a list."""
+        """A short description for lists."""
         if isinstance(self.rule, TeacherSpec):
             return f"{self.dataset} teacher {'-'.join(map(str, self.rule.widths))}"
         several = f" x {self.parallel_runs}" if self.parallel_runs > 1 else ""
@@ -109,21 +96,30 @@ class Stage:
 
     @cached_property
     def key(self) -> str:
-        """What tells this stage from every other."""
+        """A name that no other stage has: dataset, rule and a digest of `identity`."""
         return f"{self.dataset}-{self.rule.name.lower()}-{digest(self.identity())}"
 
     def identity(self) -> dict[str, Any]:
-        """JSON values that decide the outcome: the key is a digest of them."""
-        return {each.name: _canonical(getattr(self, each.name)) for each in fields(self)}
+        """JSON values that decide the outcome."""
+        return {field.name: _canonical(getattr(self, field.name)) for field in fields(self)}
 
     def parameters(self, state: TrainingState) -> Parameters:
-        """The selected networks of all runs, side by side."""
+        """The selected networks of all runs, side by side.
+
+        Args:
+            state: The trained stage.
+        """
         outputs = state.best["biases"].shape[-1] - self.network.hidden
         spec = self.network.on(state.best["biases"], self.parallel_runs, outputs)
         return spec.parameters(state.best)
 
     def networks(self, state: TrainingState, device: torch.device) -> list[KuramotoNetwork]:
-        """The selected network of every run."""
+        """The selected network of every run.
+
+        Args:
+            state: The trained stage.
+            device: Device of the networks.
+        """
         parameters = self.parameters(state)
         return [
             KuramotoNetwork.from_parameters(
@@ -133,7 +129,11 @@ class Stage:
         ]
 
     def teacher(self, state: TrainingState) -> Teacher:
-        """The teacher that a stage of teachers selected, of all its initialisations."""
+        """The selected teacher of all initialisations, of a stage that trains teachers.
+
+        Args:
+            state: The trained stage.
+        """
         return teacher_of(state.best, best_run(state))
 
 
@@ -152,10 +152,10 @@ def train_stage(
     on_epoch: Callable[[TrainingState], None] | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> TrainingState:
-    """Train `stage`, from `saved` where it was interrupted.
+    """Train `stage`, from the state `saved` if it was interrupted.
 
-    `states` holds the outcome of every stage it needs, by key. `on_progress` is told the fraction
-    done of a stage that is one long epoch.
+    `states` are those of the stages it needs, by key. `on_progress` is called with the share done
+    of a stage that is one long epoch.
     """
     if saved is not None:
         _move(saved, data.device)
@@ -164,7 +164,7 @@ def train_stage(
         network=stage.network,
         runs=stage.runs,
         seed=stage.seed,
-        teachers=tuple(each.teacher(states[each.key]) for each in stage.teachers),
+        teachers=tuple(teacher.teacher(states[teacher.key]) for teacher in stage.teachers),
         start=_start(stage, data.device, states),
         on_progress=on_progress,
     )
@@ -177,22 +177,16 @@ def train_stage(
 def digest(value: object) -> str:
     """16 hexadecimal digits that differ between different values.
 
-    A field that is off (None, zero, empty) by default and off now does not count, so that a new
-    option leaves the keys of earlier trainings unchanged.
-
-    Parameters
-    ----------
-    value : object
-        A stage, a dataclass, a tuple or a plain value.
+    `value` is a stage, a dataclass, a tuple or a plain value. A field that is off (None, zero,
+    empty) by default and off now does not count: a new option leaves earlier keys unchanged.
     """
-    text = json.dumps(_canonical(value), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return sha256_of_json(_canonical(value))[:16]
 
 
 def _canonical(value: object) -> object:
     if isinstance(value, Stage):
         return value.key
-    if isinstance(value, Hardware):  # its name decides nothing
+    if isinstance(value, Hardware):  # its name has no effect
         value = value.to_json() | {"name": ""}
     if isinstance(value, dict):
         return {name: _canonical(entry) for name, entry in value.items()}
@@ -200,11 +194,11 @@ def _canonical(value: object) -> object:
         return [_canonical(entry) for entry in value]
     if not is_dataclass(value):
         return value
-    kind: dict[str, object] = {"rule": value.kind} if isinstance(value, Rule) else {}
-    return kind | {
-        each.name: _canonical(getattr(value, each.name))
-        for each in fields(value)
-        if not (_is_off(each.default) and _is_off(getattr(value, each.name)))
+    tag: dict[str, object] = {"rule": value.kind} if isinstance(value, Rule) else {}
+    return tag | {
+        field.name: _canonical(getattr(value, field.name))
+        for field in fields(value)
+        if not (_is_off(field.default) and _is_off(getattr(value, field.name)))
     }
 
 
@@ -216,24 +210,24 @@ def _is_off(value: object) -> bool:
 
 
 def _check_start(stage: Stage, start: Stage) -> None:
-    for what, wanted, came in (
+    for what, expected, actual in (
         ("protocol", stage.rule.start, start.rule.name),
         ("dataset", stage.dataset, start.dataset),
         ("hidden oscillators", stage.network.hidden, start.network.hidden),
     ):
-        if wanted != came:
+        if expected != actual:
             raise InputError(
-                f"{stage.rule.name} needs a start stage of {what} {wanted}, got {came}"
+                f"{stage.rule.name} needs a start stage of {what} {expected}, got {actual}"
             )
     if stage.runs != start.runs and len(set(start.runs)) != len(start.runs):
         raise InputError(
-            f"the start stage has runs {start.runs}, where an order stands twice: runs must be "
-            f"the same, got {stage.runs}"
+            f"the start stage has runs {start.runs}, one of them twice: runs must be the same, "
+            f"got {stage.runs}"
         )
     lost = [name for name in start.network.trainable if name not in stage.network.trainable]
     if lost:
         raise InputError(
-            f"the start stage trained {', '.join(lost)}, which {stage.rule.name} would not keep; "
+            f"the start stage trained {', '.join(lost)}, which {stage.rule.name} would drop; "
             "make them trainable here too"
         )
     if not set(stage.runs) <= set(start.runs):
@@ -245,7 +239,7 @@ def _check_start(stage: Stage, start: Stage) -> None:
 def _start(
     stage: Stage, device: torch.device, states: Mapping[str, TrainingState]
 ) -> dict[str, torch.Tensor] | None:
-    """The selected networks that a stage goes on from, each run from the one of its order."""
+    """The selected networks of the start stage, in the order of the runs of `stage`."""
     if stage.start is None:
         return None
     runs = list(range(stage.parallel_runs))
@@ -258,11 +252,11 @@ def _start(
 def _require_an_epoch(stage: Stage, state: TrainingState) -> None:
     name = stage.rule.name
     if bool((state.best_epoch == 0).all()):
-        of_time = None if name == TeacherSpec.name else time_advice(stage.network.dynamics)
-        advice = of_time or f"lower the learning rate of {name}"
+        hint = None if name == TeacherSpec.name else time_hint(stage.network.dynamics)
+        hint = hint or f"lower the learning rate of {name}"
         raise DivergedError(
             f"{name}: the loss became non-finite in the first epoch, so there is nothing to "
-            f"continue from; {advice}"
+            f"continue from; {hint}"
         )
 
 

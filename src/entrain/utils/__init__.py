@@ -1,1 +1,1 @@
-"""What every room uses: errors, files, devices, threads."""
+"""Errors, files, digests, devices and threads."""

@@ -1,4 +1,4 @@
-"""The one place that chooses a device."""
+"""The choice of a device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from entrain.utils.errors import InputError
 
 
 def choose_device(name: str | torch.device = "auto") -> torch.device:
-    """`auto` (a CUDA device where there is one), `cpu`, `cuda` or `cuda:INDEX`."""
+    """The device `auto` (CUDA if available), `cpu`, `cuda` or `cuda:INDEX`."""
     if isinstance(name, torch.device):
         name = str(name)
     if not isinstance(name, str):

@@ -1,4 +1,4 @@
-"""The errors a user can cause and mend."""
+"""Errors of user input, and checks that raise them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LONGEST_REASON = 500
 
 
 class InputError(ValueError):
-    """Something given to Entrain cannot be used.
+    """Invalid input.
 
-    The message says what came, what was expected and, where there is one, the way out.
-    The command line prints it and exits with code 2; anything else it raises is a bug.
+    The message has the value, what was expected and, if possible, a remedy. The command line prints
+    it and exits with code 2; any other exception is a bug.
     """
 
 
@@ -38,7 +38,7 @@ def one_of(name: str, value: object, allowed: object) -> None:
 
 
 def positive_int(name: str, value: object, *, most: int | None = None) -> int:
-    """`value` as a whole number from one on, or an `InputError` that names it."""
+    """`value` as a positive integer, or an `InputError` that names it."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InputError(f"{name} must be a whole number of at least 1, got {short_repr(value)}")
     if most is not None and int(value) > most:
@@ -47,7 +47,7 @@ def positive_int(name: str, value: object, *, most: int | None = None) -> int:
 
 
 def seed_number(name: str, value: object) -> int:
-    """`value` as a whole number of 32 bits, or an `InputError` that names it."""
+    """`value` as an integer of 32 bits, or an `InputError` that names it."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) < 2**32:
         raise InputError(
             f"{name} must be a whole number from 0 to {2**32 - 1}, got {short_repr(value)}"
@@ -83,15 +83,15 @@ def _real(name: str, value: object) -> float:
         raise InputError(f"{name} must be a number, got {short_repr(value)}")
     try:
         return float(value)
-    except OverflowError:  # a whole number of several hundred digits
+    except OverflowError:  # an integer of several hundred digits
         return math.inf
 
 
 def short_repr(value: object) -> str:
-    """`value` as an error shows it: a long one is cut."""
+    """`value` for an error message, truncated."""
     try:
         text = repr(value)
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # an integer of thousands of digits
         return "a number of too many digits"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
@@ -111,19 +111,18 @@ def finite_numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
 
 
 def reason(error: Exception) -> str:
-    """What an error about a file's content says, cut short: some repeat the whole content."""
+    """The message of an error about the content of a file, truncated: it may repeat the content."""
     plain = isinstance(error, InputError | UnicodeError)  # the repr of the latter has all bytes
     text = str(error) if plain else repr(error)
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
 
 
 def store_plain_numbers(instance: Any) -> None:
-    """In the fields of a frozen dataclass, Python's numbers in the place of NumPy's, which JSON
-    cannot hold; all else stays as it is."""
-    for each in fields(instance):
-        value = getattr(instance, each.name)
-        found = tuple(map(_plain, value)) if isinstance(value, tuple) else _plain(value)
-        object.__setattr__(instance, each.name, found)
+    """Replace NumPy numbers in the fields of a frozen dataclass by Python's, for JSON."""
+    for entry in fields(instance):
+        value = getattr(instance, entry.name)
+        plain = tuple(map(_plain, value)) if isinstance(value, tuple) else _plain(value)
+        object.__setattr__(instance, entry.name, plain)
 
 
 def _plain(value: object) -> object:

@@ -1,9 +1,8 @@
-"""Files that a crash leaves old or new, never a mixture; locks between processes; JSON, sealed."""
+"""Atomic writes, locks between processes, JSON with digests."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import os
@@ -15,6 +14,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from entrain.utils.errors import InputError, reason
+from entrain.utils.hashing import sha256
 
 _LEFTOVER = ".tmp"
 
@@ -22,7 +22,7 @@ _LEFTOVER = ".tmp"
 def write_atomically(path: Path, content: bytes) -> None:
     """Write `content` to `path`: temporary file beside it, fsync, rename, fsync of the folder.
 
-    An `OSError` names `path`.
+    A crash leaves the old file or the new one. An `OSError` names `path`.
     """
     path = Path(path)
     try:
@@ -34,24 +34,23 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def remove_temporary_files(folder: Path, name: str = "") -> None:
-    """Remove the temporary files of killed writes into `folder`, or of its file `name` alone."""
+    """Remove the temporary files of killed writes into `folder`, or of its file `name` only."""
     for path in temporary_files(folder, name):
         path.unlink(missing_ok=True)
 
 
 def temporary_files(folder: Path, name: str = "") -> list[Path]:
-    """The temporary files of writes into `folder`, or of its file `name` alone."""
+    """The temporary files of writes into `folder`, or of its file `name` only."""
     return list(folder.glob(f".{name}*{_LEFTOVER}"))
 
 
 @contextlib.contextmanager
 def file_lock(path: Path, *, wait: bool = False) -> Iterator[bool]:
-    """Hold the lock file `path` against everybody else; whether it could be held: at once, or
-    when whoever has it lets it go (`wait`).
+    """True inside the context if the lock `path` was acquired: at once, or after `wait`ing.
 
-    The end of the process lets it go, a kill too. The file may stay: it means nothing.
+    The end of the process, a kill too, releases it. The file may remain.
     """
-    lock = FileLock(path, thread_local=False)  # whichever thread lets it go
+    lock = FileLock(path, thread_local=False)  # another thread may release it
     with contextlib.suppress(Timeout):
         lock.acquire(blocking=wait)
     try:
@@ -61,25 +60,25 @@ def file_lock(path: Path, *, wait: bool = False) -> Iterator[bool]:
 
 
 def strict_json(values: dict[str, Any], indent: int | None = None) -> str:
-    """JSON text; a number that is not finite becomes null. Indented, a list of numbers or words
-    still takes one line."""
+    """JSON text with null for numbers that are not finite. A list of plain values is on one line,
+    also in indented text."""
     plain = _plain(values)
     return json.dumps(plain, allow_nan=False) if indent is None else _indented(plain, indent, 0)
 
 
 def with_digest(values: dict[str, Any]) -> dict[str, Any]:
-    """`values` as JSON has them, and last a `digest` of all the rest: SHA-256 of its JSON text with
-    sorted keys and no spaces."""
+    """`values` as JSON values, and last their `digest`: SHA-256 of the JSON text with sorted keys
+    and no spaces."""
     plain: dict[str, Any] = json.loads(strict_json(values))
     plain.pop("digest", None)
     return plain | {"digest": _digest(plain)}
 
 
 def check_digest(values: dict[str, Any], known: Collection[str], what: str) -> dict[str, Any]:
-    """What was `sealed`, without its digest; a mismatch is refused. `what` it is stands in errors.
+    """`values` of `with_digest` without the digest; an `InputError` if they do not match it.
 
-    Earlier versions wrote no digest. What has none must have no entry but `known` ones, since
-    damage to the word itself must not switch the check off.
+    Values without a digest must have only `known` entries: damage to the word "digest" must not
+    disable the check. `what` the values are appears in errors.
     """
     rest = {name: value for name, value in values.items() if name != "digest"}
     if "digest" in values:
@@ -88,16 +87,16 @@ def check_digest(values: dict[str, Any], known: Collection[str], what: str) -> d
                 "does not match its digest: it was changed after it was written; move it away and "
                 "measure or train again"
             )
-    elif strange := sorted(set(rest) - set(known)):
+    elif unknown := sorted(set(rest) - set(known)):
         raise InputError(
-            f"not {what} (no digest, and an unknown entry {strange[0][:40]!a}); move it away "
+            f"not {what} (no digest, and an unknown entry {unknown[0][:40]!a}); move it away "
             "and measure again"
         )
     return rest
 
 
 def read_json_with_digest(path: Path, known: Collection[str], what: str) -> dict[str, Any]:
-    """What was `sealed` in a JSON file; see `unsealed`."""
+    """The values in a JSON file, see `check_digest`; an `InputError` names the file."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
@@ -110,8 +109,7 @@ def read_json_with_digest(path: Path, known: Collection[str], what: str) -> dict
 
 
 def _digest(values: dict[str, Any]) -> str:
-    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(json.dumps(values, sort_keys=True, separators=(",", ":")))
 
 
 def _indented(value: Any, indent: int, depth: int) -> str:
@@ -151,7 +149,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename in `folder` durable (where the system lets a folder be opened)."""
+    """Make a rename in `folder` durable, on systems that can open a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

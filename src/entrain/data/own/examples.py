@@ -1,8 +1,7 @@
-"""Labels, splits and sizes of a user's own examples, whatever they were read from."""
+"""Class names, splits and size limits of a user's own examples."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -23,6 +22,7 @@ from entrain.data.datasets import (
 )
 from entrain.data.features import FeatureScaling
 from entrain.utils.errors import InputError
+from entrain.utils.hashing import sha256
 
 LIMIT = 4 * 10**9
 """The most bytes the data may take in memory."""
@@ -36,7 +36,17 @@ _LONGEST_LABEL = 100
 
 @dataclass(frozen=True)
 class FeatureDataset:
-    """Training, validation and test rows of features; `features` of a split are its rows (n, D)."""
+    """Training, validation and test rows of features.
+
+    Args:
+        name: Name of the data.
+        train: Training rows (n, D).
+        validation: Rows that select the epoch.
+        test: Rows for the final measurement.
+        class_names: Names of the labels 0, 1, ...
+        feature_names: Names of the D columns.
+        notes: Remarks of the reader, such as the label column.
+    """
 
     name: str
     train: Split
@@ -52,12 +62,12 @@ class FeatureDataset:
 
     @property
     def image_shape(self) -> tuple[int, int]:
-        """(1, D): a row seen as a picture."""
+        """(1, D), the shape of a row as a picture."""
         return 1, len(self.feature_names)
 
     @cached_property
     def preprocessing(self) -> FeatureScaling:
-        """The constants of the training rows."""
+        """Scaling by the constants of the training rows."""
         return FeatureScaling.fit(self.train.features)
 
 
@@ -65,27 +75,21 @@ Dataset = ImageDataset | FeatureDataset
 
 
 def fingerprint(data: Dataset) -> str:
-    """A hash that tells training and validation examples from others of the same name."""
-    found = hashlib.sha256()
-    for split in (data.train, data.validation):
-        found.update(np.ascontiguousarray(split.features).data)
-        found.update(np.ascontiguousarray(split.labels).data)
-    return found.hexdigest()
+    """SHA-256 of the training and validation examples."""
+    arrays = (a for split in (data.train, data.validation) for a in (split.features, split.labels))
+    return sha256(*(np.ascontiguousarray(array).data for array in arrays))
 
 
 def safe_name(path: Path) -> str:
-    """A short name of [a-z0-9_-] for the data at `path`, never that of a dataset of the package."""
-    try:
-        stem = path.resolve().name if path.is_dir() else path.stem
-    except (OSError, RuntimeError):
-        stem = path.stem
+    """A short name of [a-z0-9_-] for the data at `path`, unlike those of the package's datasets."""
+    stem = path.resolve().name if path.is_dir() else path.stem
     plain = unicodedata.normalize("NFKD", stem.casefold()).encode("ascii", "ignore").decode()
     name = re.sub(r"[^a-z0-9_-]+", "-", plain)[:40].strip("-") or "data"
     return f"{name}-own" if name in CLASS_NAMES else name
 
 
-def classes_of(labels: Sequence[str], what: str, needed: int) -> tuple[tuple[str, ...], np.ndarray]:
-    """Class names, sorted, and labels as their indices; each class needs `needed` examples."""
+def classes_of(labels: Sequence[str], what: str, least: int) -> tuple[tuple[str, ...], np.ndarray]:
+    """Class names, sorted, and labels as their indices; each class needs `least` examples."""
     if len(labels) < LEAST_ROWS:
         raise InputError(f"{len(labels)} examples; expected at least {LEAST_ROWS}")
     counts = Counter(labels)
@@ -99,11 +103,11 @@ def classes_of(labels: Sequence[str], what: str, needed: int) -> tuple[tuple[str
         )
     for name in counts:
         _check_name(name, what)
-    small = [f"{name!r} ({count})" for name, count in counts.items() if count < needed]
+    small = [f"{name!r} ({count})" for name, count in counts.items() if count < least]
     if small:
         more = f" and {len(small) - 5} more" if len(small) > 5 else ""
         raise InputError(
-            f"{what}: too few examples of {', '.join(small[:5])}{more}; expected at least {needed} "
+            f"{what}: too few examples of {', '.join(small[:5])}{more}; expected at least {least} "
             "of each class: add some, merge classes or leave the class out"
         )
     names = _sorted(counts)
@@ -111,12 +115,13 @@ def classes_of(labels: Sequence[str], what: str, needed: int) -> tuple[tuple[str
 
 
 def codes_of(labels: Iterable[str], names: Sequence[str]) -> np.ndarray:
+    """Indices (n,) of the labels in `names`."""
     index = {name: i for i, name in enumerate(names)}
     return np.array([index[label] for label in labels], dtype=np.int64)
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:
-    """By number where all are whole numbers, else by text."""
+    """Sorted by value if all names are integers, else as text."""
     names = sorted(names)
     if all(re.fullmatch(r"[+-]?[0-9]+", name) for name in names):
         names.sort(key=int)
@@ -134,19 +139,21 @@ def _check_name(name: str, what: str) -> None:
 
 
 def quoted(text: str) -> str:
+    """The beginning of a text in quotation marks, in ASCII."""
     return ascii(text if len(text) <= 40 else f"{text[:40]}...")
 
 
 def own_split(labels: np.ndarray, parts: int, seed: int) -> list[np.ndarray]:
-    """Indices of the rest and of `parts` further splits, stratified, each in ascending order.
+    """Indices of the training rows and of `parts` smaller splits, each in ascending order.
 
-    A split takes its share of the examples: of each class in proportion, and at least one.
+    The splits are stratified, with at least one example of each class.
     """
     quota = np.maximum(class_shares(labels, round(len(labels) * _SHARE)), 1)
     return split_rows(labels, quota, parts, seed)
 
 
-def whole_split(x: np.ndarray, y: np.ndarray, seed: int) -> tuple[Split, Split, Split]:
+def three_splits(x: np.ndarray, y: np.ndarray, seed: int) -> tuple[Split, Split, Split]:
+    """Training, validation and test examples."""
     train, validation, test = (Split(x[rows], y[rows]) for rows in own_split(y, 2, seed))
     return train, validation, test
 
@@ -158,20 +165,22 @@ def feature_dataset(
     feature_names: tuple[str, ...],
     notes: tuple[str, ...],
 ) -> FeatureDataset:
+    """The dataset; validation and test rows that its scaling cannot hold are refused."""
     data = FeatureDataset(name, *splits, class_names, feature_names, notes)
     for split in splits[1:]:
         data.preprocessing.check(split.features)
     return data
 
 
-def refuse_size(count: int, width: int, bytes_each: int) -> None:
+def check_size(count: int, width: int, bytes_each: int) -> None:
+    """Refuse data with too many features or too many bytes."""
     if width > MOST_FEATURES:
         raise InputError(
             f"{width:,} numbers for each example; expected at most {MOST_FEATURES:,}: "
-            "choose features, or make images smaller"
+            "select features, or make images smaller"
         )
     if count * width * bytes_each > LIMIT:
         raise InputError(
             f"{count:,} examples of {width:,} numbers take {count * width * bytes_each:,} bytes; "
-            f"expected at most {LIMIT:,}: leave some examples or features out"
+            f"expected at most {LIMIT:,}: leave out examples or features"
         )
