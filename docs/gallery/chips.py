@@ -1,4 +1,4 @@
-"""Forty random chips: a network that was trained for such chips, and one that was not."""
+"""Accuracies on forty chips of two networks, with and without training for such chips."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,9 +12,9 @@ part = Split(test.features[:500], test.labels[:500])
 
 figure, axis = plt.subplots(figsize=(5, 3))
 for name in ("mnist-74-robust", "mnist-74-direct"):
-    found = entrain.yield_of(entrain.load(name), preset("typical"), part, chips=40)
-    axis.hist(found.accuracies, bins=np.arange(0, 101, 2.5), alpha=0.8, label=name)
-axis.set(xlabel="top-1 % on a chip of the kind 'typical'", ylabel="chips")
+    result = entrain.yield_of(entrain.load(name), preset("typical"), part, chips=40)
+    axis.hist(result.accuracies, bins=np.arange(0, 101, 2.5), alpha=0.8, label=name)
+axis.set(xlabel="top-1 % on a chip of the hardware 'typical'", ylabel="chips")
 axis.legend()
 figure.tight_layout()
 figure.savefig("chips.png", dpi=110)

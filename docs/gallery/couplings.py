@@ -1,4 +1,4 @@
-"""The couplings J of a trained network: hidden oscillators ordered by their pull on the outputs."""
+"""The couplings J of a trained network; hidden oscillators ordered by their strongest output."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -7,7 +7,7 @@ import entrain
 
 network = entrain.load("mnist-74-direct").network
 couplings = network.couplings.detach().numpy()
-strongest = np.abs(couplings[:64, 64:]).argmax(1)  # the output that each hidden one pulls most
+strongest = np.abs(couplings[:64, 64:]).argmax(1)  # output with the largest coupling
 order = [*np.argsort(strongest, kind="stable"), *range(64, 74)]
 limit = np.abs(couplings).max()
 

@@ -1,4 +1,4 @@
-"""The energy falls along every trajectory: 100 test images."""
+"""The energy along the trajectories of 100 test images."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,6 +16,6 @@ times = np.linspace(0, model.network.dynamics.observation_time, len(energy))
 figure, axis = plt.subplots(figsize=(5, 3))
 axis.plot(times, energy[:, right], color="C0", lw=0.6, alpha=0.5)
 axis.plot(times, energy[:, ~right], color="C3", lw=1.4)
-axis.set(xlabel="time", ylabel="energy E", title="wrong answers in red")
+axis.set(xlabel="time", ylabel="energy E", title="wrong predictions in red")
 figure.tight_layout()
 figure.savefig("energy.png", dpi=110)

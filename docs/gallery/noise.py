@@ -14,8 +14,8 @@ for name in ("mnist-74-path", "mnist-74", "mnist-74-direct"):
     inputs, accuracies = model.inputs(images), []
     for temperature in temperatures:
         phases = model.network.simulate(inputs, temperature=temperature, seed=1)
-        found = model.network.readout(phases).argmax(-1).numpy()
-        accuracies.append(100 * (found == labels).mean())
+        predictions = model.network.readout(phases).argmax(-1).numpy()
+        accuracies.append(100 * (predictions == labels).mean())
     axis.semilogx(temperatures, accuracies, marker="o", label=name)
 axis.set(xlabel="temperature kT", ylabel="top-1 %")
 axis.legend()
