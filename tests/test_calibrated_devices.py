@@ -233,7 +233,7 @@ def test_commands_plan_calibrate_and_train(
     assert "trained for it" in shown
     assert "chip %" in shown
     shown = invoke("evaluate", run).stdout
-    assert "calibrated chip" in shown
+    assert "calibrated" in shown
     assert "ideal network" in shown
     results = json.loads(invoke("evaluate", run, "--json").stdout)
     assert results["on_device"]["top1"] != results["top1"]
@@ -248,7 +248,7 @@ def test_traces_command_names_the_effects_it_leaves_out(
     assert "left out of the readings: phase_noise, readout" in done.stderr
     assert "sparsity" in done.stderr
     plan = ("traces", file, "--out", tmp_path / "p.npz")
-    assert "choose its kind with --hardware" in refuse(*plan, "--noise", 0.5)
+    assert "choose it with --hardware" in refuse(*plan, "--noise", 0.5)
     assert not (tmp_path / "p.npz").exists()
 
 

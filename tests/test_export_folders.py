@@ -102,7 +102,7 @@ def test_folders_without_an_export_raise(tmp_path: Path, refuse: Refuse) -> None
     assert "not a readable design" in refuse("verify", str(tmp_path))
 
 
-# Plain numbers
+# JSON and NumPy
 
 
 def test_plain_export_reproduces_the_phases(tmp_path: Path) -> None:
