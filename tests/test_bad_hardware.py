@@ -29,6 +29,7 @@ from entrain.hardware import (
     preset,
     read,
 )
+from entrain.rules import from_json
 from entrain.rules.chip_training import ChipTraining
 
 BAD_IN_PYTHON: dict[str, tuple[Callable[[], Any], str]] = {
@@ -45,14 +46,14 @@ BAD_IN_PYTHON: dict[str, tuple[Callable[[], Any], str]] = {
     "phase bits": (lambda: Readout(bits=0), "bits of the phase must be a whole number"),
     "levels": (lambda: Levels(levels=(1.0, -1.0)), "levels must be two or more, in rising order"),
     "no effect": (lambda: Hardware(mismatch=0.1), "mismatch must be a Mismatch"),  # type: ignore[arg-type]
-    "matrix": (lambda: Wiring(mask=np.ones((3, 3), bool)), "False on its diagonal, got True at 0"),  # type: ignore[arg-type]
+    "matrix": (lambda: Wiring(mask=np.ones((3, 3), bool)), "mask must have no self-coupling"),  # type: ignore[arg-type]
     "one way": (
         lambda: Wiring(mask=[[False, True], [False, False]]),  # type: ignore[arg-type]
-        r"mask as a matrix must be symmetric, got True at \(0, 1\) and False at \(1, 0\)",
+        r"mask must be symmetric: it differs at \(0, 1\) and \(1, 0\)",
     ),
     "rows": (
         lambda: Wiring(mask=torch.zeros(3, 2, dtype=torch.bool)),  # type: ignore[arg-type]
-        "mask as a matrix must be square, got 3 rows and one of 2",
+        "mask must be a square array, got 3 rows and one of 2",
     ),
     "numbers": (
         lambda: Wiring(mask=np.eye(3)),  # type: ignore[arg-type]
@@ -221,10 +222,7 @@ def test_numbers_of_numpy_are_numbers_and_can_be_saved() -> None:
     )
     training = ChipTraining(kind, chips=np.int64(4))
     rule = Direct(chips=training)
-    again = json.loads(json.dumps(rule.to_json()))
-    assert Direct.from_settings(
-        {name: value for name, value in again.items() if name != "rule"}
-    ) == replace(rule)
+    assert from_json(json.loads(json.dumps(rule.to_json()))) == rule
     assert kind.mismatch == Mismatch(couplings=0.5)
 
 

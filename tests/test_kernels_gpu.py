@@ -223,8 +223,8 @@ def test_the_tape_is_three_numbers_and_two_more_where_couplings_are_not_held() -
 
 
 def test_what_a_model_does_not_have_is_not_compiled() -> None:
-    assert gpu._terms(facts.example(SMALL), TAPE=False) == ()
-    assert gpu._terms(facts.example(SMALL, ["lag"]), TAPE=True) == ("LAG", "TAPE")
+    assert gpu._macros(facts.example(SMALL), TAPE=False) == ()
+    assert gpu._macros(facts.example(SMALL, ["lag"]), TAPE=True) == ("LAG", "TAPE")
 
 
 @on_a_device

@@ -22,39 +22,8 @@ from entrain.hardware.sparsity import Sparsity, largest
 from entrain.hardware.stuck import Stuck
 from entrain.hardware.wiring import Wiring
 
-__all__ = [
-    "Asymmetry",
-    "CachedDraws",
-    "Chip",
-    "ChipDraws",
-    "Components",
-    "CouplingFunction",
-    "Dead",
-    "Delay",
-    "Draws",
-    "Effect",
-    "FanIn",
-    "FrequencySpread",
-    "FreshDraws",
-    "Hardware",
-    "HardwareFile",
-    "Levels",
-    "Measured",
-    "Mismatch",
-    "Offset",
-    "PhaseNoise",
-    "Readout",
-    "Realised",
-    "Sparsity",
-    "Stuck",
-    "Wiring",
-    "describe",
-    "find",
-    "largest",
-    "largest_inputs",
-    "on_chips",
-    "preset",
-    "presets",
-    "read",
-    "realise",
-]
+__all__ = ["Asymmetry", "CachedDraws", "Chip", "ChipDraws", "Components", "CouplingFunction"]
+__all__ += ["Dead", "Delay", "Draws", "Effect", "FanIn", "FrequencySpread", "FreshDraws"]
+__all__ += ["Hardware", "HardwareFile", "Levels", "Measured", "Mismatch", "Offset", "PhaseNoise"]
+__all__ += ["Readout", "Realised", "Sparsity", "Stuck", "Wiring", "describe", "find", "largest"]
+__all__ += ["largest_inputs", "on_chips", "preset", "presets", "read", "realise"]

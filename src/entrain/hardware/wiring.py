@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor
 
 from entrain.hardware.effect import Draws, Effect, Realised
+from entrain.physics.parameters import coupler_pairs, graph_of
 from entrain.utils.errors import InputError, one_of, positive_int, seed_number, short_repr
 
 GraphKind = Literal["all-to-all", "layered", "kings", "hexagonal", "chimera", "ring", "random"]
@@ -91,8 +91,7 @@ class Wiring(Effect):
             hidden: H hidden oscillators.
             outputs: O output oscillators.
         """
-        graph = _graph_spread(self, hidden, outputs, None).triu(1)
-        return Wiring(mask=tuple((int(i), int(j)) for i, j in graph.nonzero().tolist()))
+        return Wiring(mask=coupler_pairs(_graph_spread(self, hidden, outputs, None)))
 
     def _graph(self, n: int) -> Tensor:
         if self.mask is not None:
@@ -128,7 +127,11 @@ def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
     if not isinstance(rows, tuple):
         rows = (rows,)
     if rows and all(isinstance(row, tuple) and _are_booleans(row) for row in rows):
-        return _couplers_of_matrix(rows)
+        if ragged := [len(row) for row in rows if len(row) != len(rows)]:
+            raise InputError(
+                f"mask must be a square array, got {len(rows)} rows and one of {ragged[0]}"
+            )
+        return coupler_pairs(graph_of(rows, "mask"))
     for pair in rows:
         ends = pair if isinstance(pair, tuple) else ()
         if [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1]:
@@ -137,22 +140,6 @@ def _couplers(mask: object) -> tuple[tuple[int, int], ...]:
                 f"booleans, got {short_repr(pair)}"
             )
     return tuple(sorted(rows))
-
-
-def _couplers_of_matrix(rows: tuple[tuple[bool, ...], ...]) -> tuple[tuple[int, int], ...]:
-    n = len(rows)
-    if any(len(row) != n for row in rows):
-        wrong = next(len(row) for row in rows if len(row) != n)
-        raise InputError(f"mask as a matrix must be square, got {n} rows and one of {wrong}")
-    for i, j in itertools.combinations_with_replacement(range(n), 2):
-        if rows[i][j] != rows[j][i]:
-            raise InputError(
-                f"mask as a matrix must be symmetric, got {rows[i][j]} at ({i}, {j}) and "
-                f"{rows[j][i]} at ({j}, {i})"
-            )
-        if i == j and rows[i][i]:
-            raise InputError(f"mask as a matrix must be False on its diagonal, got True at {i}")
-    return tuple((i, j) for i, j in itertools.combinations(range(n), 2) if rows[i][j])
 
 
 def _plain(mask: object) -> Any:

@@ -25,16 +25,8 @@ from entrain.physics.phase_model import PER_SAMPLE
 from entrain.utils.errors import InputError, positive_float
 from entrain.utils.threads import configure_threads
 
-__all__ = [
-    "Pullback",
-    "is_reference",
-    "path_loss",
-    "prepare",
-    "rollout",
-    "rollout_with_pullback",
-    "select_backend",
-    "use",
-]
+__all__ = ["Pullback", "is_reference", "path_loss", "prepare", "rollout", "rollout_with_pullback"]
+__all__ += ["select_backend", "use"]
 
 # Memory of a rollout's tape; a batch that needs more is cut into pieces. None is 1 GiB on a CPU and
 # a quarter of a GPU's memory: small pieces would leave most of it idle.

@@ -22,28 +22,7 @@ from entrain.physics.phase_model import (
 )
 from entrain.physics.readout import interpolate_path, readout, readout_with_pullback
 
-__all__ = [
-    "INITIAL_PHASE",
-    "TERMS",
-    "TRAINED",
-    "Dynamics",
-    "Guide",
-    "NetworkSpec",
-    "Noise",
-    "Parameters",
-    "PhaseModel",
-    "drift",
-    "energy",
-    "energy_gradient",
-    "graph_of",
-    "interpolate_path",
-    "layered_graph",
-    "local_fields",
-    "path_coefficients",
-    "readout",
-    "readout_with_pullback",
-    "small_random",
-    "torque",
-    "trainable_terms",
-    "wrap",
-]
+__all__ = ["INITIAL_PHASE", "TERMS", "TRAINED", "Dynamics", "Guide", "NetworkSpec", "Noise"]
+__all__ += ["Parameters", "PhaseModel", "drift", "energy", "energy_gradient", "graph_of"]
+__all__ += ["interpolate_path", "layered_graph", "local_fields", "path_coefficients", "readout"]
+__all__ += ["readout_with_pullback", "small_random", "torque", "trainable_terms", "wrap"]

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.physics.parameters import Parameters, graph_of, layered_graph
+from entrain.physics.parameters import Parameters, coupler_pairs, graph_of, layered_graph
 from entrain.physics.phase_model import Dynamics
 from entrain.utils.errors import (
     InputError,
@@ -85,8 +85,7 @@ class NetworkSpec:
             graph: A symmetric (N, N) boolean array.
             settings: The other fields.
         """
-        pairs = graph_of(graph).triu(1).nonzero().tolist()
-        return cls(graph=tuple((int(i), int(j)) for i, j in pairs), **settings)
+        return cls(graph=coupler_pairs(graph_of(graph)), **settings)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> NetworkSpec:

@@ -167,21 +167,26 @@ def small_random(
     }
 
 
-def graph_of(array: Any) -> Tensor:
-    """A symmetric (N, N) boolean array as a tensor; an `InputError` for any other array."""
+def graph_of(array: Any, name: str = "graph") -> Tensor:
+    """A symmetric (N, N) boolean array as a tensor; an `InputError` names any other array."""
     graph = array.detach().cpu() if isinstance(array, Tensor) else torch.tensor(np.array(array))
     if graph.dim() != 2 or graph.shape[0] != graph.shape[1]:
-        raise InputError(f"graph must be a square array, got shape {tuple(graph.shape)}")
+        raise InputError(f"{name} must be a square array, got shape {tuple(graph.shape)}")
     if graph.dtype != torch.bool and not bool(((graph == 0) | (graph == 1)).all()):
-        raise InputError("graph must hold booleans, true where two oscillators are coupled")
+        raise InputError(f"{name} must hold booleans, true where two oscillators are coupled")
     graph = graph.bool()
     if not torch.equal(graph, graph.T):
         i, j = (int(k) for k in (graph != graph.T).nonzero()[0])
-        raise InputError(f"graph must be symmetric: it differs at ({i}, {j}) and ({j}, {i})")
+        raise InputError(f"{name} must be symmetric: it differs at ({i}, {j}) and ({j}, {i})")
     if bool(graph.diagonal().any()):
         i = int(graph.diagonal().nonzero()[0])
-        raise InputError(f"graph must have no self-coupling, got one at ({i}, {i})")
+        raise InputError(f"{name} must have no self-coupling, got one at ({i}, {i})")
     return graph.clone()
+
+
+def coupler_pairs(graph: Tensor) -> tuple[tuple[int, int], ...]:
+    """The couplers (i, j), i < j, of (N, N) booleans, sorted."""
+    return tuple((int(i), int(j)) for i, j in graph.triu(1).nonzero().tolist())
 
 
 def local_fields(input_weights: Tensor, biases: Tensor, inputs: Tensor) -> Tensor:
