@@ -1,4 +1,4 @@
-"""What is trained again: many teachers, further orders, from exact zero, with a part taken away."""
+"""Control experiments: many teachers, training orders, exact zero, and parts removed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def context_of(stages) -> ExperimentContext:
 # Teachers
 
 
-def test_twenty_teachers_half_of_them_by_each_rule_where_there_are_two() -> None:
+def test_teacher_sweep_has_twenty_teachers_per_dataset() -> None:
     for name, counts in ((MNIST, {"top1": 10, "cross-entropy": 10}), (FASHION, None)):
         rules = [each.rule for each in teacher_sweep.teachers(PAPER, name)]
         assert all(isinstance(rule, TeacherSpec) for rule in rules)
@@ -71,7 +71,7 @@ def row(name: str, rule: str, top1: float) -> dict:
     return {"dataset": name, "rule": rule, "teacher": {"test_top1": top1}} | methods
 
 
-def test_a_number_of_the_paper_has_its_place_among_the_teachers() -> None:
+def test_quantile_of_a_paper_number_among_the_teachers() -> None:
     (paper,) = (
         each["top1_mean"]
         for each in paper_numbers()["multiseed"]["rows"]
@@ -88,7 +88,7 @@ def test_a_number_of_the_paper_has_its_place_among_the_teachers() -> None:
     assert by[MNIST, "top1", "PATH", "top1"]["most"] == tops[-1]
 
 
-def test_numbers_are_judged_by_the_teachers_of_the_papers_own_rule() -> None:
+def test_scales_use_teachers_of_the_papers_selection_rule() -> None:
     tops = [88.0, 89.0, 91.0]
     rows = [row(MNIST, "top1", top) for top in tops] + [row(MNIST, "cross-entropy", 50.0)]
     rows += [row(FASHION, "cross-entropy", top) for top in tops]
@@ -100,7 +100,7 @@ def test_numbers_are_judged_by_the_teachers_of_the_papers_own_rule() -> None:
 # Orders
 
 
-def test_what_rounding_decides_is_trained_in_twenty_orders_and_the_rest_in_five() -> None:
+def test_branches_from_exact_zero_have_twenty_orders_and_others_five() -> None:
     found = single_runs.branches(PAPER, MNIST)
     counts = {what: sum(len(stage.runs) for stage in each) for what, each in found.items()}
     assert counts["ZERO-END-ONLY"] == counts["Z-END"] == counts["weight 10"] == 20
@@ -111,7 +111,7 @@ def test_what_rounding_decides_is_trained_in_twenty_orders_and_the_rest_in_five(
     assert end.start == solved
 
 
-def test_trajectories_of_every_order_are_those_of_its_own_networks() -> None:
+def test_trajectories_of_an_order_are_those_of_its_networks() -> None:
     (end,) = single_runs.branches(TINY, MNIST)["TWO-STAGE-END"]
     context = context_of([TINY.main_path(MNIST), end])
     found = {row["nodes"]: row for row in single_runs._trajectories(context, MNIST)}
@@ -123,7 +123,7 @@ def test_trajectories_of_every_order_are_those_of_its_own_networks() -> None:
     assert len({*found["hidden"]["two_stage_end"]}) == TINY.few_runs
 
 
-def test_an_architecture_has_one_teacher_in_every_order() -> None:
+def test_all_orders_of_an_architecture_have_the_same_teacher() -> None:
     path, end = architecture_orders.students(PAPER)
     assert path.parallel_runs == end.parallel_runs == 75
     rules = [teacher.rule for teacher in path.teachers[4:7]]
@@ -133,7 +133,7 @@ def test_an_architecture_has_one_teacher_in_every_order() -> None:
     assert end.start == path
 
 
-def test_the_gain_of_an_architecture_is_paired_by_order() -> None:
+def test_gains_of_an_architecture_are_paired_by_order() -> None:
     found = architecture_orders.measure(context_of([*architecture_orders.students(TINY)]))
     for each in found["rows"]:
         pairs = zip(each["path"]["runs"], each["two_stage_end"]["runs"], strict=True)
@@ -145,12 +145,12 @@ def test_the_gain_of_an_architecture_is_paired_by_order() -> None:
     assert f"of {len(found['rows'])} architectures in every order" in text
 
 
-def test_the_share_of_orders_below_the_papers_run() -> None:
+def test_share_of_orders_below_the_paper() -> None:
     assert single_runs._below([1.0, 2.0, 3.0, 4.0], 2.5) == 0.5
     assert single_runs._below([1.0], None) is None
 
 
-def test_without_noise_the_noisy_metrics_of_a_teacher_are_its_own() -> None:
+def test_noisy_metrics_at_temperature_zero_equal_the_exact_ones() -> None:
     stage = TINY.main_path(MNIST)
     context = context_of([stage])
     own = context.test(MNIST, stage)[0]
@@ -169,7 +169,7 @@ def test_without_noise_the_noisy_metrics_of_a_teacher_are_its_own() -> None:
 # From exact zero
 
 
-def test_rows_are_alike_but_for_rounding_and_come_apart_with_it() -> None:
+def test_rows_from_exact_zero_differ_by_rounding_only() -> None:
     found = from_zero_symmetry.measure(context_of(from_zero_symmetry.stages(TINY)))
     single, double = found["rows"]
     assert (single["arithmetic"], double["arithmetic"]) == ("float32", "float64")
@@ -187,15 +187,15 @@ def test_rows_are_alike_but_for_rounding_and_come_apart_with_it() -> None:
         assert all(run["spread"] >= 0.0 for run in runs)
 
 
-def test_the_spread_of_rows_is_the_largest_difference_between_two() -> None:
+def test_spread_of_rows_is_their_largest_difference() -> None:
     weights = torch.tensor([[[1.0, 5.0], [2.0, 5.0], [0.5, 5.0]], [[3.0, 3.0]] * 3])
     assert from_zero_symmetry._spread(weights).tolist() == [1.5, 0.0]
 
 
-# With a part taken away
+# Without a part
 
 
-def test_each_part_is_taken_away_and_nothing_else() -> None:
+def test_stages_without_a_part_differ_in_that_part_only() -> None:
     stages = {name: recurrence.stage(TINY, MNIST, name) for name in recurrence.WITHOUT}
     full = stages["nothing"]
     assert len({stage.key for stage in stages.values()}) == len(stages)
@@ -206,7 +206,7 @@ def test_each_part_is_taken_away_and_nothing_else() -> None:
             assert stage.network.dynamics.steps == recurrence.STEPS[name]
 
 
-def test_hidden_oscillators_without_couplings_stay_so_and_frozen_ones_do_not_move() -> None:
+def test_removed_and_frozen_couplings_do_not_change_in_training() -> None:
     alone = recurrence.stage(TINY, MNIST, recurrence.HIDDEN)
     two = replace(TINY, direct_epochs=2)
     frozen = recurrence.stage(two, MNIST, recurrence.TRAINING)
@@ -227,7 +227,7 @@ def test_hidden_oscillators_without_couplings_stay_so_and_frozen_ones_do_not_mov
 # The path as a likelihood
 
 
-def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch) -> None:
+def test_path_loss_is_the_mean_over_batches(monkeypatch) -> None:
     network = random_network(9, 6, 4, dtype=torch.float32)
     generator = torch.Generator().manual_seed(0)
     inputs = torch.randn(7, 9, generator=generator)
@@ -249,7 +249,7 @@ def test_the_path_loss_of_many_images_is_the_mean_over_parts_of_them(monkeypatch
 
 
 @pytest.mark.parametrize("name", [n for n in (*CONTROL_TABLES, *ORDER_TABLES) if n in results(2)])
-def test_tables_of_made_up_results(name: str) -> None:
+def test_tables_of_synthetic_results_have_all_rows(name: str) -> None:
     values = results(3)[name]
     for each in values["rows"]:
         each.setdefault("below", 0.5)
@@ -263,7 +263,7 @@ def test_tables_of_made_up_results(name: str) -> None:
     assert EXPERIMENTS[name].title
 
 
-def test_a_training_that_was_made_twice_shows_what_numerics_move() -> None:
+def test_rounding_section_lists_repeated_trainings() -> None:
     one = {"dataset": FASHION, "method": "Z-END", "top1": 84.4}
     other = {"dataset": FASHION, "what": "Z-END", "runs": [{"top1": 82.5}, {"top1": 80.0}]}
     found = rounding_section(
@@ -273,7 +273,7 @@ def test_a_training_that_was_made_twice_shows_what_numerics_move() -> None:
     assert rounding_section({}) == ""
 
 
-def test_the_epoch_of_a_teacher_is_correlated_with_its_students() -> None:
+def test_teacher_sweep_reports_the_correlation_with_the_epoch() -> None:
     rows = []
     for rule, shift in (("top1", 0.0), ("cross-entropy", 5.0)):
         for epoch in (10, 100, 1000):
@@ -288,7 +288,7 @@ def test_the_epoch_of_a_teacher_is_correlated_with_its_students() -> None:
     assert "On MNIST both rules select from the same 3 trainings" in text
 
 
-def test_the_exact_control_is_said_in_words() -> None:
+def test_single_runs_describe_the_exact_control_and_trajectories() -> None:
     tops = {"PATH-CONT": 87.0, "ZERO-END-ONLY": 20.0}
     tops |= {single_runs.EXACT["PATH"]: 87.3, single_runs.EXACT["TWO-STAGE-END"]: 96.8}
     mean = {"agreement": 90.0, "endpoint_rmse": 0.1}

@@ -6,10 +6,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from entrain.evaluation import near_misses, representative, scores_of
+from entrain.evaluation import representative, scores_of
 from entrain.models.network import KuramotoNetwork
 from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, rounded
+from entrain_paper.experiments.metrics import near_misses
 from entrain_paper.experiments.setting import BOTH
 
 CORRECT = 25

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from entrain.evaluation import paired_effect
 from entrain_paper.experiments import multiseed
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
 from entrain_paper.experiments.experiment import METRICS, Experiment, ExperimentContext, Values
+from entrain_paper.experiments.metrics import paired_effect
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
 from entrain_paper.experiments.teacher_spread import GAIN

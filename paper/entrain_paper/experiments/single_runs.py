@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from entrain.evaluation import trajectory_rmse
 from entrain.training import Stage
 from entrain_paper.experiments import shared_stages, trajectory
 from entrain_paper.experiments.experiment import (
@@ -19,6 +18,7 @@ from entrain_paper.experiments.experiment import (
     Values,
     summary,
 )
+from entrain_paper.experiments.metrics import trajectory_rmse
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import AUXILIARY_RATE, BOTH, MNIST, Setting
 
@@ -131,5 +131,5 @@ def _below(tops: list[float], paper: float | None) -> float | None:
 
 
 EXPERIMENT = Experiment(
-    "single-runs", "The paper's single runs over several orders", "", stages, measure
+    "single-runs", "The paper's single runs over several training orders", "", stages, measure
 )

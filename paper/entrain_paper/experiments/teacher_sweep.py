@@ -13,14 +13,13 @@ from entrain.evaluation import (
     refine,
     stochastic,
     summarise,
-    trajectory_errors,
-    trajectory_rmse,
 )
 from entrain.models.network import KuramotoNetwork
 from entrain.rules import TeacherSpec
 from entrain.rules.teacher import TeacherSelection
 from entrain.training import Stage
 from entrain_paper.experiments.experiment import METRICS, Experiment, ExperimentContext, Values
+from entrain_paper.experiments.metrics import trajectory_errors, trajectory_rmse
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, SELECTION, Setting
 from entrain_paper.experiments.temperature import NOISE_SEED, NOISY_METRICS, noisy_metric
@@ -151,6 +150,4 @@ def quantiles(values: Values) -> list[Values]:
     return rows
 
 
-EXPERIMENT = Experiment(
-    "teacher-sweep", "The paper's numbers among twenty teachers", "", stages, measure
-)
+EXPERIMENT = Experiment("teacher-sweep", "Spread over twenty teachers", "", stages, measure)

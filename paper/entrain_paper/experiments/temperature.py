@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from entrain.evaluation import noisy_scores, paired_effect, stochastic
+from entrain.evaluation import noisy_scores, stochastic
 from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row, listed
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
+from entrain_paper.experiments.metrics import paired_effect
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, MNIST
 from entrain_paper.experiments.teacher_spread import source

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from entrain.evaluation import trajectory_errors, trajectory_rmse
 from entrain.training import Stage
 from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, rounded
+from entrain_paper.experiments.metrics import trajectory_errors, trajectory_rmse
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
 from entrain_paper.experiments.teacher_spread import source

@@ -1,4 +1,4 @@
-"""How well a network does: metrics of one rollout, statistics over runs."""
+"""Metrics of networks, statistics over runs, and accuracies on chips."""
 
 from entrain.evaluation.measure import (
     Refinement,
@@ -8,8 +8,6 @@ from entrain.evaluation.measure import (
     refine,
     scores_of,
     stochastic,
-    trajectory_errors,
-    trajectory_rmse,
 )
 from entrain.evaluation.metrics import (
     agreement,
@@ -19,11 +17,10 @@ from entrain.evaluation.metrics import (
     top_k,
 )
 from entrain.evaluation.reject import RejectOption
-from entrain.evaluation.selection import near_misses, representative
-from entrain.evaluation.statistics import PairedEffect, Summary, paired_effect, summarise
+from entrain.evaluation.selection import representative
+from entrain.evaluation.statistics import Summary, summarise
 
 __all__ = [
-    "PairedEffect",
     "Refinement",
     "RejectOption",
     "Summary",
@@ -32,9 +29,7 @@ __all__ = [
     "correlation",
     "evaluate",
     "margin",
-    "near_misses",
     "noisy_scores",
-    "paired_effect",
     "refine",
     "representative",
     "rmse",
@@ -42,6 +37,4 @@ __all__ = [
     "stochastic",
     "summarise",
     "top_k",
-    "trajectory_errors",
-    "trajectory_rmse",
 ]

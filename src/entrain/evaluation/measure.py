@@ -1,4 +1,4 @@
-"""Roll a network out on many examples, in chunks, and measure it."""
+"""Scores and metrics of a network on many examples, computed in chunks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from torch import Tensor
 
 from entrain.evaluation import metrics
 from entrain.models.network import KuramotoNetwork
-from entrain.physics import Guide
 from entrain.utils.errors import InputError, positive_int
 
-CHUNK = 1024  # examples at a time; results do not depend on it beyond rounding
+CHUNK = 1024  # examples at a time; affects results by rounding only
 
 
 def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = None) -> Tensor:
@@ -25,7 +24,7 @@ def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = N
 
 
 def check_finite(scores: Tensor, inputs: Tensor) -> None:
-    """An `InputError` that names the first example whose scores (M, O) are not all finite."""
+    """Refuse scores (M, O) that are not finite, naming the first such example."""
     finite = scores.isfinite().all(-1)
     if bool(finite.all()):
         return
@@ -33,14 +32,14 @@ def check_finite(scores: Tensor, inputs: Tensor) -> None:
     raise InputError(
         f"example {row} (from 0) has no answer: a phase became infinite or NaN, its inputs reach "
         f"{float(inputs[row].abs().max()):.3g}"
-        + (f"; so have {count - 1} others" if count > 1 else "")
+        + (f"; so did {count - 1} others" if count > 1 else "")
         + "; leave it out, or use a network with smaller weights or more steps"
     )
 
 
 def evaluate(scores: Tensor, labels: Tensor, targets: Tensor | None = None) -> dict[str, float]:
-    """top1 and top2 in percent and, beside teacher targets (M, O): agreement, endpoint RMSE and
-    endpoint correlation."""
+    """top1 and top2 in percent and, with teacher targets (M, O), agreement in percent, endpoint
+    RMSE and endpoint correlation."""
     result = {
         "top1": float(metrics.top_k(scores, labels)),
         "top2": float(metrics.top_k(scores, labels, 2)),
@@ -52,36 +51,6 @@ def evaluate(scores: Tensor, labels: Tensor, targets: Tensor | None = None) -> d
     return result
 
 
-def trajectory_errors(
-    network: KuramotoNetwork, inputs: Tensor, coefficients: Tensor
-) -> dict[str, Tensor]:
-    r"""Time-resolved RMSE of cos(theta) against the teacher path: (K + 1,) for each node set.
-
-        e(t_k)^2 = 1 / (M |I|) sum_{n, i in I} ( cos theta_student(t_k) - cos theta_teacher(t_k) )^2
-
-    `coefficients` (M, N) are the artanh targets. The trajectory RMSE of a set is the root mean
-    square of its e(t_k) over all K + 1 times (`trajectory_rmse`).
-    """
-    steps, hidden = network.dynamics.steps, network.hidden
-    time = torch.arange(steps + 1, dtype=torch.float64, device=inputs.device) / steps
-    squares = torch.zeros(steps + 1, network.oscillators, dtype=torch.float64, device=inputs.device)
-    for rows, chunk in chunks(inputs, CHUNK // 4):
-        student = network.simulate(chunk, record=True).cos()
-        teacher = Guide.at(coefficients[rows], time, steps).cos.movedim(-2, 0)
-        squares += (student - teacher).square().sum(1)
-    squares /= len(inputs)
-    return {
-        "hidden": squares[:, :hidden].mean(1).sqrt(),
-        "output": squares[:, hidden:].mean(1).sqrt(),
-        "all": squares.mean(1).sqrt(),
-    }
-
-
-def trajectory_rmse(errors: Tensor) -> float:
-    """The root mean square over time of a time-resolved error (K + 1,)."""
-    return float(errors.square().mean().sqrt())
-
-
 def noisy_scores(
     network: KuramotoNetwork,
     inputs: Tensor,
@@ -91,8 +60,10 @@ def noisy_scores(
     seed: int = 0,
     on_progress: Callable[[float], None] | None = None,
 ) -> Tensor:
-    """Output activations under thermal noise, (replicates, M, O). `on_progress` gets the fraction
-    done."""
+    """Output activations under thermal noise (replicates, M, O).
+
+    `on_progress` is called with the fraction done.
+    """
     outputs = []
     for rows, chunk in chunks(inputs, max(1, CHUNK // positive_int("replicates", replicates))):
         phases = network.simulate(
@@ -113,9 +84,9 @@ def stochastic(
 ) -> dict[str, dict[str, float]]:
     """Metrics of noisy scores (replicates, M, O): `single` averages the metrics of the replicates,
     `ensemble` takes the metrics of their averaged outputs (no voting)."""
-    each = [evaluate(replicate, labels, targets) for replicate in scores]
+    single = [evaluate(replicate, labels, targets) for replicate in scores]
     return {
-        "single": {name: math.fsum(m[name] for m in each) / len(each) for name in each[0]},
+        "single": {name: math.fsum(m[name] for m in single) / len(single) for name in single[0]},
         "ensemble": evaluate(scores.mean(0), labels, targets),
     }
 
@@ -140,7 +111,7 @@ class Refinement:
 def refine(
     network: KuramotoNetwork, inputs: Tensor, labels: Tensor, steps: tuple[int, int] = (200, 400)
 ) -> Refinement:
-    """Compare the rollouts with `steps[0]` and `steps[1]` Euler steps of the same t_f."""
+    """Rollouts with `steps[0]` and `steps[1]` Euler steps until the same t_f, compared."""
     scores, increments = [], []
     for count in steps:
         outputs, largest = [], 0.0
@@ -162,7 +133,7 @@ def refine(
 
 
 def chunks(inputs: Tensor, size: int | None = None) -> Iterator[tuple[slice, Tensor]]:
-    """Slices and rows of `inputs`: as many as fit a cache, or fill an accelerator."""
+    """Slices and rows of `inputs`, sized to fit a CPU cache or to fill an accelerator."""
     size = size or (CHUNK if inputs.device.type == "cpu" else 16 * CHUNK)
     for start in range(0, len(inputs), size):
         rows = slice(start, min(start + size, len(inputs)))

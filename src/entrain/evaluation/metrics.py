@@ -13,13 +13,12 @@ from torch import Tensor
 def top_k(scores: Tensor, labels: Tensor, k: int = 1) -> Tensor:
     """Share of examples whose label is among the k largest scores, percent (...).
 
-    Counted by rank, with a tie going to the lower class index, as argmax has it. An example with
-    a score that is not a number is a miss.
+    A tie goes to the lower class index, as in argmax. An example with a NaN score is a miss.
     """
-    own = scores.gather(-1, labels.expand(scores.shape[:-1])[..., None])
-    above = (scores > own).sum(-1)
+    correct = scores.gather(-1, labels.expand(scores.shape[:-1])[..., None])
+    above = (scores > correct).sum(-1)
     classes = torch.arange(scores.shape[-1], device=scores.device)
-    ties = ((scores == own) & (classes < labels[:, None])).sum(-1)
+    ties = ((scores == correct) & (classes < labels[:, None])).sum(-1)
     return _percent((above + ties < k) & ~scores.isnan().any(-1))
 
 
