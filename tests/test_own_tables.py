@@ -127,7 +127,7 @@ def cell(line: int, column: int, value: str) -> Callable[[list[list[str]]], obje
         (table(change=cell(6, 2, '"1"2')), "line 6: .* quotation marks"),
         (table(change=cell(6, 2, '"' + "1" * 200_000)), "line 6: .* quotation marks"),
         (table(change=cell(6, 2, "1\r2")), "line 6"),
-        (table(header=("", "b", "c", "label")), "column 1 has no name; .* row numbers must go"),
+        (table(header=("", "b", "c", "label")), "column 1 has no name; .* Remove columns"),
         (table(header=("a", "a", "c", "label")), "the name 'a' comes twice"),
         (table(header=("5.1", "3.5", "1.4", "x")), "column 1 is called '5.1'; expected the names"),
         (table(header=("5", "3", "1", "x")), "line 1 holds numbers, '5, 3, 1'"),

@@ -22,18 +22,18 @@ Y = np.array([0, 1, 2, 0, 1, 2])
         (X[:0], Y[:0], "at least one row"),
         (X[:, :0], Y, "at least one feature"),
         (X[0], Y, r"shape \(rows, D\), got shape \(2,\)"),
-        (X.astype(np.uint8)[0], Y, r"numbers of shape \(n, D\), got uint8 of shape \(2,\)"),
-        (X.astype(str), Y, "features must be numbers"),
-        (X.astype(object), Y, "features must be numbers"),
+        (X.astype(np.uint8)[0], Y, r"shape \(rows, D\), got shape \(2,\)"),
+        (X.astype(str), Y, "features must be real numbers"),
+        (X.astype(object), Y, "features must be real numbers"),
         (np.where(X == 3, np.nan, X), Y, "row 1, column 1 .* holds nan"),
-        (X, Y - 1, "labels must be whole numbers from 0 on, got -1"),
-        (X, Y.astype(float), "labels must be whole numbers .* got float64"),
-        (X, Y.astype(str), "labels must be whole numbers"),
+        (X, Y - 1, "labels must be non-negative integers, got -1"),
+        (X, Y.astype(float), "labels must be integers .* got float64"),
+        (X, Y.astype(str), "labels must be integers"),
         (X, Y[:, None], r"of shape \(n,\), got int64 of shape \(6, 1\)"),
-        (None, Y, "features must be numbers"),
+        (None, Y, "features must be real numbers"),
     ],
 )
-def test_what_is_no_split_is_refused(features: Any, labels: Any, message: str) -> None:
+def test_invalid_splits_are_refused(features: Any, labels: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Split(features, labels)
 

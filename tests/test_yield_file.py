@@ -159,7 +159,7 @@ def test_a_file_of_something_else_is_refused_and_kept(
     for words, arguments, options in (
         ("of another model", (other, TYPICAL, test_set), {}),
         ("on other examples, or on another number of them", (model, TYPICAL, fewer), {}),
-        ("on another kind of chip", (model, TYPICAL.without("dead"), test_set), {}),
+        ("on other hardware", (model, TYPICAL.without("dead"), test_set), {}),
         ("with another seed of the noise", (model, TYPICAL, test_set), {"noise_seed": 1}),
     ):
         with pytest.raises(InputError, match=f"holds the yield {words}, and nothing is overwr"):

@@ -92,9 +92,9 @@ def items_of(source: str, model: Model) -> list[Item]:
 
 
 def _item(source: str, number: int, row: Row) -> Item:
-    error = None if row.error is None else f"{source}: row {number}: {row.error}"
-    values = None if row.error is not None else row.values
-    return Item(source, number, values=values, error=error, given=row.given)
+    if row.error is None:
+        return Item(source, number, values=row.values, given=row.label)
+    return Item(source, number, error=f"{source}: row {number}: {row.error}", given=row.label)
 
 
 def _text(content: bytes) -> str | None:

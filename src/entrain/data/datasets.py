@@ -15,8 +15,8 @@ from entrain.data.features import checked_rows
 from entrain.data.preprocessing import Preprocessing
 from entrain.utils.errors import InputError, positive_float, unknown_name
 
-# One fixed split for every dataset. This seed's split has the preprocessing constants printed in
-# the paper's table, to every printed digit, on MNIST and on Fashion-MNIST.
+# The split of every dataset. With this seed it has the preprocessing constants of the paper's
+# table, to every printed digit, on MNIST and on Fashion-MNIST.
 SPLIT_SEED = 16617
 
 _DIGIT_NAMES = tuple(str(digit) for digit in range(10))
@@ -36,7 +36,7 @@ CLASS_NAMES: dict[str, tuple[str, ...]] = {
         "Ankle boot",
     ),
 }
-# The bundled test images split once more: something to train on without a download.
+# Splits of the bundled test images, to train on without a download.
 SMALL = {f"{name}-small": name for name in ("mnist", "fashion-mnist")}
 CLASS_NAMES |= {small: CLASS_NAMES[name] for small, name in SMALL.items()}
 DATASETS = tuple(CLASS_NAMES)
@@ -44,27 +44,21 @@ DATASETS = tuple(CLASS_NAMES)
 
 @dataclass(frozen=True)
 class Split:
-    """Features (n, D), of images their raw pixels, and labels (n,), row by row.
+    """Labelled examples, at least one.
 
-    Features are finite real numbers, labels whole numbers from 0 on; there is at least one row.
+    Args:
+        features: Finite real numbers (n, D): raw pixels or columns of a table.
+        labels: Non-negative integers (n,).
     """
 
     features: np.ndarray
     labels: np.ndarray
 
     def __post_init__(self) -> None:
-        features, labels = np.asarray(self.features), np.asarray(self.labels)
-        if features.dtype.kind == "f":  # whole numbers are finite
-            checked_rows(features)
-        elif features.dtype.kind not in "bui" or features.ndim != 2 or 0 in features.shape:
-            raise InputError(
-                f"features must be numbers of shape (n, D), got {features.dtype} of shape "
-                f"{features.shape}"
-            )
+        features, labels = checked_rows(self.features), np.asarray(self.labels)
         if labels.dtype.kind not in "ui" or labels.ndim != 1:
             raise InputError(
-                f"labels must be whole numbers of shape (n,), got {labels.dtype} of shape "
-                f"{labels.shape}"
+                f"labels must be integers of shape (n,), got {labels.dtype} of shape {labels.shape}"
             )
         if len(features) != len(labels):
             raise InputError(
@@ -72,7 +66,7 @@ class Split:
                 f"{len(features)} rows"
             )
         if int(labels.min()) < 0:
-            raise InputError(f"labels must be whole numbers from 0 on, got {labels.min()}")
+            raise InputError(f"labels must be non-negative integers, got {labels.min()}")
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "labels", labels.astype(np.int64, copy=False))
 
@@ -82,7 +76,19 @@ class Split:
 
 @dataclass(frozen=True)
 class ImageDataset:
-    """Training, validation and test images of one task."""
+    """Training, validation and test images.
+
+    Args:
+        name: Name of the dataset.
+        train: Training images.
+        validation: Images that select the epoch.
+        test: Images for the final measurement.
+        image_shape: Rows and columns.
+        pixel_max: The largest pixel value possible.
+        class_names: Names of the labels 0, 1, ...
+        test_has_own_norm: True if test images are scaled to their own norm, as the paper does with
+            Fashion-MNIST.
+    """
 
     name: str
     train: Split
@@ -100,13 +106,13 @@ class ImageDataset:
 
     @cached_property
     def preprocessing(self) -> Preprocessing:
-        """The constants of the training images."""
+        """Preprocessing by the constants of the training images."""
         test = self.test.features if self.test_has_own_norm else None
         return Preprocessing.fit(self.train.features, self.image_shape, self.pixel_max, test)
 
 
 def check_parts(data: Any, width: int, expected: str) -> None:
-    """Refuse splits of other than `width` numbers an example, or labels that have no class name."""
+    """Refuse splits whose examples have not `width` numbers, or labels without a class name."""
     for part in ("train", "validation", "test"):
         split = getattr(data, part)
         if not isinstance(split, Split):
@@ -118,18 +124,21 @@ def check_parts(data: Any, width: int, expected: str) -> None:
         if int(split.labels.max()) >= len(data.class_names):
             raise InputError(
                 f"{part} has the label {split.labels.max()}; expected labels below "
-                f"{len(data.class_names)}, as there are so many class names"
+                f"{len(data.class_names)}, the number of class names"
             )
 
 
 def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
-    """A dataset by name: digits, mnist-small, fashion-mnist-small (nothing to download), mnist or
-    fashion-mnist.
+    """A dataset by name, with fixed stratified splits.
 
-    MNIST and Fashion-MNIST: 50,000 training and 10,000 validation images, stratified, of the
-    official training set; the official 10,000 test images. Digits: 1,197 / 300 / 300, stratified.
-    Small: 3,000 / 1,000 / 1,000 of the official *test* images, stratified; not for comparison
-    with results on the official split.
+    mnist and fashion-mnist have 50,000 training and 10,000 validation images of the official
+    training set and the official 10,000 test images; digits 1,197 / 300 / 300. mnist-small and
+    fashion-mnist-small have 3,000 / 1,000 / 1,000 of the official *test* images, for use without
+    a download; do not compare them with results on the official split.
+
+    Args:
+        name: digits, mnist, fashion-mnist, mnist-small or fashion-mnist-small.
+        data_dir: Folder with the idx files; by default ENTRAIN_DATA, the cache or a download.
     """
     if name not in CLASS_NAMES:
         raise unknown_name("dataset", name, CLASS_NAMES)
@@ -141,20 +150,16 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
     train = sources.locate(name, "train", folder)
     images = Split(train.images.reshape(len(train.images), -1), train.labels.astype(np.int64))
     rest, validation = stratified_split(images, 10_000)
-    return ImageDataset(
-        name=name,
-        train=rest,
-        validation=validation,
-        test=load_test_split(name, folder),
-        image_shape=(28, 28),
-        pixel_max=255.0,
-        class_names=CLASS_NAMES[name],
-        test_has_own_norm=name == "fashion-mnist",
-    )
+    return _mnist_like(name, rest, validation, load_test_split(name, folder))
 
 
 def load_test_split(name: str, data_dir: Path | None = None) -> Split:
-    """The test images alone; those of MNIST and Fashion-MNIST come with the package."""
+    """The test images of a dataset; those of MNIST and Fashion-MNIST come with the package.
+
+    Args:
+        name: As for `load_dataset`.
+        data_dir: As for `load_dataset`.
+    """
     if name not in CLASS_NAMES:
         raise unknown_name("dataset", name, CLASS_NAMES)
     if name == "digits":
@@ -166,16 +171,14 @@ def load_test_split(name: str, data_dir: Path | None = None) -> Split:
 
 
 def stratified_split(images: Split, count: int, seed: int = SPLIT_SEED) -> tuple[Split, Split]:
-    """(the rest, `count` images): each class in proportion, largest remainders rounded up."""
-    rest, taken = split_rows(images.labels, class_shares(images.labels, count), 1, seed)
-    return (
-        Split(images.features[rest], images.labels[rest]),
-        Split(images.features[taken], images.labels[taken]),
-    )
+    """The remaining images and `count` stratified ones; largest remainders are rounded up."""
+    rows = split_rows(images.labels, class_shares(images.labels, count), 1, seed)
+    rest, selected = (Split(images.features[part], images.labels[part]) for part in rows)
+    return rest, selected
 
 
 def class_shares(labels: np.ndarray, count: int) -> np.ndarray:
-    """How many of `count` examples each class gets: (classes,)."""
+    """Examples of each class (classes,) among `count` stratified ones."""
     exact = np.bincount(labels) * count / len(labels)
     quota = np.floor(exact).astype(np.int64)
     quota[np.argsort(quota - exact, kind="stable")[: count - quota.sum()]] += 1
@@ -183,9 +186,12 @@ def class_shares(labels: np.ndarray, count: int) -> np.ndarray:
 
 
 def split_rows(labels: np.ndarray, quota: np.ndarray, parts: int, seed: int) -> list[np.ndarray]:
-    """Indices of the rest and of `parts` splits with `quota` (classes,) examples of each class,
-    each in ascending order."""
-    # RandomState, because its stream is frozen for good: the split must never move.
+    """Ascending indices of the remaining rows, and of `parts` splits with `quota` (classes,)
+    examples of each class.
+
+    The splits never change: RandomState has a frozen stream, and scikit-learn's splitters promise
+    no stable one.
+    """
     order = np.random.RandomState(seed).permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]  # class by class
     counts = np.bincount(labels)
@@ -193,20 +199,20 @@ def split_rows(labels: np.ndarray, quota: np.ndarray, parts: int, seed: int) -> 
     rank[order] = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
     part = np.minimum(rank // np.maximum(quota[labels], 1), parts)
     part[quota[labels] == 0] = parts
-    return [np.flatnonzero(part == each) for each in (parts, *range(parts))]
+    return [np.flatnonzero(part == index) for index in (parts, *range(parts))]
 
 
 def _digits() -> ImageDataset:
     table = _digits_table()
-    whole = Split(table[:, :-1].astype(np.uint8), table[:, -1].astype(np.int64))
-    rest, test = stratified_split(whole, 300)
+    images = Split(table[:, :-1].astype(np.uint8), table[:, -1].astype(np.int64))
+    rest, test = stratified_split(images, 300)
     train, validation = stratified_split(rest, 300)
     return ImageDataset("digits", train, validation, test, (8, 8), 16.0, CLASS_NAMES["digits"])
 
 
 def _digits_table() -> np.ndarray:
-    """scikit-learn's digits, 64 pixels and a label in a row: (1797, 65). Its file is read here
-    because importing scikit-learn takes a second; where it is not, scikit-learn finds it."""
+    """scikit-learn's digits, 64 pixels and a label in a row: (1797, 65). The file is read without
+    scikit-learn if possible, whose import takes a second."""
     package = find_spec("sklearn")
     for folder in package.submodule_search_locations or () if package else ():
         file = Path(folder) / "datasets" / "data" / "digits.csv.gz"
@@ -222,13 +228,9 @@ def _small(name: str) -> ImageDataset:
     rest, test = stratified_split(load_test_split(SMALL[name]), 1_000)
     rest, validation = stratified_split(rest, 1_000)
     _, train = stratified_split(rest, 3_000)
-    return ImageDataset(
-        name=name,
-        train=train,
-        validation=validation,
-        test=test,
-        image_shape=(28, 28),
-        pixel_max=255.0,
-        class_names=CLASS_NAMES[name],
-        test_has_own_norm=name == "fashion-mnist-small",
-    )
+    return _mnist_like(name, train, validation, test)
+
+
+def _mnist_like(name: str, train: Split, validation: Split, test: Split) -> ImageDataset:
+    names, own_norm = CLASS_NAMES[name], name.startswith("fashion")
+    return ImageDataset(name, train, validation, test, (28, 28), 255.0, names, own_norm)

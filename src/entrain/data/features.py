@@ -14,19 +14,21 @@ from torch import Tensor
 from entrain.utils.errors import InputError, finite_float, positive_float
 
 NORM = 48.9
-"""The mean length of the training inputs, that of MNIST's: learning rates are made for it."""
+"""Mean length of the training inputs, as of MNIST's; learning rates are tuned for it."""
 
 _CHUNK = 2**22  # numbers at a time in float64
 
 
 @dataclass(frozen=True)
 class FeatureScaling:
-    r"""The constants that turn rows of D features into inputs u.
+    r"""Scaling of rows x of D features to inputs u.
 
         z = (x - mean) / sd,   u = factor z
 
-    `mean` and `sd` (population) belong to each feature of the training rows; a feature that is
-    constant there has sd 1. `factor` gives the training inputs a fixed mean length.
+    Args:
+        mean: Mean of each feature over the training rows.
+        sd: Standard deviation (population) of each feature; 1 for a constant one.
+        factor: Gives the training inputs a fixed mean length.
     """
 
     mean: tuple[float, ...]
@@ -52,12 +54,17 @@ class FeatureScaling:
 
     @property
     def image_shape(self) -> tuple[int, int]:
-        """(1, D): a row seen as a picture."""
+        """(1, D), the shape of a row as a picture."""
         return 1, self.inputs
 
     @classmethod
     def fit(cls, train: np.ndarray, norm: float = NORM) -> FeatureScaling:
-        """Constants of the training rows (n, D), whose inputs get the mean length `norm`."""
+        """The scaling of training rows.
+
+        Args:
+            train: Training rows (n, D).
+            norm: Mean length of their inputs.
+        """
         positive_float("norm", norm)
         rows = checked_rows(train)
         low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
@@ -70,7 +77,11 @@ class FeatureScaling:
         with np.errstate(over="ignore", invalid="ignore"):
             mean = np.where(constant, low, _total(rows, np.asarray) / len(rows))
             reach = np.maximum(high - mean, mean - low)
-            _refuse_unbounded(reach)
+            if len(bad := np.flatnonzero(~np.isfinite(reach))):
+                raise InputError(
+                    f"feature {bad[0]} (from 0) holds numbers too large to add up; "
+                    "expected at most about 1e300: give it in a larger unit"
+                )
             # In units of the reach, so that no square overflows or vanishes.
             unit = np.where(reach > 0, reach, 1.0)
             squares = _total(rows, lambda chunk: np.square((chunk - mean) / unit))
@@ -90,11 +101,14 @@ class FeatureScaling:
 
     @classmethod
     def from_json(cls, values: object) -> FeatureScaling:
-        """The scaling whose `dataclasses.asdict` was written as JSON."""
-        expected = {"mean", "sd", "factor"}
-        if not isinstance(values, Mapping) or set(values) != expected:
-            found = sorted(map(str, values)) if isinstance(values, Mapping) else type(values)
-            raise InputError(f"a feature scaling holds factor, mean and sd, got {found}")
+        """The scaling of JSON values.
+
+        Args:
+            values: `dataclasses.asdict` of a scaling.
+        """
+        if not isinstance(values, Mapping) or set(values) != {"mean", "sd", "factor"}:
+            content = sorted(map(str, values)) if isinstance(values, Mapping) else type(values)
+            raise InputError(f"a feature scaling holds factor, mean and sd, got {content}")
         return cls(
             _numbers("mean", values["mean"]),
             _numbers("sd", values["sd"]),
@@ -102,11 +116,15 @@ class FeatureScaling:
         )
 
     def __call__(self, features: np.ndarray, *, unseen: bool = True) -> Tensor:
-        """Inputs (n, D), float32, of rows (n, D) or of one row; seen or unseen, all are alike."""
+        """Inputs (n, D), float32, of rows (n, D) or of one row; `unseen` makes no difference."""
         return torch.from_numpy(np.concatenate(list(self._scaled(features))))
 
     def check(self, features: np.ndarray) -> None:
-        """Raise the `InputError` that a call would."""
+        """Raise the `InputError` that a call would raise.
+
+        Args:
+            features: Rows (n, D).
+        """
         for _ in self._scaled(features):
             pass
 
@@ -129,21 +147,22 @@ class FeatureScaling:
 
 
 def checked_rows(features: np.ndarray, inputs: int | None = None) -> np.ndarray:
-    """`features` as finite real rows (n, D), at least one; `inputs` is the D expected."""
+    """`features` as finite real rows (n, D), at least one, with D = `inputs` if given."""
     rows = np.asarray(features)
     if rows.dtype.kind not in "buif":
         raise InputError(f"features must be real numbers, got an array of {rows.dtype}")
-    wanted = "D" if inputs is None else str(inputs)
     if inputs is not None and rows.shape == (inputs,):
         rows = rows[None]
     if rows.ndim != 2 or rows.shape[1] != (inputs or rows.shape[1]):
-        raise InputError(f"features must have shape (rows, {wanted}), got shape {rows.shape}")
+        raise InputError(
+            f"features must have shape (rows, {inputs or 'D'}), got shape {rows.shape}"
+        )
     if rows.shape[1] == 0:
         raise InputError("there must be at least one feature, got none")
     if len(rows) == 0:
         raise InputError("there must be at least one row of features, got none")
     start = 0
-    for chunk in _chunks(rows):
+    for chunk in _chunks(rows) if rows.dtype.kind == "f" else ():
         finite = np.isfinite(chunk)
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
@@ -156,7 +175,7 @@ def checked_rows(features: np.ndarray, inputs: int | None = None) -> np.ndarray:
 
 
 def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Some rows at a time, in float64."""
+    """The rows in chunks of float64."""
     size = max(1, _CHUNK // rows.shape[1])
     with np.errstate(over="ignore"):
         for start in range(0, len(rows), size):
@@ -164,20 +183,11 @@ def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _total(rows: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """The sum over rows of what `function` makes of them, feature by feature."""
+    """The sum of `function` over the rows, for each feature."""
     total = np.zeros(rows.shape[1])
     for chunk in _chunks(rows):
         total += function(chunk).sum(axis=0)
     return total
-
-
-def _refuse_unbounded(reach: np.ndarray) -> None:
-    bad = np.flatnonzero(~np.isfinite(reach))
-    if len(bad):
-        raise InputError(
-            f"feature {bad[0]} (from 0) holds numbers too large to add up; "
-            "expected at most about 1e300: give it in a larger unit"
-        )
 
 
 def _numbers(name: str, values: object) -> tuple[float, ...]:

@@ -16,27 +16,24 @@ from numpy.typing import NDArray
 from entrain.utils.errors import InputError
 
 LIMIT = 64 * 2**20
-"""The most bytes an idx file may hold; the largest of MNIST has 47,040,016."""
+"""The largest size of an idx file in bytes; the largest of MNIST has 47,040,016."""
 
 _GZIP = b"\x1f\x8b"
 _UINT8 = 0x08
 
 
 def parse_idx(content: bytes, name: str) -> NDArray[np.uint8]:
-    """The uint8 array, 1 to 3 dimensions, that the idx file `content` holds.
-
-    `name` is what an `InputError` calls the file.
-    """
+    """The uint8 array of 1 to 3 dimensions in the idx file `content`; `name` is for errors."""
     if len(content) < 4:
         raise InputError(f"{name}: an idx file starts with a magic of 4 bytes, got {len(content)}")
-    zeros, kind, ndim = struct.unpack_from(">HBB", content)
+    zeros, type_code, ndim = struct.unpack_from(">HBB", content)
     if zeros != 0:
         raise InputError(
             f"{name}: not an idx file: the magic is {content[:4].hex()}, expected 0000 at its start"
         )
-    if kind != _UINT8:
+    if type_code != _UINT8:
         raise InputError(
-            f"{name}: the idx type code is 0x{kind:02x}, expected 0x{_UINT8:02x} (unsigned bytes)"
+            f"{name}: the idx type code is 0x{type_code:02x}, expected 0x{_UINT8:02x} (uint8)"
         )
     if not 1 <= ndim <= 3:
         raise InputError(f"{name}: the idx array has {ndim} dimensions, expected 1 to 3")
@@ -54,7 +51,7 @@ def parse_idx(content: bytes, name: str) -> NDArray[np.uint8]:
     # A length of zero beside huge ones passes the check above, yet numpy cannot hold the shape.
     if math.prod(max(length, 1) for length in shape) > sys.maxsize:
         raise InputError(f"{name}: an array of shape {shape} is too large")
-    # The copy is writable, unlike a view of `content`.
+    # A view of `content` would be read-only.
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape).copy()
 
 
@@ -62,14 +59,13 @@ def read_idx_bytes(path: Path) -> bytes:
     """The idx content of the file `path`, decompressed if it is gzip; at most `LIMIT` bytes."""
     try:
         with open(path, "rb") as file:
-            raw = file.read(LIMIT + 1)
+            return unpack_idx(file.read(LIMIT + 1), str(path))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return unpack_idx(raw, str(path))
 
 
 def unpack_idx(raw: bytes, name: str) -> bytes:
-    """`raw`, decompressed if it is gzip (told by its first two bytes); at most `LIMIT` bytes."""
+    """`raw`, decompressed if it begins as gzip; at most `LIMIT` bytes."""
     content = raw
     if raw.startswith(_GZIP):
         try:

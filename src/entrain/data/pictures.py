@@ -1,9 +1,8 @@
-"""A picture from disk, of any size and polarity, as the pixels a model expects.
+"""Pictures of any size and polarity as the pixels that a model expects.
 
-A picture that already has the model's size is taken as it is (grey levels rescaled to the model's
-range). Any other is prepared as the MNIST digits were: its content found (`data/content.py`), cut
-out, scaled to fit 20/28 of the frame with its aspect kept, and placed with its centre of mass in
-the middle of a dark frame.
+A picture of the model's size is used unchanged (grey levels rescaled to the model's range). Any
+other is prepared as the MNIST digits were: its content is found (`data/content.py`), cut out,
+scaled to fit 20/28 of the frame with its aspect preserved, and centred by mass in a dark frame.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from entrain.data.content import find_content
+from entrain.data.content import border, find_content
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
 POLARITIES = ("auto", "light-on-dark", "dark-on-light")
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
 
-_FRAME = 20 / 28  # the share of the frame MNIST's digits fill
+_FRAME = 20 / 28  # of the frame is filled by MNIST's digits
 MOST_PIXELS = 50_000_000
 LONGEST_SIDE = 10_000
 _MOST_BYTES = 100_000_000
-WORKING_SIDE = 512  # larger pictures are made at most this large before anything is computed
+WORKING_SIDE = 512  # larger pictures are scaled down to this first
 _STRIP = 500_000  # pixels converted at a time
-# Decoders that keep several copies: a picture takes 12 to 16 bytes a pixel, others 1 to 4.
+# Decoders that keep several copies: a picture takes 12 to 16 bytes a pixel instead of 1 to 4.
 _MOST_PROGRESSIVE, _MOST_OF_FORMAT = 25_000_000, {"WEBP": 12_000_000}
 _ORIENTATION = 0x0112  # the tag of EXIF
 
@@ -47,7 +46,7 @@ def read_picture(
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise InputError(f"{path}: more than {_MOST_BYTES // 10**6} MB, too large for a picture")
-    # From memory, since a decoder may believe a length that the file does not have.
+    # From memory: a decoder may trust a length in the header that the file does not have.
     return decode_picture(io.BytesIO(content), str(path), shape, pixel_max, polarity)
 
 
@@ -59,7 +58,7 @@ def decode_picture(
     if float(grey.max() - grey.min()) == 0.0:
         raise InputError(f"{name}: the picture is constant: it has no content to classify")
     if grey.shape == shape:
-        if polarity == "dark-on-light" or (polarity == "auto" and np.median(_border(grey)) > 0.5):
+        if polarity == "dark-on-light" or (polarity == "auto" and np.median(border(grey)) > 0.5):
             grey = 1.0 - grey
         return np.asarray(grey * pixel_max)
     light = None if polarity == "auto" else polarity == "light-on-dark"
@@ -67,23 +66,23 @@ def decode_picture(
 
 
 def framed(grey: np.ndarray, shape: tuple[int, int], light: bool | None = None) -> np.ndarray:
-    """The content of whole grey levels from 0 to 255, of 0 to 1 in a dark frame of `shape`."""
+    """Content from 0 to 1 in a dark frame of `shape`, of integer grey levels from 0 to 255."""
     content = find_content(grey, light)
-    if not content.any():  # nothing stands out: the whole picture is taken
+    if not content.any():  # nothing stands out: use the entire picture
         content = grey - grey.min()
     return _fitted(content, shape)
 
 
 def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
-    """Luminance from 0 to 1, upright, transparency laid over white; a picture that has not the
-    `shape` wanted is made at most `WORKING_SIDE` pixels a side."""
+    """Luminance from 0 to 1, upright, transparency over white; pictures that do not have `shape`
+    are scaled down to `WORKING_SIDE`."""
     from PIL import Image, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its size and of stray metadata
+            warnings.simplefilter("ignore")  # about its size and stray metadata
             with Image.open(file, formats=FORMATS) as picture:
-                _refuse_size(name, picture)
+                _check_size(name, picture)
                 factor = 1
                 if shape not in (picture.size, picture.size[::-1]):
                     picture.draft(None, (2 * WORKING_SIDE, 2 * WORKING_SIDE))
@@ -106,8 +105,8 @@ def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
         raise InputError(f"{name}: the picture is truncated or corrupt ({error})") from error
 
 
-def _refuse_size(name: str, picture: Image.Image) -> None:
-    """Before a pixel is decoded: a small file can hold a picture that fills the memory."""
+def _check_size(name: str, picture: Image.Image) -> None:
+    """Refuse pictures too large for memory before they are decoded."""
     most = _MOST_OF_FORMAT.get(picture.format or "", MOST_PIXELS)
     if picture.info.get("progressive"):
         most = _MOST_PROGRESSIVE
@@ -119,7 +118,7 @@ def _refuse_size(name: str, picture: Image.Image) -> None:
 
 
 def _shallow(picture: Image.Image, factor: int) -> np.ndarray:
-    """Luminance from 0 to 1 of 8 bits, means over squares of `factor` pixels a side."""
+    """Luminance from 0 to 1 of 8-bit pictures, averaged over squares of `factor` pixels a side."""
     from PIL import Image
 
     strips = []
@@ -132,9 +131,9 @@ def _shallow(picture: Image.Image, factor: int) -> np.ndarray:
 
 
 def _deep(picture: Image.Image, factor: int) -> np.ndarray:
-    """Grey levels of 16 bits, or of any finite numbers, from 0 to 1, likewise averaged.
+    """Luminance from 0 to 1 of 16-bit or float pictures, averaged likewise.
 
-    A picture that is made smaller uses the whole range: 12 bits are common in files of 16.
+    The levels of a picture that is scaled down are stretched: 16-bit files often use 12 bits.
     """
     low, high = 0.0, 65535.0 if picture.mode.startswith("I") and factor == 1 else 0.0
     strips = []
@@ -148,14 +147,14 @@ def _deep(picture: Image.Image, factor: int) -> np.ndarray:
 
 
 def _strips(picture: Image.Image, factor: int) -> Iterator[Image.Image]:
-    """The picture from top to bottom, a few rows at a time: what they are converted to is small."""
+    """The picture in strips of rows, to convert little at a time."""
     rows = factor * max(1, _STRIP // (picture.width * factor))
     for top in range(0, picture.height, rows):
         yield picture.crop((0, top, picture.width, min(top + rows, picture.height)))
 
 
 def _means(levels: np.ndarray, factor: int) -> np.ndarray:
-    """Means over squares of `factor` pixels a side; those at the end may be smaller."""
+    """Means over squares of `factor` pixels a side, smaller at the ends."""
     if factor == 1:
         return levels
     for axis in (0, 1):
@@ -167,7 +166,7 @@ def _means(levels: np.ndarray, factor: int) -> np.ndarray:
 
 
 def _upright(levels: np.ndarray, orientation: int) -> np.ndarray:
-    """As the camera was held: orientations 1 to 8 of EXIF."""
+    """Levels rotated and mirrored by an EXIF orientation, 1 to 8."""
     if orientation in (5, 6, 7, 8):
         levels = levels.T
     if orientation in (3, 4, 7, 8):
@@ -177,12 +176,8 @@ def _upright(levels: np.ndarray, orientation: int) -> np.ndarray:
     return levels
 
 
-def _border(grey: np.ndarray) -> np.ndarray:
-    return np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])
-
-
 def _fitted(content: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Content on zero, cut out, scaled and placed in a frame of `shape`, centred by mass."""
+    """Content cut out, scaled and centred by mass in a frame of `shape`."""
     from PIL import Image
     from scipy.ndimage import center_of_mass, shift
 

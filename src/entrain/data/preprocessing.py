@@ -13,19 +13,24 @@ from torch import Tensor
 from entrain.utils.errors import InputError, finite_float, positive_float, positive_int
 
 _CHUNK = 4096  # images at a time in float64
-_LARGE = 1e9  # no constant of real pictures is as large, or as small as its inverse
+_LARGE = 1e9  # constants of real pictures are smaller, and larger than the inverse
 _MOST_PIXELS = 2**16  # a side
 
 
 @dataclass(frozen=True)
 class Preprocessing:
-    r"""The constants that turn raw pixels into inputs u.
+    r"""Conversion of raw pixels to inputs u.
 
         p = pixels / pixel_max,   z = (p - mean) / sd,   u = norm z / |z|
 
-    `mean` and `sd` (population) are scalars over all pixels of the training images, `norm` is the
-    largest |z| among them. Unseen images are scaled to `test_norm`: the same number, except where
-    a dataset's protocol derives it from its test images (Fashion-MNIST).
+    Args:
+        image_shape: Rows and columns.
+        pixel_max: The largest pixel value possible.
+        mean: Mean of p over all pixels of the training images.
+        sd: Their standard deviation (population).
+        norm: The largest |z| of the training images.
+        test_norm: Replaces `norm` for unseen images: the same number, except for Fashion-MNIST,
+            where the paper derives it from the test images.
     """
 
     image_shape: tuple[int, int]
@@ -57,7 +62,14 @@ class Preprocessing:
         pixel_max: float,
         test: np.ndarray | None = None,
     ) -> Preprocessing:
-        """Constants of the training pixels (n, D); with `test` (m, D), its own norm for unseen."""
+        """The preprocessing of training images.
+
+        Args:
+            train: Training pixels (n, D).
+            image_shape: Rows and columns.
+            pixel_max: The largest pixel value possible.
+            test: Test pixels (m, D), if unseen images have their norm.
+        """
         train = grey_levels(train, pixel_max)
         test = None if test is None else grey_levels(test, pixel_max)
         total = math.fsum(float(chunk.sum(dtype=np.float64)) for chunk in _chunks(train))
@@ -74,7 +86,7 @@ class Preprocessing:
     def __call__(self, pixels: np.ndarray, *, unseen: bool = True) -> Tensor:
         """Inputs (n, D), float32, of raw pixels (n, D), (n, rows, columns) or one image.
 
-        Pixels are whole numbers from 0 to `pixel_max`, or fractions of it from 0 to 1.
+        Pixels are integers from 0 to `pixel_max`, or fractions of it from 0 to 1.
         """
         flat = self._checked(as_array(pixels))
         norm = self.test_norm if unseen else self.norm
@@ -85,8 +97,11 @@ class Preprocessing:
         return torch.from_numpy(np.concatenate(rows))
 
     def inputs_of_levels(self, images: Tensor) -> Tensor:
-        """Inputs (n, D) of grey levels from 0 to 1 (n, rows, columns), where they are: for images
-        that were distorted on a device in training."""
+        """Inputs (n, D) of images on any device, for augmentation in training.
+
+        Args:
+            images: Grey levels from 0 to 1 (n, rows, columns).
+        """
         z = (images.flatten(1) - self.mean) / self.sd
         length: Tensor = torch.linalg.vector_norm(z, dim=1, keepdim=True)
         return z * (self.norm / length)
@@ -126,28 +141,28 @@ class Preprocessing:
 
 
 def as_array(values: Any) -> np.ndarray:
-    """Numbers as an array, of any tensor too: with a gradient, on a device, in half precision."""
+    """Values as an array, also those of tensors with gradients, on devices or in half precision."""
     if isinstance(values, Tensor):
         plain = values.detach().cpu()
         return (plain.float() if plain.dtype == torch.bfloat16 else plain).numpy()
     if np.ma.is_masked(values):
-        raise InputError("the numbers have masked values; fill them in or leave their rows out")
+        raise InputError("some values are masked; fill them in or leave their rows out")
     return np.asarray(values)
 
 
 def grey_levels(pixels: np.ndarray, pixel_max: float) -> np.ndarray:
     """Pixels as grey levels from 0 to `pixel_max`.
 
-    Numbers none of which is above 1, of any type, are fractions, and black and white where they are
-    whole: they are multiplied by `pixel_max`. Whole numbers in that range are levels already.
-    Anything else is refused, as nobody can tell what it means.
+    If no number exceeds 1, whatever the type, all are fractions and multiplied by `pixel_max`.
+    Otherwise integers up to `pixel_max` are levels. Anything else is ambiguous and refused.
     """
     _require_numbers(pixels)
     kind = pixels.dtype.kind
     low, high = (float(pixels.min()), float(pixels.max())) if pixels.size else (0.0, 0.0)
     if low >= 0 and high <= 1:
         return pixels.astype(np.float64) * pixel_max
-    if low >= 0 and high <= pixel_max and (kind in "ui" or _all_whole(pixels)):
+    integers = kind in "ui" or all((chunk == np.rint(chunk)).all() for chunk in _chunks(pixels))
+    if low >= 0 and high <= pixel_max and integers:
         return pixels
     raise InputError(
         f"pixels must be whole numbers from 0 to {pixel_max:g} or fractions from 0 to 1, got "
@@ -158,10 +173,6 @@ def grey_levels(pixels: np.ndarray, pixel_max: float) -> np.ndarray:
 def _require_numbers(pixels: np.ndarray) -> None:
     if pixels.dtype.kind not in "buif":
         raise InputError(f"pixels must be numbers, got an array of {pixels.dtype}")
-
-
-def _all_whole(pixels: np.ndarray) -> bool:
-    return all(bool((chunk == np.rint(chunk)).all()) for chunk in _chunks(pixels))
 
 
 def _chunks(pixels: np.ndarray) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""What data a user means: a name, a path, a dataset, or arrays with their labels."""
+"""Data selected by a name, a path, a dataset, or arrays with their labels."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ IMAGE_SIZE = 28
 def own_source(
     data: str | os.PathLike[str], label: str | None = None, image_size: int = IMAGE_SIZE
 ) -> dict[str, Any] | None:
-    """Where a user's own data are and how to read them, as JSON values that are kept beside a
-    training; None for a dataset of the package."""
+    """Path, label column and image size of a user's own data, as JSON values; None for a dataset
+    of the package."""
     side = positive_int("image_size", image_size)
     if isinstance(data, str) and data in DATASETS:
         if label is not None:
@@ -45,16 +45,12 @@ def read_source(
     """The data that `own_source` describes, or the dataset called `name`."""
     if own is None:
         return load_dataset(name, data_dir)
-    return load_own(
-        Path(own["path"]),
-        label=own["label"],
-        image_size=own["image_size"],
-        on_progress=on_progress,
-    )
+    options = {"label": own["label"], "image_size": own["image_size"]}
+    return load_own(own["path"], **options, on_progress=on_progress)
 
 
 def in_memory(data: Any, y: Any = None, label: str | None = None) -> Dataset:
-    """A dataset as it is, or that of arrays or a data frame with their labels `y`."""
+    """A dataset unchanged, or one made of arrays or a data frame with their labels `y`."""
     if isinstance(data, ImageDataset | FeatureDataset):
         if y is not None or label is not None:
             raise InputError("y and label belong to arrays and tables; a dataset has its labels")

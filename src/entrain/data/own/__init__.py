@@ -1,4 +1,4 @@
-"""A user's own data: arrays (.npz), a table (.csv, .tsv) or a folder of pictures for each class."""
+"""A user's own data: arrays (.npz), a table (.csv, .tsv) or a folder of pictures per class."""
 
 from __future__ import annotations
 
@@ -36,28 +36,34 @@ def load_own(
 ) -> Dataset:
     """The data at `path`: images as an `ImageDataset`, features as a `FeatureDataset`.
 
-    - `.npz`: arrays X and y; X numbers (n, D) for features, or (n, rows, columns) for images, whole
-      numbers from 0 to 255 or floats from 0 to 1; y whole numbers or strings (n,). X_validation,
-      y_validation, X_test and y_test may be there.
-    - `.csv`, `.tsv`: a header line, the column `label` (otherwise one called label, class, target
-      or y, otherwise the last), and numbers in all other columns; UTF-8, or UTF-16 with its mark.
-    - a folder with a folder of pictures for each class, read as `image_size` x `image_size` pixels;
-      `on_progress` gets the fraction read.
+    - `.npz`: arrays X and y; X numbers (n, D) for features, or (n, rows, columns) for images,
+      integers from 0 to 255 or floats from 0 to 1; y integers or strings (n,). X_validation,
+      y_validation, X_test and y_test are optional.
+    - `.csv`, `.tsv`: a header line, a label column, and numbers in all other columns; UTF-8, or
+      UTF-16 with its mark.
+    - a folder with a folder of pictures for each class.
 
-    Where no validation or test examples are given, 15 % of each class are taken for either, at
-    least one example, by `seed`.
+    Without validation or test examples, 15 % of each class are set aside for either, at least one.
+
+    Args:
+        path: The file or folder.
+        label: Label column of a table; by default the one called label, class, target or y, else
+            the last.
+        image_size: Side in pixels that pictures are scaled to.
+        seed: Seed of the split.
+        on_progress: Called with the fraction of the pictures that is read.
     """
     path = Path(path)
     seed_number("seed", seed)
-    with _naming(path):
+    with _errors_with(path):
         if path.is_dir():
-            _only_for_tables(label)
+            _refuse_label(label)
             return from_folder(path, image_size, seed, on_progress)
         suffix = path.suffix.lower()
         if not path.is_file():
             raise InputError("no such file or folder")
         if suffix == ".npz":
-            _only_for_tables(label)
+            _refuse_label(label)
             return from_npz(path, seed)
         if suffix in (".csv", ".tsv"):
             return from_table(path, label, seed)
@@ -68,12 +74,11 @@ def load_own(
 
 
 def balance(dataset: Dataset) -> dict[str, Any]:
-    """`counts` of the examples of each class, all splits together, and `imbalance`, the largest
-    by the smallest (none where a class has no examples)."""
+    """`counts` of the examples of each class over all splits, and `imbalance`, the quotient of the
+    largest and the smallest (None if a class has no examples)."""
     splits = (dataset.train, dataset.validation, dataset.test)
-    classes = len(dataset.class_names)
     labels = np.concatenate([split.labels for split in splits])
-    counts = np.bincount(labels, minlength=classes).tolist()
+    counts = np.bincount(labels, minlength=len(dataset.class_names)).tolist()
     return {
         "counts": dict(zip(dataset.class_names, counts, strict=True)),
         "imbalance": max(counts) / min(counts) if min(counts) else None,
@@ -81,8 +86,8 @@ def balance(dataset: Dataset) -> dict[str, Any]:
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Errors within name the file or folder they are about."""
+def _errors_with(path: Path) -> Iterator[None]:
+    """Begin the messages of errors with the file or folder."""
     try:
         yield
     except InputError as error:
@@ -93,8 +98,8 @@ def _naming(path: Path) -> Iterator[None]:
         raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 
 
-def _only_for_tables(label: str | None) -> None:
+def _refuse_label(label: str | None) -> None:
     if label is not None:
         raise InputError(
-            f"a label column ({label!r}) can be named for .csv and .tsv files only; leave it out"
+            f"label ({label!r}) names a column, for .csv and .tsv files only; leave it out"
         )

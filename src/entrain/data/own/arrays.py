@@ -1,11 +1,11 @@
-"""A user's own arrays, and an .npz file of them, read without trusting what it says of itself."""
+"""A user's own arrays, and .npz files of them, whose headers are not trusted."""
 
 from __future__ import annotations
 
 import math
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -18,12 +18,12 @@ from entrain.data.features import checked_rows
 from entrain.data.own import examples
 from entrain.data.own.examples import (
     Dataset,
+    check_size,
     classes_of,
     codes_of,
     feature_dataset,
     own_split,
     quoted,
-    refuse_size,
     safe_name,
 )
 from entrain.utils.errors import InputError
@@ -32,17 +32,18 @@ _ARRAYS = ("X", "y", "X_validation", "y_validation", "X_test", "y_test")
 
 
 def from_npz(path: Path, seed: int) -> Dataset:
-    return from_arrays(_read_npz(path), safe_name(path), seed)
+    """The dataset of an .npz file."""
+    return from_arrays(_read_npz(path, _names_in_file), safe_name(path), seed)
 
 
 def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
-    """The dataset of X, y and, where they are there, X_validation, X_test and their labels."""
-    check_shapes({each: (array.shape, array.dtype) for each, array in arrays.items()})
+    """The dataset of X and y and, optionally, X_validation, X_test and their labels."""
+    check_shapes({key: (array.shape, array.dtype) for key, array in arrays.items()})
     x, labels = arrays["X"], label_texts(arrays["y"], "y")
-    given = [part for part in ("validation", "test") if f"X_{part}" in arrays]
-    names, codes = classes_of(labels, "y", 3 - len(given))
+    present = [part for part in ("validation", "test") if f"X_{part}" in arrays]
+    names, codes = classes_of(labels, "y", 3 - len(present))
     splits = {}
-    for part in given:
+    for part in present:
         rows = arrays[f"X_{part}"]
         if rows.shape[1:] != x.shape[1:]:
             raise InputError(
@@ -51,62 +52,50 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
             )
         if x.ndim == 3 and (rows.dtype.kind == "f") != (x.dtype.kind == "f"):
             raise InputError(f"X_{part} holds {rows.dtype} and X {x.dtype}; expected one scale")
-        found = label_texts(arrays[f"y_{part}"], f"y_{part}")
-        strange = sorted(set(found) - set(names))
-        if strange:
+        texts = label_texts(arrays[f"y_{part}"], f"y_{part}")
+        if foreign := sorted(set(texts) - set(names)):
             raise InputError(
-                f"y_{part} holds the label {quoted(strange[0])}, which y does not; expected the "
+                f"y_{part} holds the label {quoted(foreign[0])}, which y does not; expected the "
                 f"classes of y: {', '.join(map(quoted, names[:10]))}{', ...' * (len(names) > 10)}"
             )
-        splits[part] = Split(_usable(rows, f"X_{part}"), codes_of(found, names))
-    x = _usable(x, "X")
-    left = [part for part in ("validation", "test") if part not in given]
-    for part, index in zip(["train", *left], own_split(codes, len(left), seed), strict=True):
+        splits[part] = Split(_checked_x(rows, f"X_{part}"), codes_of(texts, names))
+    x = _checked_x(x, "X")
+    absent = [part for part in ("validation", "test") if part not in present]
+    for part, index in zip(["train", *absent], own_split(codes, len(absent), seed), strict=True):
         splits[part] = Split(x[index], codes[index])
     three = splits["train"], splits["validation"], splits["test"]
     if arrays["X"].ndim == 3:
         rows, columns = arrays["X"].shape[1:]
-        most = 1.0 if x.dtype.kind == "f" else 255.0
-        return ImageDataset(name, *three, (rows, columns), most, names)
-    notes = []
-    if arrays["X"].dtype == np.uint8:
-        notes.append("X is read as features; save it as (n, rows, columns) if it holds images")
-    return feature_dataset(name, three, names, tuple(map(str, range(x.shape[1]))), tuple(notes))
+        pixel_max = 1.0 if x.dtype.kind == "f" else 255.0
+        return ImageDataset(name, *three, (rows, columns), pixel_max, names)
+    hint = "X is read as features; save it as (n, rows, columns) if it holds images"
+    notes = (hint,) if arrays["X"].dtype == np.uint8 else ()
+    return feature_dataset(name, three, names, tuple(map(str, range(x.shape[1]))), notes)
 
 
 def read_x(path: Path) -> tuple[np.ndarray, list[str] | None]:
-    """X of an .npz file, examples without labels, and y where it is there: rows to classify."""
-    with _zip_errors("not a complete .npz file"), zipfile.ZipFile(path) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    """X, the rows to classify, and y if it is in the .npz file."""
+
+    def names(members: Iterable[str]) -> list[str]:
         if "X" not in members:
-            listed = ", ".join(quoted(name) for name in sorted(members)[:10]) or "nothing"
-            raise InputError(f"no array X: it holds {listed}; expected X, the rows to classify")
-        arrays = {
-            name: _read(archive, name, members[name]) for name in ("X", "y") if name in members
-        }
-    x = arrays["X"]
+            raise InputError(f"no array X: it holds {_listed(members)}; expected X")
+        return [name for name in ("X", "y") if name in members]
+
+    arrays = _read_npz(path, names)
+    x, y = arrays["X"], arrays.get("y")
     if x.ndim not in (2, 3) or 0 in x.shape or x.dtype.kind not in "buif":
         raise InputError(
             f"X has shape {x.shape} and holds {x.dtype}; expected numbers of shape (n, D) or "
             "(n, rows, columns)"
         )
-    y = arrays.get("y")
     if y is not None and y.shape != (len(x),):
         raise InputError(f"X has {len(x)} rows and y has shape {y.shape}; expected as many labels")
     return x, None if y is None else [str(value) for value in y.tolist()]
 
 
-def _read(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> np.ndarray:
-    with _zip_errors(f"the array {name} is corrupt"):
-        with archive.open(member) as file:
-            _header(name, file, member.file_size)
-        with archive.open(member) as file:
-            return np.asarray(npy.read_array(file, allow_pickle=False))
-
-
-def _usable(x: np.ndarray, name: str) -> np.ndarray:
-    """Rows (n, D) of X: float64 features, or images none of which is constant, of uint8 or of
-    floats from 0 to 1."""
+def _checked_x(x: np.ndarray, name: str) -> np.ndarray:
+    """Rows (n, D) of X: float64 features, or images of uint8 or of floats from 0 to 1. Constant
+    images are refused."""
     if x.ndim == 2:
         try:
             return checked_rows(x).astype(np.float64, copy=False)
@@ -124,8 +113,8 @@ def _usable(x: np.ndarray, name: str) -> np.ndarray:
 
 
 def _pixels(x: np.ndarray, name: str) -> np.ndarray:
-    """Images (n, rows, columns) as rows (n, D): whole numbers up to 255 as uint8, floats up to 1
-    as they are."""
+    """Images (n, rows, columns) as rows (n, D): integers up to 255 as uint8, floats up to 1 as
+    float32 or float64."""
     low, high = x.min(), x.max()
     most = 1 if x.dtype.kind == "f" else 255
     if not (low >= 0 and high <= most):  # NaN neither
@@ -143,10 +132,10 @@ def _pixels(x: np.ndarray, name: str) -> np.ndarray:
 def label_texts(y: np.ndarray, name: str) -> list[str]:
     """Labels as strings."""
     if y.dtype.kind == "f":
-        whole = np.isfinite(y) & (np.abs(y) < 2**53)
-        whole[whole] = y[whole] == np.rint(y[whole])
-        if not whole.all():
-            bad = np.flatnonzero(~whole)[0]
+        integers = np.isfinite(y) & (np.abs(y) < 2**53)
+        integers[integers] = y[integers] == np.rint(y[integers])
+        if not integers.all():
+            bad = np.flatnonzero(~integers)[0]
             raise InputError(
                 f"{name} holds {y[bad]} in row {bad} (from 0); expected whole numbers or strings: "
                 "numbers to predict must be grouped into classes first"
@@ -156,21 +145,21 @@ def label_texts(y: np.ndarray, name: str) -> list[str]:
         if y.dtype.kind == "S":
             return [text.decode().strip() for text in y.tolist()]
         return [str(value).strip() for value in y.tolist()]
-    except (ValueError, SystemError) as error:  # the latter for numbers that are no characters
+    except (ValueError, SystemError) as error:  # SystemError: not Unicode
         raise InputError(f"{name} holds strings that are not text ({error})") from error
 
 
-def _read_npz(path: Path) -> dict[str, np.ndarray]:
+def _read_npz(path: Path, names: Callable[[Iterable[str]], list[str]]) -> dict[str, np.ndarray]:
+    """The arrays that `names` selects from the names in the file."""
     with _zip_errors("not a complete .npz file"), zipfile.ZipFile(path) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        wanted = _wanted(list(members))
-        headers = {}
-        for name in wanted:
+        selected, headers, arrays = names(members), {}, {}
+        for name in selected:
             with _zip_errors(f"the array {name} is corrupt"), archive.open(members[name]) as file:
                 headers[name] = _header(name, file, members[name].file_size)
-        check_shapes(headers)
-        arrays = {}
-        for name in wanted:
+        if "y" in selected:
+            check_shapes(headers)
+        for name in selected:
             with _zip_errors(f"the array {name} is corrupt"), archive.open(members[name]) as file:
                 arrays[name] = np.asarray(npy.read_array(file, allow_pickle=False))
         return arrays
@@ -180,7 +169,7 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
 def _zip_errors(what: str) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers in an old style
+            warnings.simplefilter("ignore")  # of old headers
             yield
     except (InputError, MemoryError):
         raise
@@ -192,13 +181,16 @@ def _zip_errors(what: str) -> Iterator[None]:
         ) from error
 
 
-def _wanted(found: list[str]) -> list[str]:
-    """Those of the arrays to read that are there, X and y among them."""
-    listed = ", ".join(quoted(name) for name in sorted(found)[:10]) or "nothing"
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(quoted(name) for name in sorted(names)[:10]) or "nothing"
+
+
+def _names_in_file(names: Iterable[str]) -> list[str]:
+    """The arrays of a dataset that are in the file: X, y and those of the other splits."""
     for name in ("X", "y"):
-        if name not in found:
-            raise InputError(f"no array {name}: it holds {listed}; expected X and y")
-    for name in found:
+        if name not in names:
+            raise InputError(f"no array {name}: it holds {_listed(names)}; expected X and y")
+    for name in names:
         if name not in _ARRAYS and name.lower().startswith(("x_", "y_")):
             raise InputError(
                 f"the array {quoted(name)} has no meaning here; expected {', '.join(_ARRAYS)}: "
@@ -206,25 +198,25 @@ def _wanted(found: list[str]) -> list[str]:
             )
     for part in ("validation", "test"):
         pair = [f"X_{part}", f"y_{part}"]
-        missing = [name for name in pair if name not in found]
+        missing = [name for name in pair if name not in names]
         if len(missing) == 1:
             raise InputError(f"no array {missing[0]}: expected both {pair[0]} and {pair[1]}")
-    return [name for name in _ARRAYS if name in found]
+    return [name for name in _ARRAYS if name in names]
 
 
 def _header(name: str, file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and dtype of an array, when they fit the `size` of its file and the limit."""
+    """Shape and dtype of an array; refused unless they fit the `size` of its file and the limit."""
     version = npy.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise InputError(f"the array {name} has a format {version}; expected numbers or strings")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     try:
         shape, _, dtype = read(file)
-    except MemoryError as error:  # of a header nested too deeply
+    except MemoryError as error:  # a header nested too deeply
         raise InputError(f"the array {name} has a corrupt header") from error
     if dtype.hasobject:
         raise InputError(
-            f"the array {name} holds Python objects; expected numbers or strings: make it one with "
+            f"the array {name} holds Python objects; expected numbers or strings: convert it with "
             f"{name}.astype({'str' if name.startswith('y') else 'float'}) before saving"
         )
     declared = math.prod(shape) * dtype.itemsize
@@ -242,7 +234,7 @@ def _header(name: str, file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.
 
 
 def check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> None:
-    """Refuse arrays that cannot be X and y, by their shapes and dtypes."""
+    """Refuse arrays whose shapes and dtypes cannot be those of X and y."""
     total = 0
     for name, (shape, dtype) in headers.items():
         if name.startswith("y"):
@@ -255,9 +247,9 @@ def check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> N
                 )
             continue
         _check_x(name, shape, dtype)
-        each = dtype.itemsize if len(shape) == 3 else 8
-        refuse_size(shape[0], math.prod(shape[1:]), each)
-        total += math.prod(shape) * each
+        itemsize = dtype.itemsize if len(shape) == 3 else 8
+        check_size(shape[0], math.prod(shape[1:]), itemsize)
+        total += math.prod(shape) * itemsize
     if total > examples.LIMIT:
         raise InputError(f"the arrays take {total:,} bytes; expected at most {examples.LIMIT:,}")
 
@@ -265,8 +257,8 @@ def check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> N
 def _check_x(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     expected = "expected numbers of shape (n, D), or images of shape (n, rows, columns)"
     if len(shape) not in (2, 3) or 0 in shape:
-        way_out = ": make colours grey first" if len(shape) == 4 else ""
-        raise InputError(f"{name} has shape {shape}; {expected}{way_out}")
+        remedy = ": make colours grey first" if len(shape) == 4 else ""
+        raise InputError(f"{name} has shape {shape}; {expected}{remedy}")
     if dtype.kind not in "buif":
         raise InputError(f"{name} holds {dtype}; {expected}")
 

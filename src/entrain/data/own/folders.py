@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from entrain.data.datasets import ImageDataset
-from entrain.data.own.examples import classes_of, refuse_size, safe_name, whole_split
+from entrain.data.own.examples import check_size, classes_of, safe_name, three_splits
 from entrain.data.pictures import read_picture
 from entrain.utils.errors import InputError, positive_int
 
@@ -19,9 +19,10 @@ _LITTER = {"thumbs.db", "desktop.ini"}
 def from_folder(
     path: Path, image_size: int, seed: int, on_progress: Callable[[float], None] | None
 ) -> ImageDataset:
+    """The pictures of the class folders in `path`, scaled to one size."""
     side = positive_int("image_size", image_size)
     files = _pictures(path)
-    refuse_size(len(files), side * side, 1)
+    check_size(len(files), side * side, 1)
     names, codes = classes_of([file.parent.name.strip() for file in files], "folders", 3)
     pixels = np.empty((len(files), side * side), dtype=np.uint8)
     for i, file in enumerate(files):
@@ -33,40 +34,41 @@ def from_folder(
             )
         if on_progress is not None:
             on_progress((i + 1) / len(files))
-    splits = whole_split(pixels, codes, seed)
+    splits = three_splits(pixels, codes, seed)
     return ImageDataset(safe_name(path), *splits, (side, side), 255.0, names)
 
 
 def _pictures(path: Path) -> list[Path]:
-    """The files of all class folders, in order of their names."""
+    """The files of all class folders, sorted."""
     root = path.resolve()
     entries = _visible(path)
     folders = [entry for entry in entries if entry.is_dir()]
     loose = [e for e in entries if e.suffix.lower() in SUFFIXES and e not in folders]
     if loose or len(folders) < 2:
-        found = f"{loose[0].name} beside" if loose else f"{len(folders)}"
+        what = f"{loose[0].name} beside" if loose else f"{len(folders)}"
         raise InputError(
-            f"{found} class folders; expected at least two folders, each named after a class and "
-            "holding its pictures"
+            f"{what} class folders; expected at least two folders of pictures, each named after "
+            "its class"
         )
     files = []
     for folder in folders:
-        _refuse_outside(folder, root)
+        _check_link(folder, root)
         inside = _visible(folder)
         if not inside:
             raise InputError(f"{folder}: no pictures; put some in or remove the folder")
         for file in inside:
-            _refuse_outside(file, root)
+            _check_link(file, root)
             if file.is_dir():
                 raise InputError(
                     f"{file}: a folder within a class folder; expected pictures only. If {path} "
-                    "holds sets of class folders, give one of them"
+                    "holds sets of class folders, name one of them"
                 )
             files.append(file)
     return files
 
 
 def _visible(folder: Path) -> list[Path]:
+    """Sorted entries without hidden files and those of file managers."""
     return sorted(
         entry
         for entry in folder.iterdir()
@@ -74,10 +76,11 @@ def _visible(folder: Path) -> list[Path]:
     )
 
 
-def _refuse_outside(entry: Path, root: Path) -> None:
+def _check_link(entry: Path, root: Path) -> None:
+    """Refuse links that lead nowhere or out of the folder."""
     try:
         inside = not entry.is_symlink() or entry.resolve(strict=True).is_relative_to(root)
-    except (OSError, RuntimeError) as error:  # a loop, or nothing there
+    except (OSError, RuntimeError) as error:  # a loop, or no target
         raise InputError(f"{entry}: a link that leads nowhere; remove it") from error
     if not inside:
         raise InputError(
