@@ -1,4 +1,4 @@
-"""Results of the bake-off with made-up numbers, for the tests of its report."""
+"""Synthetic results of the bake-off, for the tests of its report."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ON_CPU = ("whitelam",)
 
 
 def row(system: str, dataset: str, runs: int) -> Values:
-    """As the experiment writes it."""
+    """A row as the experiment writes it."""
     variables, parameters, seconds, cited, measured = SYSTEMS[system]
     place = BOTH.index(dataset)
     tops = [measured[place] + 0.05 * (run - (runs - 1) / 2) for run in range(runs)]

@@ -1,4 +1,4 @@
-"""Results of the experiments with chips, with made-up numbers, for the tests of the report."""
+"""Synthetic results of the experiments with chips, for the tests of the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METHODS = ("PATH", "TWO-STAGE-END", "DIRECT", "DIRECT for chips")
 
 
 def over_chips(base: float, runs: int, spread: float = 0.5) -> Values:
-    """As the experiments have it; without a spread every chip gives the same accuracy."""
+    """A score over chips as the experiments write it; all chips are equal without a spread."""
     each = [
         {
             "mean": base + run / 8,

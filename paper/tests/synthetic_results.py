@@ -1,4 +1,4 @@
-"""Results as the experiments write them, with made-up numbers, for the tests of figures."""
+"""Synthetic results as the experiments write them, for the tests of figures."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def anytime(base: float) -> Values:
 
 
 def starts(runs: int) -> list[Values]:
-    """From exact zero no run gets to 96 %, from elsewhere all but the last do, in epoch 2."""
+    """No run from exact zero reaches 96 %; from other starts all but the last do in epoch 2."""
     found = []
     for start, base in (("exact zero", 40.0), ("small random", 97.0), ("path exact", 96.5)):
         for shift, objective in enumerate(("labels", "teacher's outputs")):

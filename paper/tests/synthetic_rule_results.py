@@ -1,4 +1,4 @@
-"""Results of the experiments with rules that need no model, with made-up numbers."""
+"""Synthetic results of the experiments with rules that need no model of the chip."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Values = dict[str, Any]
 
 
 def gradients() -> Values:
-    """Made up: EP's angle grows with the strength, all else is alike."""
+    """Angles that grow with the position along each curve, equal for all rules."""
     rows = [
         {
             "rule": rule,
@@ -37,7 +37,7 @@ def gradients() -> Values:
 
 
 def on_chips(runs: int) -> Values:
-    """Made up: learning on the chip is worth 10 points less for every rule that follows."""
+    """Accuracies 10 points lower for each rule than for the rule before it."""
 
     def score(mean: float) -> Values:
         return {"mean": mean, "sd": 0.5 if runs > 1 else None, "runs": [mean] * runs}
@@ -54,11 +54,11 @@ def on_chips(runs: int) -> Values:
             "seconds": 1.0,
         }
         for order, rule in enumerate(rules_on_chips.RULES)
-        for place in rules_on_chips.PLACES
+        for place in rules_on_chips.TRAINED_ON
     ]
     return {"dataset": "MNIST", "hardware": {}, "chips": 20, "rows": rows}
 
 
 def results(runs: int) -> dict[str, Values]:
-    """Values of both."""
+    """Values of both experiments."""
     return {"rule-gradients": gradients(), "rules-on-chips": on_chips(runs)}

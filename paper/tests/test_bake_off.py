@@ -1,4 +1,4 @@
-"""Facts about `entrain bakeoff` and its report: what it lists, measures, keeps and shows."""
+"""`entrain bakeoff`: its list, measurements, search and report."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Line(Peer):
-    """Scores are W x: the least that learns."""
+    """Scores W x, the smallest trainable system."""
 
     title: ClassVar[str] = "A line"
     cited: ClassVar[dict[str, float]] = {"MNIST": 99.9, "Fashion-MNIST": 1.0}
@@ -59,10 +59,10 @@ class Line(Peer):
 
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch) -> Line:
-    """A small system among the others."""
-    found = Line()
-    monkeypatch.setitem(peers.SYSTEMS, found.name, found)
-    return found
+    """A small system, added to the others."""
+    system = Line()
+    monkeypatch.setitem(peers.SYSTEMS, system.name, system)
+    return system
 
 
 def quick(folder: Path, *names: str) -> list[object]:
@@ -72,7 +72,7 @@ def quick(folder: Path, *names: str) -> list[object]:
 # The command
 
 
-def test_the_list_has_every_system_with_what_is_cited(invoke: Invoke) -> None:
+def test_list_has_every_system_with_its_cited_accuracy(invoke: Invoke) -> None:
     found = printed(invoke, "bakeoff", "--list")["systems"]
     assert {*SYSTEMS, "two-stage-end", "direct", "ep"} <= set(found)
     assert found["scellier"]["cited"] == {"MNIST": 98.21}
@@ -81,18 +81,18 @@ def test_the_list_has_every_system_with_what_is_cited(invoke: Invoke) -> None:
     assert all(name in shown for name in ("scellier", "98.21 / -", "96.71 / 86.40"))
 
 
-def test_an_unknown_name_is_refused_with_the_nearest(refuse: Refuse, tmp_path: Path) -> None:
+def test_wrong_names_and_options_are_refused(refuse: Refuse, tmp_path: Path) -> None:
     assert "did you mean 'scellier'?" in refuse("bakeoff", "sceller", "--json")
     assert "choose from Fashion-MNIST, MNIST" in refuse("bakeoff", "all", "--dataset", "cifar")
     assert "--runs must be a whole number" in refuse("bakeoff", "all", "--runs", 0)
     assert "needs the name of a system" in refuse("bakeoff", "--search")
-    assert "entrain search is for" in refuse("bakeoff", "direct", "--search")
+    assert "search its settings with entrain search" in refuse("bakeoff", "direct", "--search")
     missing = refuse("bakeoff", "all", "--search", "--out", tmp_path)
     assert "run entrain bakeoff all first" in missing
     assert not list(tmp_path.iterdir())
 
 
-def test_a_system_is_measured_once_and_kept(line: Line, invoke: Invoke, tmp_path: Path) -> None:
+def test_system_is_measured_once(line: Line, invoke: Invoke, tmp_path: Path) -> None:
     first = printed(invoke, *quick(tmp_path, "line"))
     assert [row["dataset"] for row in first["rows"]] == list(BOTH)
     for row in first["rows"]:
@@ -108,7 +108,7 @@ def test_a_system_is_measured_once_and_kept(line: Line, invoke: Invoke, tmp_path
     assert f"{first['rows'][0]['measured_mean'] - 99.9:+.2f}" in again.stdout
 
 
-def test_all_writes_the_report_with_its_figures(
+def test_all_writes_the_report_with_figures(
     line: Line, invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = experiment([line])
@@ -124,7 +124,7 @@ def test_all_writes_the_report_with_its_figures(
         assert (tmp_path / "figures" / f"bake-off-{cost}.png").is_file()
 
 
-def test_one_dataset_has_a_file_of_its_own_and_shares_the_training(
+def test_single_dataset_has_a_separate_file_and_shares_trainings(
     line: Line, invoke: Invoke, tmp_path: Path
 ) -> None:
     done = invoke(*quick(tmp_path, "line", "--dataset", "mnist"))
@@ -136,7 +136,7 @@ def test_one_dataset_has_a_file_of_its_own_and_shares_the_training(
     assert names == {"bake-off-line.json", "bake-off-line-mnist.json"}
 
 
-def test_all_is_the_experiment_of_the_reproduction() -> None:
+def test_all_is_the_bake_off_experiment() -> None:
     assert experiments_named(["all"]) == [EXPERIMENTS["bake-off"]]
     (one,) = experiments_named(["all"], ("MNIST",))
     assert one.name == "bake-off-mnist"
@@ -145,7 +145,7 @@ def test_all_is_the_experiment_of_the_reproduction() -> None:
     assert len(half) == len(entries())
 
 
-def test_every_system_can_be_named_alone() -> None:
+def test_single_systems_have_the_stages_of_the_bake_off() -> None:
     names = [entry.name for entry in entries()]
     assert len(set(names)) == len(names)
     whole = {stage.key for stage in EXPERIMENTS["bake-off"].stages(TINY)}
@@ -156,14 +156,16 @@ def test_every_system_can_be_named_alone() -> None:
 # The search
 
 
-def test_every_system_lies_inside_its_search_space() -> None:
+def test_current_settings_are_inside_the_search_space() -> None:
     for system in SYSTEMS.values():
         for name, (low, high) in system.search_space().items():
             assert low <= getattr(system, name) <= high, (system.name, name)
             assert low < high
 
 
-def test_a_search_keeps_its_trials_and_goes_on(line: Line, invoke: Invoke, tmp_path: Path) -> None:
+def test_search_continues_with_its_earlier_trials(
+    line: Line, invoke: Invoke, tmp_path: Path
+) -> None:
     pytest.importorskip("optuna", reason="optuna is not installed")
     options = [*quick(tmp_path, "line"), "--search", "--epochs=1", "--dataset=MNIST"]
     (first,) = printed(invoke, *options, "--trials=2")["searches"]
@@ -176,7 +178,7 @@ def test_a_search_keeps_its_trials_and_goes_on(line: Line, invoke: Invoke, tmp_p
     assert all(trial in more["trials"] for trial in first["trials"])
 
 
-def test_a_search_of_all_takes_those_below_what_is_cited(
+def test_search_of_all_takes_systems_below_their_cited_accuracy(
     line: Line, invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("optuna", reason="optuna is not installed")
@@ -196,7 +198,7 @@ def test_a_search_of_all_takes_those_below_what_is_cited(
     assert "nothing to search" in reached.stdout
 
 
-def test_a_search_without_minutes_left_begins_no_trial() -> None:
+def test_search_without_remaining_minutes_starts_no_trial() -> None:
     pytest.importorskip("optuna", reason="optuna is not installed")
     digits, cpu = load_dataset("digits"), torch.device("cpu")
     short = Line(epochs=1)
@@ -208,11 +210,11 @@ def test_a_search_without_minutes_left_begins_no_trial() -> None:
 # The report
 
 
-def drawn(name: str, runs: int = 3) -> Figure:
+def draw(name: str, runs: int = 3) -> Figure:
     return FIGURES[name].draw(json.loads(json.dumps(results(runs))))
 
 
-def test_the_table_has_cited_measured_difference_and_reason() -> None:
+def test_table_has_cited_measured_difference_and_reason() -> None:
     text = TABLES["bake-off"](json.loads(json.dumps(results(3)))["bake-off"])
     lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
     found = [[cell.strip() for cell in line] for line in lines]
@@ -233,7 +235,7 @@ def test_the_table_has_cited_measured_difference_and_reason() -> None:
     assert tops == sorted(tops, reverse=True)
 
 
-def test_no_point_of_a_front_is_beaten_and_every_other_is() -> None:
+def test_pareto_front_has_exactly_the_undominated_points() -> None:
     generator = np.random.default_rng(0)
     points = [(float(x), float(y)) for x, y in generator.integers(1, 12, (40, 2))]
     front = pareto_front(points)
@@ -245,8 +247,8 @@ def test_no_point_of_a_front_is_beaten_and_every_other_is() -> None:
 
 
 @pytest.mark.parametrize("cost", COSTS)
-def test_a_figure_has_each_system_with_that_cost_by_name(cost: str) -> None:
-    figure = drawn(f"bake-off-{cost}")
+def test_figure_labels_every_system_with_a_cost(cost: str) -> None:
+    figure = draw(f"bake-off-{cost}")
     rows = [row for row in results(3)["bake-off"]["rows"] if row[cost]]
     if cost == "seconds":  # of one kind of device only
         rows = [row for row in rows if "NVIDIA" in row["device"]]
@@ -265,8 +267,8 @@ def test_a_figure_has_each_system_with_that_cost_by_name(cost: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*(f"bake-off-{cost}" for cost in COSTS), "bake-off-cited"])
-def test_names_do_not_cover_one_another(name: str) -> None:
-    figure = drawn(name)
+def test_labels_do_not_overlap(name: str) -> None:
+    figure = draw(name)
     figure.draw_without_rendering()
     for axis in figure.axes:
         boxes = [Text.get_window_extent(text) for text in axis.texts]  # without its line
@@ -276,8 +278,8 @@ def test_names_do_not_cover_one_another(name: str) -> None:
             assert min(wide, high) <= 0.5, (name, wide, high)
 
 
-def test_cited_and_measured_has_only_systems_that_are_cited() -> None:
-    axes = drawn("bake-off-cited").axes
+def test_cited_figure_has_only_systems_with_a_cited_accuracy() -> None:
+    axes = draw("bake-off-cited").axes
     for place, axis in enumerate(axes):
         cited = {name for name, values in MADE_UP.items() if values[3][place] is not None}
         assert {text.get_text() for text in axis.texts} == cited

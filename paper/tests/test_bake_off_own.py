@@ -1,4 +1,4 @@
-"""Our own entries in the bake-off are rows like any other system's."""
+"""Networks of Entrain as rows of the bake-off."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS, EntrainS
 from entrain_paper.experiments.experiment import Values
 from entrain_paper.experiments.setting import FASHION, MNIST, PAPER, TINY
 
-BY_NAME = {own.name: own for own in ENTRAIN_SYSTEMS}
+BY_NAME = {system.name: system for system in ENTRAIN_SYSTEMS}
 SETTING = replace(TINY, datasets=((MNIST, "digits"), (FASHION, "digits")))
 
 
@@ -24,22 +24,22 @@ def with_needs(stage: Stage) -> list[Stage]:
     return [each for need in stage.needs for each in with_needs(need)] + [stage]
 
 
-def row_of(own: EntrainSystem, seconds: float | None = 2.0) -> Values:
+def row_of(system: EntrainSystem, seconds: float | None = 2.0) -> Values:
     """One of our entries, trained for a moment on the bundled digits."""
     data, states = TrainingData(load_dataset("digits"), torch.device("cpu")), {}
-    stages = with_needs(own.stage(SETTING, MNIST))
+    stages = with_needs(system.stage(SETTING, MNIST))
     for stage in stages:
         found: dict[str, TrainingState] = states
         found[stage.key] = train_stage(stage, data, found)
     times = {} if seconds is None else {stage.key: {"seconds": seconds} for stage in stages}
     context = ExperimentContext(SETTING, states, load_dataset, torch.device("cpu"), headers=times)
-    return entrain_row(context, MNIST, own)
+    return entrain_row(context, MNIST, system)
 
 
-@pytest.mark.parametrize("own", ENTRAIN_SYSTEMS, ids=list(BY_NAME))
-def test_every_entry_is_measured(own: EntrainSystem) -> None:
+@pytest.mark.parametrize("system", ENTRAIN_SYSTEMS, ids=list(BY_NAME))
+def test_every_network_of_entrain_is_measured(system: EntrainSystem) -> None:
     """Accuracies are percentages of each run, and a gradient flow loses energy."""
-    row = row_of(own)
+    row = row_of(system)
     assert len(row["runs"]) == len(row["validation"]) == SETTING.few_runs
     assert row["measured_mean"] == pytest.approx(sum(row["runs"]) / len(row["runs"]))
     assert all(0 <= top <= 100 for top in row["runs"])
@@ -48,35 +48,35 @@ def test_every_entry_is_measured(own: EntrainSystem) -> None:
     assert row["variables"] == SETTING.hidden + 10
 
 
-def test_training_time_is_that_of_everything_needed() -> None:
+def test_training_time_includes_all_required_stages() -> None:
     """Teacher, path and continuation take three times what one stage takes."""
     assert row_of(BY_NAME["two-stage-end"])["seconds"] == 6.0
     assert row_of(BY_NAME["direct"])["seconds"] == 2.0
     assert row_of(BY_NAME["direct"], seconds=None)["seconds"] is None
 
 
-def test_frozen_couplings_are_not_counted_and_do_not_move() -> None:
+def test_frozen_couplings_are_not_counted_and_do_not_change() -> None:
     """Only input weights are adaptive where couplings are random and fixed."""
-    own = BY_NAME["frozen-couplings"]
-    row = row_of(own)
+    system = BY_NAME["frozen-couplings"]
+    row = row_of(system)
     assert row["parameters"] == SETTING.hidden * 64  # pixels of the bundled digits
     assert row["couplers"] == 0
-    stage = own.stage(SETTING, MNIST)
+    stage = system.stage(SETTING, MNIST)
     data = TrainingData(load_dataset("digits"), torch.device("cpu"))
     state = train_stage(stage, data, {})
     assert torch.equal(state.best["couplings"], state.current["raw.couplings"])
     assert not state.best["biases"].any()
 
 
-def test_the_paper_is_cited_for_its_own_method_alone() -> None:
-    """96.711 and 86.399 % are the paper's; the other rules are ours."""
+def test_only_two_stage_end_has_a_cited_accuracy() -> None:
     assert BY_NAME["two-stage-end"].cited(MNIST) == 96.711
     assert BY_NAME["two-stage-end"].cited(FASHION) == 86.399
-    assert all(own.cited(MNIST) is None for own in ENTRAIN_SYSTEMS if own.name != "two-stage-end")
+    assert all(
+        system.cited(MNIST) is None for system in ENTRAIN_SYSTEMS if system.name != "two-stage-end"
+    )
 
 
-def test_the_bake_off_trains_our_entries_too() -> None:
-    """Every stage of ours is among those of the experiment."""
+def test_stages_of_the_bake_off_include_networks_of_entrain() -> None:
     keys = {stage.key for stage in Measurement(bake_off.EXPERIMENT, PAPER).needs}
     for dataset in (MNIST, FASHION):
-        assert {own.stage(PAPER, dataset).key for own in ENTRAIN_SYSTEMS} <= keys
+        assert {system.stage(PAPER, dataset).key for system in ENTRAIN_SYSTEMS} <= keys

@@ -1,5 +1,4 @@
-"""Facts about tables and figures of the experiments with chips: they show the numbers they are
-given, and say what these are."""
+"""Tables and figures of the experiments with chips show the numbers of the results."""
 
 from __future__ import annotations
 
@@ -24,13 +23,13 @@ pytestmark = pytest.mark.filterwarnings("error")
 WITH_CHIPS = tuple(results(1))
 
 
-def drawn(name: str, values: dict[str, Values]) -> Figure:
-    kept = json.loads(json.dumps({need: values[need] for need in FIGURES[name].needs}))
-    return FIGURES[name].draw(kept)
+def draw(name: str, values: dict[str, Values]) -> Figure:
+    needed = json.loads(json.dumps({need: values[need] for need in FIGURES[name].needs}))
+    return FIGURES[name].draw(needed)
 
 
 def cells(experiment: str, values: dict[str, Values]) -> list[list[str]]:
-    """The lines of all its tables, headings too."""
+    """Cells of all tables of an experiment, with their headings."""
     text = TABLES[experiment](json.loads(json.dumps(values[experiment])))
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -39,34 +38,37 @@ def cells(experiment: str, values: dict[str, Values]) -> list[list[str]]:
 # The scale
 
 
-def place(axis, accuracy: float) -> float:
-    """In parts of the axis."""
+def position(axis, accuracy: float) -> float:
+    """Position of an accuracy as a fraction of the axis."""
     return float(axis.transAxes.inverted().transform(axis.transData.transform((0, accuracy)))[1])
 
 
-def test_half_the_error_is_always_the_same_distance() -> None:
+def test_halving_the_error_is_a_constant_distance() -> None:
     axis = Figure().subplots()
     error_scale(axis, "y", [20.0, 99.0])
-    steps = np.diff([place(axis, each) for each in (20.0, 60.0, 80.0, 90.0, 95.0, 97.5)])
+    steps = np.diff([position(axis, top) for top in (20.0, 60.0, 80.0, 90.0, 95.0, 97.5)])
     assert steps == pytest.approx([steps[0]] * 5)
     assert steps[0] > 0
 
 
 @pytest.mark.parametrize("around", [(40.0, 98.5), (97.9, 98.1), (88.0, 88.0), (9.0, 100.0), ()])
-def test_ticks_are_few_and_inside_and_so_is_everything_drawn(around: tuple[float, ...]) -> None:
+def test_ticks_and_values_are_inside_the_axis(around: tuple[float, ...]) -> None:
     axis = Figure().subplots()
     error_scale(axis, "y", around)
     low, high = axis.get_ylim()
     ticks = axis.get_yticks()
-    assert all(low < each <= min(high, 100.0) for each in (*ticks, *(min(a, 99.9) for a in around)))
+    values = [*ticks, *(min(accuracy, 99.9) for accuracy in around)]
+    assert all(low < value <= min(high, 100.0) for value in values)
     assert 2 <= len(ticks) <= 20
-    assert [place(axis, tick) for tick in ticks] == sorted(place(axis, tick) for tick in ticks)
+    assert [position(axis, tick) for tick in ticks] == sorted(
+        position(axis, tick) for tick in ticks
+    )
 
 
-# What results call things
+# Names in results
 
 
-def test_figures_know_what_the_experiments_name() -> None:
+def test_figures_have_a_look_for_every_name_in_the_results() -> None:
     assert FOR_TYPICAL in METHOD_COLOURS
     assert set(CURVES) == {*chip_curves.CURVES, *chip_curves.EVEN}
     assert set(FIELDS) == {row["fields"] for row in results(1)["published-chips"]["rows"]}
@@ -77,18 +79,18 @@ def test_figures_know_what_the_experiments_name() -> None:
 
 @pytest.mark.parametrize("experiment", WITH_CHIPS)
 @pytest.mark.parametrize("runs", [1, 3])
-def test_every_line_of_a_table_is_as_long_as_its_heading(experiment: str, runs: int) -> None:
-    found = cells(experiment, results(runs))
-    assert len(found) > 2
-    assert {len(line) for line in found} <= {len(found[0])}
-    assert not any("None" in cell or "nan" in cell for line in found for cell in line)
+def test_table_rows_have_as_many_cells_as_the_heading(experiment: str, runs: int) -> None:
+    lines = cells(experiment, results(runs))
+    assert len(lines) > 2
+    assert {len(line) for line in lines} <= {len(lines[0])}
+    assert not any("None" in cell or "nan" in cell for line in lines for cell in line)
 
 
-def test_a_constraint_without_chance_has_no_percentile_of_chips() -> None:
+def test_constraint_without_random_effects_has_no_percentile_of_chips() -> None:
     heading, typical, bits, *_ = cells("trained-for-chips", results(3))
-    place = heading.index("5th percentile of chips")
-    assert typical[place - 1 :] == ["98.12 ± 0.12", "97.62", "97.00", "61.62 ± 0.12"]
-    assert bits[place - 1 :] == [
+    column = heading.index("5th percentile of chips")
+    assert typical[column - 1 :] == ["98.12 ± 0.12", "97.62", "97.00", "61.62 ± 0.12"]
+    assert bits[column - 1 :] == [
         "98.12 ± 0.12",
         "all chips equal",
         "all chips equal",
@@ -96,7 +98,7 @@ def test_a_constraint_without_chance_has_no_percentile_of_chips() -> None:
     ]
 
 
-def test_fragility_has_the_ideal_network_the_middle_and_the_largest_strength() -> None:
+def test_fragility_table_has_ideal_middle_and_largest_strength() -> None:
     values = results(3)
     lines = [line for line in cells("fragility", values) if line[0] != "effect"]
     assert len(lines) == 2 * (1 + 3 * 2)
@@ -106,17 +108,17 @@ def test_fragility_has_the_ideal_network_the_middle_and_the_largest_strength() -
     assert path == ["78.12 ± 0.12", "72.12 ± 0.12"]  # 84 + 1/8 less 3 points a strength
 
 
-def test_a_yield_has_its_own_thresholds_for_each_dataset() -> None:
-    found = cells("typical-yield", results(1))
-    headings = [line for line in found if line[0] == "method"]
+def test_yield_thresholds_depend_on_the_dataset() -> None:
+    lines = cells("typical-yield", results(1))
+    headings = [line for line in lines if line[0] == "method"]
     for heading, thresholds in zip(headings, BOTH.values(), strict=True):
         assert heading[-2:] == [f"% of chips with ≥ {level:g} %" for level in thresholds]
-    chips = found[4]  # 75 + 16 + 0 to 4.75 on MNIST
+    chips = lines[4]  # 75 + 16 + 0 to 4.75 on MNIST
     assert chips[0] == "DIRECT for typical chips"
     assert chips[-2:] == ["100.0", "0.0"]
 
 
-def test_published_chips_say_what_was_assumed_and_what_they_lack() -> None:
+def test_published_chips_list_assumptions_and_missing_functions() -> None:
     values = results(3)
     lines = {line[0].split(":")[0]: line for line in cells("published-chips", values)[1:]}
     assert lines["`lo-2023`"][1:5] == ["48 of 48", "all-to-all", "1,083", "29"]
@@ -124,18 +126,18 @@ def test_published_chips_say_what_was_assumed_and_what_they_lack() -> None:
     assert lines["`onn-2025`"][-1] == "coupling levels: range"
     assert "not given" in lines["`wang-2019`"][2]
     assert lines["`lo-2023`"][5:7] == ["97.12 ± 0.12 (96.62)", "96.12 ± 0.12 (95.62)"]
-    assert lines["`onn-2025`"][5] == "93.12 ± 0.12"  # nothing by chance: no percentile
+    assert lines["`onn-2025`"][5] == "93.12 ± 0.12"  # without random effects there is no percentile
     text = " ".join(TABLES["published-chips"](values["published-chips"]).split())
-    for lack in ("784 pixels", "reference oscillator", "π/2", "even part", "assumed"):
-        assert lack in text
+    for words in ("784 pixels", "reference oscillator", "π/2", "even part", "assumed"):
+        assert words in text
 
 
 # Figures
 
 
-def test_dots_are_the_means_and_lines_reach_the_5th_percentile() -> None:
+def test_markers_are_means_and_lines_reach_the_5th_percentile() -> None:
     values = results(3)
-    axes = drawn("trained-for-chips", values).axes
+    axes = draw("trained-for-chips", values).axes
     assert [axis.get_title() for axis in axes] == list(BOTH)
     for axis in axes:
         rows = [r for r in values["trained-for-chips"]["rows"] if r["dataset"] == axis.get_title()]
@@ -148,11 +150,9 @@ def test_dots_are_the_means_and_lines_reach_the_5th_percentile() -> None:
 
 
 @pytest.mark.parametrize(("name", "dataset"), [("mnist", "MNIST"), ("fashion", "Fashion-MNIST")])
-def test_an_effect_goes_from_the_ideal_network_to_its_largest_strength(
-    name: str, dataset: str
-) -> None:
+def test_effect_panel_spans_ideal_network_to_largest_strength(name: str, dataset: str) -> None:
     values = results(3)
-    axes = drawn(f"{name}-fragility", values).axes
+    axes = draw(f"{name}-fragility", values).axes
     assert [axis.get_title() for axis in axes if axis.get_visible()] == [
         "coupling bits",
         "phase noise",
@@ -160,32 +160,32 @@ def test_an_effect_goes_from_the_ideal_network_to_its_largest_strength(
     ]
     rows = [row for row in values["fragility"]["rows"] if row["dataset"] == dataset]
     lines = [np.asarray(bars[0].get_ydata()).tolist() for bars in axes[0].containers]
-    wanted = [
-        [81.0 + len(row["method"]), *(each["mean"] for each in row["strengths"])]
+    expected = [
+        [81.0 + len(row["method"]), *(strength["mean"] for strength in row["strengths"])]
         for row in rows
         if row["effect"] == "coupling_bits"
     ]
-    assert lines == wanted
-    shown = [text.get_text() for text in axes[0].get_xticklabels()]
-    assert shown == ["none", "8", "6", "5", "4", "3"]
+    assert lines == expected
+    labels = [text.get_text() for text in axes[0].get_xticklabels()]
+    assert labels == ["none", "8", "6", "5", "4", "3"]
     assert [axis.get_xlabel() for axis in axes[:2]] == ["bits", "kT"]
 
 
-def test_a_share_of_chips_is_of_those_with_at_least_that_accuracy() -> None:
+def test_yield_curve_is_the_share_of_chips_with_at_least_the_accuracy() -> None:
     values = results(1)
-    axis = drawn("typical-yield", values).axes[0]
+    axis = draw("typical-yield", values).axes[0]
     curves = [line for line in axis.lines if line.get_drawstyle() == "steps-pre"]
     assert len(curves) == len(METHODS)
     chips = np.array(values["typical-yield"]["rows"][0]["accuracies"])
     *points, (_, end) = zip(*curves[0].get_data(), strict=True)
-    wanted = [100.0 * (chips >= accuracy).mean() for accuracy, _ in points]
-    assert [share for _, share in points] == pytest.approx(wanted)
-    assert (wanted[0], end) == (100.0, 0.0)
+    expected = [100.0 * (chips >= accuracy).mean() for accuracy, _ in points]
+    assert [share for _, share in points] == pytest.approx(expected)
+    assert (expected[0], end) == (100.0, 0.0)
 
 
-def test_published_chips_have_a_line_each_and_a_mark_for_both_fields() -> None:
+def test_published_chips_have_a_row_with_marks_for_both_kinds_of_fields() -> None:
     values = results(3)
-    axes = drawn("published-chips", values).axes
+    axes = draw("published-chips", values).axes
     labels = [text.get_text() for text in axes[0].get_yticklabels()]
     assert labels[1] == "wang-2019\n138 of 240, 31 levels"
     for axis in axes:
@@ -194,9 +194,9 @@ def test_published_chips_have_a_line_each_and_a_mark_for_both_fields() -> None:
 
 
 @pytest.mark.parametrize("name", ["chip-resources", "even-coupling"])
-def test_curves_show_means_in_rising_order_and_all_of_them(name: str) -> None:
+def test_curves_show_all_means_in_ascending_order(name: str) -> None:
     values = results(3)
-    figure = drawn(name, values)
+    figure = draw(name, values)
     rows = values[name]["rows"]
     for axis, curve in zip(figure.axes, dict.fromkeys(r["curve"] for r in rows), strict=True):
         members = sorted((r for r in rows if r["curve"] == curve), key=lambda row: row["value"])

@@ -1,4 +1,4 @@
-"""Verdicts by rule, and the paper's own numbers as a result."""
+"""Verdicts on numbers, and the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 BY = ("MNIST", "PATH", "top1")
 
 
-def test_two_deviations_of_the_paper_decide_first() -> None:
+def test_two_sds_of_the_paper_take_precedence_over_other_scales() -> None:
     spread = {BY: Scale((9.0, 10.0, 11.0))}
     far = 10.0 + spread[BY].prediction_margin
     assert Cell(10.0, 10.4, BY, 0.2).verdict(spread) == "within orders"
@@ -38,14 +38,14 @@ def test_two_deviations_of_the_paper_decide_first() -> None:
     assert Cell(None, 10.0, BY).verdict(spread) is None
 
 
-def test_a_further_draw_is_judged_by_the_draws_and_not_by_our_own_number() -> None:
+def test_paper_number_is_judged_by_our_draws_not_by_our_main_number() -> None:
     spread = {BY: Scale((9.0, 10.0, 11.0))}
     assert Cell(10.0, 99.0, BY).verdict(spread) == "within teachers"
     orders = {BY: Scale((9.0, 10.0, 11.0), "orders")}
     assert Cell(10.0, 99.0, BY).verdict(orders) == "within orders"
 
 
-def test_a_scale_of_other_networks_is_borrowed_and_judges_the_difference() -> None:
+def test_borrowed_scale_judges_the_difference() -> None:
     spread = {BY: Scale((9.0, 10.0, 11.0))}
     near = spread[BY].difference_margin - 0.1
     assert Cell(50.0, 50.0 + near, BY, borrowed=True).verdict(spread) == "borrowed scale"
@@ -53,7 +53,7 @@ def test_a_scale_of_other_networks_is_borrowed_and_judges_the_difference() -> No
     assert Cell(10.0, 10.1, BY, 0.2, borrowed=True).verdict(spread) == "within orders"
 
 
-def test_numbers_of_other_networks_than_the_main_one_are_judged_by_a_borrowed_scale() -> None:
+def test_numbers_of_other_networks_have_a_borrowed_scale() -> None:
     for name, labels in (
         ("widths", ("16", "32", "128")),
         ("architectures", ("S64", "T40_08_16")),
@@ -73,7 +73,7 @@ def test_numbers_of_other_networks_than_the_main_one_are_judged_by_a_borrowed_sc
         assert all(cell.borrowed for cell in cells), name
 
 
-def test_teachers_of_the_same_network_are_taken_before_a_borrowed_scale() -> None:
+def test_scale_of_the_same_network_takes_precedence_over_a_borrowed_one() -> None:
     mine = network_source(*BY, "S64")
     cell = Cell(80.0, 81.0, BY, borrowed=True, own_source=mine)
     near, far = Scale((79.0, 80.0, 81.0)), Scale((89.0, 90.0, 91.0))
@@ -82,7 +82,7 @@ def test_teachers_of_the_same_network_are_taken_before_a_borrowed_scale() -> Non
     assert cell.verdict({BY: near, mine: far}) == "differs"
 
 
-def test_teachers_of_other_networks_are_those_of_the_papers_rule_and_epochs() -> None:
+def test_scales_of_other_networks_use_the_papers_selection_rule_and_epochs() -> None:
     def trained(top: float) -> Any:
         runs = [{"top1": top + 0.1 * teacher} for teacher in range(3)]
         teachers = [{"test_top1": top + 2.0}] * 3
@@ -107,7 +107,7 @@ def test_a_setting_is_equal_or_differs() -> None:
     assert Constant(0.131, 0.1307, rounding=0.0005).verdict({}) == "setting"
 
 
-def test_what_was_counted_is_not_counted_again() -> None:
+def test_repeated_numbers_and_claims_are_not_counted() -> None:
     cells = (Cell(1.0, 1.0, paper_sd=0.1), Cell(1.0, 1.0, paper_sd=0.1, repeated=True))
     claims = (Claim("first", True, ""), Claim("follows", True, "", repeated=True))
     comparison = Comparison(("row",), ("a", "b"), (Row(("x",), cells),), claims)
@@ -116,9 +116,9 @@ def test_what_was_counted_is_not_counted_again() -> None:
     assert (comparison.supported, len(comparison.counted)) == (1, 1)
 
 
-def test_two_of_the_drawn_teachers_lie_within_the_interval_in_95_of_100_cases() -> None:
-    """t s sqrt(2) from n draws holds the difference of two more, t s sqrt(1 + 1/n) around their
-    mean a further one, whatever the scale."""
+def test_margins_cover_95_percent_of_draws() -> None:
+    """t s sqrt(2) of n draws covers the difference of two more, t s sqrt(1 + 1/n) around the mean
+    a further draw."""
     generator = np.random.default_rng(0)
     inside = further = 0
     for _ in range(4000):
@@ -130,7 +130,7 @@ def test_two_of_the_drawn_teachers_lie_within_the_interval_in_95_of_100_cases() 
     assert 0.94 < further / 4000 < 0.96
 
 
-def test_the_spread_over_teachers_is_that_of_the_sweep() -> None:
+def test_scales_follow_from_the_runs_of_teacher_seeds() -> None:
     runs = [{"top1": 90.0 + each, "epoch": 3} for each in (0.0, 1.0, 2.0)]
     twice = [{"top1": 95.0 + 2 * each, "epoch": 3} for each in (0.0, 1.0, 2.0)]
     teachers = [{"test_top1": 96.0, "seed": each} for each in range(3)]
@@ -154,7 +154,7 @@ def test_the_spread_over_teachers_is_that_of_the_sweep() -> None:
     assert path.prediction_margin == pytest.approx(4.3027 * (4 / 3) ** 0.5, rel=1e-4)
 
 
-def test_what_rounding_decides_is_judged_by_orders_where_no_teachers_were_swept() -> None:
+def test_branches_without_teachers_are_judged_by_training_orders() -> None:
     runs = [{"top1": 80.0 + each} for each in range(20)]
     rows = [
         {"dataset": "Fashion-MNIST", "what": what, "runs": runs} for what in ("Z-END", "weight 10")
@@ -165,7 +165,7 @@ def test_what_rounding_decides_is_judged_by_orders_where_no_teachers_were_swept(
 
 
 @pytest.mark.parametrize("name", sorted(n for n, e in EXPERIMENTS.items() if e.compare))
-def test_our_results_compare(name: str) -> None:
+def test_committed_results_can_be_compared(name: str) -> None:
     result = json.loads((RESULTS / f"{name}.json").read_text())
     compare = EXPERIMENTS[name].compare
     assert compare is not None
@@ -179,7 +179,7 @@ def test_our_results_compare(name: str) -> None:
     assert paper_numbers() == before
 
 
-def test_the_papers_numbers_as_a_result_are_all_within_its_deviations() -> None:
+def test_paper_numbers_as_results_are_within_two_sds() -> None:
     rows = [
         {
             "dataset": row["dataset"],
@@ -209,7 +209,7 @@ def test_the_papers_numbers_as_a_result_are_all_within_its_deviations() -> None:
     assert "selected at its last epoch" in broken.text
 
 
-def test_the_results_here_are_of_the_experiments_as_they_are() -> None:
+def test_committed_results_have_the_keys_of_the_experiments() -> None:
     for name, experiment in EXPERIMENTS.items():
         result = json.loads((RESULTS / f"{name}.json").read_text())
         assert result["key"] == Measurement(experiment, PAPER).key, name
@@ -219,7 +219,7 @@ def test_the_results_here_are_of_the_experiments_as_they_are() -> None:
         assert all(stage["seconds"] > 0 for stage in result["stages"])
 
 
-def test_a_training_that_several_results_name_was_made_in_one_place() -> None:
+def test_shared_training_has_one_device() -> None:
     places: dict[tuple[str, float], set[str]] = {}
     for name in EXPERIMENTS:
         result = json.loads((RESULTS / f"{name}.json").read_text())
@@ -229,7 +229,7 @@ def test_a_training_that_several_results_name_was_made_in_one_place() -> None:
     assert {which: by for which, by in places.items() if len(by) > 1} == {}
 
 
-def test_the_report_here_is_made_from_the_results_here() -> None:
+def test_committed_report_is_generated_from_the_committed_results() -> None:
     results = {n: json.loads((RESULTS / f"{n}.json").read_text()) for n in EXPERIMENTS}
     drawn = [name for name, each in FIGURES.items() if set(each.needs) <= results.keys()]
     text = document(results, drawn)
@@ -253,7 +253,7 @@ def made_on(name: str, device: str, versions: dict[str, str], stages: Any = ()) 
     return {name: result | made}
 
 
-def test_the_report_counts_the_minutes_of_each_device_apart() -> None:
+def test_report_sums_the_minutes_of_each_device() -> None:
     slow = {"key": "slow", "seconds": 3600.0, "device": "x86_64, 2 cores", "versions": CPU}
     fast = {"key": "fast", "seconds": 60.0}  # where and by what its result says
     results = (
@@ -269,7 +269,7 @@ def test_the_report_counts_the_minutes_of_each_device_apart() -> None:
     assert "1 measurements took 3.0 minutes on NVIDIA H200; times on" in document(alone, [])
 
 
-def test_the_report_names_other_versions_once_with_all_that_have_them() -> None:
+def test_report_lists_exceptional_versions_once() -> None:
     newer = {"key": "newer", "seconds": 60.0, "device": "NVIDIA H200", "versions": NEW}
     slow = {"key": "slow", "seconds": 60.0, "device": "x86_64, 2 cores", "versions": CPU}
     same = {"key": "same", "seconds": 60.0, "device": "NVIDIA H200", "versions": OLD}
@@ -286,7 +286,7 @@ def test_the_report_names_other_versions_once_with_all_that_have_them() -> None:
     ) in document(results, [])
 
 
-def test_every_cited_row_has_its_source() -> None:
+def test_every_cited_row_has_a_source() -> None:
     for name in ("cross_platform_resources", "cross_platform_training", "broader_context"):
         cited = [r["citation"] for r in paper_numbers()[name]["rows"] if r["system"] != "This work"]
         assert cited

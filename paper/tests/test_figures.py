@@ -1,4 +1,4 @@
-"""Facts about the paper's figures: they show the numbers they are given, and the paper's."""
+"""Figures show the numbers of results and of the paper."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from synthetic_results import BOTH, NAMES, Values, results, summary
 pytestmark = pytest.mark.filterwarnings("error")
 
 
-def drawn(name: str, values: dict[str, Values]) -> Figure:
-    kept = json.loads(json.dumps({need: values[need] for need in FIGURES[name].needs}))
-    return FIGURES[name].draw(kept)
+def draw(name: str, values: dict[str, Values]) -> Figure:
+    needed = json.loads(json.dumps({need: values[need] for need in FIGURES[name].needs}))
+    return FIGURES[name].draw(needed)
 
 
 def heights(axis: Axes) -> list[float]:
-    """The y values of all markers and lines, but the caps of error bars."""
+    """The y values of all markers and lines, without the caps of error bars."""
     lines = [line for line in axis.lines if line.get_marker() != "_"]
     return [float(y) for line in lines for y in np.asarray(line.get_ydata(), dtype=float)]
 
 
-def contains(found: list[float], wanted: list[float]) -> bool:
-    return all(np.isclose(found, value, atol=1e-12).any() for value in wanted)
+def contains(values: list[float], expected: list[float]) -> bool:
+    return all(np.isclose(values, value, atol=1e-12).any() for value in expected)
 
 
 # The registry
@@ -51,27 +51,27 @@ def test_methods_look_different_without_colour() -> None:
     assert len(set(METHOD_MARKERS.values())) == len(METHOD_MARKERS)
 
 
-# Every figure, of any setting
+# Every figure, with several runs and with one
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_draws_several_runs(name: str) -> None:
-    assert drawn(name, results(3)).axes
+def test_figure_draws_several_runs(name: str) -> None:
+    assert draw(name, results(3)).axes
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_writes_a_single_run(name: str) -> None:
+def test_figure_writes_a_single_run(name: str) -> None:
     written = io.BytesIO()
-    drawn(name, results(1)).savefig(written, format="svg")
+    draw(name, results(1)).savefig(written, format="svg")
     assert b"<path" in written.getvalue()
 
 
-def test_one_run_has_no_error_bars() -> None:
+def test_single_run_has_no_error_bars() -> None:
     bars = {
         runs: sum(
-            isinstance(each, LineCollection)
-            for axis in drawn("main-performance", results(runs)).axes
-            for each in axis.collections
+            isinstance(collection, LineCollection)
+            for axis in draw("main-performance", results(runs)).axes
+            for collection in axis.collections
         )
         for runs in (3, 1)
     }
@@ -80,27 +80,27 @@ def test_one_run_has_no_error_bars() -> None:
 
 
 @pytest.mark.parametrize("dataset", ["mnist", "fashion"])
-def test_without_misclassified_examples(dataset: str) -> None:
+def test_figure_without_misclassified_examples_has_no_axes(dataset: str) -> None:
     values = results(1)
     for row in values["output-dynamics"]["rows"]:
         row.update(labels=[], predicted=[], images=[], outputs=[])
-    assert not drawn(f"{dataset}-misclassified", values).axes
+    assert not draw(f"{dataset}-misclassified", values).axes
 
 
 @pytest.mark.parametrize("cases", ["", "B", "ABC"])
-def test_stochastic_dynamics_with_missing_cases(cases: str) -> None:
+def test_stochastic_dynamics_draws_the_available_cases(cases: str) -> None:
     values = results(2)
-    found = values["stochastic-dynamics"]["cases"]
-    values["stochastic-dynamics"]["cases"] = [each for each in found if each["case"] in cases]
-    assert len(drawn("stochastic-dynamics", values).axes) == 2 * max(1, len(cases))
+    available = [case for case in values["stochastic-dynamics"]["cases"] if case["case"] in cases]
+    values["stochastic-dynamics"]["cases"] = available
+    assert len(draw("stochastic-dynamics", values).axes) == 2 * max(1, len(cases))
 
 
-def test_a_diverged_run_is_left_out() -> None:
+def test_diverged_runs_are_not_drawn() -> None:
     values = results(1)
     row = values["multiseed"]["rows"][0]
     row["mean"] = row["mean"] | {"endpoint_rmse": None}
     row["runs"] = [row["runs"][0] | {"endpoint_rmse": None}]
-    axes = drawn("main-performance", values).axes
+    axes = draw("main-performance", values).axes
     assert np.isnan(heights(axes[2])).sum() == 1
     assert np.isnan(heights(axes[5])).sum() == 2
 
@@ -108,9 +108,9 @@ def test_a_diverged_run_is_left_out() -> None:
 # The numbers
 
 
-def test_main_performance_shows_runs_means_and_the_paper() -> None:
+def test_main_performance_shows_means_runs_and_paper_numbers() -> None:
     values = results(3)
-    axes = drawn("main-performance", values).axes
+    axes = draw("main-performance", values).axes
     printed = {(row["dataset"], row["method"]): row for row in paper_numbers()["multiseed"]["rows"]}
     for above, between, below, metric, key in zip(
         axes[:3],
@@ -122,10 +122,10 @@ def test_main_performance_shows_runs_means_and_the_paper() -> None:
     ):
         measured, differences, spreads = [], [0.0, 0.0], []  # the dashed line has two ends
         for row in values["multiseed"]["rows"]:
-            known = printed[row["dataset"], row["method"]]
-            paper = known[f"{key}_mean"]
+            reference = printed[row["dataset"], row["method"]]
+            paper = reference[f"{key}_mean"]
             measured += [row["mean"][metric], paper]
-            spreads += [row["sd"][metric], known[f"{key}_sd"]]
+            spreads += [row["sd"][metric], reference[f"{key}_sd"]]
             differences += [row["mean"][metric] - paper, 0.0]
             differences += [run[metric] - paper for run in row["runs"]]
         assert sorted(heights(above)) == pytest.approx(sorted(measured))
@@ -133,58 +133,60 @@ def test_main_performance_shows_runs_means_and_the_paper() -> None:
         assert sorted(heights(below)) == pytest.approx(sorted(spreads))
 
 
-def test_sweep_has_a_point_for_each_teacher_and_the_papers_beside_them() -> None:
+def test_teacher_sweep_has_a_point_per_teacher_and_the_paper_number() -> None:
     values = results(3)
-    axis = drawn("teacher-sweep", values).axes[1]
+    axis = draw("teacher-sweep", values).axes[1]
     rows = [row for row in values["teacher-sweep"]["rows"] if row["dataset"] == "MNIST"]
-    wanted = [row["TWO-STAGE-END"]["top1"] for row in rows]
+    expected = [row["TWO-STAGE-END"]["top1"] for row in rows]
     (paper,) = (
         row["top1_mean"]
         for row in paper_numbers()["multiseed"]["rows"]
         if (row["dataset"], row["method"]) == ("MNIST", "TWO-STAGE-END")
     )
-    assert sorted(heights(axis)) == pytest.approx(sorted([*wanted, paper]))
+    assert sorted(heights(axis)) == pytest.approx(sorted([*expected, paper]))
 
 
-def test_symmetry_shows_steps_and_the_ends_of_all_orders() -> None:
-    steps, ends = drawn("from-zero-symmetry", results(3)).axes
+def test_symmetry_shows_steps_and_final_values_of_all_orders() -> None:
+    steps, ends = draw("from-zero-symmetry", results(3)).axes
     assert [list(line.get_xdata()) for line in steps.lines[:2]] == [[1, 2, 10]] * 2
     assert list(ends.lines[0].get_xdata()) == [20.0, 21.0, 22.0]
-    assert list(ends.lines[0].get_ydata()) == pytest.approx([0.001, 0.1, 0.2])  # 0 has a place, too
+    assert list(ends.lines[0].get_ydata()) == pytest.approx(
+        [0.001, 0.1, 0.2]
+    )  # 0 has a position, too
     assert ends.get_ylim()[0] < 0.001
 
 
-def test_scale_shows_the_papers_own_networks_and_ours_with_their_spread() -> None:
+def test_oscillator_scale_shows_measured_and_paper_networks_with_bars() -> None:
     values = results(3)
-    axis = drawn("oscillator-scale", values).axes[0]
+    axis = draw("oscillator-scale", values).axes[0]
     ours = [row for row in values["widths"]["rows"] if row["dataset"] == "MNIST"]
-    wanted = [row["two_stage_end"]["mean"]["top1"] for row in ours]
-    wanted += [
+    expected = [row["two_stage_end"]["mean"]["top1"] for row in ours]
+    expected += [
         row["two_stage_end_top1_mean"]
         for row in paper_numbers()["width_scaling"]["rows"]
         if row["dataset"] == "MNIST"
     ]
-    assert contains(heights(axis), wanted)
+    assert contains(heights(axis), expected)
     counts = [list(line.get_xdata()) for line in axis.lines]
     assert sorted(row["N"] for row in ours) in counts
-    bars = sum(isinstance(each, LineCollection) for each in axis.collections)
-    assert bars >= len(wanted)
+    bars = sum(isinstance(marks, LineCollection) for marks in axis.collections)
+    assert bars >= len(expected)
 
 
-def test_ablation_shows_a_bar_for_each_number_and_the_papers_beside_it() -> None:
+def test_ablation_shows_a_bar_and_the_paper_number_per_protocol() -> None:
     values = results(1)
-    figure = drawn("ablation", values)
+    figure = draw("ablation", values)
     rows, printed = values["ablation"]["rows"], paper_numbers()["protocol_ablation"]["rows"]
     for axis, metric in zip(figure.axes, ("top1", "agreement"), strict=True):
         bars = [patch.get_width() for patch in axis.patches]
         assert sorted(bars) == pytest.approx(sorted(row[metric] for row in rows))
-        places = [float(np.asarray(line.get_xdata())[0]) for line in axis.lines]
-        assert sorted(places) == pytest.approx(sorted(row[metric] for row in printed))
+        diamonds = [float(np.asarray(line.get_xdata())[0]) for line in axis.lines]
+        assert sorted(diamonds) == pytest.approx(sorted(row[metric] for row in printed))
 
 
-def test_bands_are_mean_and_sample_deviation_over_runs() -> None:
+def test_bands_are_one_sample_sd_around_the_mean() -> None:
     values = results(3)
-    axis = drawn("validation-curves", values).axes[1]
+    axis = draw("validation-curves", values).axes[1]
     runs = np.array(values["validation-curves"]["rows"][0]["stage2"])
     (line,) = axis.lines
     assert np.asarray(line.get_xdata()).tolist() == [0, 1, 2]  # from the selected PATH network
@@ -194,8 +196,8 @@ def test_bands_are_mean_and_sample_deviation_over_runs() -> None:
     assert edges.max() == pytest.approx((runs.mean(0) + runs.std(0, ddof=1)).max())
 
 
-def test_scaling_puts_fashion_above_and_the_paper_where_it_has_such_a_network() -> None:
-    axes = drawn("scaling-noise-grid", results(3)).axes
+def test_scaling_grid_shows_paper_numbers_at_published_widths_only() -> None:
+    axes = draw("scaling-noise-grid", results(3)).axes
     assert [axis.get_title() for axis in axes[::3]] == ["Fashion-MNIST", "MNIST"]
     (known,) = (
         row
@@ -208,15 +210,15 @@ def test_scaling_puts_fashion_above_and_the_paper_where_it_has_such_a_network() 
     assert sum(len(np.asarray(line.get_xdata())) for line in diamonds) == 3  # none at H = 8
 
 
-def test_scatter_has_path_across_and_names_the_main_and_the_outermost_points() -> None:
+def test_scatter_labels_the_main_and_the_extreme_architectures() -> None:
     values = results(1)
     rows = values["architectures"]["rows"]
-    for place, identifier in enumerate(("low", "middle", "high")):
-        moved = {key: {**rows[0][key]} for key in ("path", "two_stage_end")}
-        for top in moved.values():
-            top["top1"] += place - 1.0
-        rows.append(rows[0] | moved | {"identifier": identifier})
-    axis = drawn("architectures-scatter", values).axes[0]
+    for shift, identifier in ((-1.0, "low"), (0.0, "middle"), (1.0, "high")):
+        shifted = {key: {**rows[0][key]} for key in ("path", "two_stage_end")}
+        for metrics in shifted.values():
+            metrics["top1"] += shift
+        rows.append(rows[0] | shifted | {"identifier": identifier})
+    axis = draw("architectures-scatter", values).axes[0]
     points = {tuple(np.concatenate(line.get_data())) for line in axis.lines}
     for row in rows:
         assert (row["path"]["top1"], row["two_stage_end"]["top1"]) in points
@@ -225,9 +227,9 @@ def test_scatter_has_path_across_and_names_the_main_and_the_outermost_points() -
     assert "middle" not in names
 
 
-def test_pairs_have_a_row_for_each_teacher_and_join_its_two_numbers() -> None:
+def test_pairs_have_a_line_from_path_to_two_stage_end_per_teacher() -> None:
     values = results(1)
-    axis = drawn("architectures-pairs", values).axes[0]
+    axis = draw("architectures-pairs", values).axes[0]
     rows = values["architectures"]["rows"]
     assert [text.get_text() for text in axis.get_yticklabels()] == [r["identifier"] for r in rows]
     joined = [list(line.get_xdata()) for line in axis.lines]
@@ -237,7 +239,7 @@ def test_pairs_have_a_row_for_each_teacher_and_join_its_two_numbers() -> None:
 
 def test_misclassified_panels_name_both_classes() -> None:
     values = results(1)
-    figure = drawn("mnist-misclassified", values)
+    figure = draw("mnist-misclassified", values)
     outputs = np.array(values["output-dynamics"]["rows"][1]["outputs"])
     winner = NAMES[int(outputs[0, :, -1].argmax())]
     for axis, label in zip(figure.axes, (1, 3), strict=False):
@@ -246,9 +248,9 @@ def test_misclassified_panels_name_both_classes() -> None:
         assert contains(heights(axis), outputs[0].ravel().tolist())
 
 
-def test_records_have_ours_the_papers_and_published_networks_by_name() -> None:
+def test_records_show_measured_paper_and_published_networks() -> None:
     values = results(3)
-    axes = drawn("records", values).axes
+    axes = draw("records", values).axes
     assert [axis.get_title() for axis in axes] == list(BOTH)
     for axis, names, cited in zip(
         axes,
@@ -259,49 +261,49 @@ def test_records_have_ours_the_papers_and_published_networks_by_name() -> None:
         dataset = axis.get_title()
         assert {text.get_text() for text in axis.texts} == names
         rows = [row for row in values["records"]["rows"] if row["dataset"] == dataset]
-        wanted = cited + [row["mean"]["top1"] for row in rows]
-        wanted += [run["top1"] for row in rows for run in row["runs"]]
-        wanted += [
+        expected = cited + [row["mean"]["top1"] for row in rows]
+        expected += [run["top1"] for row in rows for run in row["runs"]]
+        expected += [
             row["two_stage_end_top1_mean"]
             for row in paper_numbers()["width_scaling"]["rows"]
             if row["dataset"] == dataset
         ]
-        assert sorted(heights(axis)) == pytest.approx(sorted(wanted))
+        assert sorted(heights(axis)) == pytest.approx(sorted(expected))
 
 
 def test_anytime_marks_four_margins_of_each_method() -> None:
     values = results(3)
-    axes = drawn("anytime", values).axes
+    axes = draw("anytime", values).axes
     assert len(axes) == 6
-    for place, dataset in enumerate(BOTH):
+    for index, dataset in enumerate(BOTH):
         rows = [row for row in values["anytime"]["rows"] if row["dataset"] == dataset]
-        reading, leaving, trained = axes[3 * place : 3 * place + 3]
+        reading, stopping, trained = axes[3 * index : 3 * index + 3]
         for line, row in zip(reading.lines, rows, strict=True):
             assert np.allclose(np.column_stack(line.get_data()), np.c_[row["time"], row["top1"]])
-        assert [text.get_text() for text in leaving.texts] == ["0.1", "0.2", "0.4", "1.0"] * 3
-        assert contains(heights(leaving), [top for row in rows for top in row["exit_top1"]])
+        assert [text.get_text() for text in stopping.texts] == ["0.1", "0.2", "0.4", "1.0"] * 3
+        assert contains(heights(stopping), [top for row in rows for top in row["exit_top1"]])
         assert heights(trained) == [88.0] * (2 + 2 * 3)  # means and runs
 
 
 @pytest.mark.parametrize(("base", "panes"), [(40.0, 2), (96.8, 1), (99.0, 1)])
-def test_teacher_needed_breaks_its_axis_only_where_exact_zero_is_below(
+def test_teacher_needed_breaks_its_axis_only_if_exact_zero_is_below(
     base: float, panes: int
 ) -> None:
     values = results(3)
     rows = values["teacher-needed"]["rows"]
     for row in rows[:2]:
         row.update(summary(base, 3))
-    axes = drawn("teacher-needed", values).axes
+    axes = draw("teacher-needed", values).axes
     assert len(axes) == panes
-    seen = [y for axis in axes for y in heights(axis) if axis.get_ylim()[0] < y]
-    assert contains(seen, [run["top1"] for row in rows for run in row["runs"]])
-    written = [text.get_text() for axis in axes for text in axis.texts]
-    assert sorted(written) == ["epoch 2"] * 4 + ["never"] * 2
+    visible = [y for axis in axes for y in heights(axis) if axis.get_ylim()[0] < y]
+    assert contains(visible, [run["top1"] for row in rows for run in row["runs"]])
+    labels = [text.get_text() for axis in axes for text in axis.texts]
+    assert sorted(labels) == ["epoch 2"] * 4 + ["never"] * 2
 
 
-def test_teacher_needed_says_never_where_half_the_runs_did_not_get_there() -> None:
+def test_teacher_needed_shows_never_if_half_of_the_runs_missed_the_level() -> None:
     values = results(2)
-    written = [
-        text.get_text() for axis in drawn("teacher-needed", values).axes for text in axis.texts
+    labels = [
+        text.get_text() for axis in draw("teacher-needed", values).axes for text in axis.texts
     ]
-    assert written == ["never"] * 6
+    assert labels == ["never"] * 6

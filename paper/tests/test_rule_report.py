@@ -1,5 +1,4 @@
-"""The experiments with rules that need no model of a chip: what they measure, and what their tables
-and figures show."""
+"""Measurements, tables and figures of the training rules that need no model of the chip."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ MADE_UP = synthetic_rule_results.results(2)
 
 
 @pytest.mark.parametrize("name", MADE_UP)
-def test_tables_have_a_line_for_each_point_and_figures_can_be_drawn(name: str) -> None:
+def test_tables_have_a_row_per_point_and_figures_can_be_drawn(name: str) -> None:
     values = json.loads(json.dumps(MADE_UP[name]))
     lines = [line for line in TABLES[name](values).splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in lines}) == 1
@@ -38,14 +37,14 @@ def test_tables_have_a_line_for_each_point_and_figures_can_be_drawn(name: str) -
     assert FIGURES[name].draw({name: values}).axes
 
 
-def test_the_conclusion_names_what_learning_on_the_chip_is_worth() -> None:
+def test_conclusion_gives_the_gain_of_training_on_the_chip() -> None:
     text = TABLES["rules-on-chips"](synthetic_rule_results.on_chips(2))
     assert "EP +5.00, SPSA +5.00, DIRECT +5.00" in text
     assert "Without one, EP is the better rule, with 90.00 %" in text
     assert TABLES["rules-on-chips"](synthetic_rule_results.on_chips(1)).count("±") == 1
 
 
-def test_claims_say_whether_they_hold() -> None:
+def test_claims_hold_for_synthetic_results() -> None:
     (claim,) = rule_gradients.compare(synthetic_rule_results.gradients()).claims
     assert claim.holds
     assert "beta 0.001" in claim.text
@@ -53,7 +52,7 @@ def test_claims_say_whether_they_hold() -> None:
     assert [claim.holds for claim in claims] == [True, True, True, True, True]
 
 
-def test_a_gradient_beside_itself_and_beside_one_across_it() -> None:
+def test_cosine_and_length_of_parallel_and_orthogonal_gradients() -> None:
     exact = torch.tensor([[3.0, 4.0]])
     same = rule_gradients.compare_gradients(2.0 * exact, exact)
     assert same == pytest.approx({"cosine": 1.0, "length": 2.0})
@@ -61,9 +60,11 @@ def test_a_gradient_beside_itself_and_beside_one_across_it() -> None:
     assert across == pytest.approx({"cosine": 0.0, "length": 1.0}, abs=1e-7)
 
 
-def test_trainings_on_the_chip_and_without_it_differ_in_what_noise_asks_for() -> None:
+def test_trainings_on_chip_and_ideal_network_differ_in_chip_and_noise_settings_only() -> None:
     for rule in rules_on_chips.RULES:
-        chip, ideal = (rules_on_chips.stage(PAPER, rule, place) for place in rules_on_chips.PLACES)
+        chip, ideal = (
+            rules_on_chips.stage(PAPER, rule, place) for place in rules_on_chips.TRAINED_ON
+        )
         assert chip.network == ideal.network
         assert chip.runs == ideal.runs
         ours, theirs = chip.rule.settings(), ideal.rule.settings()
@@ -72,11 +73,11 @@ def test_trainings_on_the_chip_and_without_it_differ_in_what_noise_asks_for() ->
         assert ours["chips"]["chip"] == rules_on_chips.CHIP
 
 
-def test_in_a_short_time_ep_finds_the_direction_of_the_gradient(
+def test_ep_estimates_the_direction_of_the_gradient(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The experiment itself, as small as it gets: of three images, which come to rest soon. Of the
-    eight there is one between two states of rest, where rounding decides what the gradient is."""
+    """The experiment on three images that reach equilibrium soon. One of the usual eight is between
+    two equilibria, where rounding decides the gradient."""
     three = replace(rule_gradients.size(TINY), images=3)
     monkeypatch.setitem(rule_gradients._SMALL, TINY.name, three)
     stage = rule_gradients.stage(TINY)
