@@ -36,7 +36,7 @@ _LEAST, _MOST = 1e-18, 1e18  # of a number in its unit: products of several stay
 def _units(unit: str, *prefixes: str, per: str = "") -> Units:
     sizes = {"a": 1e-18, "f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
     sizes |= {"k": 1e3, "M": 1e6, "G": 1e9}
-    return {f"{each}{unit}{per}": sizes[each] for each in prefixes}
+    return {f"{prefix}{unit}{per}": sizes[prefix] for prefix in prefixes}
 
 
 _POWER = _units("W", "n", "u", "m", "p")
@@ -140,16 +140,14 @@ def find_technology(technology: Technology | str | Path) -> Technology:
 
 
 def read_technology(path: Path) -> Technology:
-    """The technology of a TOML file, completed by what is common to all."""
+    """The technology of a TOML file, completed by the entries that all technologies share."""
     title, quantities = _read(path)
     _, common = _read(_COMMON)
-    sections = {place.split(".")[0] for place in quantities}
-    for name in ENTRIES:
-        if name not in sections and name not in _SHARED:
-            raise InputError(f"{path}: the section [{name}] is missing")
-    added = {
-        place: quantity for place, quantity in common.items() if place.split(".")[0] not in sections
-    }
+    sections = {name.split(".")[0] for name in quantities}
+    for section in ENTRIES:
+        if section not in sections and section not in _SHARED:
+            raise InputError(f"{path}: the section [{section}] is missing")
+    added = {name: common[name] for name in common if name.split(".")[0] not in sections}
     return Technology(path.stem, title, quantities | added)
 
 
@@ -161,60 +159,60 @@ def _read(path: Path) -> tuple[str, dict[str, Quantity]]:
             for section, key, entry in toml_entries(content, ENTRIES, "section", "title")
         }
         for section, entries in content.items():
-            _check_complete(section, list(entries))
+            _check_complete(section, set(entries))
         return str(title), quantities
 
     return read_toml(path, "technology", parse)
 
 
-def _check_complete(section: str, given: list[str]) -> None:
-    wanted = set(ENTRIES[section])
-    if set(_EITHER) <= wanted and section in ("oscillators", "couplers"):
-        if sum(each in given for each in _EITHER) != 1:
-            there = "both" if _EITHER[0] in given else "neither"
-            raise InputError(f"{section} must have power or energy, one of them; got {there}")
-        wanted -= set(_EITHER)
-    if missing := sorted(wanted - set(given)):
+def _check_complete(section: str, entries: set[str]) -> None:
+    required = set(ENTRIES[section])
+    if section in ("oscillators", "couplers"):
+        if len(entries & set(_EITHER)) != 1:
+            present = "both" if _EITHER[0] in entries else "neither"
+            raise InputError(f"{section} must have power or energy, one of them; got {present}")
+        required -= set(_EITHER)
+    if missing := sorted(required - entries):
         raise InputError(f"{section} lacks {', '.join(missing)}")
 
 
 def _quantity(section: str, key: str, entry: object) -> Quantity:
-    place = f"{section}.{key}"
+    name = f"{section}.{key}"
     if not isinstance(entry, dict):
         raise InputError(
-            f"{place} must hold value (or low, typical and high), unit and source, "
+            f"{name} must hold value (or low, typical and high), unit and source, "
             f"got {short_repr(entry)}"
         )
     unit, source = entry.get("unit"), entry.get("source")
-    factor = unit_factor(place, unit, ENTRIES[section][key])
+    factor = unit_factor(name, unit, ENTRIES[section][key])
     if not isinstance(source, str) or not source.strip():
         raise InputError(
-            f'{place} must have a source, or the source "assumed"; got {short_repr(source)}'
+            f'{name} must have a source, or the source "assumed"; got {short_repr(source)}'
         )
-    numbers = _numbers(place, key, entry)
+    numbers = _numbers(name, key, entry)
     return Quantity(Range(*(number * factor for number in numbers)), str(unit), source)
 
 
-def _numbers(place: str, key: str, entry: dict[str, Any]) -> tuple[float, float, float]:
+def _numbers(name: str, key: str, entry: dict[str, Any]) -> tuple[float, float, float]:
     """Low, typical and high in the unit of the entry."""
 
-    def number(name: str, value: object) -> float:
+    def number(label: str, value: object) -> float:
         zero = key not in _NOT_ZERO
         least, most = _BOUNDS.get(key, (0.0 if zero else _LEAST, _MOST))
-        return positive_float(name, value, zero=zero, least=least, most=most)
+        return positive_float(label, value, zero=zero, least=least, most=most)
 
     keys = set(entry) - {"unit", "source"}
     if keys == {"value"}:
-        value = number(place, entry["value"])
+        value = number(name, entry["value"])
         return value, value, value
     if keys != set(_KEYS):
         raise InputError(
-            f"{place} must hold value, or low, typical and high, beside unit and source; got "
+            f"{name} must hold value, or low, typical and high, beside unit and source; got "
             f"{short_repr(', '.join(sorted(map(str, entry))))}"
         )
-    low, typical, high = (number(f"{place}, {each}", entry[each]) for each in _KEYS)
+    low, typical, high = (number(f"{name}, {bound}", entry[bound]) for bound in _KEYS)
     if not low <= typical <= high:
         raise InputError(
-            f"{place} must rise from low to typical to high, got {low:g}, {typical:g}, {high:g}"
+            f"{name} must rise from low to typical to high, got {low:g}, {typical:g}, {high:g}"
         )
     return low, typical, high
