@@ -96,10 +96,10 @@ def compare(values: Values) -> Comparison:
         name = f"{row['dataset']}, {row['N']} oscillators, {augmentation}"
         text = f"{name}: more accurate than the paper"
         spread = "" if sd is None else f" ± {sd:.2f}"
-        shown = f"{mean:.2f}{spread} %"
+        accuracy = f"{mean:.2f}{spread} %"
         if printed is not None:
             best = printed["two_stage_end_top1_mean"]
-            claims.append(Claim(text, mean > best, f"{shown} against {best:.2f} %"))
+            claims.append(Claim(text, mean > best, f"{accuracy} against {best:.2f} %"))
     return Comparison((), (), (), tuple(claims))
 
 

@@ -177,8 +177,8 @@ def compare(values: Values) -> Comparison:
     small = min(value for rule, curve, value in by_point if (rule, curve) == ("EP", "strength"))
     best = [by_point["EP", "strength", small][part]["cosine"] for part in PARTS]
     text = f"with a weak nudge (beta {small:g}), EP has the exact gradient (cosine 0.99 or more)"
-    shown = f"{best[0]:.4f} for input weights, {best[1]:.4f} for couplings"
-    return Comparison((), (), (), (Claim(text, min(best) >= 0.99, shown),))
+    cosines = f"{best[0]:.4f} for input weights, {best[1]:.4f} for couplings"
+    return Comparison((), (), (), (Claim(text, min(best) >= 0.99, cosines),))
 
 
 EXPERIMENT = Experiment(

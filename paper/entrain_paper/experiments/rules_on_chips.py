@@ -28,14 +28,14 @@ HARDWARE = Hardware(
 )
 CHIP = 0  # seed of the chip
 RULES = {"EP": 10, "SPSA": 30, "DIRECT": 30}  # and their epochs, at most
-PLACES = ("chip", "ideal")  # where they are trained
+TRAINED_ON = ("chip", "ideal")
 # A stronger nudge, averaged over many steps; selected on validation images of digits.
 IN_NOISE: dict[str, Any] = {"beta": 1.0, "nudged_steps": 40, "averaged_steps": 30}
 _OTHER_CHIPS = 20  # of the same hardware
 _RUNS = 3
 
 
-def stage(setting: Setting, rule: str, place: str) -> Stage:
+def stage(setting: Setting, rule: str, trained_on: str) -> Stage:
     """Networks that a rule trains on the chip or on the ideal network, one per run."""
     dataset = setting.dataset(MNIST)
     named = PROTOCOLS[rule]
@@ -43,9 +43,9 @@ def stage(setting: Setting, rule: str, place: str) -> Stage:
     epochs = min(RULES[rule], setting.direct_epochs)
     if rule == "DIRECT":  # without augmentation, as the other rules
         named = replace(tuned(named, dataset, augmented=False), weight_decay=0.0)
-    if isinstance(named, EquilibriumPropagation) and place == "chip":
+    if isinstance(named, EquilibriumPropagation) and trained_on == "chip":
         named = replace(named, **IN_NOISE)
-    chips = ChipTraining(HARDWARE, chip=CHIP) if place == "chip" else None
+    chips = ChipTraining(HARDWARE, chip=CHIP) if trained_on == "chip" else None
     return Stage(
         replace(
             named, epochs=epochs, batch_size=min(named.batch_size, setting.batch_size), chips=chips
@@ -59,9 +59,9 @@ def stage(setting: Setting, rule: str, place: str) -> Stage:
 def measure(context: ExperimentContext) -> Values:
     """Test accuracy on the chip, on other chips of the same hardware, and on the ideal network."""
     jobs = [
-        ({"rule": rule, "learnt_on": place}, partial(row, context, rule, place))
+        ({"rule": rule, "learnt_on": trained_on}, partial(row, context, rule, trained_on))
         for rule in RULES
-        for place in PLACES
+        for trained_on in TRAINED_ON
     ]
     rows = chip_evaluation.measure_rows(context, jobs)
     return {
@@ -72,9 +72,9 @@ def measure(context: ExperimentContext) -> Values:
     }
 
 
-def row(context: ExperimentContext, rule: str, place: str) -> Values:
-    """Test accuracies of the networks that `rule` trained in `place`."""
-    trained = stage(context.setting, rule, place)
+def row(context: ExperimentContext, rule: str, trained_on: str) -> Values:
+    """Test accuracies of the networks that `rule` trained in `trained_on`."""
+    trained = stage(context.setting, rule, trained_on)
     chips = 1 + _other_chips(context.setting)
     scores = chip_evaluation.accuracies(context, MNIST, trained, HARDWARE, chips)
     ideal = [run["top1"] for run in context.test(MNIST, trained)]
@@ -102,7 +102,7 @@ def compare(values: Values) -> Comparison:
     rows = {(row["rule"], row["learnt_on"]): row for row in values["rows"]}
     claims = []
     for rule in RULES:
-        on_it, on_ideal = (rows[rule, place]["on_chip"]["mean"] for place in PLACES)
+        on_it, on_ideal = (rows[rule, trained_on]["on_chip"]["mean"] for trained_on in TRAINED_ON)
         text = f"{rule}: on the chip, training on it beats training on the ideal network"
         claims.append(Claim(text, on_it > on_ideal, f"{on_it:.2f} against {on_ideal:.2f} %"))
     same, other = (rows["EP", "chip"][where]["mean"] for where in ("on_chip", "on_others"))
@@ -113,11 +113,11 @@ def compare(values: Values) -> Comparison:
         "EP, trained on the chip without a model, is there no less accurate than DIRECT of the "
         "ideal network"
     )
-    shown = " against ".join(
+    scores = " against ".join(
         f"{score['mean']:.2f}" + (f" ± {score['sd']:.2f}" if score["sd"] is not None else "")
         for score in (without, ideal)
     )
-    claims.append(Claim(text, without["mean"] >= ideal["mean"], f"{shown} %"))
+    claims.append(Claim(text, without["mean"] >= ideal["mean"], f"{scores} %"))
     return Comparison((), (), (), tuple(claims))
 
 
@@ -125,7 +125,9 @@ EXPERIMENT = Experiment(
     "rules-on-chips",
     "Training rules on an imperfect chip",
     "",
-    lambda setting: [stage(setting, rule, place) for rule in RULES for place in PLACES],
+    lambda setting: [
+        stage(setting, rule, trained_on) for rule in RULES for trained_on in TRAINED_ON
+    ],
     measure,
     compare,
 )
