@@ -71,7 +71,7 @@ BAD_IN_PYTHON: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize(("make", "message"), BAD_IN_PYTHON.values(), ids=BAD_IN_PYTHON)
-def test_what_cannot_be_is_refused_when_it_is_made(make: Callable[[], Any], message: str) -> None:
+def test_invalid_hardware_is_refused_at_construction(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
 
@@ -143,12 +143,12 @@ def test_hardware_given_twice_is_refused_by_every_command(refuse: Refuse, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_goes_on_with_its_own_hardware(refuse: Refuse, tmp_path: Path) -> None:
+def test_a_continued_run_uses_its_hardware(refuse: Refuse, tmp_path: Path) -> None:
     message = refuse("train", "--resume", tmp_path, "--hardware", "typical")
     assert "--hardware cannot be combined with --resume" in message
 
 
-def test_a_slip_in_the_section_chip_is_no_fact(tmp_path: Path, refuse: Refuse) -> None:
+def test_a_misspelling_in_the_section_chip_is_refused(tmp_path: Path, refuse: Refuse) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("[chip]\noscilators = 48\npower = '1 mW'\n")
     with pytest.raises(InputError, match="unknown entry of chip 'oscilators'; did you mean 'osc"):
@@ -177,7 +177,7 @@ def test_training_refuses_and_leaves_no_folder(refuse: Refuse, tmp_path: Path) -
 # What can be
 
 
-def test_a_network_can_be_looked_at_on_a_chip_it_could_not_be_trained_for() -> None:
+def test_evaluation_accepts_a_chip_that_training_refuses() -> None:
     kind = Hardware(wiring=Wiring("ring", degree=4))
     model = entrain.load("mnist-74")
     with pytest.raises(InputError, match="joins these outputs to no hidden oscillator"):
@@ -212,7 +212,7 @@ def test_a_ring_trains_with_its_outputs_spread(tmp_path: Path, invoke: Invoke) -
     assert torch.equal(on_chip.couplings, ours.couplings)
 
 
-def test_numbers_of_numpy_are_numbers_and_can_be_saved() -> None:
+def test_numpy_numbers_can_be_saved() -> None:
     kind = Hardware(
         wiring=Wiring(mask=np.array([[0, 1], [1, 2]])),  # type: ignore[arg-type]
         coupling_levels=Levels(bits=np.int64(4), range=np.float32(2.5)),
@@ -237,7 +237,7 @@ def test_a_mask_may_be_a_matrix() -> None:
     assert Hardware(oscillators=3, wiring=wanted).wiring == wanted
 
 
-def test_hardware_shows_what_is_there_and_survives_pickling() -> None:
+def test_repr_shows_present_effects_and_hardware_survives_pickling() -> None:
     kind = Hardware(mismatch=Mismatch(couplings=0.1), name="ours")
     assert repr(kind) == f"Hardware(mismatch={kind.mismatch!r}, name='ours')"
     assert repr(Hardware()) == "Hardware()"

@@ -105,7 +105,7 @@ def test_the_path_loss_has_the_gradients_of_autograd(nodes: int | None) -> None:
         torch.testing.assert_close(found.tensors()[name].detach(), slope, msg=name)
 
 
-def test_single_precision_is_left_to_the_reference_in_the_path_loss_alone() -> None:
+def test_reference_computes_only_the_path_loss_in_single_precision() -> None:
     model = random_model(1, 3, 5, ["harmonic"]).map(Tensor.float)
     backend = kernels.select_backend(model)
     assert backend is not reference
@@ -124,14 +124,14 @@ def test_without_an_even_part_the_energy_never_rises_and_the_flow_is_its_gradien
     torch.testing.assert_close(drift(phases, flow, 1.3), -1.3 * slope)
 
 
-def test_with_an_even_part_it_may() -> None:
+def test_with_an_even_part_the_energy_may_rise() -> None:
     model = symmetric(random_model(1, 4, 7, ["start"]))
     flow = replace(model, harmonic=torch.tensor([[0.0, 0.5]], dtype=torch.float64))
     path = kernels.rollout(flow, Dynamics(1.3, 2.0, 4000), record=True)
     assert float(energy(path, flow, 1.3).diff(dim=0).max()) > 1e-4
 
 
-def test_the_even_part_turns_a_synchronised_network_at_the_known_rate() -> None:
+def test_the_even_part_rotates_a_synchronised_network_at_the_known_rate() -> None:
     """All phases alike: d theta / dt = -mu sum_j J d, whatever c."""
     harmonic = torch.tensor([[0.7, 0.3]], dtype=torch.float64)
     phases = kernels.rollout(alike(5, harmonic=harmonic), Dynamics(1.5, 2.0, 50))
@@ -144,7 +144,7 @@ def test_two_oscillators_stay_in_antiphase_from_half_a_second_harmonic_on() -> N
     assert pair(math.pi - 0.1, 0.4) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_a_harmonic_of_another_shape_is_refused() -> None:
+def test_a_harmonic_of_wrong_shape_is_refused() -> None:
     model = random_model(2, 3, 5, ["harmonic"])
     with pytest.raises(InputError, match="harmonic must be 2 x 2; got shape"):
         kernels.rollout(replace(model, harmonic=model.harmonic[:, :1]), DYNAMICS)
@@ -155,7 +155,7 @@ def test_a_harmonic_of_another_shape_is_refused() -> None:
 
 @pytest.mark.parametrize("noise", [None, NOISE], ids=["", "noisy"])
 @pytest.mark.parametrize("delay", [0.0, 0.02])
-def test_a_delay_of_no_step_changes_no_bit(delay: float, noise: Noise | None) -> None:
+def test_a_delay_below_half_a_step_changes_no_bit(delay: float, noise: Noise | None) -> None:
     """Of 0, or of less than half a step."""
     model = random_model(2, 3, 5, TERMS)
     phases, pullback = kernels.rollout_with_pullback(model, DYNAMICS, noise=noise)
@@ -174,7 +174,7 @@ def test_a_delay_of_no_step_changes_no_bit(delay: float, noise: Noise | None) ->
         assert (kernels.select_backend(single) is reference) == (delay > 0)
 
 
-def test_a_delay_of_one_step_is_two_lines() -> None:
+def test_a_delay_of_one_step_equals_two_lines_of_torch() -> None:
     flow, dt = symmetric(random_model(1, 3, 4)), 0.1
     before = now = flow.starts()
     for _ in range(6):
@@ -198,7 +198,7 @@ def test_a_delayed_rollout_and_every_gradient_are_those_of_all_pairs(late: int) 
         torch.testing.assert_close(by_hand[name], tensor, msg=name)
 
 
-def test_recorded_noisy_and_delayed_gradients_are_slopes() -> None:
+def test_recorded_noisy_and_delayed_gradients_equal_finite_differences() -> None:
     model, step = replace(random_model(2, 3, 4, TERMS, size=0.5), delay=0.15), 1e-6
 
     def rolled(each: PhaseModel) -> Tensor:
@@ -218,7 +218,7 @@ def test_recorded_noisy_and_delayed_gradients_are_slopes() -> None:
         assert float((tensor * direction).sum()) == pytest.approx(slope, rel=1e-6, abs=1e-7), name
 
 
-def test_delayed_oscillators_turn_together_at_the_known_frequency() -> None:
+def test_delayed_oscillators_rotate_together_at_the_known_frequency() -> None:
     """All alike: Omega = w - mu (n - 1) J sin(Omega tau)."""
     n, w, tau = 4, 2.0, 0.5
     frequencies = torch.full((1, 1, n), w, dtype=torch.float64)
@@ -229,7 +229,7 @@ def test_delayed_oscillators_turn_together_at_the_known_frequency() -> None:
     assert found < 0.7 * w
 
 
-def test_delays_are_left_to_the_reference_with_a_word() -> None:
+def test_delays_select_the_reference_with_a_warning() -> None:
     model = replace(random_model(1, 2, 4).map(Tensor.float), delay=0.1)
     kernels._warn_once.cache_clear()
     with pytest.warns(RuntimeWarning, match="delay of the couplings is computed by PyTorch"):

@@ -85,7 +85,7 @@ def test_an_effect_that_is_on_changes_the_answer(name: str) -> None:
 
 @pytest.mark.parametrize("part", ["input_weights", "biases", "couplings"])
 @pytest.mark.parametrize("name", SMOOTH)
-def test_gradients_through_a_chip_are_finite_differences(name: str, part: str) -> None:
+def test_gradients_through_a_chip_equal_finite_differences(name: str, part: str) -> None:
     """Along a direction that leaves the root mean square as it is: it is the unit of offsets, and
     constant to the gradient."""
     of = parameters()
@@ -190,12 +190,12 @@ def test_the_straight_through_gradient_is_the_clipped_identity() -> None:
         (lambda: Hardware.from_json({"dead": {"couplers": -1}}), "dead: dead couplers must be"),
     ],
 )
-def test_what_cannot_be_is_refused(make: Callable[[], Any], message: str) -> None:
+def test_invalid_effects_are_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
 
 
-def test_levels_get_their_part_from_their_place() -> None:
+def test_levels_get_their_part_from_the_name_of_the_effect() -> None:
     short = Hardware(
         coupling_levels=Levels(bits=4),
         weight_levels=Levels(bits=6),

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 # A chip is a pure function of its seed
 
 
-def test_a_chip_is_the_same_alone_and_among_a_thousand() -> None:
+def test_a_chip_does_not_depend_on_chips_beside_it() -> None:
     many = made(EVERYTHING, *range(1000)).tensors()
     for seed in (0, 7, 999):
         alone = made(EVERYTHING, seed).tensors()
@@ -54,7 +54,7 @@ def test_a_chip_is_the_same_alone_and_among_a_thousand() -> None:
     assert len(torch.unique(lanes, dim=0)) == 1000
 
 
-def test_answers_do_not_depend_on_who_is_measured_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_do_not_depend_on_chips_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not on other chips, on other networks, nor on how chips and samples are cut into parts."""
     of, other = parameters(), parameters(seed=1)
     both = of.map(lambda tensor: tensor)
@@ -77,7 +77,7 @@ def test_answers_do_not_depend_on_who_is_measured_beside(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_the_range_of_a_chip_is_the_same_alone_and_among_others(count: int) -> None:
+def test_the_range_of_a_chip_does_not_depend_on_chips_beside_it(count: int) -> None:
     """PyTorch shares the sum of a single row out to threads, which may round otherwise."""
     numbers = random_tensor(5, 64, 784, seed=2).float()
     with threads(count):
@@ -116,7 +116,7 @@ def first_normal(i: int, j: int, key: list[int]) -> float:
 
 
 @pytest.mark.parametrize("seed", [0, 5, 2**32 - 1])
-def test_mismatch_is_the_pages(seed: int) -> None:
+def test_mismatch_equals_the_playground(seed: int) -> None:
     """Key (seed, "mism"), counter (i, j, 0, 0) for i < j, as playground/src/core/hardware.ts."""
     assert philox([0, 0, 0, 0], [0, 0])[0] == 0x6627E8D5  # of the authors' test vectors
     couplings = parameters().couplings[0]
@@ -128,7 +128,7 @@ def test_mismatch_is_the_pages(seed: int) -> None:
             assert found[i, j] == found[j, i]
 
 
-def test_uniform_numbers_are_the_third_word() -> None:
+def test_uniform_variates_are_the_third_word() -> None:
     found = ChipDraws([9], torch.zeros((), dtype=torch.float64)).uniform("dead", 3, 2)[0]
     tag = int.from_bytes(b"dead", "big")
     for i in range(3):
@@ -205,7 +205,7 @@ def test_shares_of_dead_and_stuck_parts() -> None:
     assert float(places.std()) == pytest.approx(2 * math.pi / math.sqrt(12), rel=0.02)
 
 
-def test_symmetry_is_kept_by_mismatch_and_broken_by_asymmetry() -> None:
+def test_mismatch_is_symmetric_and_asymmetry_is_not() -> None:
     for kind in (Hardware(mismatch=Mismatch(couplings=0.3)), Hardware(dead=Dead(0.1, 0.1))):
         couplings = made(kind, *range(5)).couplings
         assert torch.equal(couplings, couplings.mT)
@@ -218,7 +218,7 @@ def test_symmetry_is_kept_by_mismatch_and_broken_by_asymmetry() -> None:
     assert abs(float(torch.corrcoef(pairs)[0, 1])) < 0.02
 
 
-def test_a_chip_realises_networks_as_many_of_its_kind_do() -> None:
+def test_a_chip_equals_the_same_seed_among_many() -> None:
     kind, of = preset("typical"), parameters()
     one, several = realise(of, kind.sample(4)), on_chips(of, kind, [4])
     assert torch.equal(one.parameters.couplings, several.parameters.couplings)

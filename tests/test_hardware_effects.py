@@ -55,7 +55,7 @@ def pages(couplings: np.ndarray, bits: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("bits", [2, 3, 4, 6])
-def test_levels_of_the_largest_coupling_are_the_pages(bits: int) -> None:
+def test_levels_of_the_largest_coupling_equal_the_playground(bits: int) -> None:
     of = parameters()
     hardware = Hardware(coupling_levels=Levels(bits=bits, rule="max", range=1.0))
     found = made(hardware, of=of).couplings[0]
@@ -64,7 +64,7 @@ def test_levels_of_the_largest_coupling_are_the_pages(bits: int) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("bits", [2, 3, 4, 5, 8])
-def test_numbers_are_exactly_levels(bits: int, dtype: torch.dtype) -> None:
+def test_rounded_values_are_exactly_levels(bits: int, dtype: torch.dtype) -> None:
     """2^b - 1 of them, evenly spaced, symmetric, the nearest, clipped at the range."""
     numbers = torch.linspace(-1.1, 1.1, 20001, dtype=dtype)[None]
     unit = torch.full((1, 1), 0.7, dtype=dtype)
@@ -117,7 +117,7 @@ def test_the_range_of_each_rule(rule: str) -> None:
     assert torch.equal(found.sign(), of.biases.sign())
 
 
-def test_levels_of_fields_are_of_what_the_input_makes() -> None:
+def test_levels_of_fields_round_the_fields_of_each_input() -> None:
     levels = Levels(bits=3, part="fields", rule="couplings", range=2.0)
     fields = model_on(Hardware(field_levels=levels)).fields
     assert len(fields.unique()) <= 7
@@ -127,7 +127,7 @@ def test_levels_of_fields_are_of_what_the_input_makes() -> None:
     assert float(apart.max()) <= float(unit) / 3 * 0.5001
 
 
-def test_without_couplings_a_range_of_theirs_changes_nothing() -> None:
+def test_a_range_in_units_of_zero_couplings_changes_nothing() -> None:
     of = replace(parameters(), couplings=torch.zeros(1, N, N, dtype=torch.float64))
     levels = Levels(bits=3, part="fields", rule="couplings")
     found = model_on(Hardware(field_levels=levels), of=of).fields
@@ -142,7 +142,9 @@ SPINNING = {"frequencies": random_tensor(N, seed=8), "injection": random_tensor(
 
 
 @pytest.mark.parametrize("terms", [{}, SPINNING], ids=["plain", "terms"])
-def test_a_dead_oscillator_stays_at_cos_0_and_nobody_feels_it(terms: dict[str, Tensor]) -> None:
+def test_a_dead_oscillator_stays_at_its_start_and_acts_on_no_other(
+    terms: dict[str, Tensor],
+) -> None:
     of = parameters(**terms)
     hardware = Hardware(
         mismatch=Mismatch(fields=0.2),
@@ -160,7 +162,7 @@ def test_a_dead_oscillator_stays_at_cos_0_and_nobody_feels_it(terms: dict[str, T
 
 
 @pytest.mark.parametrize("terms", [{}, SPINNING], ids=["plain", "terms"])
-def test_a_stuck_oscillator_keeps_its_phase_and_is_felt(terms: dict[str, Tensor]) -> None:
+def test_a_stuck_oscillator_keeps_its_phase_and_acts_on_others(terms: dict[str, Tensor]) -> None:
     of = parameters(**terms)
     hardware = Hardware(stuck=Stuck(0.4), frequency_spread=FrequencySpread(3.0))
     found = on_chips(of, hardware, [1])
@@ -200,7 +202,7 @@ def test_spread_and_lag_are_added_to_the_networks_own() -> None:
 
 @pytest.mark.parametrize("lag", [0.0, 0.4])
 @pytest.mark.parametrize(("c", "d"), [(0.0, 0.0), (0.3, 0.0), (0.0, -0.2), (0.3, -0.2)])
-def test_the_coupling_is_the_function_that_is_given(lag: float, c: float, d: float) -> None:
+def test_the_drift_has_the_coupling_function(lag: float, c: float, d: float) -> None:
     of = parameters()
     model = model_on(Hardware(coupling_function=CouplingFunction(lag, c, d)), of=of)
     assert (model.lag is None, model.harmonic is None) == (lag == 0, c == d == 0)
@@ -229,7 +231,7 @@ def test_a_delayed_chip_is_a_delayed_rollout() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_thermal_noise_is_that_of_simulate(dtype: torch.dtype) -> None:
+def test_thermal_noise_equals_that_of_simulate(dtype: torch.dtype) -> None:
     network = random_network(6, 9, 3, dtype=dtype, observation_time=0.4, steps=40)
     hardware = Hardware(phase_noise=PhaseNoise(0.3))
     found = scores(hardware, 5, of=parameters(dtype), noise_seed=7)
@@ -243,9 +245,7 @@ def test_thermal_noise_is_that_of_simulate(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("bits", [1, 2, 3, 4, 8])
-def test_phases_are_read_at_places_of_the_circle_and_ties_are_exact(
-    bits: int, dtype: torch.dtype
-) -> None:
+def test_phases_are_read_with_few_bits_and_ties_are_exact(bits: int, dtype: torch.dtype) -> None:
     """2^b places have 2^(b-1) + 1 cosines; a phase and its mirror image are read alike."""
     phases = torch.linspace(-9.0, 9.0, 20001, dtype=dtype)[None, :, None]
     draws = ChipDraws([0], phases)
@@ -258,7 +258,7 @@ def test_phases_are_read_at_places_of_the_circle_and_ties_are_exact(
     assert float((found - phases.cos()).abs().max()) <= 2 * math.pi / 2**bits
 
 
-def test_of_a_tie_the_first_class_is_the_answer() -> None:
+def test_ties_give_the_first_class() -> None:
     phases = torch.tensor([[[0.1, -0.1, 2.0]]])
     found = Readout(bits=3).scores(phases, None, 1.0, None, None)
     assert found[0, 0, 0] == found[0, 0, 1]

@@ -31,7 +31,7 @@ PRESETS = Path(entrain.hardware.__file__).parent / "presets"
 WITHOUT_UNIT = {"kind", "rule", "mask"}
 
 
-def test_the_presets_are_the_files() -> None:
+def test_presets_are_the_files_in_the_package() -> None:
     assert set(presets()) == {path.stem for path in PRESETS.iterdir()}
     assert "typical" in presets()
     assert len(presets()) >= 5
@@ -74,14 +74,14 @@ def test_a_mask_survives_json() -> None:
     assert Hardware.from_json(json.loads(json.dumps(hardware.to_json()))) == hardware
 
 
-def test_places_of_outputs_survive_json_and_the_usual_ones_are_not_written() -> None:
+def test_spread_outputs_survive_json_and_defaults_are_not_written() -> None:
     hardware = Hardware(wiring=Wiring("kings", outputs="spread"))
     assert hardware.to_json()["wiring"] == {"kind": "kings", "outputs": "spread"}
     assert Hardware.from_json(json.loads(json.dumps(hardware.to_json()))) == hardware
     assert Hardware(wiring=Wiring("kings")).to_json()["wiring"] == {"kind": "kings"}
 
 
-def test_typical_is_what_its_file_says() -> None:
+def test_typical_has_the_values_of_its_file() -> None:
     chip = describe("typical")
     hardware = chip.hardware
     assert hardware.mismatch == Mismatch(couplings=0.1, input_weights=0.1)
@@ -158,7 +158,7 @@ def test_facts_are_texts_or_have_a_value(tmp_path: Path) -> None:
     assert describe(str(written(tmp_path, text))).facts == facts
 
 
-def test_the_oscillators_on_boards_say_what_is_not_modelled() -> None:
+def test_wang_2019_states_what_is_not_modelled() -> None:
     facts = describe("wang-2019").facts
     assert "not modelled" in facts["second_harmonic"]
     assert facts["graph"] == "assumed: all-to-all"
@@ -227,9 +227,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("text", "message"), BAD.items(), ids=range(len(BAD)))
-def test_a_file_that_cannot_be_is_refused_by_its_name(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_an_invalid_file_is_refused_by_its_name(tmp_path: Path, text: str, message: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(InputError) as refused:
         read(path)
@@ -237,7 +235,7 @@ def test_a_file_that_cannot_be_is_refused_by_its_name(
     assert message in str(refused.value)
 
 
-def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     huge = written(tmp_path, "# " + "x" * 2**20)
     with pytest.raises(InputError, match="larger than 1 MiB"):
         read(huge)

@@ -79,7 +79,7 @@ def test_a_random_graph_has_at_most_its_degree_and_depends_on_its_seed() -> None
     assert not torch.equal(first, other)
 
 
-def test_couplers_that_are_not_there_are_gone_and_the_others_stay() -> None:
+def test_wiring_removes_exactly_the_missing_couplers() -> None:
     of = parameters()
     mask = ((0, 5), (1, HIDDEN), (2, HIDDEN + 2), (3, 4), (4, HIDDEN + 1))
     for wiring in (Wiring("kings"), Wiring(mask=mask)):
@@ -90,7 +90,7 @@ def test_couplers_that_are_not_there_are_gone_and_the_others_stay() -> None:
     assert Wiring(mask=mask).graph(N).triu(1).nonzero().tolist() == [list(pair) for pair in mask]
 
 
-def test_spread_outputs_have_places_all_over_the_chip() -> None:
+def test_spread_outputs_have_sites_all_over_the_chip() -> None:
     """By hand: 9 hidden oscillators and 3 outputs on a ring, the outputs at 2, 6 and 10."""
     at = [0, 1, 3, 4, 5, 7, 8, 9, 11, 2, 6, 10]
     wiring = Wiring("ring", degree=2, outputs="spread")
@@ -148,7 +148,7 @@ def test_pruning_in_training_leaves_every_output_its_share(kept: float) -> None:
         assert torch.equal(faint[0, output][left].abs().sort(descending=True).values, sizes[:least])
 
 
-def test_an_output_is_sure_of_eight_couplers_at_most() -> None:
+def test_an_output_keeps_at_most_eight_weak_couplers() -> None:
     graph = layered_graph(40, 3)
     couplings = random_tensor(1, 43, 43, seed=4)
     couplings[:, 40:] *= 1e-3
@@ -157,7 +157,7 @@ def test_an_output_is_sure_of_eight_couplers_at_most() -> None:
     assert largest(couplings, graph, 0.1, 3)[0, 40:].sum(-1).tolist() == [4, 4, 4]
 
 
-def test_outputs_that_are_strong_anyway_change_nothing() -> None:
+def test_strong_couplers_of_outputs_need_no_protection() -> None:
     of = parameters()
     strong = of.couplings.clone()
     strong[:, HIDDEN:] *= 10
@@ -167,7 +167,7 @@ def test_outputs_that_are_strong_anyway_change_nothing() -> None:
     assert torch.equal(whole[0], of.graph)
 
 
-def test_of_few_couplers_the_kept_share_is_of_those_that_are_there() -> None:
+def test_the_kept_share_is_of_the_couplers_on_the_graph() -> None:
     hardware = Hardware(wiring=Wiring("ring", degree=4), sparsity=Sparsity(0.5))
     ring = int((Wiring("ring", degree=4).graph(N) & parameters().graph).triu(1).sum())
     assert int((made(hardware).couplings[0].triu(1) != 0).sum()) == round(0.5 * ring)

@@ -19,7 +19,7 @@ from entrain.training import Recipe, run_pipeline
 from networks import TERMS, random_model, random_tensor
 
 
-def test_float64_and_the_word_reference_are_answered_by_the_reference() -> None:
+def test_float64_and_reference_mode_select_the_reference() -> None:
     double = random_model(1, 2, 5, TERMS)
     single = double.map(Tensor.float)
     assert kernels.select_backend(double) is reference
@@ -33,7 +33,7 @@ def test_float64_and_the_word_reference_are_answered_by_the_reference() -> None:
 
 @pytest.mark.parametrize("noisy", [False, True], ids=["", "noisy"])
 @pytest.mark.parametrize("steps", [1, 2, 30, 50, 100])
-def test_checkpointing_changes_nothing(
+def test_segments_give_the_same_bits(
     monkeypatch: pytest.MonkeyPatch, steps: int, noisy: bool
 ) -> None:
     model, dynamics = random_model(2, 3, 8, TERMS), Dynamics(steps=steps)
@@ -53,7 +53,7 @@ def test_checkpointing_changes_nothing(
 @pytest.mark.parametrize("noisy", [False, True], ids=["", "noisy"])
 @pytest.mark.parametrize("shared", [False, True], ids=["each", "shared"])
 @pytest.mark.parametrize("rows", [1, 5, 8])
-def test_a_batch_cut_in_pieces_gives_the_same(
+def test_pieces_of_a_batch_give_the_same_gradients(
     monkeypatch: pytest.MonkeyPatch, rows: int, shared: bool, noisy: bool, record: bool
 ) -> None:
     # Small enough for increments below 1/2: a larger one has its neighbours in the tile turned
@@ -98,7 +98,7 @@ def test_segments_of_a_long_rollout_of_a_large_network_fit_in_memory() -> None:
     assert kept < 0.25 * 2**30
 
 
-def test_exact_is_the_default_stage_one_and_no_sgd_epoch_is_better() -> None:
+def test_exact_solver_is_the_default_and_has_a_lower_loss_than_sgd() -> None:
     data = entrain.load_dataset("digits")
     recipe = Recipe.for_dataset("digits", ["PATH"]).adjusted(
         teacher={"widths": (6, 4), "epochs": 30, "initialisations": 1}
@@ -150,9 +150,7 @@ def test_a_ridge_reaches_the_exact_solver() -> None:
         ("lag", (1,)),
     ],
 )
-def test_tensors_of_other_shapes_are_refused_before_their_addresses_are_taken(
-    name: str, shape: tuple[int, ...]
-) -> None:
+def test_tensors_of_wrong_shapes_are_refused(name: str, shape: tuple[int, ...]) -> None:
     model = random_model(2, 4, 7, TERMS).map(Tensor.float)
     with pytest.raises(entrain.InputError, match=f"{name} must be "):
         kernels.rollout(replace(model, **{name: torch.zeros(shape)}), Dynamics(steps=3))

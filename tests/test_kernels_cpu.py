@@ -107,12 +107,12 @@ def same(one: dict[str, Tensor], another: dict[str, Tensor]) -> bool:
     return all(torch.equal(one[name], another[name]) for name in one)
 
 
-def test_they_agree_with_the_reference_on_tiny_examples() -> None:
+def test_kernels_agree_with_the_reference_on_tiny_examples() -> None:
     cpu.prepare(lambda message: None)
     assert cpu.available()
 
 
-def test_compiling_is_said_when_something_is_compiled(tmp_path: Path) -> None:
+def test_prepare_notifies_only_when_it_compiles(tmp_path: Path) -> None:
     lines = "import torch; from entrain import kernels; kernels.prepare(torch.device('cpu'), print)"
     said = [
         cli(program=["-c", lines], env={"NUMBA_CACHE_DIR": str(tmp_path)}).stdout for _ in range(2)
@@ -120,7 +120,7 @@ def test_compiling_is_said_when_something_is_compiled(tmp_path: Path) -> None:
     assert said == ["compiling the CPU kernels, once (about 10 s)\n", ""]
 
 
-def test_phases_and_gradients(example) -> None:
+def test_phases_and_gradients_equal_the_reference(example) -> None:
     model, gradient, dynamics = (example[name] for name in ("model", "gradient", "dynamics"))
     found = training_step(model, gradient, dynamics)
     exact = training_step(doubled(model), gradient.double(), dynamics, reference)
@@ -129,7 +129,7 @@ def test_phases_and_gradients(example) -> None:
     assert torch.equal(cpu.rollout(model, dynamics), found["phases"])
 
 
-def test_recorded_paths(example) -> None:
+def test_recorded_paths_equal_the_reference(example) -> None:
     model, dynamics = example["model"], example["dynamics"]
     path = cpu.rollout(model, dynamics, record=True)
     exact = reference.rollout(doubled(model), dynamics, record=True)
@@ -137,7 +137,7 @@ def test_recorded_paths(example) -> None:
     assert torch.equal(path[-1], cpu.rollout(model, dynamics))
 
 
-def test_noisy_rollouts(example) -> None:
+def test_noisy_rollouts_equal_the_reference(example) -> None:
     model, dynamics, noise = (example[name] for name in ("model", "dynamics", "noise"))
     path = cpu.rollout(model, dynamics, noise=noise, record=True)
     exact = reference.rollout(doubled(model), dynamics, noise=noise, record=True)
@@ -151,7 +151,7 @@ def test_noisy_rollouts(example) -> None:
 @pytest.mark.parametrize("shared", [False, True], ids=["each", "shared"])
 @pytest.mark.parametrize("terms", CHOICES.values(), ids=list(CHOICES))
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
-def test_every_term_and_every_gradient(shape, terms, shared, noisy, record) -> None:
+def test_every_term_and_gradient_equals_the_reference(shape, terms, shared, noisy, record) -> None:
     runs, batch, n, steps, time, size = shape
     model = single(random_model(runs, batch, n, terms, shared=shared, size=size))
     dynamics = Dynamics(1.3, time, steps)
@@ -175,7 +175,7 @@ def test_every_term_and_every_gradient(shape, terms, shared, noisy, record) -> N
 
 @pytest.mark.parametrize("noisy", [False, True], ids=["", "noisy"])
 @pytest.mark.parametrize("record", [False, True], ids=["end", "record"])
-def test_gradients_are_the_slopes_of_the_reference(noisy, record) -> None:
+def test_gradients_equal_finite_differences_of_the_reference(noisy, record) -> None:
     """Central differences of the float64 rollout along a random direction of each tensor."""
     model = single(random_model(2, 5, 7, TERMS, size=0.7))
     dynamics = Dynamics(1.3, 0.5, 9)
@@ -247,7 +247,7 @@ def test_noise_leaves_the_start_as_it_is() -> None:
     assert float(path[1:].abs().max()) <= math.pi + 1e-6
 
 
-def test_there_is_one_compiled_version_of_each() -> None:
+def test_kernels_compile_for_one_signature() -> None:
     """An array in another layout would be another version, compiled in the middle of a run."""
     d = Dynamics(1.0, 0.1, 2)
     for terms in ((), TERMS):
@@ -307,7 +307,7 @@ def test_bits_do_not_depend_on_neighbours(terms) -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 3e38])
-def test_a_broken_run_leaves_the_others_alone(bad: float) -> None:
+def test_a_run_that_is_not_finite_does_not_change_other_runs(bad: float) -> None:
     b, g = random_tensor(3, 9, 7, seed=1).float(), random_tensor(3, 9, 7, seed=2).float()
     j, d = random_couplings(3, 5, 2).float(), Dynamics(1.0, 0.3, 20)
     b[1, 4, 2] = j[1, 0, 1] = j[1, 1, 0] = bad
@@ -323,7 +323,7 @@ def test_a_broken_run_leaves_the_others_alone(bad: float) -> None:
     assert torch.equal(cpu.rollout(model, d, noise=noise)[2:], alone)
 
 
-def test_a_pullback_answers_again_while_others_are_made() -> None:
+def test_a_pullback_can_be_called_again_after_other_rollouts() -> None:
     model, g = single(random_model(1, 9, 7, TERMS)), random_tensor(1, 9, 7, seed=2).float()
     d = Dynamics(1.0, 0.3, 20)
     _, pullback = cpu.rollout_with_pullback(model, d)
@@ -333,7 +333,7 @@ def test_a_pullback_answers_again_while_others_are_made() -> None:
     assert same(first, pullback(g).tensors())
 
 
-def test_a_pullback_answers_for_the_couplings_as_they_were() -> None:
+def test_a_pullback_uses_the_couplings_of_its_rollout() -> None:
     model, g = single(random_model(1, 9, 7)), random_tensor(1, 9, 7, seed=2).float()
     _, pullback = cpu.rollout_with_pullback(model, Dynamics(1.0, 0.3, 20))
     first = pullback(g).tensors()
@@ -360,7 +360,7 @@ def test_views_expanded_fields_and_no_samples() -> None:
                 assert found.tensors()[name].shape == tensor.shape
 
 
-def test_the_tape_takes_what_it_says() -> None:
+def test_tape_bytes_is_the_size_of_the_tape() -> None:
     for n, steps in ((2, 1), (7, 20), (74, 5)):
         tape = cpu.Tape(1, 1, steps, cpu._rows(n))
         assert tape.states.nbytes + tape.diagonals.nbytes == 8 * cpu.tape_bytes(n, steps)

@@ -189,7 +189,7 @@ def test_path_loss_does_not_depend_on_the_start() -> None:
 
 
 @pytest.mark.parametrize("term", ["frequencies", "injection", "lag", "harmonic"])
-def test_path_loss_of_other_models_is_left_to_the_reference(term: str) -> None:
+def test_reference_computes_path_loss_of_other_models(term: str) -> None:
     assert not gpu.has_path_loss(facts.example(SMALL, [term]))
     assert not gpu.has_path_loss(facts.example((1, 1, 161, 1)))
 
@@ -199,7 +199,7 @@ def test_tensors_need_not_be_contiguous(shape: facts.Shape) -> None:
     facts.check_layout_of_tensors(gpu, DEVICE, shape)
 
 
-def test_a_run_that_is_not_finite_does_not_disturb_the_others() -> None:
+def test_a_run_that_is_not_finite_does_not_change_other_runs() -> None:
     facts.check_runs_are_apart(gpu, DEVICE)
 
 
@@ -215,21 +215,21 @@ def test_every_layout_fits_a_block(oscillators: int, samples: int) -> None:
     assert rows + partial <= 48 * 1024
 
 
-def test_the_tape_is_three_numbers_and_two_more_where_couplings_are_not_held() -> None:
+def test_tape_has_three_values_and_two_more_without_held_couplings() -> None:
     assert gpu.tape_bytes(74, 200) == 4 * (3 * 74 * 200 + 74**2)
     assert gpu.tape_bytes(300, 200) == 4 * 5 * 300 * 200
     assert gpu.tape_bytes(74, 200, harmonic=True) == gpu.tape_bytes(74, 200)
     assert gpu.tape_bytes(300, 200, harmonic=True) == 4 * 8 * 300 * 200
 
 
-def test_what_a_model_does_not_have_is_not_compiled() -> None:
+def test_absent_terms_are_not_compiled() -> None:
     assert gpu._macros(facts.example(SMALL), TAPE=False) == ()
     assert gpu._macros(facts.example(SMALL, ["lag"]), TAPE=True) == ("LAG", "TAPE")
 
 
 @on_a_device
 @pytest.mark.parametrize("shape", [(1, 64, 74, 50), (1, 200, 300, 20)], ids=str)
-def test_the_tape_takes_what_it_says(shape: facts.Shape) -> None:
+def test_tape_bytes_is_the_size_of_the_tape(shape: facts.Shape) -> None:
     facts.check_memory(gpu, DEVICE, shape)
     facts.check_memory(gpu, DEVICE, shape, ["harmonic"])
 

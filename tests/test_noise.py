@@ -65,7 +65,7 @@ def test_each_index_changes_the_noise_and_nothing_else_does() -> None:
     assert len(whole.flatten().unique()) == whole.numel()
 
 
-def test_common_random_numbers_do_not_change_with_batch_or_chunk_size() -> None:
+def test_noise_does_not_depend_on_batch_or_chunk_size() -> None:
     network = random_network(steps=25)
     inputs = random_tensor(9, 6)
     whole = network.simulate(inputs, temperature=1.0, seed=3, replicates=4)
@@ -135,6 +135,6 @@ def test_a_long_rollout_of_two_coupled_oscillators_matches_the_boltzmann_density
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])
-def test_a_seed_out_of_range_is_refused(seed: int) -> None:
+def test_an_invalid_seed_is_refused(seed: int) -> None:
     with pytest.raises(ValueError, match="seed"):
         random_network().simulate(random_tensor(1, 6), temperature=1.0, seed=seed)

@@ -74,7 +74,7 @@ def test_two_oscillators_lock_below_twice_the_coupling(ratio: float) -> None:
 
 
 @pytest.mark.parametrize("ratio", [1.05, 2.0, 5.0])
-def test_and_drift_apart_above_it_with_the_known_frequency(ratio: float) -> None:
+def test_two_oscillators_drift_apart_above_it_with_the_known_frequency(ratio: float) -> None:
     coupling, time, steps = 1.5, 60.0, 30_000
     difference = 2 * coupling * ratio
     apart = phase_difference(two(difference, coupling), time, steps)
@@ -101,7 +101,7 @@ def test_injection_makes_0_and_pi_the_stable_phases() -> None:
     torch.testing.assert_close(phases, nearest, atol=1e-6, rtol=0)
 
 
-def test_a_lag_turns_a_synchronised_network_at_the_known_rate() -> None:
+def test_a_lag_rotates_a_synchronised_network_at_the_known_rate() -> None:
     """All phases alike: d theta / dt = -mu sum_j J sin(a)."""
     n, lag = 5, 0.3
     alike = PhaseModel(
@@ -122,7 +122,7 @@ def test_without_a_lag_the_energy_never_rises(terms: tuple[str, ...]) -> None:
     assert float(energy(path, flow, dynamics.mobility).diff(dim=0).max()) <= 0.0
 
 
-def test_with_a_lag_it_may() -> None:
+def test_with_a_lag_the_energy_may_rise() -> None:
     flow, dynamics = model(8, "lag", "start", seed=3), Dynamics(1.3, 4.0, 4000)
     path = kernels.rollout(flow, dynamics, record=True)
     assert float(energy(path, flow, dynamics.mobility).diff(dim=0).max()) > 1e-4
@@ -171,7 +171,7 @@ def test_every_gradient_of_the_reference_agrees_with_finite_differences(
         torch.testing.assert_close(getattr(found, name), numeric, atol=2e-8, rtol=1e-6)
 
 
-def test_what_is_off_is_absent_to_the_bit() -> None:
+def test_terms_that_are_off_change_no_bit() -> None:
     """A network with a lag of 0 and without terms is the plain one, and has no tensors of them."""
     plain = KuramotoNetwork(3, 4, 2)
     off = KuramotoNetwork(
@@ -192,7 +192,7 @@ def test_what_is_off_is_absent_to_the_bit() -> None:
             assert torch.equal(ours, theirs), backend.__name__
 
 
-def test_a_term_of_ones_own_is_one_function() -> None:
+def test_a_custom_term_is_a_function_of_phases() -> None:
     """The second harmonic of the coupling function, sum_j sin(2 theta_i - 2 theta_j)."""
 
     def second_harmonic(phases: Tensor) -> Tensor:

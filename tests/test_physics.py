@@ -88,7 +88,7 @@ def test_the_teacher_path_obeys_its_guide_equation() -> None:
     assert torch.allclose(slope, -alpha * Guide.at(alpha, time, 1).sin, atol=1e-8)
 
 
-def test_float32_keeps_the_increments_that_a_difference_of_phases_would_lose() -> None:
+def test_float32_increments_have_no_cancellation() -> None:
     alpha = path_coefficients(TARGETS)
     time = torch.arange(200, dtype=torch.float64) / 200
     exact = Guide.at(alpha, time, 200).increment
@@ -97,6 +97,6 @@ def test_float32_keeps_the_increments_that_a_difference_of_phases_would_lose() -
     assert ((single - exact)[seen] / exact[seen]).abs().max() < 3e-5
 
 
-def test_coefficients_insist_on_float64() -> None:
+def test_coefficients_require_float64() -> None:
     with pytest.raises(TypeError, match="float64"):
         path_coefficients(TARGETS.float())

@@ -46,7 +46,7 @@ def test_labels_have_the_units_of_the_field() -> None:
     assert label("readout", Readout(bits=1, jitter=0.02)) == "1 bit, 2 %"
 
 
-def test_a_kind_is_varied_around_its_own_strength() -> None:
+def test_variations_are_around_the_strength_of_the_hardware() -> None:
     typical = preset("typical")
     for name, effect in typical.effects:
         around = variations(typical, name)
@@ -73,7 +73,7 @@ def test_a_stronger_effect_moves_a_network_further(name: str) -> None:
     assert moved[0] < moved[-1]
 
 
-def test_an_effect_goes_as_far_as_it_can() -> None:
+def test_variations_stop_at_the_limits_of_an_effect() -> None:
     """What it would reach twice stands once, by the factor nearest to 1."""
     dead = variations(Hardware(dead=Dead(couplers=0.4)), "dead")  # 4 times as many are all
     assert [(each.value, each.label) for each in dead][2:] == [(1.0, "40 %"), (2.0, "80 %")]
@@ -117,14 +117,14 @@ def test_twice_the_mismatch_is_twice_as_far_for_the_same_chip() -> None:
 
 
 @pytest.mark.parametrize("name", presets())
-def test_every_preset_can_be_varied(name: str) -> None:
+def test_every_preset_has_variations(name: str) -> None:
     kind = preset(name)
     for effect, _ in kind.effects:
         around = variations(kind, effect)
         assert around == () or kind in [each.hardware for each in around]
 
 
-def test_what_has_no_strength() -> None:
+def test_effects_without_a_strength_have_no_variations() -> None:
     with pytest.raises(InputError, match="did you mean 'coupling_bits'"):
         ladder("coupling_bit")
     with pytest.raises(InputError, match="unknown effect 'mismach'"):
