@@ -162,7 +162,7 @@ def test_killed_again_and_again_it_ends_with_the_same_weights(
     assert set(EPOCHS) <= set(landed)
 
 
-def test_a_run_killed_before_its_recipe_is_written_can_be_begun_again(
+def test_a_run_killed_before_its_recipe_is_written_can_be_started_again(
     tmp_path: Path, invoke: Invoke
 ) -> None:
     folder = tmp_path / "run"
@@ -173,7 +173,7 @@ def test_a_run_killed_before_its_recipe_is_written_can_be_begun_again(
     assert temporary_files(folder) == []
 
 
-def test_of_two_that_begin_one_run_at_once_one_trains_and_one_is_refused(tmp_path: Path) -> None:
+def test_of_two_processes_that_start_one_run_one_trains_and_one_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "entrain", "train", "digits", "--out", str(folder), *QUICK]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "env": environment()}
@@ -187,7 +187,7 @@ def test_of_two_that_begin_one_run_at_once_one_trains_and_one_is_refused(tmp_pat
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_says_how_to_go_on_and_nobody_else_may_meanwhile(
+def test_ctrl_c_prints_the_resume_command_and_a_running_run_is_locked(
     undisturbed: Path, tmp_path: Path, invoke: Invoke
 ) -> None:
     folder = tmp_path / "run"

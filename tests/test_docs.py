@@ -42,7 +42,7 @@ def test_the_examples_of_the_estimator_run(tmp_path: Path) -> None:
     assert (tmp_path / "digits-table.safetensors").exists()
 
 
-def test_the_page_of_rules_names_every_protocol_that_is_not_the_papers() -> None:
+def test_the_page_of_rules_names_every_other_protocol() -> None:
     text = (ROOT / "docs" / "rules.md").read_text()
     assert "docs/rules.md" in (ROOT / "README.md").read_text()
     for name in entrain.PROTOCOLS.keys() - rules.PAPER_PROTOCOLS.keys():
@@ -78,12 +78,12 @@ def test_scripts_of_the_gallery_draw_their_figures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_to_files_lead_somewhere(page: Path) -> None:
+def test_links_to_files_exist(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_page_of_calibration_says_what_was_measured() -> None:
+def test_the_page_of_calibration_equals_the_results() -> None:
     page = (ROOT / "docs" / "calibration.md").read_text()
     found = json.loads((ROOT / "results" / "calibration.json").read_text())
     cases = {name: case for name, case in found["simulated"].items() if isinstance(case, dict)}

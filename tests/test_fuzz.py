@@ -101,7 +101,7 @@ def spin(_: Path) -> None:
             continue
 
 
-def test_a_foreign_exception_a_hang_and_a_large_allocation_are_told(
+def test_foreign_exceptions_hangs_and_large_allocations_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "MIB", 100.0)

@@ -19,7 +19,7 @@ README = Path(__file__).parents[1] / "README.md"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
-def test_the_first_table_is_what_was_measured(page: str) -> None:
+def test_the_first_table_equals_the_results(page: str) -> None:
     rows = json.loads((README.parent / "results" / "records.json").read_text())["values"]["rows"]
     table = (README.parent / page).read_text().replace("*", "")
     by_size: dict[tuple[int, bool], list[str]] = {}
@@ -32,7 +32,7 @@ def test_the_first_table_is_what_was_measured(page: str) -> None:
         assert f"| {title} | {' | '.join(cells)} |" in table
 
 
-def test_tables_of_chips_and_compared_systems_are_what_was_measured() -> None:
+def test_tables_of_chips_and_compared_systems_equal_the_results() -> None:
     results = README.parent / "results"
     rows = json.loads((results / "trained-for-chips.json").read_text())["values"]["rows"]
     overview = (README.parent / "docs" / "results.md").read_text()
@@ -142,7 +142,7 @@ def loaded_by(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_imports_are_lean() -> None:
+def test_imports_load_no_optional_packages() -> None:
     assert not loaded_by("import entrain") & {"torch", "matplotlib", "sklearn", "numba", "pooch"}
     playing = loaded_by("from entrain.playground import PageServer, page_files; page_files()")
     assert not playing & {"torch", "numpy"}
@@ -178,7 +178,7 @@ for module in pkgutil.walk_packages([HOME], "entrain."):
 """
 
 
-def test_every_module_can_be_imported_where_there_is_no_posix() -> None:
+def test_every_module_can_be_imported_without_posix_modules() -> None:
     done = subprocess.run(
         [sys.executable, "-c", ELSEWHERE],
         capture_output=True,

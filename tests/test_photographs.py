@@ -68,7 +68,7 @@ PLAIN, RULED = np.ones((90, 1)), np.where(np.arange(90)[:, None] % 15 == 7, 0.4,
 @pytest.mark.parametrize("light", [EVENLY, SLOPE], ids=["even", "sloping"])
 @pytest.mark.parametrize("paper", [PLAIN, RULED], ids=["plain", "ruled"])
 @pytest.mark.parametrize("ink", [0.15, 0.5])
-def test_content_is_the_stroke_whatever_light_and_paper(
+def test_content_is_the_stroke_under_any_light_and_paper(
     light: np.ndarray, paper: np.ndarray, ink: float
 ) -> None:
     found = find_content(np.rint(SHEET * np.where(BAR, ink, paper) * light)) > 0.5

@@ -102,7 +102,7 @@ def test_nothing_outside_the_page_is_served(server: PageServer, path: str) -> No
     assert b"root:" not in answer
 
 
-def test_only_this_machine_is_answered_under_its_own_name(server: PageServer) -> None:
+def test_only_requests_to_loopback_names_are_answered(server: PageServer) -> None:
     assert server.server_address[0] == "127.0.0.1"
     assert ask(server, "/", host=f"localhost:{server.server_port}")[0] == 200
     for host in ("evil.example", f"evil.example:{server.server_port}", "127.0.0.1", ""):
@@ -128,7 +128,7 @@ def start(*options: str, **variables: str) -> tuple[subprocess.Popen[str], str]:
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_serves_until_it_is_stopped_and_opens_no_browser_if_told_so(
+def test_the_command_serves_until_it_is_stopped_without_a_browser(
     tmp_path: Path, stop: signal.Signals
 ) -> None:
     browser, opened = made_up_browser(tmp_path)
@@ -172,7 +172,7 @@ def test_the_command_opens_the_browser_and_does_not_wait_for_it(tmp_path: Path) 
         assert process.wait(60) == 0
 
 
-def test_a_visitor_who_leaves_early_is_no_error(
+def test_a_closed_connection_is_not_an_error(
     server: PageServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     name = max(page_files(), key=lambda name: page_files()[name].stat().st_size)
@@ -186,7 +186,7 @@ def test_a_visitor_who_leaves_early_is_no_error(
     assert capfd.readouterr().err == ""
 
 
-def test_a_port_that_is_taken_is_an_error(server: PageServer, refuse: Refuse) -> None:
+def test_a_used_port_is_an_error(server: PageServer, refuse: Refuse) -> None:
     message = refuse("play", "--no-browser", "--port", server.server_port)
     assert f"port {server.server_port} cannot be opened" in message
     assert "--port must be from 0 to 65535" in refuse("play", "--port", 70000)
@@ -233,7 +233,7 @@ def test_an_export_to_one_file_holds_everything_and_runs_nothing_else(
     assert len(export(tmp_path / "folder.html")) == len(page_files())
 
 
-def test_the_page_is_small_and_asks_nobody_else() -> None:
+def test_the_page_is_small_and_requests_no_other_host() -> None:
     files = page_files()
     assert {f"models/{name}.safetensors" for name in MODELS} <= set(files)
     assert sum(path.stat().st_size for path in files.values()) < 4_000_000

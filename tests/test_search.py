@@ -67,7 +67,7 @@ def test_a_trial_beside_others_is_the_trial_alone(digits) -> None:
         assert alone == pytest.approx(trial.top1, abs=1.0)
 
 
-def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
+def test_a_search_resumes_from_its_journal(digits, tmp_path: Path) -> None:
     journal = tmp_path / "s.journal"
     first = search(digits, PROTOCOL, trials=2, hidden=8, journal=journal)
     again = search(digits, PROTOCOL, trials=2, hidden=8, journal=journal)
@@ -78,7 +78,7 @@ def test_a_search_goes_on_from_its_journal(digits, tmp_path: Path) -> None:
     assert len({tuple(trial.settings.values()) for trial in more}) == 4
 
 
-def test_a_search_that_was_stopped_ends_with_the_same_trials(digits, tmp_path: Path) -> None:
+def test_a_stopped_search_ends_with_the_same_trials(digits, tmp_path: Path) -> None:
     # Beyond the sampler's ten random trials, where it asks for what the scores suggest.
     options = {"trials": 15, "side_by_side": 3, "hidden": 4}
     protocol = replace(PROTOCOL, epochs=1)
@@ -110,7 +110,7 @@ def test_a_search_that_was_stopped_ends_with_the_same_trials(digits, tmp_path: P
         '{"searches": {"digits x": [{"top1": NaN, "settings": {}}]}}',
     ],
 )
-def test_what_is_no_journal_is_refused_and_kept(digits, tmp_path: Path, content: str) -> None:
+def test_other_files_are_refused_as_journals_and_kept(digits, tmp_path: Path, content: str) -> None:
     journal = tmp_path / "s.journal"
     journal.write_text(content)
     with pytest.raises(InputError, match="not a journal of a search"):
@@ -118,7 +118,7 @@ def test_what_is_no_journal_is_refused_and_kept(digits, tmp_path: Path, content:
     assert journal.read_text() == content
 
 
-def test_two_searches_with_one_journal(tmp_path: Path, invoke: Invoke) -> None:
+def test_a_second_search_with_one_journal_is_refused(tmp_path: Path, invoke: Invoke) -> None:
     options = ["--epochs=1", "--hidden=4", "--trials=40", "--side-by-side=2", "--device=cpu"]
     file = tmp_path / "found.json"
     command = [sys.executable, "-m", "entrain", "search", "digits", *options, "--out", str(file)]
@@ -153,7 +153,7 @@ def test_other_examples_of_the_same_name_are_another_search(digits, tmp_path: Pa
     assert search(digits, PROTOCOL, trials=1, hidden=8, journal=journal) == first
 
 
-def test_test_examples_are_not_looked_at(digits) -> None:
+def test_a_search_does_not_use_test_examples(digits) -> None:
     found, blind = (
         search(data, PROTOCOL, trials=2, hidden=8)
         for data in (digits, replace(digits, test=Split(digits.test.features[:1], np.array([0]))))

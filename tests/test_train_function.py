@@ -57,7 +57,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_one_table_gives_the_same_bits_however_it_comes(
+def test_one_table_gives_the_same_bits_in_every_format(
     table: Path, tmp_path: Path, invoke: Invoke
 ) -> None:
     first = entrain.train(table, **QUICK)
@@ -85,7 +85,7 @@ def test_one_table_gives_the_same_bits_however_it_comes(
     assert all(torch.equal(a, b) for a, b in pairs)
 
 
-def test_what_is_trained_on_arrays_is_used_on_arrays() -> None:
+def test_a_model_trained_on_arrays_predicts_arrays() -> None:
     trained = entrain.train(X, NAMES, hidden=12, epochs=60, steps=40, device="cpu")
     assert isinstance(trained, Trained)
     assert type(trained) is type(entrain.train("digits", protocols="DIRECT", **QUICK))
@@ -116,7 +116,7 @@ def test_a_folder_of_pictures_is_a_path(tmp_path: Path) -> None:
     assert trained.model.preprocessing.image_shape == (8, 8)
 
 
-def test_a_run_begun_in_python_from_a_file_goes_on_at_the_command_line(
+def test_a_run_started_in_python_is_resumed_by_the_command(
     table: Path, tmp_path: Path, invoke: Invoke
 ) -> None:
     trained = entrain.train(table, folder=tmp_path / "run", **QUICK)
@@ -166,7 +166,7 @@ def test_data_that_cannot_be_used(data: Any, y: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("data", [None, 3, math.nan, b"digits", object(), {"X": X}])
-def test_what_is_no_data_is_a_type_error(data: Any) -> None:
+def test_other_types_of_data_are_a_type_error(data: Any) -> None:
     with pytest.raises(TypeError, match=r"data must be the name of a dataset \(digits, "):
         entrain.train(data)
 
@@ -214,7 +214,7 @@ def test_an_unknown_keyword_is_a_type_error_that_lists_the_known() -> None:
     assert all(name in str(caught.value) for name in KEYWORDS)
 
 
-def test_the_words_and_defaults_are_those_of_the_command_line() -> None:
+def test_keywords_and_defaults_are_those_of_the_command() -> None:
     command = typer.main.get_command(app).commands["train"]  # type: ignore[attr-defined]
     spelled = {"dataset": "data", "protocol": "protocols", "out_folder": "folder"}
     spelled |= {"fields": "settings", "network_file": "network"}  # --set, --network
@@ -257,7 +257,7 @@ def test_epochs_are_those_of_the_protocols_named(monkeypatch: pytest.MonkeyPatch
         epochs("PATH")
 
 
-def test_every_word_reaches_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_keyword_reaches_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     made = recipe_of(
         monkeypatch,
         "digits",
@@ -315,7 +315,7 @@ def test_progress_on_request(table: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert seen.getvalue() == "DIRECT 1;DIRECT 2;"
 
 
-def test_errors_below_the_command_line_name_no_options_of_it() -> None:
+def test_errors_of_the_library_name_no_command_line_options() -> None:
     source = Path(entrain.__file__).parent
     seen = 0
     for file in sorted(source.rglob("*.py")):
@@ -331,7 +331,7 @@ def test_errors_below_the_command_line_name_no_options_of_it() -> None:
     assert seen > 200
 
 
-def test_a_folder_that_is_taken_says_so_without_a_command(tmp_path: Path) -> None:
+def test_a_used_folder_is_refused_without_naming_a_command(tmp_path: Path) -> None:
     entrain.train(X, Y, folder=tmp_path / "run", **QUICK)
     with pytest.raises(InputError, match=r"another run .* or continue it$"):
         entrain.train(X, Y, folder=tmp_path / "run", seed=1, **QUICK)
@@ -372,12 +372,12 @@ def test_weights_and_epochs_on_the_command_line(
         (lambda: entrain.load_dataset(None), "unknown dataset None"),
     ],
 )
-def test_values_that_make_no_recipe_are_named(make: Any, message: str) -> None:
+def test_invalid_values_of_a_recipe_are_named(make: Any, message: str) -> None:
     with pytest.raises((InputError, TypeError), match=message):
         make()
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
+def test_numpy_scalars_are_accepted() -> None:
     spec = entrain.NetworkSpec(np.int64(4), entrain.Dynamics(steps=np.int32(7)))
     assert spec == entrain.NetworkSpec(4, entrain.Dynamics(steps=7))
     direct = entrain.Direct(epochs=np.uint8(3), gain=(np.float32(0.5), np.float64(2)))

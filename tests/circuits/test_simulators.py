@@ -51,7 +51,7 @@ def test_the_equations_in_ngspice_are_the_phase_model(tmp_path: Path) -> None:
 
 
 @needs("ngspice")
-def test_lc_oscillators_come_to_the_phase_model_with_more_cycles(tmp_path: Path) -> None:
+def test_lc_oscillators_approach_the_phase_model_with_more_cycles(tmp_path: Path) -> None:
     design = small(n=4, images=2, frequencies=column(2, 0, 0, -3))
     off = {}
     for kind, cycles in (("levelled", 20.0), ("levelled", 80.0), ("cubic", 80.0)):
@@ -120,7 +120,7 @@ LENGTHS = [
         *(pytest.param("verilator", each, marks=pytest.mark.slow) for each in LENGTHS[1:]),
     ],
 )
-def test_the_core_is_its_integer_model_in_every_bit(
+def test_the_core_equals_its_integer_model_in_every_bit(
     tmp_path: Path, chosen: digital.Simulator, lengths: WordLengths
 ) -> None:
     if shutil.which(chosen) is None:

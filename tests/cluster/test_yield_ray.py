@@ -46,7 +46,7 @@ def workers(cluster: Cluster, name: str) -> list[psutil.Process]:
     return [worker for doing, worker in workers_on(*cluster.worker_nodes) if doing == name]
 
 
-def test_a_cluster_finds_what_one_process_finds(
+def test_a_cluster_computes_the_same_yields_as_one_process(
     cluster: Cluster, model: Model, test_set: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bit for bit, however many chips are measured at a time."""
@@ -101,7 +101,7 @@ def test_a_worker_that_always_dies_ends_the_measurement(cluster: Cluster) -> Non
         )
 
 
-def test_an_error_of_a_worker_arrives_as_it_is(cluster: Cluster) -> None:
+def test_an_error_of_a_worker_is_raised_unchanged(cluster: Cluster) -> None:
     small = [Block(Hardware(oscillators=3), (0,))]
     with pytest.raises(InputError, match="the network has 12 oscillators, the chip 3"):
         list(RayEngine(cluster.address, "cpu").measure(long_test(), small))

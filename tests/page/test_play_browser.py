@@ -210,7 +210,7 @@ def test_damage_stays_with_its_network(visit: Callable[..., Visit]) -> None:
     playwright.expect(page.get("changes")).to_have_text("1 silenced")
 
 
-def test_a_step_too_coarse_is_said_beside_the_energy(visit: Callable[..., Visit]) -> None:
+def test_a_step_that_is_too_coarse_shows_a_warning(visit: Callable[..., Visit]) -> None:
     page = visit(reduced_motion="reduce").go()
     playwright.expect(page.get("lag")).to_be_hidden()
     page.set("observation-time", 1)
@@ -243,7 +243,7 @@ _LINKS = """() => [
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_obstacle_for_anyone(visit: Callable[..., Visit], scheme: str) -> None:
+def test_page_has_no_accessibility_violations(visit: Callable[..., Visit], scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit(color_scheme=scheme, reduced_motion="reduce").go()
     page.get("tour-skip").click()
@@ -265,7 +265,7 @@ def test_no_obstacle_for_anyone(visit: Callable[..., Visit], scheme: str) -> Non
     assert light > 128 if scheme == "light" else light < 128
 
 
-def test_weak_input_gets_a_friendly_word_and_the_page_goes_on(
+def test_weak_input_shows_a_message_and_no_error(
     visit: Callable[..., Visit], tmp_path: Path
 ) -> None:
     page = visit(reduced_motion="reduce").go()
@@ -324,7 +324,7 @@ def test_one_inference_takes_less_than_fifteen_milliseconds(visit: Callable[...,
     assert min(times) < 15  # of five: other work on the machine only adds
 
 
-def test_all_it_ever_loads_is_small_and_works_offline(visit: Callable[..., Visit]) -> None:
+def test_page_loads_little_and_works_offline(visit: Callable[..., Visit]) -> None:
     page = visit(reduced_motion="reduce").go()
     for dataset in ("fashion-mnist", "mnist"):
         page.get(f"dataset-{dataset}").click()

@@ -114,7 +114,7 @@ def test_chips_that_do_not_fit_say_why_and_cannot_be_chosen(page: Visit) -> None
     assert re.search(r"lacks \d+ of the network's 2656 couplers", off["moy-2022"])
 
 
-def test_outputs_read_alike_are_no_answer(visit: Callable[..., Visit]) -> None:
+def test_equal_outputs_give_no_answer(visit: Callable[..., Visit]) -> None:
     for chip, tile in itertools.product(range(20), range(30)):
         scores = python(preset("typical"), chip, tile)
         alike = np.flatnonzero(scores == scores.max()).tolist()
@@ -145,7 +145,7 @@ def test_a_link_carries_the_chip(page: Visit) -> None:
     assert page.value("chip-number") == 12
 
 
-def test_a_link_from_before_chips_had_numbers_shows_what_it_showed(
+def test_links_of_the_first_version_show_the_same_chip(
     visit: Callable[..., Visit],
 ) -> None:
     start = f"#v=1&d=mnist&p=two-stage-end&g={TILE}&b=4&x=0.1&s=7"
@@ -156,7 +156,7 @@ def test_a_link_from_before_chips_had_numbers_shows_what_it_showed(
     assert page.scores() == close(python(hardware, 7))
 
 
-def test_a_link_to_a_chip_that_does_not_fit_is_ignored_with_a_word(
+def test_a_link_to_a_chip_that_does_not_fit_shows_a_message(
     visit: Callable[..., Visit],
 ) -> None:
     page = visit(reduced_motion="reduce").go("#v=1&d=mnist&p=path&h=lo-2023")

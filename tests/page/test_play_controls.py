@@ -48,7 +48,7 @@ def python(
     return pytest.approx(scores[0].tolist(), abs=1e-5)
 
 
-def test_hovering_shows_what_an_oscillator_looks_for_and_whom_it_pulls(page: Visit) -> None:
+def test_hovering_shows_input_weights_and_couplings(page: Visit) -> None:
     weights = entrain.load("mnist-74").network.input_weights.detach().numpy()
     matrix = couplings()
     seen = []
@@ -259,7 +259,7 @@ def test_couplings_of_a_few_bits_compute_what_python_computes(page: Visit, bits:
     page.eventually(lambda: page.scores() == whole)
 
 
-def test_the_theme_button_turns_the_page_and_is_remembered(page: Visit) -> None:
+def test_the_theme_is_toggled_and_stored(page: Visit) -> None:
     def light() -> float:
         ground = page.page.evaluate("getComputedStyle(document.body).backgroundColor")
         return sum(int(c) for c in re.findall(r"\d+", ground)[:3]) / 3
@@ -277,7 +277,7 @@ def test_the_theme_button_turns_the_page_and_is_remembered(page: Visit) -> None:
     assert light() > 200
 
 
-def test_the_verdict_is_there_within_a_second(visit: Callable[..., Visit]) -> None:
+def test_the_verdict_appears_within_a_second(visit: Callable[..., Visit]) -> None:
     def wait() -> float:
         page = visit(reduced_motion="reduce")
         page.page.add_init_script(

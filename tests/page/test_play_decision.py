@@ -62,7 +62,7 @@ def colourful(picture: np.ndarray) -> np.ndarray:
     return ((spread > 60) & (picture[..., 3] > 100)).any(0)
 
 
-def test_the_future_is_not_drawn(page: Visit) -> None:
+def test_traces_end_at_the_current_time(page: Visit) -> None:
     for at in (40, 100, 160):
         page.set("time-slider", at)
         traces = page.picture(page.get("traces"))
@@ -77,7 +77,7 @@ def test_the_future_is_not_drawn(page: Visit) -> None:
         assert now - 6 < np.flatnonzero(ink[:right]).max() <= now + 6
 
 
-def test_the_bars_are_the_outputs_of_now(page: Visit) -> None:
+def test_bars_show_the_outputs_at_the_current_time(page: Visit) -> None:
     test = load_test_split("mnist")
     model = entrain.load("mnist-74")
     index = np.flatnonzero(test.labels == TILE // 3)[TILE % 3]
@@ -136,7 +136,7 @@ def test_a_slider_that_moves_shows_the_end_and_plays_when_it_is_let_go(
     assert plays(page)
 
 
-def test_while_one_draws_the_hands_wait(visit: Callable[..., Visit]) -> None:
+def test_drawing_stops_the_animation(visit: Callable[..., Visit]) -> None:
     page = visit(reduced_motion="no-preference").go()
     page.get("pad-clear").click()
     at = page.on_pad(SEVEN)
@@ -152,7 +152,7 @@ def test_while_one_draws_the_hands_wait(visit: Callable[..., Visit]) -> None:
     playwright.expect(page.get("verdict")).to_have_text("7")
 
 
-def test_with_reduced_motion_the_end_comes_at_once(visit: Callable[..., Visit]) -> None:
+def test_reduced_motion_shows_the_end_at_once(visit: Callable[..., Visit]) -> None:
     page = visit(reduced_motion="reduce").go()
     for act in (
         lambda: page.get("gallery-mnist-12").click(),
@@ -187,7 +187,7 @@ def test_drawings_are_marked_right_or_wrong_and_the_score_is_kept(page: Visit) -
     assert page.text("score") == "1 of 2 right"
 
 
-def test_of_an_ensemble_one_run_is_named_where_one_is_shown(page: Visit) -> None:
+def test_the_run_of_an_ensemble_that_is_shown_is_named(page: Visit) -> None:
     page.set("temperature", 0.5)
     page.get("ensemble").click()
     playwright.expect(page.get("dials-of")).to_contain_text("run 1 of 10")

@@ -120,7 +120,7 @@ def test_a_digit_is_drawn_played_and_a_part_silenced_by_keys_alone(
 @pytest.mark.parametrize(
     ("dataset", "words"), [("mnist", "a digit"), ("fashion-mnist", "a piece of clothing")]
 )
-def test_a_single_dot_is_told_from_a_drawing(page: Visit, dataset: str, words: str) -> None:
+def test_a_single_dot_is_not_read_as_a_drawing(page: Visit, dataset: str, words: str) -> None:
     page.get(f"gallery-{dataset}-{TILE}").click()
     page.page.wait_for_timeout(300)
     before = page.scores()

@@ -120,7 +120,9 @@ def test_the_row_is_set_by_keys_alone(page: Visit) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_obstacle_for_anyone(visit: Callable[..., Visit], scheme: str) -> None:
+def test_feature_page_has_no_accessibility_violations(
+    visit: Callable[..., Visit], scheme: str
+) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     for size in (DESKTOP, PHONE):
         page = visit(color_scheme=scheme, reduced_motion="reduce", viewport=size).go()
@@ -136,7 +138,7 @@ def test_no_serious_obstacle_for_anyone(visit: Callable[..., Visit], scheme: str
         assert page.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
-def test_what_is_no_row_gets_a_word_and_the_last_one_stays(page: Visit, tmp_path: Path) -> None:
+def test_an_invalid_row_shows_a_message_and_keeps_the_last_row(page: Visit, tmp_path: Path) -> None:
     before, scores = row_of(page), page.scores()
     for text, word in (("1, 2, 3", "got 3"), ("1, 2, many", "something else"), ("", "got 0")):
         page.get("row-text").fill(text)
@@ -232,9 +234,7 @@ def test_the_command_refuses_what_cannot_be_played(
         "play", wide
     )
     slow = save_untrained(tmp_path / "slow.safetensors", 510, ("a", "b"), steps=1025)
-    assert "1,025 Euler steps of 512 oscillators; the page simulates 1,024" in refuse(
-        "play", slow
-    )
+    assert "1,025 Euler steps of 512 oscillators; the page simulates 1,024" in refuse("play", slow)
 
 
 def test_an_export_shows_the_model_too(wine: Path, tmp_path: Path) -> None:

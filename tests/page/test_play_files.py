@@ -45,7 +45,7 @@ def test_every_shipped_network_can_be_opened(visit: Callable[..., Visit]) -> Non
     playwright.expect(page.get("title")).to_contain_text("74 oscillators")
 
 
-def test_a_network_of_ones_own_is_read_and_a_broken_one_refused(
+def test_a_network_file_is_opened_and_a_broken_one_refused(
     visit: Callable[..., Visit], tmp_path: Path
 ) -> None:
     path = save_untrained(tmp_path / "my own.safetensors", 12, ("left", "right"), inputs=3)
@@ -97,7 +97,7 @@ def test_a_ring_needs_more_oscillators_than_neighbours(
     assert page.get("graph").input_value() == ""
 
 
-def test_drawings_and_trajectories_leave_the_page(visit: Callable[..., Visit]) -> None:
+def test_drawings_and_trajectories_are_saved_to_files(visit: Callable[..., Visit]) -> None:
     page = visit(reduced_motion="reduce").go("#v=1&d=mnist&p=direct&g=4")
     page.eventually(lambda: page.get("takeaway").count() == 1)
     page.get("takeaway").locator("summary").click()

@@ -146,7 +146,7 @@ def test_imperfections_set_by_hand_are_those_of_the_package(
     playwright.expect(again.get("imperfections-set")).to_have_text("")
 
 
-def test_the_commands_are_commands(visit: Callable[..., Visit]) -> None:
+def test_commands_shown_in_the_lab_run(visit: Callable[..., Visit]) -> None:
     page = open_lab(visit, "#v=1&d=mnist&p=robust&g=0&h=own&n=7&s=3")
     command = page.get("yield-command").inner_text()
     assert command == (
@@ -164,7 +164,7 @@ def test_the_commands_are_commands(visit: Callable[..., Visit]) -> None:
     assert '"chip": 7' in found.stdout
 
 
-def test_curves_follow_the_page(visit: Callable[..., Visit]) -> None:
+def test_curves_are_updated_with_the_settings(visit: Callable[..., Visit]) -> None:
     page = open_lab(visit, "#v=1&d=mnist&p=two-stage-end&g=0")
     page.set("lab-beside", "")
     page.get("draw-curves").click()
@@ -184,7 +184,7 @@ def test_curves_follow_the_page(visit: Callable[..., Visit]) -> None:
     playwright.expect(page.get("curves-note")).to_contain_text("% done", timeout=LONG)
 
 
-def test_drawings_are_saved_as_they_are_seen(lab: Visit) -> None:
+def test_figures_are_saved_as_they_are_shown(lab: Visit) -> None:
     lab.page.emulate_media(color_scheme="light")
     for name in ("histogram", "confusion"):
         drawing = ET.fromstring(saved(lab, f"{name}-svg"))
@@ -196,7 +196,7 @@ def test_drawings_are_saved_as_they_are_seen(lab: Visit) -> None:
         assert len(np.unique(np.asarray(picture.convert("L")))) > 20
 
 
-def test_chips_stop_when_they_are_told_to(visit: Callable[..., Visit]) -> None:
+def test_simulation_of_chips_can_be_stopped(visit: Callable[..., Visit]) -> None:
     page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0&h=typical")
     page.set("lab-chips", "1000")
     page.get("make-chips").click()
@@ -238,7 +238,7 @@ def test_imperfections_set_while_runs_are_under_way_are_kept(visit: Callable[...
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_lab_is_no_obstacle_for_anyone(lab: Visit, scheme: str) -> None:
+def test_lab_has_no_accessibility_violations(lab: Visit, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     lab.page.emulate_media(color_scheme=scheme)
     for name in ("imperfections", "takeaway"):
@@ -252,7 +252,7 @@ def test_the_lab_is_no_obstacle_for_anyone(lab: Visit, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1024, 2560])
-def test_the_lab_has_room(visit: Callable[..., Visit], width: int) -> None:
+def test_lab_fits_wide_and_narrow_windows(visit: Callable[..., Visit], width: int) -> None:
     page = open_lab(
         visit,
         "#v=1&d=fashion-mnist&p=direct&g=0&h=typical",
@@ -270,7 +270,7 @@ def test_the_lab_has_room(visit: Callable[..., Visit], width: int) -> None:
 WIDE = {"width": 1280, "height": 900}
 
 
-def test_an_open_page_that_becomes_narrow_has_room(visit: Callable[..., Visit]) -> None:
+def test_lab_fits_a_window_that_becomes_narrow(visit: Callable[..., Visit]) -> None:
     page = open_lab(visit, "#v=1&d=mnist&p=direct&g=0&h=typical", viewport=WIDE)
     made(page)
     page.page.set_viewport_size(WIDE | {"width": 390})

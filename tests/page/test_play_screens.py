@@ -69,7 +69,7 @@ CLIPPED = """() => [...document.querySelectorAll(
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_text_of_twice_the_size_has_room(browser: Any, url: str, width: int) -> None:
+def test_page_fits_text_of_twice_the_size(browser: Any, url: str, width: int) -> None:
     """The visitor's own text size, set in the browser."""
     large = browser.browser_type.launch(
         executable_path=CHROMIUM, args=[*ARGUMENTS, "--blink-settings=defaultFontSize=32"]
@@ -122,7 +122,7 @@ def test_the_tour_has_five_steps_and_comes_once(visit: Callable[..., Visit]) -> 
     playwright.expect(page.get("tour")).to_be_hidden()
 
 
-def test_the_map_of_the_couplings_is_j(page: Visit) -> None:
+def test_the_coupling_map_shows_the_coupling_matrix(page: Visit) -> None:
     matrix = entrain.load("mnist-74").network.couplings.detach().numpy()
     canvas = page.get("coupling-map")
     canvas.scroll_into_view_if_needed()
@@ -144,7 +144,7 @@ def test_the_map_of_the_couplings_is_j(page: Visit) -> None:
     playwright.expect(page.get("inspector")).to_contain_text("Hidden oscillator")
 
 
-def test_pulls_on_an_oscillator_are_what_moves_it(page: Visit) -> None:
+def test_torques_on_an_oscillator_add_up_to_its_velocity(page: Visit) -> None:
     model = entrain.load("mnist-74")
     test = load_test_split("mnist")
     inputs = model.inputs(test.features[np.flatnonzero(test.labels == 7)[0]])
@@ -192,7 +192,7 @@ def thread_time(device: Any) -> float:
     return 1000 * next(m["value"] for m in metrics if m["name"] == "TaskDuration")
 
 
-def test_a_frame_and_a_slider_leave_time_on_a_slow_machine(visit: Callable[..., Visit]) -> None:
+def test_frames_and_sliders_are_fast_at_a_quarter_of_the_speed(visit: Callable[..., Visit]) -> None:
     """At a fourth of the speed: 50 frames a second while it plays, a verdict within 50 ms.
 
     A frame may take 20 ms / 4 of the main thread. Elsewhere painting is the graphics processor's

@@ -98,7 +98,7 @@ def test_formulas_are_mathml(site: Path) -> None:
         ("<style>@import 'https://example.org/a.css';</style>", "another host"),
     ],
 )
-def test_the_check_of_links_finds(html: str, reason: str, tmp_path: Path) -> None:
+def test_the_link_checker_finds(html: str, reason: str, tmp_path: Path) -> None:
     check = tool("check")
     page = tmp_path / "index.html"
     page.write_text('<h1 id="top">x</h1><a href="#top">up</a><a href="https://example.org">y</a>')
@@ -167,7 +167,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
-def test_a_browser_asks_no_other_host_for_anything(site: Path) -> None:
+def test_the_site_sends_no_request_to_another_host(site: Path) -> None:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
     class Quiet(http.server.SimpleHTTPRequestHandler):

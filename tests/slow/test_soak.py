@@ -27,7 +27,7 @@ SEARCH = Scenario(
 @pytest.mark.parametrize(
     "scenario", [TABLE, pytest.param(SEARCH, marks=pytest.mark.slow)], ids=["a table", "a search"]
 )
-def test_what_is_killed_ends_with_the_same_bits(scenario: Scenario, tmp_path: Path) -> None:
+def test_killed_commands_end_with_the_same_bits(scenario: Scenario, tmp_path: Path) -> None:
     if scenario is SEARCH:
         pytest.importorskip("optuna", reason="optuna is not installed")
     result = soak(scenario, 2, random.Random(8), tmp_path / "soak")
