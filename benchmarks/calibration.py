@@ -1,4 +1,4 @@
-"""Accuracy after calibration and retraining for a device: results/calibration.json.
+"""Accuracy after calibration and retraining for a calibrated chip: results/calibration.json.
 
     python benchmarks/calibration.py simulated    a simulated chip of mnist-74
     python benchmarks/calibration.py circuit      LC oscillators of spread components in ngspice
@@ -142,7 +142,7 @@ def on_simulated_chip() -> None:
 
 
 class Circuit:
-    """A device in ngspice: 26 LC oscillators of components with tolerances."""
+    """A chip simulated in ngspice: 26 LC oscillators of components with tolerances."""
 
     def __init__(self, model: Model, data: Any) -> None:
         self.design: Design = design_of(model, data.test.features[:1], data.test.labels[:1])
@@ -164,7 +164,7 @@ class Circuit:
         return self.traces(couplings, fields)[-1]
 
     def accuracy(self, model: Model, split: Any) -> float:
-        """Accuracy in percent of the device programmed with `model`, on `split`."""
+        """Accuracy in percent of the circuit programmed with `model`, on `split`."""
         parameters = model.batched_parameters()
         fields = parameters.phase_model(model.inputs(split.features)[None]).fields[0].double()
         phases = self(parameters.couplings[0].double().numpy(), fields.numpy())
@@ -182,12 +182,12 @@ def on_circuit() -> None:
     model = entrain.train(
         data, protocols="DIRECT", hidden=16, folder=folder / "digits", progress=True
     ).model
-    device = Circuit(model, data)
+    circuit = Circuit(model, data)
     nominal = Circuit(model, data)
     nominal.spice = Spice("lc", cycles=100.0)
     measure("circuit", "phase model", lambda: model.evaluate(test)["top1"])
     measure("circuit", "components as designed", lambda: nominal.accuracy(model, test))
-    measure("circuit", "spread components", lambda: device.accuracy(model, test))
+    measure("circuit", "spread components", lambda: circuit.accuracy(model, test))
     path = folder / "calibrated.safetensors"
 
     def calibrated() -> dict[str, Any]:
@@ -195,7 +195,7 @@ def on_circuit() -> None:
         if not file.exists():
             experiments = plan(model, runs=100)
             couplings = model.batched_parameters().couplings[0].double().numpy()
-            phases = device.traces(couplings, experiments.fields)[1:]
+            phases = circuit.traces(couplings, experiments.fields)[1:]
             Traces(experiments.times, experiments.fields, phases).save(file)
         result = calibrate(model, read_traces(file), on_progress=progress)
         result.model(model).save(path)
@@ -208,19 +208,19 @@ def on_circuit() -> None:
     retrained = entrain.train(
         "digits", calibrated=path, folder=folder / "retrained", progress=True
     ).model
-    measure("circuit", "retrained", lambda: device.accuracy(retrained, test))
+    measure("circuit", "retrained", lambda: circuit.accuracy(retrained, test))
 
     def looped() -> float:
         trained = train_in_the_loop(
             twin,
-            device,
+            circuit,
             data.train.features,
             data.train.labels,
             steps=10,
             batch_size=16,
             on_step=lambda step, loss, right: print(step, loss, right, flush=True),  # noqa: T201
         )
-        return device.accuracy(trained, test)
+        return circuit.accuracy(trained, test)
 
     measure("circuit", "in the loop, 10 steps of 16", looped)
 

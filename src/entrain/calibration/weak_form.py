@@ -91,7 +91,7 @@ class _Batch:
         self._lag = 0.0 if base.lag is None else float(base.lag)
         self._mobility = dynamics.mobility
         self._time_step = dynamics.time_step
-        self._before = (reading_weights > 0).argmax(1)  # the grid times beside each reading
+        self._before = (reading_weights > 0).argmax(1)  # the grid times around each reading
         self._after = np.minimum(self._before + 1, len(before))
         self._share = 1.0 - reading_weights[np.arange(len(self._before)), self._before]
         with torch.no_grad():

@@ -1,8 +1,8 @@
 """Costs of parts in a technology, as TOML files: every number with its unit and its source.
 
-    title = "what it is"
+    title = "Ring oscillators, 65 nm"
     [run]
-    frequency = { low = 40, typical = 50, high = 60, unit = "MHz", source = "who measured it" }
+    frequency = { low = 40, typical = 50, high = 60, unit = "MHz", source = "data sheet" }
     cycles = { value = 100, unit = "cycles", source = "assumed" }
 
 A number is a `value`, or `low`, `typical` and `high`. Its source is a reference, or has the word
@@ -207,7 +207,7 @@ def _numbers(name: str, key: str, entry: dict[str, Any]) -> tuple[float, float, 
         return value, value, value
     if keys != set(_KEYS):
         raise InputError(
-            f"{name} must hold value, or low, typical and high, beside unit and source; got "
+            f"{name} must hold value, or low, typical and high, with unit and source; got "
             f"{short_repr(', '.join(sorted(map(str, entry))))}"
         )
     low, typical, high = (number(f"{name}, {bound}", entry[bound]) for bound in _KEYS)

@@ -1,8 +1,8 @@
 """The network and the test images of an export.
 
-A design holds all that is exported, and all that checks the circuit afterwards: the effective
-parameters (those of a chip, if one was named). Fields are what the input weights make of an image;
-a circuit gets them from outside, other formats hold the weights too (`input_stage.py`).
+A design has everything that is exported and that the circuit is compared with: the effective
+parameters (those of a chip, if one was named). Fields are the products of input weights and images;
+a circuit gets them from outside, other formats include the weights (`input_stage.py`).
 """
 
 from __future__ import annotations

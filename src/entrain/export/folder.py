@@ -1,4 +1,4 @@
-"""The folder of an export: the design, and the files made of it for one simulator."""
+"""The folder of an export: the design, and its files for one simulator."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Verification:
         wanted: Cosines of Python (M, O).
         simulated_phases: Phases of the first image over time (T, N), of circuits only.
         python_phases: The same in Python.
-        details: What else the simulator reports, as JSON values.
+        details: Further results of the simulator, as JSON values.
     """
 
     simulator: str
