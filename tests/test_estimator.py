@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from entrain import Split, load
+from entrain import InputError, Split, load
 from entrain.models.network import KuramotoNetwork
 from entrain.sklearn import estimator, reporting
 from entrain.sklearn.estimator import KuramotoClassifier
@@ -228,6 +228,9 @@ def test_as_a_model_it_is_saved_and_gives_the_same_classes(tmp_path: Path) -> No
     assert (model.dataset, model.protocol) == ("tumours", "DIRECT")
     assert model.class_names == ("benign", "malignant")
     assert model.predict(X).tolist() == fitted.predict(X).tolist()
+    assert model.score(X, names) == fitted.score(X, names)
+    with pytest.raises(InputError, match="y holds the label '0'; expected the classes of the mo"):
+        model.score(X, y)
     likely = fitted.predict_proba(X)
     np.testing.assert_allclose(model.probabilities(X), likely, atol=1e-5)
     top1 = model.evaluate(Split(X, (names == "malignant").astype(int)))["top1"]
@@ -274,3 +277,20 @@ def test_the_example_of_the_docstring() -> None:
     failed, tried = doctest.testmod(estimator)
     assert tried >= 6
     assert failed == 0
+
+
+@pytest.mark.parametrize("classes", [(1, 2, 3), ("a", "b", "c"), ("1", "02", "3")])
+def test_models_predict_the_labels_of_training(classes: tuple[int | str, ...]) -> None:
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(classes)[y]
+    model = small(epochs=3).fit(X, labels).to_model()
+    names = np.array(sorted(classes))
+    predicted = model.predict(X)
+    assert predicted.dtype.kind == names.dtype.kind
+    np.testing.assert_array_equal(predicted, names[model.predict_indices(X)])
+    assert model.score(X, labels) == (predicted == labels).mean()
+    assert model.evaluate(Split(X, np.searchsorted(names, labels)))["top1"] == pytest.approx(
+        100 * model.score(X, labels)
+    )
+    with pytest.raises(InputError, match="expected 150 labels"):
+        model.score(X, labels[:3])

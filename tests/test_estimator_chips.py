@@ -155,7 +155,7 @@ def test_the_classifier_itself_stays_ideal_and_fit_leaves_the_chip() -> None:
     np.testing.assert_array_equal(chip.decision_function(X), ideal)
 
 
-def test_a_chip_of_another_kind_is_told(made: KuramotoClassifier) -> None:
+def test_a_chip_of_other_hardware_warns(made: KuramotoClassifier) -> None:
     with pytest.warns(UserWarning, match="trained for typical, not for ark"):
         made.on(preset("ark").sample(0))
     made.on(Hardware().sample(0))
@@ -207,7 +207,7 @@ def test_a_yield_that_cannot_be_is_refused(made: KuramotoClassifier, digits: Dat
 # As a model
 
 
-def test_its_model_knows_the_hardware(made: KuramotoClassifier, tmp_path: Path) -> None:
+def test_the_model_has_the_hardware_of_the_classifier(made: KuramotoClassifier, tmp_path: Path) -> None:
     path = tmp_path / "digits.safetensors"
     made.to_model().save(path)
     assert load(path).hardware == TYPICAL

@@ -37,16 +37,15 @@ from entrain.training import train_task
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError, seed_number
 
-_LEAST_TO_SPLIT = 20  # examples; with fewer, the training data validate
+_LEAST_TO_SPLIT = 20  # examples; with fewer, the training data are the validation data
 
 
 class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Coupled oscillators that classify in finite time, trained from labels.
 
-    Features are standardised and multiplied by one factor, u = factor (x - mean) / scale, so that
-    training rows have the mean length of MNIST's inputs, 48.9. They set
-    local fields on H hidden oscillators, one output oscillator stands for each class, and all
-    phases start at pi/2 and descend the energy
+    Features are scaled to inputs u = factor (x - mean) / scale whose mean length over the training
+    rows is 48.9, as that of MNIST's inputs. They set local fields on H hidden oscillators; each
+    class has an output oscillator. All phases start at pi/2 and descend the energy
 
         E(theta; u) = - sum_i b_i(u) cos(theta_i) - sum_{i<j} J_ij cos(theta_i - theta_j),
         b(u) = [ W u + c_hidden ; c_output ],   d theta / dt = - grad E,
@@ -55,83 +54,59 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     the output with the largest cos(theta_o(t_f)). W, c and J minimise the cross-entropy of
     softmax(gain cos(theta_out(t_f))) by AdamW, through the exact adjoint of the Euler steps.
 
-    Parameters
-    ----------
-    hidden : int, default=64
-        Hidden oscillators H.
-    observation_time : float, default=0.2
-        t_f, in the network's unit of time.
-    steps : int, default=200
-        Explicit Euler steps from 0 to t_f; all but the last twentieth of the training takes 50.
-    epochs : int or None, default=None
-        Passes over the training data. None: about 3,000 steps of AdamW, 20 to 200 epochs.
-    batch_size : int or None, default=None
-        Examples a step. None: a twentieth of the data, 16 to 256.
-    input_rate, coupling_rate : float, default=0.01, 0.03
-        Learning rates of W, and of J and c; they rise over 3 % of the training, then fall to zero.
-    gain : float, default=6.0
-        Of the softmax over cos(theta_out), in the loss and in `predict_proba`.
-    weight_decay : float, default=10.0
-        Of W, decoupled: a step multiplies W by 1 - rate * weight_decay.
-    validation_fraction : float, default=0.1
-        Part of the data, stratified, by whose accuracy the epoch is chosen that is kept. The
-        training data serve for that if it is 0, if there are fewer than 20 examples, or if a class
-        has but one.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss, and in the choice of the epoch: by class, 1 where it is
-        not named, or n_samples / (n_classes * examples of the class).
-    random_state : int, RandomState instance or None, default=None
-        Decides split, first weights and order of the examples.
-    hardware : Hardware, str, Path or None, default=None
-        The chips to train for: a `Hardware`, the name of a preset such as "typical", or a TOML
-        file. Their imperfections are present in training, and the validation data are dealt to
-        twenty chips. None: the ideal network. See `on` and `yield_of` for what chips answer; all
-        other methods answer as the ideal network, whatever it was trained for.
-    device : str, default="cpu"
-        "cpu", "cuda", "cuda:INDEX", or "auto": a CUDA device where there is one.
-    verbose : int, default=0
-        1: a line a second at most on the standard error, and the first and the last epoch; 2: a
-        line for each epoch.
+    Args:
+        hidden: Hidden oscillators H.
+        observation_time: t_f, in the network's unit of time.
+        steps: Explicit Euler steps from 0 to t_f; all but the last twentieth of the training
+            takes 50.
+        epochs: Passes over the training data; None for about 3,000 steps of AdamW, 20 to 200
+            epochs.
+        batch_size: Examples per step; None for a twentieth of the data, 16 to 256.
+        input_rate: Learning rate of W. It rises over 3 % of the training, then falls to zero.
+        coupling_rate: Learning rate of J and c, likewise.
+        gain: Gain of the softmax over cos(theta_out), in the loss and in `predict_proba`.
+        weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay.
+        validation_fraction: Share of the data, stratified, whose accuracy selects the epoch. The
+            training data do so if it is 0, if there are fewer than 20 examples, or if a class has
+            a single one.
+        class_weight: Weights of the classes in the loss and in the selection of the epoch: a dict
+            by class, 1 for classes not in it; or "balanced", n_samples / (n_classes * examples of
+            the class).
+        random_state: Seed or RandomState of the split, the first weights and the order of examples.
+        hardware: Chips to train for: a `Hardware`, the name of a preset such as "typical", or a
+            TOML file. Their imperfections are present in training, and twenty chips share the
+            validation data. Predictions are those of the ideal network in any case; see `on` and
+            `yield_of` for those of chips.
+        device: "cpu", "cuda", "cuda:INDEX", or "auto" for a CUDA device if there is one.
+        verbose: 1 for at most one line per second on standard error, 2 for a line per epoch.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    network_ : KuramotoNetwork
-        The trained oscillators, which take u of shape (n, n_features).
-    mean_, scale_ : ndarray of shape (n_features,)
-        Mean and standard deviation (1 for a constant feature) of the data.
-    factor_ : float
-        What the standardised features are multiplied with.
-    gain_ : float
-        The gain that the network was trained with.
-    hardware_ : Hardware or None
-        The kind of chip it was trained for.
-    chip_ : Chip or None
-        The chip that it answers as, see `on`; None for the ideal network.
-    n_iter_ : int
-        Epochs trained.
-    best_epoch_ : int
-        The epoch that was kept, from 1; 0 if the first already diverged.
-    validation_score_ : float
-        Accuracy on the validation data at that epoch.
-    loss_curve_ : list of float
-        Mean training loss of each epoch.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
-        If the features of X have names that are all strings.
+    Attributes:
+        classes_: Class labels (n_classes,).
+        network_: The trained `KuramotoNetwork`, which takes u (n, n_features).
+        mean_: Mean of each feature (n_features,).
+        scale_: Standard deviation of each feature (n_features,), 1 for a constant one.
+        factor_: Factor of the standardised features.
+        gain_: Gain that the network was trained with.
+        hardware_: Hardware that it was trained for, or None.
+        chip_: Chip that answers, see `on`; None for the ideal network.
+        n_iter_: Epochs trained.
+        best_epoch_: The selected epoch, from 1; 0 if the first one diverged.
+        validation_score_: Accuracy on the validation data at that epoch.
+        loss_curve_: Mean training loss of each epoch.
+        n_features_in_: Number of features.
+        feature_names_in_: Names of the features (n_features,), if X has names.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from entrain.sklearn.estimator import KuramotoClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> classifier = KuramotoClassifier(hidden=16, epochs=40, random_state=0).fit(X, y)
-    >>> classifier.score(X, y) > 0.9
-    True
-    >>> classifier.predict_proba(X[:2]).shape
-    (2, 3)
-    >>> classifier.network_.oscillators
-    19
+    Examples:
+        >>> from sklearn.datasets import load_iris
+        >>> from entrain.sklearn.estimator import KuramotoClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = KuramotoClassifier(hidden=16, epochs=40, random_state=0).fit(X, y)
+        >>> classifier.score(X, y) > 0.9
+        True
+        >>> classifier.predict_proba(X[:2]).shape
+        (2, 3)
+        >>> classifier.network_.oscillators
+        19
     """
 
     def __init__(
@@ -170,7 +145,12 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on X (n, n_features) with the labels y (n,), numbers or strings."""
+        """Train this classifier.
+
+        Args:
+            X: Rows (n, n_features).
+            y: Labels (n,), numbers or strings.
+        """
         settings = Settings.of(self)
         data, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -186,9 +166,8 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learned, held_out = _split(labels, settings.validation_fraction, random)
         inputs = scaling(data).to(settings.device)
         targets = torch.from_numpy(labels.astype(np.int64)).to(settings.device)
-        network = NetworkSpec(
-            settings.hidden, Dynamics(1.0, settings.observation_time, settings.steps)
-        )
+        dynamics = Dynamics(1.0, settings.observation_time, settings.steps)
+        network = NetworkSpec(settings.hidden, dynamics)
         protocol = settings.protocol(len(learned), len(self.classes_))
         task = DirectTask(
             replace(protocol, class_weights=weights),
@@ -199,9 +178,9 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed=int(random.randint(2**31 - 1)),
         )
         state = train_task(task, on_epoch=EpochLogger(protocol.epochs, settings.verbose))
-        warn_not_converged(state, network.dynamics)
+        warn_not_converged(state, dynamics)
         parameters = network.on(state.best["biases"], 1, len(self.classes_)).parameters(state.best)
-        self.network_ = KuramotoNetwork.from_parameters(parameters.run(0), network.dynamics)
+        self.network_ = KuramotoNetwork.from_parameters(parameters.run(0), dynamics)
         self.n_iter_ = state.epoch
         self.best_epoch_ = int(state.best_epoch[0])
         self.validation_score_ = state.selected("top1", 0) / 100.0
@@ -216,7 +195,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learned: NDArray[np.int64],
         held_out: NDArray[np.int64],
     ) -> RejectOption | None:
-        """When its model is unsure; a single class, and scores that are not finite, leave none."""
+        """The reject option; None for a single class or scores that are not finite."""
         scores = scores_on_target(self.network_, self.hardware_, inputs[held_out])
         if scores.shape[1] < 2 or not bool(scores.isfinite().all()):
             return None
@@ -224,21 +203,33 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return RejectOption.fit(rows[learned], rows[held_out], scores, targets[held_out])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """cos(theta_out(t_f)): (n, n_classes); for two classes the second less the first: (n,)."""
+        """cos(theta_out(t_f)) (n, n_classes); for two classes the second minus the first (n,).
+
+        Args:
+            X: Rows (n, n_features).
+        """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of the output with the largest cosine: (n,)."""
-        best = self._scores(X).argmax(1)
-        labels: NDArray[Any] = self.classes_[best]
+        """Class labels (n,) of the outputs with the largest cosine.
+
+        Args:
+            X: Rows (n, n_features).
+        """
+        indices = self._scores(X).argmax(1)  # first, as an unfitted classifier has no classes
+        labels: NDArray[Any] = self.classes_[indices]
         return labels
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """softmax(gain cos(theta_out(t_f))): (n, n_classes)."""
+        """Class probabilities softmax(gain cos(theta_out(t_f))) (n, n_classes).
+
+        Args:
+            X: Rows (n, n_features).
+        """
         scores = torch.from_numpy(self._scores(X))
-        likely: NDArray[np.float64] = torch.softmax(self.gain_ * scores, dim=1).numpy()
-        return likely
+        probabilities: NDArray[np.float64] = torch.softmax(self.gain_ * scores, dim=1).numpy()
+        return probabilities
 
     def on(self, chip: Chip | int, *, noise_seed: int = 0) -> Self:
         """This fitted classifier as a chip runs it: it answers and scores as the chip does.
@@ -263,32 +254,43 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         first_seed: int = 0,
         noise_seed: int = 0,
     ) -> Yield:
-        """The accuracies in percent, on X (n, n_features) with labels y (n,), of `chips` chips of
-        one kind, that of `hardware_` unless another is named; see `entrain.yield_of`."""
+        """Accuracies in percent on many chips, see `entrain.yield_of`.
+
+        Args:
+            X: Rows (n, n_features).
+            y: Labels (n,).
+            hardware: A `Hardware`, the name of a preset or a TOML file; `hardware_` by default.
+            chips: Number of chips.
+            first_seed: Seed of the first chip.
+            noise_seed: Seed of the noise, which is the same for every chip.
+        """
         check_is_fitted(self)
-        kind = self.hardware_ if hardware is None else find(hardware)
-        if kind is None:
+        hardware = self.hardware_ if hardware is None else find(hardware)
+        if hardware is None:
             raise InputError(
-                "the classifier was not trained for a kind of chip; name one, such as "
+                "the classifier was not trained for chips; name the hardware, such as "
                 "yield_of(X, y, hardware='typical')"
             )
         data, y = validate_data(self, X, y, reset=False, dtype=np.float64)
-        places = {name: place for place, name in enumerate(self.classes_.tolist())}
-        named = np.asarray(y).tolist()
-        if foreign := [name for name in named if name not in places]:
-            raise InputError(f"y has the class {foreign[0]!r}, which the classifier does not know")
+        labels = np.asarray(y).tolist()
+        index = {label: i for i, label in enumerate(self.classes_.tolist())}
+        if foreign := [label for label in labels if label not in index]:
+            raise InputError(f"y has the class {foreign[0]!r}, which the classifier does not have")
         return yield_of(
             self._model(),
-            kind,
-            Split(data, np.array([places[name] for name in named])),
+            hardware,
+            Split(data, np.array([index[label] for label in labels])),
             chips=chips,
             first_seed=first_seed,
             noise_seed=noise_seed,
         )
 
     def to_model(self, dataset: str = "data") -> Model:
-        """The trained network as an `entrain.Model` that takes the rows of X: to save, to simulate,
-        to evaluate, to play. `dataset` is what the data are called in it."""
+        """The trained network as an `entrain.Model` for rows of X.
+
+        Args:
+            dataset: Name of the data in the model.
+        """
         check_is_fitted(self)
         if not isinstance(dataset, str) or not dataset:
             raise TypeError(f"dataset must be a name for the data, got {dataset!r}")
@@ -310,11 +312,11 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _model(self) -> Model:
-        """The network as a model, on the device."""
+        """The model on the classifier's device."""
         return self.to_model().to(choose_device(self.device))
 
     def _names(self) -> dict[str, list[str]]:
-        """The features' names, where X had some."""
+        """Names of the features, if X had some."""
         names = getattr(self, "feature_names_in_", None)
         return {} if names is None else {"feature_names": [str(name) for name in names]}
 
@@ -326,13 +328,13 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """Cosines of the outputs, (n, n_classes).
 
-        Fields are summed in float64, so that a row does not depend on the rows beside it.
+        Fields are summed in float64, so that the result of a row does not depend on other rows.
         """
         check_is_fitted(self)
         data = validate_data(self, X, reset=False, dtype=np.float64)
         if self.chip_ is not None and not self.chip_.hardware.is_identity:
-            read = ModelOnChip(self._model(), self.chip_, self._noise_seed).scores(data)
-            return np.asarray(read.cpu(), dtype=np.float64)
+            on_chip = ModelOnChip(self._model(), self.chip_, self._noise_seed)
+            return np.asarray(on_chip.scores(data).cpu(), dtype=np.float64)
         device, network = choose_device(self.device), self.network_
         parameters = network.as_parameters().map(lambda tensor: tensor.detach().to(device).double())
         scores = []
@@ -343,12 +345,12 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scores.append(readout(phases.double(), network.outputs))
         together = torch.cat(scores)
         check_finite(together, scaled)
-        found: NDArray[np.float64] = together.cpu().numpy()
-        return found
+        array: NDArray[np.float64] = together.cpu().numpy()
+        return array
 
 
 def _scaling(data: NDArray[np.float64]) -> FeatureScaling:
-    """How features become inputs; where all are constant they carry nothing, and stay small."""
+    """The scaling of features to inputs; constant features stay small."""
     if bool((data == data[0]).all()):
         return FeatureScaling(tuple(data[0].tolist()), (1.0,) * data.shape[1], 1.0)
     return FeatureScaling.fit(data)
@@ -357,7 +359,7 @@ def _scaling(data: NDArray[np.float64]) -> FeatureScaling:
 def _split(
     labels: NDArray[np.int64], fraction: float, random: np.random.RandomState
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to learn from and rows to validate on: the same rows where there are too few."""
+    """Training and validation rows; the same rows if there are too few."""
     rows, sizes = np.arange(len(labels)), np.bincount(labels)
     held_out = max(math.ceil(fraction * len(labels)), len(sizes))
     too_few = len(labels) < _LEAST_TO_SPLIT or sizes.min() < 2

@@ -1,4 +1,4 @@
-"""What a fit of the estimator tells: its epochs, and how it went wrong."""
+"""Progress and warnings of the classifier's fit."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 from entrain.physics import Dynamics
-from entrain.training import TrainingState, collapsed, time_advice
+from entrain.training import TrainingState, collapsed_runs, time_hint
 
 
 class EpochLogger:
-    """Epochs on the standard error: every one, or one a second with the first and the last."""
+    """Lines on standard error: every epoch, or one per second with the first and the last."""
 
     def __init__(self, epochs: int, verbose: int) -> None:
         self._epochs, self._verbose, self._last = epochs, verbose, -math.inf
@@ -29,14 +29,14 @@ class EpochLogger:
 
 
 def warn_not_converged(state: TrainingState, dynamics: Dynamics) -> None:
-    """Say of the one run of a fit that it diverged or collapsed, and which epoch was kept."""
+    """Warn if the fit diverged or collapsed, with the selected epoch."""
     kept = f"epoch {int(state.best_epoch[0])} was kept"
     if int(state.diverged[0]):
-        advice = time_advice(dynamics) or "lower input_rate or coupling_rate"
-        said = f"training diverged in epoch {int(state.diverged[0])}, {kept}; {advice}"
-    elif collapsed(state):
-        said = f"training collapsed: it ended far worse than it had been; {kept}; "
-        said += "lower input_rate, coupling_rate or epochs"
+        advice = time_hint(dynamics) or "lower input_rate or coupling_rate"
+        message = f"training diverged in epoch {int(state.diverged[0])}, {kept}; {advice}"
+    elif collapsed_runs(state):
+        message = f"training collapsed: it ended far worse than its best; {kept}; "
+        message += "lower input_rate, coupling_rate or epochs"
     else:
         return
-    warnings.warn(said, ConvergenceWarning, stacklevel=3)
+    warnings.warn(message, ConvergenceWarning, stacklevel=3)

@@ -22,7 +22,7 @@ from entrain.utils.errors import InputError
 
 @dataclass(frozen=True)
 class Settings:
-    """The parameters of an estimator, checked."""
+    """Checked parameters of a classifier."""
 
     hidden: int
     observation_time: float
@@ -39,28 +39,35 @@ class Settings:
     verbose: int
 
     @classmethod
-    def of(cls, given: Any) -> Self:
-        """Those of a `KuramotoClassifier`."""
+    def of(cls, classifier: Any) -> Self:
+        """The parameters of a `KuramotoClassifier`."""
+
+        def integer(name: str) -> int:
+            return _integer(name, getattr(classifier, name))
+
+        def real(name: str, **bounds: Any) -> float:
+            return number(name, getattr(classifier, name), **bounds)
+
+        hardware, verbose = classifier.hardware, classifier.verbose
         return cls(
-            hidden=_whole("hidden", given.hidden),
-            observation_time=number("observation_time", given.observation_time),
-            steps=_whole("steps", given.steps),
-            epochs=None if given.epochs is None else _whole("epochs", given.epochs),
-            batch_size=None if given.batch_size is None else _whole("batch_size", given.batch_size),
-            input_rate=number("input_rate", given.input_rate),
-            coupling_rate=number("coupling_rate", given.coupling_rate),
-            gain=number("gain", given.gain),
-            weight_decay=number("weight_decay", given.weight_decay, zero=True),
-            validation_fraction=number(
-                "validation_fraction", given.validation_fraction, zero=True, below=1.0
-            ),
-            hardware=None if given.hardware is None else find(given.hardware),
-            device=choose_device(given.device),
-            verbose=_whole("verbose", _count(given.verbose), least=0),
+            hidden=integer("hidden"),
+            observation_time=real("observation_time"),
+            steps=integer("steps"),
+            epochs=None if classifier.epochs is None else integer("epochs"),
+            batch_size=None if classifier.batch_size is None else integer("batch_size"),
+            input_rate=real("input_rate"),
+            coupling_rate=real("coupling_rate"),
+            gain=real("gain"),
+            weight_decay=real("weight_decay", zero=True),
+            validation_fraction=real("validation_fraction", zero=True, below=1.0),
+            hardware=None if hardware is None else find(hardware),
+            device=choose_device(classifier.device),
+            # scikit-learn allows True and False
+            verbose=_integer("verbose", int(verbose) if isinstance(verbose, bool) else verbose, 0),
         )
 
     def protocol(self, examples: int, classes: int) -> Direct:
-        """DIRECT as for any table of so many examples. A single class leaves nothing to learn."""
+        """The rule DIRECT, tuned for tables; a single class takes one epoch."""
         changes: dict[str, Any] = small_set(examples, self.batch_size)
         if self.epochs is not None:
             changes |= {"epochs": self.epochs, "fine_epochs": max(1, self.epochs // 20)}
@@ -76,13 +83,8 @@ class Settings:
         )
 
 
-def _count(verbose: object) -> object:
-    """True and False as scikit-learn's users write them."""
-    return int(verbose) if isinstance(verbose, bool) else verbose
-
-
-def _whole(name: str, value: object, least: int = 1) -> int:
-    expected = f"{name} must be a whole number of at least {least}, got {value!r}"
+def _integer(name: str, value: object, least: int = 1) -> int:
+    expected = f"{name} must be an integer of at least {least}, got {value!r}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(expected)
     if value < least:
@@ -91,7 +93,7 @@ def _whole(name: str, value: object, least: int = 1) -> int:
 
 
 def number(name: str, value: object, *, zero: bool = False, below: float = math.inf) -> float:
-    """`value` as a finite number; as scikit-learn has it, another type is a `TypeError`."""
+    """`value` as a finite number; another type is a `TypeError`, as in scikit-learn."""
     bound = "at least 0" if zero else "above 0"
     end = "finite" if below == math.inf else f"below {below:g}"
     expected = f"{name} must be a number, {bound} and {end}, got {value!r}"
@@ -104,13 +106,13 @@ def number(name: str, value: object, *, zero: bool = False, below: float = math.
 
 
 def class_weights(
-    given: object, classes: NDArray[Any], y: NDArray[Any]
+    class_weight: object, classes: NDArray[Any], y: NDArray[Any]
 ) -> tuple[float, ...] | None:
-    """The weights of the classes, (n_classes,); None where all are alike."""
-    if given is None:
+    """Weights of the classes (n_classes,), or None."""
+    if class_weight is None:
         return None
-    if not (isinstance(given, Mapping) or given == "balanced"):
-        raise InputError(f"class_weight must be a dict, 'balanced' or None, got {given!r}")
-    for weight in given.values() if isinstance(given, Mapping) else ():
+    if not (isinstance(class_weight, Mapping) or class_weight == "balanced"):
+        raise InputError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}")
+    for weight in class_weight.values() if isinstance(class_weight, Mapping) else ():
         number("class_weight", weight, zero=True)
-    return tuple(compute_class_weight(given, classes=classes, y=y).tolist())
+    return tuple(compute_class_weight(class_weight, classes=classes, y=y).tolist())
