@@ -17,12 +17,19 @@ import torch
 
 import entrain
 from command_line import QUICK, TINY, Invoke, Refuse, Run, cli, strict
+from entrain.data import fingerprint
 from entrain.models.model import read_model
 from entrain.rules import PROTOCOLS
 from entrain.training.run_folder import RunFolder, new_folder
 from entrain.utils.errors import InputError
 from entrain.utils.files import file_lock, write_atomically
 from model_files import rewritten
+
+SETTINGS = {
+    "device": "cpu",
+    "data_dir": None,
+    "examples": fingerprint(entrain.load_dataset("digits")),
+}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -37,7 +44,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 # Output folders
 
 
-def test_a_folder_that_holds_a_run_is_left_alone(refuse: Refuse, tiny_run: Run) -> None:
+def test_a_folder_with_a_run_is_left_unchanged(refuse: Refuse, tiny_run: Run) -> None:
     before = contents(tiny_run.folder)
     message = refuse("train", *QUICK, "--out", tiny_run.folder, "--json")
     assert "already holds another run" in message
@@ -45,7 +52,7 @@ def test_a_folder_that_holds_a_run_is_left_alone(refuse: Refuse, tiny_run: Run) 
     assert contents(tiny_run.folder) == before
 
 
-def test_a_folder_that_holds_other_files_is_left_alone(refuse: Refuse, tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_left_unchanged(refuse: Refuse, tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear")
     message = refuse("train", *QUICK, "--out", tmp_path, "--json")
     assert "already holds other files" in message
@@ -83,7 +90,7 @@ def test_numbered_folders_are_never_shared(tmp_path: Path) -> None:
     assert len(set(made)) == 8
 
 
-def test_a_folder_taken_at_the_last_moment_is_left_alone(
+def test_a_folder_that_another_process_creates_first_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mkdir = Path.mkdir
@@ -99,7 +106,7 @@ def test_a_folder_taken_at_the_last_moment_is_left_alone(
 
 
 def test_protocols_that_name_files_elsewhere(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none of them teacher"):
+    with pytest.raises(InputError, match="other than teacher"):
         entrain.Recipe("digits", protocols=(replace(PROTOCOLS["Z-END"], name="Teacher"),))
     for name in ("../../x", "a/b", "", ".x", "PATH\n"):
         recipe = entrain.Recipe("digits", protocols=(replace(PROTOCOLS["Z-END"], name=name),))
@@ -108,7 +115,7 @@ def test_protocols_that_name_files_elsewhere(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_names_the_file_and_the_run_goes_on_later(
+def test_a_full_disk_names_the_file_and_the_run_can_be_resumed(
     invoke: Invoke, tiny_run: Run, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
@@ -178,7 +185,7 @@ def test_resuming_takes_no_recipe(
     assert contents(run) == before
 
 
-def test_resuming_what_is_no_run(refuse: Refuse, tmp_path: Path) -> None:
+def test_resuming_other_folders_is_refused(refuse: Refuse, tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "nowhere"):
         message = refuse("train", "--resume", place, "--json")
         assert f"{place}: not a run folder (it has no run.json)" in message
@@ -253,13 +260,13 @@ def test_resuming_with_a_checkpoint_of_another_recipe(refuse: Refuse, run: Path)
     content["recipe"]["teacher"]["widths"] = [5, 3, 2]
     file.write_text(json.dumps(content))
     assert f"{file}: does not match its digest" in refuse("train", "--resume", run, "--json")
-    del content["digest"]  # as version 0.1 wrote it
+    del content["digest"]
     file.write_text(json.dumps(content))
     message = refuse("train", "--resume", run, "--json")
     assert "teacher.safetensors: belongs to another recipe" in message
 
 
-def test_resuming_with_a_checkpoint_that_is_none(refuse: Refuse, run: Path) -> None:
+def test_resuming_with_an_unreadable_checkpoint_is_refused(refuse: Refuse, run: Path) -> None:
     file = run / "state" / "path.safetensors"
     shutil.copy(run / "path-0.safetensors", file)
     assert "holds a model, expected a checkpoint" in refuse("train", "--resume", run, "--json")
@@ -270,7 +277,7 @@ def test_resuming_with_a_checkpoint_that_is_none(refuse: Refuse, run: Path) -> N
     assert f"{file}: not a complete checkpoint" in refuse("train", "--resume", run, "--json")
 
 
-def test_a_folder_that_is_being_trained(refuse: Refuse, run: Path) -> None:
+def test_a_run_in_training_is_locked(refuse: Refuse, run: Path) -> None:
     before = contents(run)
     with file_lock(run / "run.lock") as ours:
         assert ours
@@ -293,7 +300,7 @@ def test_a_data_folder_is_remembered_from_everywhere(
 # Divergence
 
 
-def test_a_first_stage_that_diverges_at_once_leaves_nothing_to_go_on_from(
+def test_a_first_stage_that_diverges_at_once_leaves_no_checkpoint(
     refuse: Refuse, tmp_path: Path
 ) -> None:
     option = "--path-learning-rate=1e12"
@@ -320,7 +327,7 @@ def test_a_time_that_is_too_long_gets_advice_about_time(
     assert "learning" not in message
 
 
-def test_a_second_stage_that_diverges_at_once_keeps_what_the_first_gave(
+def test_a_second_stage_that_diverges_at_once_keeps_the_first(
     invoke: Invoke, tmp_path: Path
 ) -> None:
     option, folder = "--endpoint-learning-rate=1e6", tmp_path / "run"
@@ -351,7 +358,7 @@ def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
         )
         chosen = replace(chosen, network=replace(chosen.spec, dynamics=entrain.Dynamics(steps=20)))
         folder = tmp_path / name
-        RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
+        RunFolder.create(folder, chosen, SETTINGS)
         result = invoke("train", "--resume", folder, "--json")
         networks[name] = [
             read_model(folder / f"path-{run}.safetensors").network for run in range(2)
@@ -360,7 +367,7 @@ def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
         rows = json.loads(result.stdout)["results"]["PATH"]["runs"]
     message = " ".join(result.stderr.split())
     assert (
-        "PATH run 1 became non-finite in epoch 2; its best checkpoint, of epoch 1, is kept"
+        "PATH run 1 became non-finite in epoch 2; its best checkpoint, of epoch 1, is saved"
         in message
     )
     assert "Lower --path-learning-rate (it was 8000)" in message
@@ -379,7 +386,7 @@ def test_a_run_without_a_good_epoch_has_strict_results(invoke: Invoke, tmp_path:
     )
     chosen = replace(chosen, network=replace(chosen.spec, dynamics=entrain.Dynamics(steps=20)))
     folder = tmp_path / "run"
-    RunFolder.create(folder, chosen, {"device": "cpu", "data_dir": None})
+    RunFolder.create(folder, chosen, SETTINGS)
     result = invoke("train", "--resume", folder, "--json")
     assert result.exit_code == 2
     assert "only its initial network is saved" in " ".join(result.stderr.split())

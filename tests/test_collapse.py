@@ -17,7 +17,14 @@ from command_line import Invoke
 from entrain.physics import NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, Direct
 from entrain.rules.equilibrium import EquilibriumPropagation
-from entrain.training import Stage, Trained, TrainingState, collapse_hint, collapsed_runs, train_task
+from entrain.training import (
+    Stage,
+    Trained,
+    TrainingState,
+    collapse_hint,
+    collapsed_runs,
+    train_task,
+)
 from entrain_paper.cli.progress import ReproductionProgress
 from entrain_paper.experiments import TINY
 from entrain_paper.reproduction import Queue, ResultsFolder

@@ -14,6 +14,7 @@ from torch import Tensor
 import entrain
 from command_line import Invoke
 from entrain import InputError, NetworkSpec, Recipe, rules
+from entrain.data import fingerprint
 from entrain.evaluation import metrics
 from entrain.rules.interface import Assignment, Rule, Task, Tensors, shuffled
 from entrain.rules.validation import validation_scores
@@ -110,7 +111,8 @@ def test_it_goes_on_in_a_run_folder_with_the_same_bits(tmp_path: Path) -> None:
     whole = entrain.train(data, recipe)
     half = replace(recipe, protocols=(Hebbian(epochs=1),))
     begun = run_pipeline(half, data, device=CPU).states["HEBBIAN"]
-    kept = RunFolder.create(tmp_path / "run", recipe, {"device": "cpu", "data_dir": None})
+    settings = {"device": "cpu", "data_dir": None, "examples": fingerprint(data)}
+    kept = RunFolder.create(tmp_path / "run", recipe, settings)
     kept.save("HEBBIAN", begun, finished=False)
     again = entrain.train(data, recipe, folder=tmp_path / "run")
     for name, tensor in whole.states["HEBBIAN"].current.items():
@@ -151,9 +153,9 @@ def test_a_start_must_be_kept_whole_and_be_told_apart() -> None:
     teachers = tuple(teacher_stage("digits", seed=seed) for seed in (0, 1))
     path, end = entrain.PROTOCOLS["PATH"], entrain.PROTOCOLS["TWO-STAGE-END"]
     twice = Stage(path, "digits", teachers=teachers, runs=(0, 0))
-    with pytest.raises(InputError, match="an order stands twice"):
+    with pytest.raises(InputError, match="one of them twice"):
         Stage(end, "digits", teachers=teachers[1:], runs=(0,), start=twice)
     spec = NetworkSpec(frequencies=(0.1,) * 74, trainable=("frequencies",))
     trained = Stage(path, "digits", spec, teachers=teachers[:1])
-    with pytest.raises(InputError, match="would not keep"):
+    with pytest.raises(InputError, match="would drop"):
         Stage(end, "digits", replace(spec, trainable=()), teachers[:1], start=trained)

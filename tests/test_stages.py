@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
 
 import entrain
 from entrain.data import load_dataset
-from entrain.rules import PAPER_PROTOCOLS, added_later
+from entrain.rules import PAPER_PROTOCOLS
 from entrain.rules.training_data import TrainingData
 from entrain.training import (
     Stage,
     TrainingState,
-    digest,
     pack_state,
     stages,
     teacher_stage,
@@ -22,42 +21,33 @@ from entrain.training import (
     unpack_state,
 )
 from entrain.utils.errors import InputError
-from entrain_paper.experiments import EXPERIMENTS, PAPER, QUICK, TINY, Measurement
+from entrain_paper.experiments import (
+    EXPERIMENTS,
+    PAPER,
+    QUICK,
+    TINY,
+    Measurement,
+    with_prerequisites,
+)
 from entrain_paper.experiments.setting import FASHION, MNIST
-from entrain_paper.reproduction.worker import with_needs
 
 
 def test_a_key_changes_with_everything_that_decides_the_outcome() -> None:
     path = TINY.main_path(MNIST)
-    stage = TINY.go_on(path)
+    stage = TINY.continue_from(path)
     others = [
         replace(stage, rule=replace(stage.rule, learning_rate=11.0)),
         replace(stage, rule=replace(stage.rule, endpoint_weight=2.0)),
         replace(stage, runs=(0,)),
         replace(stage, seed=1),
         replace(stage, network=replace(stage.network, dynamics=entrain.Dynamics(steps=100))),
-        TINY.go_on(replace(path, seed=1)),
-        TINY.go_on(TINY.path(TINY.teacher(MNIST, seed=7))),
-        TINY.go_on(TINY.main_path(FASHION)),
+        TINY.continue_from(replace(path, seed=1)),
+        TINY.continue_from(TINY.path(TINY.teacher(MNIST, seed=7))),
+        TINY.continue_from(TINY.main_path(FASHION)),
     ]
     keys = [stage.key, *(other.key for other in others)]
     assert len(set(keys)) == len(keys)
-    assert TINY.go_on(TINY.main_path(MNIST)).key == stage.key
-
-
-def test_a_field_of_a_later_release_counts_only_off_its_default() -> None:
-    @dataclass(frozen=True)
-    class Old:
-        a: int = 1
-
-    @dataclass(frozen=True)
-    class New:
-        a: int = 1
-        b: int = added_later(default=2)
-
-    assert digest(Old()) == digest(New())
-    assert digest(New()) != digest(New(b=3))
-    assert digest(Old(a=2)) != digest(Old())  # a default that changes is another value
+    assert TINY.continue_from(TINY.main_path(MNIST)).key == stage.key
 
 
 @pytest.mark.parametrize("setting", [PAPER, QUICK, TINY], ids=lambda s: s.name)
@@ -65,7 +55,7 @@ def test_experiments_share_their_stages(setting) -> None:
     stages = {}
     asked = 0
     for experiment in EXPERIMENTS.values():
-        for stage in with_needs(Measurement(experiment, setting).needs):
+        for stage in with_prerequisites(Measurement(experiment, setting).needs):
             stages[stage.key] = stage
             asked += stage.rule.trains_networks  # a compared system is measured in one place
     networks = [stage for stage in stages.values() if stage.rule.trains_networks]
@@ -77,12 +67,12 @@ def test_experiments_share_their_stages(setting) -> None:
 
 def test_the_paper_setting_is_the_papers_protocol() -> None:
     teacher, path = PAPER.teacher(MNIST), PAPER.main_path(MNIST)
-    end = PAPER.go_on(path)
+    end = PAPER.continue_from(path)
     assert (teacher.rule.widths, teacher.rule.initialisations) == ((32, 16, 16), 5)
     assert (teacher.rule.epochs, teacher.rule.learning_rate) == (300, 0.2)
     assert PAPER.teacher(FASHION).rule.initialisations == 1
     assert PAPER.teacher(FASHION).rule.selection == "cross-entropy"
-    assert (path.rule.learning_rate, path.epochs, path.lanes) == (3000, 300, 10)
+    assert (path.rule.learning_rate, path.epochs, path.parallel_runs) == (3000, 300, 10)
     assert path.rule.solver == "sgd"
     assert (end.rule.learning_rate, end.epochs, end.rule.endpoint_weight) == (10, 20, 1)
     assert not QUICK.is_paper
@@ -113,33 +103,33 @@ def test_students_of_two_teachers_side_by_side_are_those_of_each_alone(data: Tra
 
     def both_stages(*taught: Stage) -> dict[str, torch.Tensor]:
         path = TINY.path(*taught, runs=(0,) * len(taught))
-        end = TINY.go_on(path)
+        end = TINY.continue_from(path)
         states[path.key] = train_stage(path, data, states)
         return train_stage(end, data, states).best
 
     together = both_stages(*teachers)
-    for lane, teacher in enumerate(teachers):
+    for run, teacher in enumerate(teachers):
         alone = both_stages(teacher)
         for name, tensor in alone.items():
             assert tensor[0].abs().max() > 0
-            assert torch.allclose(together[name][lane], tensor[0], rtol=1e-4, atol=1e-5), name
+            assert torch.allclose(together[name][run], tensor[0], rtol=1e-4, atol=1e-5), name
     assert not torch.allclose(together["couplings"][0], together["couplings"][1], atol=0.01)
 
 
-def test_a_continuation_starts_from_the_student_of_its_own_order(
+def test_a_continuation_starts_from_the_network_of_the_same_run(
     data: TrainingData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     teacher = TINY.teacher(MNIST)
     path = TINY.path(teacher, runs=(0, 1, 2))
     states = {teacher.key: train_stage(teacher, data, {})}
     states[path.key] = train_stage(path, data, states)
-    monkeypatch.setattr(stages, "train", lambda task, saved, on_epoch: task)
+    monkeypatch.setattr(stages, "train_task", lambda task, saved, on_epoch: task)
     for runs in ((2, 0), (1, 1, 1)):
-        begun = train_stage(TINY.go_on(path, runs=runs), data, states).initial()
-        for name, tensor in begun.items():
+        task = train_stage(TINY.continue_from(path, runs=runs), data, states)
+        for name, tensor in task.initial().items():
             assert torch.equal(tensor, states[path.key].best[name][list(runs)])
-    order = states[path.key].best["couplings"]
-    assert not torch.equal(order[0], order[1])
+    couplings = states[path.key].best["couplings"]
+    assert not torch.equal(couplings[0], couplings[1])
 
 
 def test_a_packed_state_is_the_state(data: TrainingData) -> None:

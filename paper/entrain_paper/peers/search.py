@@ -72,6 +72,6 @@ def search_system(
         seed=seed,
         journal=journal,
         first=current_settings(system),
-        go_on=lambda: time.monotonic() < end,
+        should_continue=lambda: time.monotonic() < end,
         on_trials=on_trials,
     )

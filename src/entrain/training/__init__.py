@@ -1,18 +1,17 @@
 """Training: recipes, stages, and the one loop that runs any rule."""
 
 from entrain.training.checkpoint import pack_state, read_state, unpack_state
-from entrain.training.collapse import collapse_advice, collapsed
+from entrain.training.convergence import collapse_hint, collapsed_runs, time_hint
 from entrain.training.loop import TrainingState, best_run, train_task
 from entrain.training.options import Options
-from entrain.training.outcome import test_results
 from entrain.training.pipeline import Progress, Store, Trained, run_pipeline, stages_of
 from entrain.training.recipe import Recipe
+from entrain.training.results import test_results
 from entrain.training.stages import (
     DivergedError,
     Stage,
     digest,
     teacher_stage,
-    time_advice,
     train_stage,
 )
 
@@ -26,8 +25,8 @@ __all__ = [
     "Trained",
     "TrainingState",
     "best_run",
-    "collapse_advice",
-    "collapsed",
+    "collapse_hint",
+    "collapsed_runs",
     "digest",
     "pack_state",
     "read_state",
@@ -35,7 +34,7 @@ __all__ = [
     "stages_of",
     "teacher_stage",
     "test_results",
-    "time_advice",
+    "time_hint",
     "train_stage",
     "train_task",
     "unpack_state",

@@ -1,4 +1,4 @@
-"""The state of a training stage as one safetensors file, enough to go on from."""
+"""The state of a training stage as one safetensors file, enough to continue."""
 
 from __future__ import annotations
 
@@ -59,27 +59,27 @@ def _state(tensors: dict[str, Tensor], header: dict[str, Any], origin: str) -> T
 
 
 def _check(tensors: dict[str, Tensor], epoch: object) -> None:
-    """Refuse tensors that are not those of as many runs R as `selected` has, in `epoch` epochs."""
+    """Raise an `InputError` unless shapes and epochs are those of the R runs of `selected`."""
     if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-        raise InputError(f"epoch must be a whole number of at least 0, got {short_repr(epoch)}")
+        raise InputError(f"epoch must be a non-negative whole number, got {short_repr(epoch)}")
     selected, runs = tensors["selected"], tensors["selected"].numel()
     for name in ("selected", "diverged"):
         tensor = tensors[name]
         if tensor.dtype != torch.int64 or tensor.shape != (runs,) or not runs:
-            raise InputError(f"{name} must be int64 of shape (R,), got {_shown(tensor)}")
+            raise InputError(f"{name} must be int64 of shape (R,), got {_shape(tensor)}")
         if int(tensor.min()) < 0 or int(tensor.max()) > epoch:
             raise InputError(f"{name} must hold epochs from 0 to {epoch}, got {tensor.tolist()}")
     for name, tensor in tensors.items():
         if name.startswith("history."):
             if tensor.dtype != torch.float64 or tensor.shape[1:] != (runs,):
-                raise InputError(f"{name} must be float64 (epochs, {runs}), got {_shown(tensor)}")
+                raise InputError(f"{name} must be float64 (epochs, {runs}), got {_shape(tensor)}")
             if len(tensor) < int(selected.max()):
                 raise InputError(f"{name} ends before the epoch that was selected")
         elif tensor.shape[:1] != (runs,):
-            raise InputError(f"{name} must have {runs} runs, got {_shown(tensor)}")
+            raise InputError(f"{name} must have {runs} runs, got {_shape(tensor)}")
     if tensors["merit"].dtype != torch.float64 or tensors["merit"].ndim != 2:
-        raise InputError(f"merit must be float64 ({runs}, n), got {_shown(tensors['merit'])}")
+        raise InputError(f"merit must be float64 ({runs}, n), got {_shape(tensors['merit'])}")
 
 
-def _shown(tensor: Tensor) -> str:
+def _shape(tensor: Tensor) -> str:
     return f"{tensor.dtype} {tuple(tensor.shape)}"

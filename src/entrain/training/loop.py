@@ -1,8 +1,8 @@
 """The one training loop: epochs, validation, selection of the best epoch, divergence.
 
-It trains several runs side by side (training orders of a student, initialisations of a teacher)
-as tensors with a leading run axis R. A run that becomes non-finite keeps its best parameters
-and stops; the others do not notice.
+It trains several runs side by side (of a student, or initialisations of a teacher) as tensors with
+a leading run axis R. A run that becomes non-finite keeps its best parameters and stops; it has no
+effect on the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from entrain.utils.threads import configure_threads
 
 @dataclass
 class TrainingState:
-    """Everything needed to go on, or to use the result: `best` holds the selected epoch."""
+    """The state of a training, enough to continue; `best` are the tensors of the selected epoch."""
 
     epoch: int
     current: Tensors
@@ -31,7 +31,7 @@ class TrainingState:
 
     @property
     def parallel_runs(self) -> int:
-        """R."""
+        """R, the number of runs."""
         return len(self.best_epoch)
 
     def selected(self, metric: str, run: int) -> float:
@@ -45,9 +45,9 @@ def train_task(
     state: TrainingState | None = None,
     on_epoch: Callable[[TrainingState], None] | None = None,
 ) -> TrainingState:
-    """Run `task` to its last epoch, from `state` where one is given."""
+    """The final state of `task`, trained from `state` or from its beginning."""
     configure_threads()
-    state = _begin(task) if state is None else state
+    state = _initial_state(task) if state is None else state
     while state.epoch < task.epochs and not bool((state.diverged > 0).all()):
         metrics = task.run_epoch(state.current, state.epoch)
         metrics |= task.validate(state.current)
@@ -69,7 +69,7 @@ def best_run(state: TrainingState) -> int:
     return best
 
 
-def _begin(task: Task) -> TrainingState:
+def _initial_state(task: Task) -> TrainingState:
     current = task.initial()
     runs = len(next(iter(current.values())))
     return TrainingState(
@@ -83,7 +83,7 @@ def _begin(task: Task) -> TrainingState:
 
 
 def _select(state: TrainingState, metrics: Tensors, merit: Tensor) -> None:
-    """Keep the runs that improved; put those that just diverged back to their best."""
+    """Store runs that improved as the best; reset those that diverged to their best."""
     finite = metrics["loss"].isfinite().cpu()
     for tensor in state.current.values():
         finite &= tensor.reshape(len(tensor), -1).isfinite().all(1).cpu()

@@ -1,9 +1,10 @@
-"""What a training may be asked for, in the words that Python and the command line share."""
+"""The keywords of `entrain.train` that make a recipe, checked; the command line shares them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,9 @@ ClassWeight = str | Mapping[Any, float]
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of `entrain.train` that make a recipe; what is None is as suits the data.
+    """The keywords of `entrain.train` that make a recipe, documented there.
 
-    Checked here, before any data are read: an error names the argument.
+    They are checked here, before any data are read. None is the default for the data.
     """
 
     protocols: Protocols | None = None
@@ -38,7 +39,7 @@ class Options:
     direct_epochs: int | None = None
     class_weight: ClassWeight | None = None
     hardware: Hardware | str | Path | None = None
-    chip: str | Path | None = None
+    calibrated: str | Path | None = None
     teacher_epochs: int | None = None
     initialisations: int | None = None
     path_solver: Solver | None = None
@@ -58,20 +59,16 @@ class Options:
     def __post_init__(self) -> None:
         positive_int("runs", self.runs)
         seed_number("seed", self.seed)
-        for name in _WHOLE:
+        for name, check in _CHECKS.items():
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, positive_int(name, value))
-        for name in _NUMBERS:
-            if (value := getattr(self, name)) is not None:
-                number = positive_float(name, value, zero=name in ("ridge", "endpoint_weight"))
-                object.__setattr__(self, name, number)
-        for name, kind in _VALUES.items():
-            if (value := getattr(self, name)) is not None and not isinstance(value, kind):
-                raise TypeError(f"{name} must be a {kind.__name__}, got {value!r}")
+                object.__setattr__(self, name, check(name, value))
+        for name, expected in _VALUES.items():
+            if (value := getattr(self, name)) is not None and not isinstance(value, expected):
+                raise TypeError(f"{name} must be a {expected.__name__}, got {value!r}")
         if self.hardware is not None:
             find(self.hardware)
-        if self.chip is not None and not isinstance(self.chip, str | Path):
-            raise TypeError(f"chip must be the file of a calibrated model, got {self.chip!r}")
+        if not isinstance(self.calibrated, str | Path | None):
+            raise TypeError(f"calibrated must be the file of a model, got {self.calibrated!r}")
         if self.path_solver is not None:
             one_of("path_solver", self.path_solver, Solver)
         if self.solver == "exact" and self._sgd:
@@ -84,12 +81,16 @@ class Options:
         self._check_names()
         self._widths()
         if self.network is not None and self.hidden is not None:
-            raise InputError("hidden and network both say how many oscillators there are; give one")
+            raise InputError("hidden and network both set the number of oscillators; give one")
 
     @property
     def given(self) -> list[str]:
-        """The names of the arguments that are not at their defaults."""
-        return [each.name for each in fields(self) if getattr(self, each.name) is not each.default]
+        """Names of the options that are not at their defaults."""
+        return [
+            option.name
+            for option in fields(self)
+            if getattr(self, option.name) is not option.default
+        ]
 
     @property
     def _sgd(self) -> bool:
@@ -97,26 +98,23 @@ class Options:
 
     @property
     def solver(self) -> Solver:
-        """That of Stage I: exact, unless SGD or one of its settings was asked for."""
+        """The solver of Stage I: exact, unless SGD or one of its settings is given."""
         if self.path_solver is None:
             return "sgd" if self._sgd else "exact"
         return self.path_solver
 
     def chosen(self, default: Sequence[str]) -> list[Rule]:
-        """The protocols that were named, or those of `default`, without what suits the data."""
-        named = protocols_of(default if self.protocols is None else self.protocols)
-        return [protocol_named(each) if isinstance(each, str) else each for each in named]
+        """The rules of `protocols`, or of `default`, before they are tuned for the data."""
+        protocols = protocols_of(default if self.protocols is None else self.protocols)
+        return [protocol_named(p) if isinstance(p, str) else p for p in protocols]
 
     def recipe(self, data: Dataset) -> Recipe:
-        """The recipe for these data: a dataset of the package is learnt from a teacher, others
-        from labels."""
-        if self.chip is not None:
+        """The recipe for `data`: a dataset of the package is learnt from a teacher, others from
+        labels."""
+        if self.calibrated is not None:
             return self._retraining(data)
         taught = data.name in DATASETS and self.hardware is None
         default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
-        dynamics = self._dynamics(self.chosen(default))
-        given = {name: value for name in _VALUES if (value := getattr(self, name)) is not None}
-        given.pop("dynamics", None)
         recipe = Recipe.for_dataset(
             data.name,
             default if self.protocols is None else self.protocols,
@@ -124,8 +122,8 @@ class Options:
             examples=len(data.train),
             runs=self.runs,
             seed=self.seed,
-            dynamics=dynamics,
-            **given,
+            dynamics=self._dynamics(self.chosen(default)),
+            **_not_none(teacher=self.teacher, network=self.network),
         )
         recipe = self._adjusted(recipe, self.chosen(default), data)
         recipe = self._with_settings(recipe)
@@ -141,16 +139,16 @@ class Options:
         return recipe
 
     def _retraining(self, data: Dataset) -> Recipe:
-        """For the device of a calibrated model; what else it can be told is how long."""
-        assert self.chip is not None
-        known = ("chip", "runs", "seed", "epochs", "batch_size", "settings")
-        if foreign := [name for name in self.given if name not in known]:
+        """The recipe for the chip of a calibrated model."""
+        assert self.calibrated is not None
+        known = ("calibrated", "runs", "seed", "epochs", "batch_size", "settings")
+        if unknown := [name for name in self.given if name not in known]:
             raise InputError(
-                f"{foreign[0]} cannot be combined with chip: the calibrated model has its own"
+                f"{unknown[0]} cannot be combined with a calibrated model, which has its own"
             )
-        path = Path(self.chip)
+        path = Path(self.calibrated)
         if not path.is_file():
-            raise InputError(f"chip must be the file of a calibrated model, got {str(path)!r}")
+            raise InputError(f"calibrated must be the file of a model, got {str(path)!r}")
         recipe = retraining(
             path,
             read_model(path),
@@ -178,34 +176,35 @@ class Options:
         if self.hardware is not None:
             chips = ChipTraining(find(self.hardware))
             self._refuse_other_chips(recipe)
-            foreign = [rule.name for rule in chosen if not _can_learn_on_chips(rule, self.solver)]
-            if foreign:
+            exact = ["PATH"] if self.solver == "exact" else []
+            ideal = [r.name for r in chosen if r.name in exact or not hasattr(r, "chips")]
+            if ideal:
                 raise InputError(
-                    f"{', '.join(foreign)} cannot be trained for hardware"
-                    + ("; choose path_solver='sgd'" if foreign == ["PATH"] else "")
+                    f"{', '.join(ideal)} cannot be trained for hardware"
+                    + ("; choose path_solver='sgd'" if ideal == ["PATH"] else "")
                 )
         return recipe.adjusted(
-            teacher=_given(
+            teacher=_not_none(
                 widths=self._widths(),
                 initialisations=self.initialisations,
                 epochs=self.teacher_epochs,
                 batch_size=self.batch_size,
             ),
-            path=_given(
+            path=_not_none(
                 epochs=epochs["path"],
                 learning_rate=self.path_learning_rate,
                 batch_size=self.batch_size,
                 ridge=self.ridge,
                 chips=chips if self.solver == "sgd" else None,
             ),
-            endpoint=_given(
+            endpoint=_not_none(
                 epochs=epochs["endpoint"],
                 learning_rate=self.endpoint_learning_rate,
                 endpoint_weight=self.endpoint_weight,
                 batch_size=self.batch_size,
                 chips=chips,
             ),
-            direct=_given(
+            direct=_not_none(
                 epochs=epochs["direct"],
                 batch_size=self.batch_size,
                 class_weights=weights,
@@ -214,7 +213,7 @@ class Options:
         )
 
     def _refuse_other_chips(self, recipe: Recipe) -> None:
-        """Hardware beside that of a rule: one of the two would be ignored."""
+        """Raise an `InputError` if a rule has hardware too: one of them would be ignored."""
         twice = [rule.name for rule in recipe.protocols if rule.hardware is not None]
         twice += [name for name in self.settings or () if name.endswith(".chips")]
         if twice:
@@ -223,7 +222,7 @@ class Options:
             )
 
     def _epochs(self, chosen: list[Rule]) -> dict[str, int | None]:
-        """The epochs of each kind of protocol: its own, or `epochs` for those that were named."""
+        """Epochs of each kind of protocol: its own option, or `epochs` for `chosen` protocols."""
         kinds = {_kind(rule) for rule in chosen}
         if self.epochs is not None and self.solver == "exact" and "path" in kinds:
             if kinds == {"path"}:
@@ -231,21 +230,21 @@ class Options:
                     "epochs: the exact solver of PATH has none; choose path_solver='sgd'"
                 )
             kinds.remove("path")
-        found = {}
+        result = {}
         for kind in ("path", "endpoint", "direct"):
-            own = getattr(self, f"{kind}_epochs")
-            found[kind] = self.epochs if own is None and kind in kinds else own
-        return found
+            epochs = getattr(self, f"{kind}_epochs")
+            result[kind] = self.epochs if epochs is None and kind in kinds else epochs
+        return result
 
     def _dynamics(self, chosen: list[Rule]) -> Dynamics | None:
-        changes = _given(observation_time=self.observation_time, steps=self.steps)
+        changes = _not_none(observation_time=self.observation_time, steps=self.steps)
         if not changes:
             return self.dynamics
         usual = self.network.dynamics if self.network is not None else dynamics_of(chosen)
         return replace(self.dynamics or usual or Dynamics(), **changes)
 
     def _widths(self) -> tuple[int, ...] | None:
-        """The hidden layers of the teacher; their sum is the number of hidden oscillators."""
+        """Widths of the teacher's hidden layers; their sum is the number of hidden oscillators."""
         hidden = self.hidden
         if hidden is None:
             return None
@@ -259,7 +258,7 @@ class Options:
         return tuple(positive_int("hidden", width) for width in widths)
 
     def _check_names(self) -> None:
-        """That settings and class weights are what can be looked up by name."""
+        """Raise an error unless settings and class weights are looked up by name."""
         settings = {} if self.settings is None else self.settings
         if not isinstance(settings, Mapping):
             raise TypeError(f"settings must be a dict such as {_EXAMPLE}, got {settings!r}")
@@ -276,20 +275,22 @@ class Options:
 
 
 _EXAMPLE = "{'DIRECT.gain': 8}"
-_WHOLE = (
-    *("epochs", "batch_size", "direct_epochs", "teacher_epochs", "initialisations"),
-    *("path_epochs", "endpoint_epochs", "steps"),
-)
-_NUMBERS = (
-    *("ridge", "path_learning_rate", "endpoint_learning_rate", "endpoint_weight"),
-    "observation_time",
-)
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "epochs": positive_int,
+    "batch_size": positive_int,
+    "direct_epochs": positive_int,
+    "teacher_epochs": positive_int,
+    "initialisations": positive_int,
+    "path_epochs": positive_int,
+    "endpoint_epochs": positive_int,
+    "steps": positive_int,
+    "path_learning_rate": positive_float,
+    "endpoint_learning_rate": positive_float,
+    "observation_time": positive_float,
+    "ridge": partial(positive_float, zero=True),
+    "endpoint_weight": partial(positive_float, zero=True),
+}
 _VALUES = {"teacher": TeacherSpec, "network": NetworkSpec, "dynamics": Dynamics}
-
-
-def _can_learn_on_chips(rule: Rule, solver: Solver) -> bool:
-    """Whether a protocol learns by gradients that go through a chip."""
-    return hasattr(rule, "chips") and not (rule.name == "PATH" and solver == "exact")
 
 
 def _kind(rule: Rule) -> str:
@@ -298,6 +299,6 @@ def _kind(rule: Rule) -> str:
     return "path" if rule.name == "PATH" else "endpoint"
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    """Those that are not None."""
+def _not_none(**options: Any) -> dict[str, Any]:
+    """The options that are not None."""
     return {name: value for name, value in options.items() if value is not None}

@@ -1,4 +1,4 @@
-"""All stages of a recipe one after the other, resumable after every epoch."""
+"""Training of all stages of a recipe in order, resumable after every epoch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from entrain.data import Dataset
 from entrain.models.model import Model
 from entrain.models.teacher import Teacher
 from entrain.rules.training_data import TrainingData
-from entrain.training.collapse import collapsed
+from entrain.training.convergence import collapsed_runs
 from entrain.training.loop import TrainingState
 from entrain.training.recipe import Recipe
 from entrain.training.stages import Stage, teacher_stage, train_stage
@@ -21,33 +21,40 @@ TEACHER_STAGE = "teacher"
 
 
 class Store(Protocol):
-    """Where the state of each stage is kept between epochs."""
+    """Storage of the states of stages, such as a `RunFolder`, from which a training continues."""
 
     def load(self, stage: str) -> TrainingState | None:
-        """The state saved last, if any."""
+        """The last saved state of `stage`, if any."""
 
     def save(self, stage: str, state: TrainingState, *, finished: bool) -> None:
-        """Keep `state`; called after every epoch."""
+        """Store `state`; called after every epoch."""
 
 
 class Progress(Protocol):
-    """Who is told how far a training is."""
+    """Callbacks that report the progress of a training."""
 
     def epoch(self, stage: str, state: TrainingState, epochs: int) -> None:
-        """After each of the `epochs` of a stage, and when a stage goes on from a saved state."""
+        """Called after each of the `epochs` of a stage, and when a saved stage is loaded."""
 
     def within(self, stage: str, fraction: float) -> None:
-        """The fraction done of a stage that is one long epoch."""
+        """Called with the share done of a stage that is one long epoch."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a recipe gives: the teacher if it has one, the state of each stage, and the models."""
+    """The result of a training.
+
+    Args:
+        recipe: The recipe that was trained.
+        teacher: The selected teacher, if the recipe has one.
+        states: The final state of each stage by name: "teacher", then protocols.
+        models: The models of each protocol, one per run.
+    """
 
     recipe: Recipe
     teacher: Teacher | None
-    states: dict[str, TrainingState]  # by stage: "teacher", then protocol names
-    models: dict[str, tuple[Model, ...]]  # by protocol, one per run
+    states: dict[str, TrainingState]
+    models: dict[str, tuple[Model, ...]]
 
     @property
     def model(self) -> Model:
@@ -56,17 +63,15 @@ class Trained:
 
     @property
     def diverged(self) -> dict[str, list[int]]:
-        """Stage -> runs that became non-finite."""
-        found = {
-            s: (state.diverged > 0).nonzero()[:, 0].tolist() for s, state in self.states.items()
-        }
-        return {stage: runs for stage, runs in found.items() if runs}
+        """Runs that became non-finite, by stage."""
+        runs = {s: state.diverged.nonzero()[:, 0].tolist() for s, state in self.states.items()}
+        return {stage: numbers for stage, numbers in runs.items() if numbers}
 
     @property
     def collapsed(self) -> dict[str, list[int]]:
-        """Protocol -> runs that got far worse, all numbers finite."""
-        found = {s: collapsed(state) for s, state in self.states.items() if s in self.models}
-        return {protocol: runs for protocol, runs in found.items() if runs}
+        """Runs that became far worse while all numbers stayed finite, by protocol."""
+        runs = {s: collapsed_runs(state) for s, state in self.states.items() if s in self.models}
+        return {protocol: numbers for protocol, numbers in runs.items() if numbers}
 
 
 def run_pipeline(
@@ -77,7 +82,7 @@ def run_pipeline(
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> Trained:
-    """Train the teacher if there is one, and every protocol's runs."""
+    """The networks of a recipe, trained on `data` from the states in `store`, if any."""
     training_data = TrainingData(data, device)
     stages = stages_of(recipe)
     states: dict[str, TrainingState] = {}
@@ -124,15 +129,15 @@ def _run(
     if saved is not None and progress is not None:
         progress.epoch(name, saved, stage.epochs)
 
-    def after(state: TrainingState) -> None:
+    def after_epoch(state: TrainingState) -> None:
         if store is not None:
-            over = state.epoch == stage.epochs or bool((state.diverged > 0).all())
-            store.save(name, state, finished=over)
+            finished = state.epoch == stage.epochs or bool((state.diverged > 0).all())
+            store.save(name, state, finished=finished)
         if progress is not None:
             progress.epoch(name, state, stage.epochs)
 
     within = None if progress is None else functools.partial(progress.within, name)
-    return train_stage(stage, data, states, saved=saved, on_epoch=after, on_progress=within)
+    return train_stage(stage, data, states, saved=saved, on_epoch=after_epoch, on_progress=within)
 
 
 def _models(
@@ -145,7 +150,9 @@ def _models(
 ) -> tuple[Model, ...]:
     """The model of every run of a stage."""
     name, state = stage.rule.name, states[stage.rule.name]
-    measured = sorted(metric for metric in state.history if not metric.endswith("loss"))
+    columns = getattr(data, "feature_names", None)  # of a table; images have none
+    feature_names = {} if columns is None else {"feature_names": list(columns)}
+    metrics = sorted(metric for metric in state.history if not metric.endswith("loss"))
     return tuple(
         Model(
             network=network,
@@ -159,18 +166,12 @@ def _models(
                 "seed": recipe.seed,
                 "epoch": int(state.best_epoch[run]),
                 "diverged": int(state.diverged[run]),
-                "validation": {metric: state.selected(metric, run) for metric in measured},
+                "validation": {metric: state.selected(metric, run) for metric in metrics},
                 "recipe": recipe.to_json(),
-                **_feature_names(data),
+                **feature_names,
             },
             gain=stage.rule.gain_of(run),
             hardware=stage.rule.hardware,
         ).with_reject_option(data.train.features, data.validation)
         for run, network in enumerate(stage.networks(state, device))
     )
-
-
-def _feature_names(data: Dataset) -> dict[str, list[str]]:
-    """What the columns of a table are called; pictures have none."""
-    names = getattr(data, "feature_names", None)
-    return {} if names is None else {"feature_names": list(names)}

@@ -1,4 +1,4 @@
-"""Progress of a training on standard error: bars, or a line now and then without a terminal."""
+"""Progress of a training on standard error: bars, or occasional lines without a terminal."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class TrainingProgress:
     """One bar per stage, with the loss and the validation accuracy of the best run."""
 
     def __init__(self, console: Console | None = None) -> None:
-        """On `console`, or on the standard error."""
+        """`console` is the standard error by default."""
         self._console = console or Console(stderr=True, highlight=False, markup=False, emoji=False)
         self.seconds: dict[str, float] = {}
         self._bars = Progress(
-            TextColumn("{task.description:<17}", markup=False),  # all fits into 80 columns
+            TextColumn("{task.description:<17}", markup=False),  # the row fits into 80 columns
             BarColumn(bar_width=10),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[news]}", markup=False),
+            TextColumn("{task.fields[status]}", markup=False),
             TimeRemainingColumn(compact=True),
             console=self._console,
             disable=not self._console.is_terminal,
@@ -48,38 +48,39 @@ class TrainingProgress:
     def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
-    def say(self, text: str) -> None:
-        """A line above the bars."""
+    def print(self, text: str) -> None:
+        """Print a line above the bars."""
         self._console.print(text, soft_wrap=True)
 
     def epoch(self, stage: str, state: TrainingState, epochs: int) -> None:
         """Show `state` after an epoch of `stage`."""
         now = time.monotonic()
-        news = self._news(state)
+        status = _status(state)
         bar = self._bar(stage, epochs)
         self.seconds[stage] = now - self._began
         self._last = now
-        self._bars.update(bar, completed=state.epoch, news=news)
+        self._bars.update(bar, completed=state.epoch, status=status)
         if not self._console.is_terminal and (
             state.epoch == epochs or now - self._line_at > SECONDS_BETWEEN_LINES
         ):
-            self._console.print(f"{stage}: epoch {state.epoch}/{epochs}  {news}")
+            self._console.print(f"{stage}: epoch {state.epoch}/{epochs}  {status}")
             self._line_at = now
 
     def within(self, stage: str, fraction: float) -> None:
-        """Show how far the single epoch of `stage` is."""
-        self._bars.update(self._bar(stage, 1), completed=fraction, news="solving")
+        """Show the share done of the single epoch of `stage`."""
+        self._bars.update(self._bar(stage, 1), completed=fraction, status="solving")
 
     def _bar(self, stage: str, epochs: int) -> TaskID:
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=epochs, news="")
+            self._tasks[stage] = self._bars.add_task(stage, total=epochs, status="")
             self._began = self._last
         return self._tasks[stage]
 
-    @staticmethod
-    def _news(state: TrainingState) -> str:
-        if not state.history:
-            return ""
-        loss = min(state.history["loss"][-1], key=lambda x: (math.isnan(x), x))
-        top1 = max(state.history["top1"][-1], key=lambda x: (not math.isnan(x), x))
-        return f"loss {loss:.2e}  validation {top1:.2f} %"
+
+def _status(state: TrainingState) -> str:
+    """The smallest loss and the largest validation accuracy of the last epoch."""
+    if not state.history:
+        return ""
+    loss = min(state.history["loss"][-1], key=lambda x: (math.isnan(x), x))
+    top1 = max(state.history["top1"][-1], key=lambda x: (not math.isnan(x), x))
+    return f"loss {loss:.2e}  validation {top1:.2f} %"

@@ -1,4 +1,4 @@
-"""Everything that decides the outcome of a training, as one value that is saved beside it."""
+"""Recipes: everything that decides the outcome of a training, saved beside it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,15 @@ from entrain.utils.errors import (
 class Recipe:
     """A dataset, a network, a teacher, and the protocols by which networks are trained.
 
-    `runs` training orders of each protocol are trained side by side. A protocol that another one
-    starts from is added in front, as `for_dataset` has it. The teacher is trained only if a
-    protocol learns from one; a network that is not given has a hidden oscillator for each of its
-    hidden units.
+    A protocol that another one continues is added in front, with the settings of `for_dataset`.
+
+    Args:
+        dataset: Name of the dataset.
+        teacher: The teacher, trained only if a protocol learns from one.
+        protocols: Rules, by which networks are trained one after the other.
+        network: The network; by default one hidden oscillator per hidden unit of the teacher.
+        runs: Training runs of each protocol, side by side.
+        seed: Seed of initialisations and of the order of examples.
     """
 
     dataset: str
@@ -58,17 +63,15 @@ class Recipe:
                     f"protocols must be rules such as Direct(), got {protocol!r}; "
                     "Recipe.for_dataset takes names"
                 )
-        for what, value, kind in (
-            ("teacher", self.teacher, TeacherSpec),
-            ("network", self.network, NetworkSpec | None),
-        ):
-            if not isinstance(value, kind):
-                raise InputError(f"{what} must be a {kind}, got {value!r}")
-        _refuse_repeated([protocol.name for protocol in self.protocols])
+        if not isinstance(self.teacher, TeacherSpec):
+            raise InputError(f"teacher must be a TeacherSpec, got {self.teacher!r}")
+        if not isinstance(self.network, NetworkSpec | None):
+            raise InputError(f"network must be a NetworkSpec, got {self.network!r}")
+        _check_names([protocol.name for protocol in self.protocols])
         if self.network is None:
             dynamics = dynamics_of(self.protocols) or Dynamics()
             object.__setattr__(self, "network", NetworkSpec(self.teacher.hidden, dynamics))
-        complete = _with_starts(self.protocols, _suited(self.dataset))
+        complete = _with_starts(self.protocols, _tuned(self.dataset))
         object.__setattr__(self, "protocols", complete)
         for protocol in complete:
             teachers = [self.teacher] if protocol.uses_teacher else []
@@ -82,7 +85,7 @@ class Recipe:
 
     @property
     def needs_teacher(self) -> bool:
-        """Whether anything but labels is learnt from."""
+        """True if a protocol learns from a teacher."""
         return any(protocol.uses_teacher for protocol in self.protocols)
 
     @classmethod
@@ -96,26 +99,26 @@ class Recipe:
         dynamics: Dynamics | None = None,
         **changes: Any,
     ) -> Recipe:
-        """The settings that suit a dataset: the paper's for MNIST and Fashion-MNIST.
+        """The settings tuned for a dataset: those of the paper for MNIST and Fashion-MNIST.
 
-        They apply to `protocols` given by name; a protocol that is given as an object is used
-        exactly as it is. `path_solver` "sgd" is the paper's Stage I; "exact" solves for its
-        minimum, and sums the path loss over 32 weighted times. `examples` is the number of
-        training examples of a dataset that is not the package's own; `dynamics` those of the
-        network, and `changes` other fields.
+        Args:
+            dataset: Name of the dataset.
+            protocols: Names of protocols, which are tuned, or rules, which are used unchanged.
+            path_solver: "sgd" is the Stage I of the paper; "exact" solves for its minimum, and sums
+                the path loss over 32 weighted times.
+            examples: Number of training examples of a dataset that is not the package's own.
+            dynamics: Dynamics of the network.
+            **changes: Other fields of the recipe.
         """
-
         one_of("path_solver", path_solver, Solver)
         if not isinstance(dataset, str):
             raise TypeError(f"dataset must be the name of one, got {dataset!r}")
-        named = _suited(dataset, path_solver, examples)
-        chosen = tuple(
-            named(each) if isinstance(each, str) else each for each in protocols_of(protocols)
-        )
-        _refuse_repeated([rule.name for rule in chosen])
+        named = _tuned(dataset, path_solver, examples)
+        rules = tuple(named(p) if isinstance(p, str) else p for p in protocols_of(protocols))
+        _check_names([rule.name for rule in rules])
         if "teacher" not in changes and dataset.removesuffix("-small") == "fashion-mnist":
             changes["teacher"] = TeacherSpec(initialisations=1, selection="cross-entropy")
-        known = [each.name for each in fields(cls) if each.name not in ("dataset", "protocols")]
+        known = [field.name for field in fields(cls) if field.name not in ("dataset", "protocols")]
         for name in changes:
             if name not in known:
                 raise unknown_name(
@@ -125,7 +128,7 @@ class Recipe:
             hidden = changes.get("teacher", TeacherSpec()).hidden
             network = changes.get("network") or NetworkSpec(hidden)
             changes["network"] = replace(network, dynamics=dynamics)
-        return cls(dataset, protocols=_with_starts(chosen, named), **changes)
+        return cls(dataset, protocols=_with_starts(rules, named), **changes)
 
     def adjusted(
         self,
@@ -135,11 +138,15 @@ class Recipe:
         endpoint: dict[str, Any] | None = None,
         direct: dict[str, Any] | None = None,
     ) -> Recipe:
-        """This recipe with fields changed: of the teacher, of PATH, of the other protocols of the
-        paper, and of those that learn from labels.
+        """This recipe with other fields of the teacher and of kinds of protocols.
 
-        An endpoint weight goes to the protocols that have an endpoint loss. Other widths of the
-        teacher are another number of hidden oscillators.
+        Args:
+            teacher: Fields of the teacher; with other widths the number of hidden oscillators
+                changes too.
+            path: Fields of PATH.
+            endpoint: Fields of the other protocols with a teacher; an endpoint weight only of those
+                with an endpoint loss.
+            direct: Fields of protocols that learn from labels.
         """
 
         def change(protocol: Rule) -> Rule:
@@ -148,7 +155,7 @@ class Recipe:
                 chips = changes.pop("chips", None)
                 changed = replace(protocol, **changes)
                 return changed if chips is None else changed.for_chips(chips, self.dataset)
-            if not isinstance(protocol, TwoStage):  # another rule takes what it has a field for
+            if not isinstance(protocol, TwoStage):  # another rule: the fields it has
                 known = protocol.settings()
                 return replace(protocol, **{n: v for n, v in (direct or {}).items() if n in known})  # type: ignore[type-var]
             changes = dict((path if protocol.name == "PATH" else endpoint) or {})
@@ -168,46 +175,50 @@ class Recipe:
         )
 
     def with_field(self, protocol: str, field: str, value: object) -> Recipe:
-        """This recipe with one field of one of its protocols changed; `value` is a JSON value."""
-        chosen = {each.name: each for each in self.protocols}
-        if protocol.upper() not in chosen:
-            raise unknown_name("protocol of this recipe", protocol, chosen)
-        rule = chosen[protocol.upper()]
+        """This recipe with another value of one field of one of its protocols.
+
+        Args:
+            protocol: Name of the protocol, in upper or lower case.
+            field: Name of the field.
+            value: A JSON value.
+        """
+        rules = {rule.name: rule for rule in self.protocols}
+        if protocol.upper() not in rules:
+            raise unknown_name("protocol of this recipe", protocol, rules)
+        rule = rules[protocol.upper()]
         assert is_dataclass(rule)
         hidden = {"name"} if getattr(rule, "chips", None) is not None else {"name", "chips"}
-        known = [each.name for each in fields(rule) if each.name not in hidden]
+        known = [entry.name for entry in fields(rule) if entry.name not in hidden]
         if field not in known:
             raise unknown_name(f"field of {rule.name}", field, known)
-        changed = chosen[rule.name] = from_json(rule.to_json() | {field: value})
-        if changed.is_continuation and changed.start not in chosen:
+        changed = rules[rule.name] = from_json(rule.to_json() | {field: value})
+        if changed.is_continuation and changed.start not in rules:
             raise InputError(
                 f"{rule.name} would start from {changed.start}, which is not trained: name both as "
                 "protocols"
             )
-        return replace(self, protocols=tuple(chosen.values()))
+        return replace(self, protocols=tuple(rules.values()))
 
     def to_json(self) -> dict[str, Any]:
         """JSON values that `from_json` turns back into the same recipe."""
         return asdict(self) | {
             "network": self.spec.to_json(),
-            "protocols": [each.to_json() for each in self.protocols],
+            "protocols": [rule.to_json() for rule in self.protocols],
         }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Recipe:
-        """The recipe of `to_json`, checked like any other; also one that version 0.1 wrote."""
+        """The recipe that `to_json` turned into JSON values.
+
+        Args:
+            values: The JSON values.
+        """
         try:
-            teacher = dict(values["teacher"])
-            spec = TeacherSpec(**teacher | {"widths": tuple(teacher["widths"])})
-            if "network" in values:
-                network = NetworkSpec.from_json(values["network"])
-            else:
-                network = NetworkSpec(spec.hidden, Dynamics(**values["dynamics"]))
             return cls(
                 dataset=values["dataset"],
-                teacher=spec,
+                teacher=TeacherSpec(**values["teacher"]),
                 protocols=tuple(from_json(protocol) for protocol in values["protocols"]),
-                network=network,
+                network=NetworkSpec.from_json(values["network"]),
                 runs=values["runs"],
                 seed=values["seed"],
             )
@@ -218,32 +229,32 @@ class Recipe:
 
 
 def dynamics_of(rules: Iterable[Rule | str]) -> Dynamics | None:
-    """What all of these rules train networks for unless told otherwise; None is the usual."""
-    wanted = {protocol_named(r).dynamics if isinstance(r, str) else r.dynamics for r in rules}
-    if len(wanted) > 1:
+    """The dynamics that all of these rules need by default; None for the usual ones."""
+    dynamics = {protocol_named(r).dynamics if isinstance(r, str) else r.dynamics for r in rules}
+    if len(dynamics) > 1:
         raise InputError(
             "protocols that relax to an equilibrium and protocols that are read at a finite time "
             "need networks of different dynamics: train them apart, or give the dynamics"
         )
-    return next(iter(wanted), None)
+    return next(iter(dynamics), None)
 
 
-def protocols_of(given: object) -> tuple[Rule | str, ...]:
-    """One protocol, or several: names, in upper or lower case, or rules."""
-    if isinstance(given, str | Rule):
-        return (given,)
-    several = tuple(given) if isinstance(given, Iterable) else (given,)
-    if not all(isinstance(each, str | Rule) for each in several):
+def protocols_of(value: object) -> tuple[Rule | str, ...]:
+    """A protocol or several as a tuple of rules and names."""
+    if isinstance(value, str | Rule):
+        return (value,)
+    protocols = tuple(value) if isinstance(value, Iterable) else (value,)
+    if not all(isinstance(protocol, str | Rule) for protocol in protocols):
         raise InputError(
-            f"protocols must be a name such as 'DIRECT', a rule, or a list of these, got {given!r}"
+            f"protocols must be a name such as 'DIRECT', a rule, or a list of these, got {value!r}"
         )
-    return several
+    return protocols
 
 
-def _suited(
+def _tuned(
     dataset: str, path_solver: Solver = "exact", examples: int = 1000
 ) -> Callable[[str], Rule]:
-    """The protocols by name, with the settings that suit a dataset."""
+    """The protocols by name, with the settings tuned for a dataset."""
 
     def named(name: str) -> Rule:
         return protocol_named(name).with_solver(path_solver).tuned_for(dataset, examples)
@@ -251,34 +262,33 @@ def _suited(
     return named
 
 
-def _refuse_repeated(names: list[str]) -> None:
+def _check_names(names: list[str]) -> None:
     if not names or len({"TEACHER", *map(str.upper, names)}) != len(names) + 1:
         raise InputError(
-            f"protocols must have different names, none of them teacher, and be at least one; "
-            f"got {names}"
+            f"protocols must be at least one, with different names other than teacher; got {names}"
         )
 
 
 def _with_starts(protocols: Sequence[Rule], named: Callable[[str], Rule]) -> tuple[Rule, ...]:
-    """The protocols, and those that they start from by name, these first."""
-    found = {protocol.name: protocol for protocol in protocols}
-    missing = [p.start for p in protocols if p.is_continuation and p.start not in found]
+    """The protocols and those that they continue, these first."""
+    rules = {protocol.name: protocol for protocol in protocols}
+    missing = [p.start for p in protocols if p.is_continuation and p.start not in rules]
     while missing:
-        first = named(missing.pop())
-        found.setdefault(first.name, first)
-        if first.is_continuation and first.start not in found:
-            missing.append(first.start)
-    needed = {rule.start for rule in (*PROTOCOLS.values(), *found.values()) if rule.is_continuation}
-    starts = [rule for rule in found.values() if rule.name in needed]
-    starts.sort(key=lambda rule: _depth(rule, found))
-    return (*starts, *(rule for rule in found.values() if rule.name not in needed))
+        start = named(missing.pop())
+        rules.setdefault(start.name, start)
+        if start.is_continuation and start.start not in rules:
+            missing.append(start.start)
+    needed = {rule.start for rule in (*PROTOCOLS.values(), *rules.values()) if rule.is_continuation}
+    starts = [rule for rule in rules.values() if rule.name in needed]
+    starts.sort(key=lambda rule: _depth(rule, rules))
+    return (*starts, *(rule for rule in rules.values() if rule.name not in needed))
 
 
-def _depth(rule: Rule, among: dict[str, Rule]) -> int:
-    """How many others must be trained before it."""
+def _depth(rule: Rule, rules: dict[str, Rule]) -> int:
+    """The number of protocols that must be trained before this one."""
     depth = 0
     while rule.is_continuation:
-        rule, depth = among[rule.start], depth + 1
-        if depth > len(among):
+        rule, depth = rules[rule.start], depth + 1
+        if depth > len(rules):
             raise InputError(f"{rule.name} starts from itself, by way of others")
     return depth

@@ -1,4 +1,4 @@
-"""Training on from a model, for the one device that it was calibrated on."""
+"""Recipes that continue the training of a model for the chip it was calibrated on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from entrain.utils.errors import InputError
 
 NAME = "RETRAIN"
 _GAIN = 6.0  # of the softmax, where the model has none
-_SHARE = 10  # of the epochs that training from nothing takes
+_SHORTER = 10  # fewer epochs than a training from the beginning
 
 
 def retraining(
@@ -33,14 +33,14 @@ def retraining(
     runs: int = 1,
     seed: int = 0,
 ) -> Recipe:
-    """How `model`, read from `path`, is trained on for the device it was calibrated on.
+    """The recipe that continues the training of `model`, read from `path`, for its calibrated chip.
 
-    By labels, as DIRECT, at a third of its rates, with the device's own time steps. Couplers that
-    the model does not use stay unused.
+    It learns from labels, as DIRECT, at a third of its rates, with the time steps of the chip.
+    Couplers that the model does not use stay unused.
     """
     if model.hardware is None or model.hardware.measured is None:
         raise InputError(
-            f"{path}: its device was not measured; entrain calibrate makes such a file from traces"
+            f"{path}: its chip was not measured; entrain calibrate makes such a file from traces"
         )
     if data.preprocessing.inputs != model.network.inputs or data.class_names != model.class_names:
         raise InputError(
@@ -53,7 +53,7 @@ def retraining(
         usual.for_chips(training, data.name),
         name=NAME,
         start="GIVEN",
-        epochs=max(5, usual.epochs // _SHARE) if epochs is None else epochs,
+        epochs=max(5, usual.epochs // _SHORTER) if epochs is None else epochs,
         batch_size=usual.batch_size if batch_size is None else batch_size,
         input_rate=1e-3,
         coupling_rate=1e-2,
@@ -62,15 +62,17 @@ def retraining(
         fine_epochs=0,
         unaugmented_epochs=1,
     )
-    given = Pretrained.of(path, model)
     return Recipe(
-        data.name, protocols=(given, rule), network=spec_of(model.network), runs=runs, seed=seed
+        data.name,
+        protocols=(Pretrained.of(path, model), rule),
+        network=spec_of(model.network),
+        runs=runs,
+        seed=seed,
     )
 
 
 def spec_of(network: KuramotoNetwork) -> NetworkSpec:
-    """The specification of a network that is there: its size, terms, dynamics, and the couplers
-    that it uses."""
+    """The specification of a network: its size, terms, dynamics, and the couplers it uses."""
     parameters = network.as_parameters().map(torch.Tensor.detach)
     used = parameters.couplings.cpu() != 0
 

@@ -1,7 +1,7 @@
-"""Settings of DIRECT, searched on validation examples with Optuna.
+"""A search for settings of DIRECT on validation examples, with Optuna.
 
-In one process, the trials of a round are trained side by side along the run axis, so that on an
-accelerator several cost little more than one; on a cluster each is a task of its own.
+In one process, the trials of a round are trained side by side along the run axis: on a GPU several
+take little longer than one. On a cluster each trial is a task.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from entrain.rules.training_data import TrainingData
 from entrain.training.stages import Stage, digest, train_stage
 from entrain.training.trials import Settings, Trial, run_trials
 
-# Name -> smallest and largest value; all are searched on a logarithmic scale.
+# Smallest and largest value of each setting, searched on a logarithmic scale.
 SPACE: dict[str, tuple[float, float]] = {
     "input_rate": (3e-4, 3e-2),
     "coupling_rate": (3e-3, 2e-1),
@@ -45,29 +45,21 @@ def search(
     journal: Path | None = None,
     on_trials: Callable[[list[Trial]], None] | None = None,
 ) -> list[Trial]:
-    """Trials of `protocol`, best first. Test examples are not used.
+    """Trials of settings of `protocol`, best first. Test examples are not used.
 
-    A search continues with its `journal` file after a kill and ends with the same trials.
+    A search that was killed continues with its `journal` file and ends with the same trials.
 
-    Parameters
-    ----------
-    data : Dataset
-    protocol : Direct
-        The settings that are not searched, `epochs` among them.
-    trials : int
-        The number of settings.
-    engine : Engine, default this process on the CPU
-    side_by_side : int, default 4
-        The number of settings of a round; the next round depends on their scores.
-    hidden : int, default 64
-        Hidden oscillators.
-    seed : int, default 0
-        Of the search and of the networks.
-    journal : Path, optional
-        Where finished trials are kept; scores of other examples, protocols, sizes and seeds are
-        not used.
-    on_trials : callable, optional
-        Called with all trials so far after each round.
+    Args:
+        data: The dataset.
+        protocol: The settings that are not searched, `epochs` among them.
+        trials: Number of settings.
+        engine: Computes the trials; by default this process, on the CPU.
+        side_by_side: Settings of a round; the next round depends on their scores.
+        hidden: Hidden oscillators.
+        seed: Seed of the search and of the networks.
+        journal: File of finished trials. Scores of other data, protocols, sizes or seeds in it are
+            ignored.
+        on_trials: Called with all trials so far after each round.
     """
     engine = LocalEngine() if engine is None else engine
     problem = _Problem(data, protocol, hidden, seed)
@@ -98,7 +90,7 @@ def search(
 
 @dataclass(frozen=True)
 class _Problem:
-    """What all trials share; its data go to the device once."""
+    """Data and settings of all trials; the data are copied to the device once."""
 
     data: Dataset
     protocol: Direct
@@ -119,9 +111,9 @@ class _Problem:
 def _train(
     problem: _Problem, task: tuple[tuple[int, ...], list[Settings]], device: torch.device
 ) -> list[float | None]:
-    """The validation top-1 of settings trained side by side; None where a run diverged at once."""
+    """Validation top-1 of settings trained side by side; None for runs that diverge at once."""
     settings = task[1]
-    values: dict[str, Any] = {name: tuple(each[name] for each in settings) for name in SPACE}
+    values: dict[str, Any] = {name: tuple(setting[name] for setting in settings) for name in SPACE}
     stage = Stage(
         replace(problem.protocol, **values),
         problem.data.name,

@@ -1,8 +1,9 @@
-"""Training in one call."""
+"""`entrain.train`: training in one call."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,9 +25,9 @@ from entrain.training import (
     Recipe,
     Trained,
     TrainingState,
-    collapse_advice,
+    collapse_hint,
     run_pipeline,
-    time_advice,
+    time_hint,
 )
 from entrain.training.options import ClassWeight, Protocols
 from entrain.training.run_folder import RunFolder
@@ -48,7 +49,7 @@ def train(
     direct_epochs: int | None = None,
     class_weight: ClassWeight | None = None,
     hardware: Hardware | str | Path | None = None,
-    chip: str | Path | None = None,
+    calibrated: str | Path | None = None,
     teacher_epochs: int | None = None,
     initialisations: int | None = None,
     path_solver: Solver | None = None,
@@ -72,103 +73,111 @@ def train(
     progress: Progress | Callable[[str, TrainingState, int], None] | bool | None = None,
     **unknown: Any,
 ) -> Trained:
-    """Train oscillator networks, on a dataset of the package or on your own data.
-
-    `data` is the name of a dataset; the path of a .csv, .tsv or .npz file or of a folder with a
-    folder of pictures for each class; an `ImageDataset` or `FeatureDataset`; or an array, a tensor,
-    a list or a DataFrame with the labels `y`, numbers or strings. An array (n, D) holds rows of
-    features, (n, rows, columns) pictures: whole numbers from 0 to 255, or floats from 0 to 1. The
-    labels of a DataFrame or of a table may be a column of it, `label` (otherwise the one called
-    label, class, target or y, otherwise the last). The same numbers give the same networks,
-    whichever way they come.
+    """Train oscillator networks on a dataset of the package or on your own data.
 
     A dataset of the package is learnt from a neural teacher: PATH, then TWO-STAGE-END. Your own
-    data are learnt from labels: DIRECT. Give a whole `recipe`, or what is not to be as suits the
-    data; the words are those of `entrain train`:
+    data are learnt from labels: DIRECT. The same data give the same networks in every form.
 
-    protocols        one name or rule, or several: "DIRECT", ["PATH", "DIRECT"]
-    runs, seed       training orders side by side; the seed of initialisations and orders
-    hidden           hidden oscillators, as widths of the teacher's layers: 48 or (32, 16)
-    epochs           of the protocols that are named, not of the teacher, of what they start
-                     from, or of an exact PATH; direct_epochs, endpoint_epochs and path_epochs,
-                     for one kind of protocol, go before
-    batch_size       examples a step, of every stage
-    class_weight     of DIRECT: "balanced", or a dict of weights by class name
-    hardware         the chips to train for, DIRECT unless protocols are named: a `Hardware`, the
-                     name of a preset such as "typical", or a TOML file
-    chip             one device to train on for: the file of a calibrated model, whose network is
-                     the start
-    teacher_epochs, initialisations
-                     of the teacher
-    path_solver, ridge, path_epochs, path_learning_rate
-                     of PATH: "exact" with its ridge, or "sgd" with epochs and rate
-    endpoint_epochs, endpoint_learning_rate, endpoint_weight
-                     of the other protocols with a teacher
-    observation_time, steps
-                     t_f and the Euler steps K
-    settings         any other field of a protocol: {"DIRECT.gain": 8}
-    teacher, network, dynamics
-                     as whole values
-    image_size       side in pixels of the pictures in a folder
-    data_dir         a folder with the files of MNIST and Fashion-MNIST
-    folder           where the training is kept; called again with the same recipe, it goes on
-                     where it stopped
-    device           "auto" (a CUDA device where there is one), "cpu", "cuda", "cuda:INDEX"
-    progress         True for bars (lines without a terminal) on the standard error; a function
-                     of (stage, state, epochs), called after each epoch; or a `Progress`
+    Args:
+        data: The name of a dataset; the path of a .csv, .tsv or .npz file, or of a folder with one
+            folder of images per class; an `ImageDataset` or `FeatureDataset`; or an array, tensor,
+            list or DataFrame: features (n, D), or images (n, rows, columns) of integers from 0 to
+            255 or floats from 0 to 1.
+        y: Labels of an array or a DataFrame, numbers or strings.
+        recipe: A `Recipe`, instead of the keywords from `protocols` to `dynamics`.
+        protocols: One name or rule, or several: "DIRECT", ["PATH", "DIRECT"].
+        runs: Training runs side by side.
+        seed: Seed of initialisations and of the order of examples.
+        hidden: Hidden oscillators, as widths of the teacher's layers: 48 or (32, 16).
+        epochs: Epochs of the named protocols; not of the teacher, of protocols they continue, or of
+            an exact PATH.
+        batch_size: Examples of a step, in every stage.
+        direct_epochs: Epochs of protocols that learn from labels; overrides `epochs`.
+        class_weight: Of DIRECT: "balanced", or a dict of weights by class name.
+        hardware: The chips to train for, by DIRECT unless protocols are named: a `Hardware`, the
+            name of a preset such as "typical", or a TOML file.
+        calibrated: The file of a calibrated model, whose training is continued for its chip.
+        teacher_epochs: Epochs of the teacher.
+        initialisations: Initialisations of the teacher, of which validation selects one.
+        path_solver: "exact" or "sgd" for PATH.
+        ridge: Penalty of the exact solver on the input weights.
+        path_epochs: Epochs of PATH by SGD; overrides `epochs`.
+        path_learning_rate: Learning rate of PATH by SGD.
+        endpoint_epochs: Epochs of the other protocols with a teacher; overrides `epochs`.
+        endpoint_learning_rate: Learning rate of these protocols.
+        endpoint_weight: Weight of the endpoint loss.
+        observation_time: Time t_f at which outputs are read.
+        steps: Euler steps K.
+        settings: Any other field of a protocol: {"DIRECT.gain": 8}.
+        teacher: The whole teacher.
+        network: The whole network.
+        dynamics: The whole dynamics.
+        label: Label column of a table; by default the one called label, class, target or y,
+            otherwise the last.
+        image_size: Side in pixels of images in a folder.
+        data_dir: Folder with the files of MNIST and Fashion-MNIST.
+        folder: Run folder. A second call with the same recipe continues from its checkpoints.
+        device: "auto" (a CUDA device if there is one), "cpu", "cuda" or "cuda:INDEX".
+        progress: True for progress bars on the standard error (lines without a terminal); a
+            function of (stage, state, epochs), called after each epoch; or a `Progress`.
+        **unknown: Any other keyword is an error that names the nearest one.
     """
-    given = dict(locals())
+    arguments = dict(locals())
     if unknown:
-        names = [name for name in given if name != "unknown"]
+        names = [name for name in arguments if name != "unknown"]
         raise TypeError(str(unknown_name("keyword of train", min(unknown), names)))
     if isinstance(y, Recipe) and recipe is None:  # train(data, recipe)
         y, recipe = None, y
-    options = Options(**{each.name: given[each.name] for each in fields(Options)})
+    options = Options(**{option.name: arguments[option.name] for option in fields(Options)})
     _check_recipe(recipe, options)
     _check_types(label, progress, data_dir=data_dir, folder=folder)
     positive_int("image_size", image_size)
-    place = choose_device(device)
+    torch_device = choose_device(device)
     own = None
     if isinstance(data, str | os.PathLike):
         if y is not None:
             raise InputError(f"y belongs to arrays, {os.fspath(data)} has labels of its own")
         own = own_source(data, label, image_size)
-        found = read_source(str(data), own, None if data_dir is None else Path(data_dir))
+        dataset = read_source(str(data), own, None if data_dir is None else Path(data_dir))
     else:
-        found = in_memory(data, y, label)
+        dataset = in_memory(data, y, label)
     if recipe is None:
-        recipe = options.recipe(found)
-    elif recipe.dataset != found.name:
-        raise InputError(f"the recipe is for {recipe.dataset}, the data are {found.name}")
-    with _shown(progress, place, getattr(found, "notes", ())) as teller:
+        recipe = options.recipe(dataset)
+    elif recipe.dataset != dataset.name:
+        raise InputError(f"the recipe is for {recipe.dataset}, the data are {dataset.name}")
+    notes = getattr(dataset, "notes", ())
+    with _progress(progress, torch_device, notes) as callbacks:
+        run = functools.partial(
+            run_pipeline, recipe, dataset, device=torch_device, progress=callbacks
+        )
         if folder is None:
-            trained = run_pipeline(recipe, found, device=place, progress=teller)
+            trained = run()
         else:
-            kept = _run_folder(Path(folder), recipe, found, str(device), data_dir, own)
-            with kept.locked():
-                trained = run_pipeline(recipe, found, device=place, store=kept, progress=teller)
-                kept.save_models(trained.models)
+            run_folder = _run_folder(Path(folder), recipe, dataset, str(device), data_dir, own)
+            with run_folder.locked():
+                trained = run(store=run_folder)
+                run_folder.save_models(trained.models)
     _warn_not_converged(trained)
     return trained
 
 
 def _warn_not_converged(trained: Trained) -> None:
-    """A run that became non-finite or collapsed is kept at its best epoch, and said."""
+    """Warn of runs that became non-finite or collapsed."""
+    dynamics = trained.recipe.spec.dynamics
     for protocol, runs in trained.diverged.items():
-        network = trained.recipe.network or NetworkSpec()
-        advice = time_advice(network.dynamics) or "lower its learning rates"
+        hint = time_hint(dynamics) or "lower its learning rates"
         warnings.warn(
             f"{protocol}: training diverged in run {', '.join(map(str, runs))}; the best epoch "
-            f"before is kept; {advice}",
+            f"before is kept; {hint}",
             RuntimeWarning,
             stacklevel=3,
         )
+    rules = {rule.name: rule for rule in trained.recipe.protocols}
     for protocol, runs in trained.collapsed.items():
-        rule = next(each for each in trained.recipe.protocols if each.name == protocol)
-        advice = collapse_advice(rule, trained.recipe.spec.dynamics)
         warnings.warn(
             f"{protocol}: training collapsed in run {', '.join(map(str, runs))}, which ended far "
-            f"worse than it had been; the best epoch that could be chosen is kept; {advice}",
+            "worse than its best epoch; the best selectable epoch is kept; "
+            f"{collapse_hint(rules[protocol], dynamics)}",
             RuntimeWarning,
             stacklevel=3,
         )
@@ -181,7 +190,7 @@ def _check_recipe(recipe: Recipe | None, options: Options) -> None:
         raise TypeError(f"recipe must be a Recipe, got {recipe!r}")
     if options.given:
         raise InputError(
-            f"give a recipe or settings of one, not both; got a recipe and "
+            f"give a recipe or options of one, not both; got a recipe and "
             f"{', '.join(options.given)}"
         )
 
@@ -208,38 +217,40 @@ def _run_folder(
     data_dir: Path | str | None,
     own: dict[str, Any] | None,
 ) -> RunFolder:
-    """The folder of this training, begun now or before."""
-    kept = RunFolder.open(path) if (path / "run.json").exists() else None
-    if kept is None or kept.recipe != recipe:
-        where = None if data_dir is None else str(Path(data_dir).expanduser().absolute())
-        settings = {"device": device, "data_dir": where, "own": own, "examples": fingerprint(data)}
-        kept = RunFolder.create(path, recipe, settings)
-    kept.require(data)
-    return kept
+    """The new or existing folder of this training."""
+    folder = RunFolder.open(path) if (path / "run.json").exists() else None
+    if folder is None or folder.recipe != recipe:
+        source = None if data_dir is None else str(Path(data_dir).expanduser().absolute())
+        settings = {"device": device, "data_dir": source, "own": own, "examples": fingerprint(data)}
+        folder = RunFolder.create(path, recipe, settings)
+    folder.require(data)
+    return folder
 
 
 @contextlib.contextmanager
-def _shown(progress: Any, place: torch.device, notes: tuple[str, ...]) -> Iterator[Progress | None]:
-    """Who is told how far the training is."""
+def _progress(
+    progress: Any, device: torch.device, notes: tuple[str, ...]
+) -> Iterator[Progress | None]:
+    """The callbacks of the argument `progress`; bars also print the notes of the data."""
     if progress is True:
         from entrain.training.progress import TrainingProgress
 
         with TrainingProgress() as bars:
-            for note in notes:  # such as where labels come from
-                bars.say(note)
-            kernels.prepare(place, bars.say)
+            for note in notes:  # such as the source of the labels
+                bars.print(note)
+            kernels.prepare(device, bars.print)
             yield bars
     elif hasattr(progress, "epoch"):
         yield progress
     else:
-        yield _Called(progress) if callable(progress) else None
+        yield _EpochCallback(progress) if callable(progress) else None
 
 
-class _Called:
-    """A function that is told each epoch."""
+class _EpochCallback:
+    """Progress that calls a function after each epoch."""
 
     def __init__(self, function: Callable[[str, TrainingState, int], None]) -> None:
         self.epoch = function
 
     def within(self, stage: str, fraction: float) -> None:
-        """Within an epoch it is not called."""
+        """Nothing within an epoch."""

@@ -1,4 +1,4 @@
-"""Trials of a search with Optuna: which settings are tried next, and what is kept of those done."""
+"""Trials of a search with Optuna, and the journal of those that are finished."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from entrain.utils.files import (
     write_atomically,
 )
 
-# Name -> least and most, on a logarithmic scale; whole numbers where both are.
+# Smallest and largest value by name, on a logarithmic scale; integers if both are.
 Space = Mapping[str, tuple[float, float]]
 Settings = dict[str, float]
 
@@ -28,7 +28,7 @@ _UNREADABLE = (AttributeError, KeyError, OverflowError, RecursionError, TypeErro
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting and its validation top-1, percent; None where it diverged at once."""
+    """One setting and its validation top-1 in percent; None if it diverged at once."""
 
     settings: Settings
     top1: float | None
@@ -44,15 +44,15 @@ def run_trials(
     seed: int,
     journal: Path | None = None,
     first: Settings | None = None,
-    go_on: Callable[[], bool] = lambda: True,
+    should_continue: Callable[[], bool] = lambda: True,
     on_trials: Callable[[list[Trial]], None] | None = None,
 ) -> list[Trial]:
-    """`trials` settings, best first, or fewer where `go_on` says to stop.
+    """`trials` settings, best first; fewer if `should_continue` returns False after a round.
 
     `train` scores settings by their validation top-1. The settings `first` are tried before others.
-    What is tried next follows from the seed, `side_by_side` and the scores so far. So a search that
-    goes on with its `journal` file after a kill asks for the same settings, takes the scores that
-    are there under the same `title`, and ends with the same trials.
+    The next settings depend only on the seed, `side_by_side` and the scores so far, so a search
+    that was killed requests the same settings again, reads their scores under its `title` in the
+    `journal`, and ends with the same trials.
     """
     positive_int("trials", trials)
     positive_int("side_by_side", side_by_side)
@@ -64,26 +64,26 @@ def run_trials(
     if first is not None:
         study.enqueue_trial(first)
     ranges = {name: _range(optuna, *ends) for name, ends in space.items()}
-    found: list[Trial] = []
-    with _journal(journal, title) as kept:
-        while len(found) < trials and go_on():
-            asked = [study.ask(ranges) for _ in range(min(side_by_side, trials - len(found)))]
-            settings = [{name: each.params[name] for name in space} for each in asked]
-            if untried := [each for each in settings if each not in kept]:
-                kept.add([Trial(*each) for each in zip(untried, train(untried), strict=True)])
-            for trial, each in zip(asked, settings, strict=True):
-                found.append(kept[each])
-                if found[-1].top1 is None:
+    done: list[Trial] = []
+    with _open_journal(journal, title) as finished:
+        while len(done) < trials and should_continue():
+            asked = [study.ask(ranges) for _ in range(min(side_by_side, trials - len(done)))]
+            settings = [{name: trial.params[name] for name in space} for trial in asked]
+            if untried := [setting for setting in settings if setting not in finished]:
+                finished.add([Trial(*pair) for pair in zip(untried, train(untried), strict=True)])
+            for trial, setting in zip(asked, settings, strict=True):
+                done.append(finished[setting])
+                if done[-1].top1 is None:
                     study.tell(trial, state=optuna.trial.TrialState.FAIL)
                 else:
-                    study.tell(trial, found[-1].top1)
+                    study.tell(trial, done[-1].top1)
             if on_trials is not None:
-                on_trials(list(found))
-    return sorted(found, key=lambda each: -(each.top1 or 0.0))
+                on_trials(list(done))
+    return sorted(done, key=lambda trial: -(trial.top1 or 0.0))
 
 
 def plain_trial(trial: Trial) -> dict[str, Any]:
-    """A trial as JSON has it."""
+    """A trial as JSON values."""
     return {"settings": trial.settings, "top1": trial.top1}
 
 
@@ -94,10 +94,10 @@ def _range(optuna: Any, low: float, high: float) -> Any:
 
 
 class _Journal:
-    """The finished trials of one search, kept in a file that may hold other searches too.
+    """The finished trials of one search, in a file that may hold other searches too.
 
-    JSON: {"searches": {title: trials}} and a digest. It is replaced as a whole, so that a kill
-    leaves all trials that were trained side by side, or none of them.
+    JSON: {"searches": {title: trials}} and a digest. The file is replaced atomically, so that a
+    kill leaves all trials of a round, or none of them.
     """
 
     def __init__(self, path: Path | None, title: str) -> None:
@@ -105,12 +105,10 @@ class _Journal:
         self._searches: dict[str, list[dict[str, Any]]] = {}
         if path is not None and path.exists():
             try:
-                found = read_json_with_digest(path, {"searches"}, "a journal of a search")[
-                    "searches"
-                ]
+                content = read_json_with_digest(path, {"searches"}, "a journal of a search")
                 self._searches = {
-                    name: [plain_trial(_trial(each)) for each in trials]
-                    for name, trials in found.items()
+                    name: [plain_trial(_trial(entry)) for entry in trials]
+                    for name, trials in content["searches"].items()
                 }
             except InputError:
                 raise
@@ -118,36 +116,36 @@ class _Journal:
                 raise InputError(
                     f"{path}: not a journal of a search ({reason(error)}); move it away"
                 ) from error
-        self._trials = [_trial(each) for each in self._searches.get(title, [])]
+        self._trials = [_trial(entry) for entry in self._searches.get(title, [])]
 
     def __contains__(self, settings: Settings) -> bool:
-        return any(each.settings == settings for each in self._trials)
+        return any(trial.settings == settings for trial in self._trials)
 
     def __getitem__(self, settings: Settings) -> Trial:
-        return next(each for each in self._trials if each.settings == settings)
+        return next(trial for trial in self._trials if trial.settings == settings)
 
     def add(self, trials: list[Trial]) -> None:
         self._trials += trials
-        self._searches[self._title] = [plain_trial(each) for each in self._trials]
+        self._searches[self._title] = [plain_trial(trial) for trial in self._trials]
         if self._path is not None:
             text = strict_json(with_digest({"searches": self._searches}), 1)
             write_atomically(self._path, text.encode())
 
 
 @contextlib.contextmanager
-def _journal(path: Path | None, title: str) -> Iterator[_Journal]:
-    """The journal, held against other processes: what one tries next hangs on what it found."""
+def _open_journal(path: Path | None, title: str) -> Iterator[_Journal]:
+    """The journal, locked: the next settings depend on the scores it holds."""
     if path is None:
         yield _Journal(None, title)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with file_lock(path.with_name(path.name + ".lock")) as ours:
-        if not ours:
+    with file_lock(path.with_name(path.name + ".lock")) as locked:
+        if not locked:
             raise InputError(
                 f"{path}: another process is searching with this journal; wait for it, or choose "
                 "another file"
             )
-        remove_temporary_files(path.parent, f"{path.stem}.")  # of the command's result too
+        remove_temporary_files(path.parent, f"{path.stem}.")  # also of the command's result
         yield _Journal(path, title)
 
 
@@ -155,7 +153,7 @@ def _trial(entry: Any) -> Trial:
     top1 = None if entry["top1"] is None else float(entry["top1"])
     settings = {str(name): _number(value) for name, value in entry["settings"].items()}
     if not all(map(math.isfinite, [*settings.values(), top1 or 0.0])):
-        raise ValueError(f"{entry} has a number that is not finite")
+        raise ValueError(f"{entry} has a non-finite number")
     return Trial(settings, top1)
 
 

@@ -1,4 +1,4 @@
-"""What a training gives on the test images, evaluated once, after all selection."""
+"""Results of a training on the test examples, evaluated once, after all selection."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from entrain.hardware import Hardware
 from entrain.models.model import Model
 from entrain.training.pipeline import Trained
 
-CHIPS = 20  # of the kind trained for, with seeds from 0 on, which training and selection do not use
+CHIPS = 20  # seeds 0 to 19, which training and selection do not use
 
 
 def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
     """Metrics of the teacher and of every protocol: mean, sample SD and each run. JSON values.
 
-    They are the ideal network's; a protocol that was trained for chips has theirs in `on_chips`,
-    and what was trained for one device is beside what it started from there. `collapsed` has the
-    runs of each protocol that got far worse, if any did.
+    They are the ideal network's. Protocols trained for chips, and the start of a training for one
+    calibrated chip, also have results `on_chips`. `collapsed` are the runs of each protocol that
+    collapsed, if any did.
     """
     labels = torch.from_numpy(data.test.labels)
     teacher = None
     if trained.teacher is not None:
         targets = trained.teacher.targets(data.preprocessing(data.test.features))
         teacher = evaluate(targets, labels)
-    kinds = [models[0].hardware for models in trained.models.values()]
-    device = next((kind for kind in kinds if kind is not None and kind.is_one_chip), None)
+    trained_for = [models[0].hardware for models in trained.models.values()]
+    calibrated = next((chip for chip in trained_for if chip and chip.is_one_chip), None)
     rows: dict[str, Any] = {}
     for name, models in trained.models.items():
         runs = [model.evaluate(data.test) | {"epoch": model.details["epoch"]} for model in models]
@@ -40,8 +40,9 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
             "sd": {metric: summary.sd for metric, summary in summaries.items()},
             "runs": runs,
         }
-        if (kind := models[0].hardware or device) is not None and not kind.is_identity:
-            rows[name]["on_chips"] = _on_chips(models, kind, data.test)
+        hardware = models[0].hardware or calibrated
+        if hardware is not None and not hardware.is_identity:
+            rows[name]["on_chips"] = _on_chips(models, hardware, data.test)
     collapsed = {"collapsed": trained.collapsed} if trained.collapsed else {}
     return collapsed | {
         "dataset": data.name,
@@ -53,20 +54,20 @@ def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
     }
 
 
-def _on_chips(models: tuple[Model, ...], kind: Hardware, test: Split) -> dict[str, Any]:
-    """Accuracies over chips beside the `ideal` network's, named as by `entrain yield --json`: the
-    means over runs, and each run; `sd` is from chip to chip."""
-    chips = 1 if kind.is_one_chip else CHIPS
+def _on_chips(models: tuple[Model, ...], hardware: Hardware, test: Split) -> dict[str, Any]:
+    """Accuracies over chips and of the `ideal` network, named as by `entrain yield --json`: means
+    over runs, and each run; `sd` is from chip to chip."""
+    chips = 1 if hardware.is_one_chip else CHIPS
     runs = [
         {
             "ideal": model.evaluate(test)["top1"],
-            **yield_of(model, kind, test, chips=chips).summary(),
+            **yield_of(model, hardware, test, chips=chips).summary(),
             "couplers_used": model.couplers_used,
         }
         for model in models
     ]
     return {
-        "hardware": kind.to_json(),
+        "hardware": hardware.to_json(),
         "chips": chips,
         "seed": 0,
         **{name: float(np.mean([run[name] for run in runs])) for name in runs[0]},
