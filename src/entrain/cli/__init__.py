@@ -1,5 +1,4 @@
-"""The command line: each module parses the arguments of one command, calls the library and prints
-the result."""
+"""The command line: a module for each command, which parses, calls the library and prints."""
 
 from __future__ import annotations
 
@@ -7,26 +6,11 @@ import io
 import sys
 import traceback
 import warnings
+from importlib import import_module
 from typing import Any
 
 import typer
 
-from entrain.cli import (
-    calibrate,
-    chip_yield,
-    cost,
-    data,
-    evaluate,
-    export,
-    hardware,
-    play,
-    predict,
-    search,
-    show,
-    traces,
-    train,
-    verify,
-)
 from entrain.cli.commands import Commands
 from entrain.cli.console import err
 from entrain.cli.plugins import add_command, add_plugins
@@ -60,22 +44,11 @@ def _options(
     """Train small networks of coupled oscillators to compute."""
 
 
-for _name, _module in {
-    "train": train,
-    "evaluate": evaluate,
-    "predict": predict,
-    "yield": chip_yield,
-    "hardware": hardware,
-    "export": export,
-    "verify": verify,
-    "traces": traces,
-    "calibrate": calibrate,
-    "cost": cost,
-    "show": show,
-    "data": data,
-    "play": play,
-    "search": search,
-}.items():
+for _name in (
+    *("train", "evaluate", "predict", "yield", "hardware", "export", "verify"),
+    *("traces", "calibrate", "cost", "show", "data", "play", "search"),
+):
+    _module = import_module(f"entrain.cli.{'chip_yield' if _name == 'yield' else _name}")
     add_command(app, _name, _module.command)
 add_plugins(app)
 

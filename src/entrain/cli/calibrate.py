@@ -5,75 +5,58 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from entrain.cli.console import out, print_json, print_line, table
-from entrain.cli.options import Json, require_new, with_option_names
+from entrain.cli.options import Json, argument, option, require_new, with_option_names
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     from entrain.calibration import Calibration
 
-_UNITS = {
-    "couplings": "relative",
-    "asymmetry": "relative",
-    "fields": "relative",
-    "offsets": "field",
-    "frequencies": "rad / time",
-    "lag": "rad",
-}
+_UNITS = dict.fromkeys(("couplings", "asymmetry", "fields"), "relative")
+_UNITS |= {"offsets": "field", "frequencies": "rad / time", "lag": "rad"}
 
 
 def command(
     traces: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TRACES", help="Fields, times and phases: .npz or .safetensors file."
-        ),
+        Path, argument("TRACES", "Fields, times and phases: .npz or .safetensors file.")
     ],
-    model: Annotated[
-        str, typer.Option(metavar="MODEL", help="Model that the chip was programmed with.")
-    ],
+    model: Annotated[str, option("Model that the chip was programmed with.", metavar="MODEL")],
     out_file: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="New file for the calibrated model.")
+        Path, option("New file for the calibrated model.", name="--out", metavar="FILE")
     ] = Path("calibrated.safetensors"),
-    couplings: Annotated[float, typer.Option(help="Prior SD of the couplings, relative.")] = 0.3,
+    couplings: Annotated[float, option("Prior SD of the couplings, relative.")] = 0.3,
     asymmetry: Annotated[
-        float,
-        typer.Option(help="Prior SD between the two directions of a coupler; 0: symmetric."),
+        float, option("Prior SD between the two directions of a coupler; 0: symmetric.")
     ] = 0.05,
-    fields: Annotated[float, typer.Option(help="Prior SD of the field gains, relative.")] = 0.3,
-    offsets: Annotated[
-        float, typer.Option(help="Prior SD of the field offsets, in rms couplings.")
-    ] = 0.3,
+    fields: Annotated[float, option("Prior SD of the field gains, relative.")] = 0.3,
+    offsets: Annotated[float, option("Prior SD of the field offsets, in rms couplings.")] = 0.3,
     frequencies: Annotated[
-        float, typer.Option(help="Prior SD of the natural frequencies, rad per unit of time.")
+        float, option("Prior SD of the natural frequencies, rad per unit of time.")
     ] = 5.0,
-    lag: Annotated[float, typer.Option(help="Prior SD of the lag in rad; 0: no lag.")] = 0.3,
+    lag: Annotated[float, option("Prior SD of the lag in rad; 0: no lag.")] = 0.3,
     steps: Annotated[
-        int | None,
-        typer.Option(help="Number of Euler steps of the fitted model.", show_default="as in MODEL"),
+        int | None, option("Number of Euler steps of the fitted model.", "as in MODEL")
     ] = None,
-    iterations: Annotated[int, typer.Option(help="Iterations of the maximum-likelihood fit.")] = 40,
+    iterations: Annotated[int, option("Iterations of the maximum-likelihood fit.")] = 40,
     json: Json = False,
 ) -> None:
     """Estimate couplings, fields, frequencies and lag of a chip from its measured phases.
 
     Writes MODEL with the calibrated chip as its hardware: use it with entrain evaluate, yield and
-    export, and train it further for that chip with entrain train --chip FILE. FILE.json has every
-    estimate with its error, and FILE.png shows them.
+    export, and train it further for that chip with entrain train --calibrated FILE. FILE.json has
+    every estimate with its error, and FILE.png shows them.
     """
     from entrain.calibration import Prior, calibrate, read_traces
     from entrain.cli.progress import stage_bar
     from entrain.models.pretrained import load
     from entrain.plots.calibration import draw_calibration
-    from entrain.utils.errors import InputError
     from entrain.utils.files import strict_json, write_atomically
 
     report, figure = out_file.with_suffix(".json"), out_file.with_suffix(".png")
     require_new(out_file, report, figure)
     if out_file.suffix != ".safetensors":
         raise InputError(f"--out must be a .safetensors file, got {out_file}")
-    with with_option_names("couplings", "asymmetry", "fields", "offsets", "frequencies", "lag"):
+    with with_option_names(*_UNITS):
         prior = Prior(couplings, asymmetry, fields, offsets, frequencies, lag)
     loaded, measured = load(model), read_traces(traces)
     with stage_bar() as update, with_option_names("steps"):
@@ -89,7 +72,7 @@ def command(
         return
     _print(calibration)
     print_line(f"model  {out_file}, {report}, {figure}")
-    print_line(f"train it for this chip: entrain train --chip {out_file}")
+    print_line(f"train it for this chip: entrain train --calibrated {out_file}")
 
 
 def _print(calibration: Calibration) -> None:

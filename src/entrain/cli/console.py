@@ -18,6 +18,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from entrain.utils.errors import InputError
+
 BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 _NO_MEMORY = re.compile("out of memory|not enough memory|allocate memory|Storage size calculation")
@@ -97,8 +99,6 @@ def with_exit_codes(command: Callable[..., None]) -> Callable[..., None]:
 
 def message_for_user(error: Exception) -> str | None:
     """Message for an error that the user can correct; None for a bug."""
-    from entrain.utils.errors import InputError
-
     if isinstance(error, InputError):
         folder = getattr(error, "folder", None)  # of a run that can be continued
         return str(error) if folder is None else f"{error}: {resume_command(folder)}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
 from entrain.cli.console import out, print_json, print_line, print_presets, table
-from entrain.cli.options import Figure, Json
+from entrain.cli.options import Figure, Json, argument, option
+from entrain.utils.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from entrain.cost import Cost, System, Technology
@@ -17,23 +16,14 @@ if TYPE_CHECKING:
 def command(
     model: Annotated[
         str | None,
-        typer.Argument(
-            metavar="MODEL",
-            help="Model file, run folder or name of a shipped model.",
-            show_default="show the technology",
-        ),
+        argument("MODEL", "Model file, run folder or shipped model.", "show the technology"),
     ] = None,
-    technology: Annotated[
-        str | None,
-        typer.Option(help="Technology preset (see --list) or TOML file.", show_default="none"),
-    ] = None,
+    technology: Annotated[str | None, option("Preset (--list) or TOML file.", "none")] = None,
     inputs: Annotated[
-        str, typer.Option(help="Hardware of the input weights: digital (SRAM, MACs) or crossbar.")
+        str, option("Hardware of the input weights: digital (SRAM, MACs) or crossbar.")
     ] = "digital",
-    seed: Annotated[int, typer.Option(help="Seed of the chip whose couplers are counted.")] = 0,
-    list_presets: Annotated[
-        bool, typer.Option("--list", help="List the technology presets.")
-    ] = False,
+    seed: Annotated[int, option("Seed of the chip whose couplers are counted.")] = 0,
+    list_presets: Annotated[bool, option("List the technology presets.", name="--list")] = False,
     figure: Figure = None,
     json: Json = False,
 ) -> None:
@@ -48,8 +38,8 @@ def command(
     """
     from entrain.cli.loading import load_model
     from entrain.cost import cost_of, find_technology, technologies
+    from entrain.plots.cost import draw_cost
     from entrain.plots.style import check_format
-    from entrain.utils.errors import InputError, unknown_name
 
     if figure is not None:
         check_format(figure)
@@ -71,8 +61,6 @@ def command(
     cost = cost_of(loaded, chosen, inputs=cast("Inputs", inputs), seed=seed)
     result = {"model": str(path), **cost.to_json()}
     if figure is not None:
-        from entrain.plots.cost import draw_cost
-
         draw_cost(figure, list(result["systems"].values()), path.stem)
         result["figure"] = str(figure)
     if json:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from entrain.cli.console import err, out, print_json, print_line, table
-from entrain.cli.options import DataDir, Json
+from entrain.cli.options import DataDir, Json, argument
+from entrain.utils.errors import unknown_name
 
 
 def command(
     dataset: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DATASET", help="Download and verify this dataset.", show_default="list all"
-        ),
+        str | None, argument("DATASET", "Download and verify this dataset.", "list all")
     ] = None,
     data_dir: DataDir = None,
     json: Json = False,
@@ -42,8 +38,7 @@ def _list(data_dir: DataDir, json: bool) -> None:
     if json:
         print_json({"datasets": rows})
         return
-    columns = ("name", "training images", "test images")
-    cells = table("Datasets", *columns, text=(0, 1, 2))
+    cells = table("Datasets", "name", "training images", "test images", text=(0, 1, 2))
     folders: dict[str, None] = {}
     for name, row in rows.items():
         origins = []
@@ -62,7 +57,6 @@ def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
     from dataclasses import asdict
 
     from entrain.data import DATASETS, load_dataset
-    from entrain.utils.errors import unknown_name
 
     if dataset not in DATASETS:
         raise unknown_name("dataset", dataset, DATASETS)

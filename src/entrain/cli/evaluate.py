@@ -6,10 +6,9 @@ import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from entrain.cli.console import err, number, out, print_json, print_line, table
-from entrain.cli.options import DataDir, Device, Json, ModelArgument, require
+from entrain.cli.options import DataDir, Device, Json, ModelArgument, argument, option, require
+from entrain.utils.errors import InputError, positive_float, positive_int, seed_number
 
 if TYPE_CHECKING:
     from entrain.data import Split
@@ -17,43 +16,37 @@ if TYPE_CHECKING:
     from entrain.models.model import Model
 
 
+_COLUMNS = (  # title, metric, format
+    ("top-1 %", "top1", ".2f"),
+    ("top-2 %", "top2", ".2f"),
+    ("agreement %", "agreement", ".2f"),
+    ("endpoint RMSE", "endpoint_rmse", ".4f"),
+    ("correlation", "endpoint_correlation", ".4f"),
+)
+
+
 def command(
     model: ModelArgument,
     dataset: Annotated[
         str | None,
-        typer.Argument(
-            metavar="DATASET",
-            help="A dataset or your own data, as in entrain train.",
-            show_default="the data that the model was trained on",
-        ),
+        argument("DATASET", "A dataset or your own data, as in entrain train.", "as in training"),
     ] = None,
-    temperature: Annotated[float, typer.Option(help="Thermal noise kT during inference.")] = 0.0,
-    replicates: Annotated[
-        int, typer.Option(help="Number of noisy trajectories for each example.")
-    ] = 10,
-    seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 0,
+    temperature: Annotated[float, option("Thermal noise kT during inference.")] = 0.0,
+    replicates: Annotated[int, option("Number of noisy trajectories for each example.")] = 10,
+    seed: Annotated[int, option("Seed of the noise.")] = 0,
     refine: Annotated[
-        int | None, typer.Option(metavar="STEPS", help="Compare with this number of Euler steps.")
+        int | None, option("Compare with this number of Euler steps.", metavar="STEPS")
     ] = None,
     chip: Annotated[
         int | None,
-        typer.Option(
-            metavar="SEED", help="Evaluate the chip of this seed; entrain yield evaluates many."
-        ),
+        option("Evaluate the chip of this seed; entrain yield evaluates many.", metavar="SEED"),
     ] = None,
     hardware: Annotated[
-        str | None,
-        typer.Option(
-            help="Hardware of that chip: a preset or a TOML file.",
-            show_default="the hardware that the model was trained for",
-        ),
+        str | None, option("Preset (entrain hardware) or TOML file of the chip.", "as in training")
     ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Label column of your table.", show_default="as in training")
-    ] = None,
+    label: Annotated[str | None, option("Label column of your table.", "as in training")] = None,
     image_size: Annotated[
-        int | None,
-        typer.Option(help="Side of your own pictures in pixels.", show_default="as in training"),
+        int | None, option("Side of your own pictures in pixels.", "as in training")
     ] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
@@ -66,15 +59,23 @@ def command(
     an ensemble and its single trajectories are evaluated. Without --chip the network is ideal,
     whatever hardware the model was trained for; a calibrated chip is evaluated beside it.
     """
+    from entrain import kernels
     from entrain.cli.examples import read_test_examples
-    from entrain.cli.loading import hardware_for, load_model, prepared_device
+    from entrain.cli.loading import hardware_for, load_model
     from entrain.models.on_chip import ModelOnChip
-    from entrain.utils.errors import positive_float, positive_int, seed_number
+    from entrain.utils.device import choose_device
 
     require(partial(positive_float, zero=True), temperature=temperature)
     require(positive_int, replicates=replicates, refine=refine)
     require(seed_number, seed=seed, chip=chip)
-    _check_chip_options(chip, hardware, temperature, refine)
+    if chip is None and hardware is not None:
+        raise InputError(
+            "--hardware needs a chip: choose one with --chip SEED, or evaluate many with "
+            "entrain yield MODEL --hardware"
+        )
+    for name, value in (("--temperature", temperature), ("--refine", refine)):
+        if chip is not None and value:
+            raise InputError(f"{name} is for the ideal network; leave it out, or --chip")
     path, loaded = load_model(model)
     sampled = None
     if chip is not None:
@@ -82,7 +83,9 @@ def command(
         chip_hardware.check(loaded.network.hidden, loaded.network.outputs)
         sampled = chip_hardware.sample(chip)
     name, split = read_test_examples(path, data_dir, dataset, label, image_size)
-    loaded.network.to(prepared_device(device))
+    torch_device = choose_device(device)
+    kernels.prepare(torch_device, err.print)
+    loaded.network.to(torch_device)
     result: dict[str, Any] = {
         "model": str(path),
         "protocol": loaded.protocol,
@@ -108,23 +111,6 @@ def command(
     else:
         _print(result)
     _report_mismatch(model, loaded, sampled)
-
-
-def _check_chip_options(
-    chip: int | None, hardware: str | None, temperature: float, refine: int | None
-) -> None:
-    """Refuse options that have no effect with, or without, --chip."""
-    from entrain.utils.errors import InputError
-
-    if chip is None:
-        if hardware is not None:
-            raise InputError(
-                "--hardware needs a chip: choose one with --chip SEED, or evaluate many with "
-                "entrain yield MODEL --hardware"
-            )
-    elif temperature or refine is not None:
-        option = "--temperature" if temperature else "--refine"
-        raise InputError(f"{option} is for the ideal network; leave it out, or --chip")
 
 
 def _report_mismatch(name: str, model: Model, chip: Chip | None) -> None:
@@ -187,19 +173,13 @@ def _refinement(model: Model, split: Split, steps: int) -> dict[str, Any]:
 
 def _print(result: dict[str, Any]) -> None:
     noise = f", kT = {result['temperature']:g}" if result["temperature"] else ""
+    title = f"{result['protocol']} on {result['dataset']}"
     rows = table(
-        f"{result['protocol']} on {result['dataset']}, {result['examples']:,} test examples{noise}",
-        *("", "top-1 %", "top-2 %", "agreement %", "endpoint RMSE", "correlation"),
+        f"{title}, {result['examples']:,} test examples{noise}",
+        *("", *(column for column, _, _ in _COLUMNS)),
     )
     for name, metrics in _metrics_by_name(result).items():
-        rows.add_row(
-            name,
-            number(metrics["top1"]),
-            number(metrics["top2"]),
-            number(metrics.get("agreement")),
-            number(metrics.get("endpoint_rmse"), ".4f"),
-            number(metrics.get("endpoint_correlation"), ".4f"),
-        )
+        rows.add_row(name, *(number(metrics.get(key), form) for _, key, form in _COLUMNS))
     out.print(rows)
     if "refinement" in result:
         fine = result["refinement"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from entrain.cli.console import err
 from entrain.cli.options import with_option_names
 from entrain.cli.progress import fraction_bar
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     from entrain.data import Dataset, Split
@@ -27,7 +28,6 @@ def read_data(dataset: str, data_dir: Path | None, source: dict[str, Any] | None
     """The data of a `source`, with a summary on standard error, or the dataset without one."""
     from entrain.data import LabelColumnError, balance
     from entrain.data.selection import read_source
-    from entrain.utils.errors import InputError
 
     if source is None:
         return read_source(dataset, None, data_dir)

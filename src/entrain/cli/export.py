@@ -14,9 +14,11 @@ from entrain.cli.options import (
     Json,
     ModelArgument,
     is_given,
+    option,
     option_name,
     with_option_names,
 )
+from entrain.utils.errors import InputError, positive_int, unknown_name
 
 if TYPE_CHECKING:
     from entrain.export.targets import Level, Oscillator, Target
@@ -32,60 +34,46 @@ _OPTIONS_OF = {
 def command(
     context: typer.Context,
     model: ModelArgument,
-    to: Annotated[str, typer.Option(help="spice, verilog, onnx, or plain (JSON and NumPy).")],
+    to: Annotated[str, option("spice, verilog, onnx, or plain (JSON and NumPy).")],
     out_dir: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="New folder.", show_default="MODEL-TO"),
+        Path | None, option("New folder.", "MODEL-TO", name="--out", metavar="DIR")
     ] = None,
-    images: Annotated[
-        int, typer.Option(help="Number of test examples that are exported as test vectors.")
-    ] = 10,
-    level: Annotated[
-        str, typer.Option(help="SPICE: phase (the equations) or lc (LC oscillators).")
-    ] = "phase",
-    frequency: Annotated[
-        float, typer.Option(help="SPICE, lc: frequency of the oscillators in Hz.")
-    ] = 1e9,
+    images: Annotated[int, option("Number of test examples to export with their fields.")] = 10,
+    level: Annotated[str, option("SPICE: phase (the equations) or lc (LC oscillators).")] = "phase",
+    frequency: Annotated[float, option("SPICE, lc: frequency of the oscillators in Hz.")] = 1e9,
     cycles: Annotated[
-        float, typer.Option(help="SPICE, lc: cycles of the oscillators until the readout.")
+        float, option("SPICE, lc: cycles of the oscillators until the readout.")
     ] = 100.0,
     capacitance: Annotated[
-        float, typer.Option(help="SPICE, lc: capacitance of an oscillator in farads.")
+        float, option("SPICE, lc: capacitance of an oscillator in farads.")
     ] = 1e-12,
     amplitude_rate: Annotated[
         float | None,
-        typer.Option(
-            help="SPICE, lc: rate at which amplitudes recover, per unit of the network's time.",
-            show_default="4 sqrt(cycles) / t_f",
+        option(
+            "SPICE, lc: rate at which amplitudes recover, per unit of time.", "4 sqrt(cycles) / t_f"
         ),
     ] = None,
     oscillator: Annotated[
-        str,
-        typer.Option(help="SPICE, lc: levelled (amplitude control, limited couplings) or cubic."),
+        str, option("SPICE, lc: levelled (amplitude control, limited couplings) or cubic.")
     ] = "levelled",
-    phase: Annotated[int, typer.Option(help="Verilog: bits of a phase.")] = 16,
-    coupling: Annotated[int, typer.Option(help="Verilog: bits of a coupling.")] = 10,
-    sine: Annotated[int, typer.Option(help="Verilog: bits of a sine.")] = 12,
-    address: Annotated[
-        int, typer.Option(help="Verilog: bits of an address of the sine table.")
-    ] = 10,
-    lanes: Annotated[int, typer.Option(help="Verilog: couplings multiplied in one cycle.")] = 4,
+    phase: Annotated[int, option("Verilog: bits of a phase.")] = 16,
+    coupling: Annotated[int, option("Verilog: bits of a coupling.")] = 10,
+    sine: Annotated[int, option("Verilog: bits of a sine.")] = 12,
+    address: Annotated[int, option("Verilog: bits of an address of the sine table.")] = 10,
+    lanes: Annotated[int, option("Verilog: couplings multiplied in one cycle.")] = 4,
     hardware: Annotated[
         str | None,
-        typer.Option(
-            help="Export the network of a chip: hardware preset or TOML file.",
-            show_default="the ideal network",
-        ),
+        option("Preset or TOML file: export the network of a chip.", "the ideal network"),
     ] = None,
     spread: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "SPICE, lc: preset or TOML file with component tolerances.",
+            "nominal values",
             metavar="HARDWARE",
-            help="SPICE, lc: component tolerances of a preset or a TOML file.",
-            show_default="nominal values",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the chip of --hardware or --spread.")] = 0,
+    seed: Annotated[int, option("Seed of the chip of --hardware or --spread.")] = 0,
     data_dir: DataDir = None,
     json: Json = False,
 ) -> None:
@@ -102,7 +90,6 @@ def command(
     from entrain.export.design import MAX_IMAGES
     from entrain.export.targets import target_to_json
     from entrain.hardware import find
-    from entrain.utils.errors import positive_int, unknown_name
 
     positive_int("--images", images, most=MAX_IMAGES)
     _refuse_options_of_others(context, to)
@@ -129,14 +116,8 @@ def command(
     _, split = read_test_examples(path, data_dir)
     count = min(images, len(split))
     name = path.stem if path.stem != "model" else path.parent.name
-    design = design_of(
-        loaded,
-        split.features[:count],
-        split.labels[:count],
-        name=name,
-        chip=chip,
-        with_input_stage=to == "onnx",
-    )
+    examples = split.features[:count], split.labels[:count]
+    design = design_of(loaded, *examples, name=name, chip=chip, with_input_stage=to == "onnx")
     folder = out_dir or Path(f"{name}-{to}" + (f"-{level}" if to == "spice" else ""))
     files = write_export(folder, design, target)
     if json:
@@ -157,8 +138,6 @@ def command(
 
 def _refuse_options_of_others(context: typer.Context, to: str) -> None:
     """Refuse options of other targets, which would have no effect."""
-    from entrain.utils.errors import InputError
-
     for target, names in _OPTIONS_OF.items():
         for name in names if target != to else ():
             if is_given(context, name):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entrain.cli.console import err
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +27,6 @@ def load_model(name: str) -> tuple[Path, Model]:
 def hardware_for(path: Path, model: Model, hardware: str | None) -> Hardware:
     """The hardware that is named, or else that the model in `path` was trained for."""
     from entrain.hardware import find
-    from entrain.utils.errors import InputError
 
     result = model.hardware if hardware is None else find(hardware)
     if result is None:
@@ -35,16 +35,6 @@ def hardware_for(path: Path, model: Model, hardware: str | None) -> Hardware:
             "typical (entrain hardware lists the presets)"
         )
     return result
-
-
-def prepared_device(name: str) -> torch.device:
-    """A device whose kernels are compiled."""
-    from entrain import kernels
-    from entrain.utils.device import choose_device
-
-    device = choose_device(name)
-    kernels.prepare(device, err.print)
-    return device
 
 
 def prepared_engine(name: str, address: str | None, device: str) -> tuple[torch.device, Engine]:

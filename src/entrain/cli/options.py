@@ -6,39 +6,39 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
+
+from entrain.utils.errors import InputError
 
 IMAGE_SIZE = 28
 
-ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="Model file, run folder or name of a shipped model.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for an error too.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:INDEX.")]
+
+def option(help: str, default: str | None = None, name: str | None = None, **more: Any) -> Any:
+    """An option with its help, its default in words, and a name that differs from the argument."""
+    return Option(*([name] if name else []), help=help, show_default=default or True, **more)
+
+
+def argument(metavar: str, help: str, default: str | None = None) -> Any:
+    """An argument with its help and its default in words."""
+    return Argument(metavar=metavar, help=help, show_default=default or True)
+
+
+ModelArgument = Annotated[str, argument("MODEL", "Model file, run folder or shipped model.")]
+Json = Annotated[bool, option("Print one JSON object, for an error too.", name="--json")]
+Device = Annotated[str, option("auto, cpu, cuda or cuda:INDEX.")]
 DataDir = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder with the idx files.", show_default="ENTRAIN_DATA, the cache or a download"
-    ),
+    Path | None, option("Folder with the idx files.", "ENTRAIN_DATA, the cache or a download")
 ]
 Label = Annotated[
-    str | None,
-    typer.Option(
-        help="Label column of your table.", show_default="label, class, target, y, or the last"
-    ),
+    str | None, option("Label column of your table.", "label, class, target, y, or the last")
 ]
-ImageSize = Annotated[int, typer.Option(help="Side of your own pictures in pixels.")]
-Figure = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Draw a figure: .png, .pdf or .svg.")
-]
-EngineName = Annotated[
-    str, typer.Option(help="process (this one) or ray (needs entrain[cluster]).")
-]
-Address = Annotated[
-    str | None, typer.Option(help="HOST:PORT of a Ray cluster.", show_default="start one here")
-]
+ImageSize = Annotated[int, option("Side of your own pictures in pixels.")]
+Figure = Annotated[Path | None, option("Draw a figure: .png, .pdf or .svg.", metavar="FILE")]
+EngineName = Annotated[str, option("process (this one) or ray (needs entrain[cluster]).")]
+Address = Annotated[str | None, option("HOST:PORT of a Ray cluster.", "start one here")]
 
 
 def option_name(name: str) -> str:
@@ -62,8 +62,6 @@ def is_given(context: typer.Context, name: str) -> bool:
 @contextlib.contextmanager
 def with_option_names(*names: str) -> Iterator[None]:
     """Replace these arguments by their options in the message of an error: --batch-size."""
-    from entrain.utils.errors import InputError
-
     long = [name for name in names if "_" in name] or ["$^"]
     pattern = re.compile(rf"^({'|'.join(names)})\b|\b({'|'.join(long)})\b")
     try:
@@ -75,8 +73,6 @@ def with_option_names(*names: str) -> Iterator[None]:
 
 def require_new(*paths: Path) -> None:
     """Refuse output files that exist."""
-    from entrain.utils.errors import InputError
-
     for path in paths:
         if path.exists():
             raise InputError(f"{path}: exists already; give another --out")

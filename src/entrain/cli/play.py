@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from entrain.cli.console import err, out, print_json, print_line
-from entrain.cli.options import Json
+from entrain.cli.options import Json, argument, option
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     from entrain.playground.files import Content
@@ -18,21 +17,17 @@ if TYPE_CHECKING:
 def command(
     model: Annotated[
         str | None,
-        typer.Argument(
-            metavar="MODEL",
-            help="Model file, run folder or name of a shipped model that the page opens first.",
-            show_default="mnist-74",
-        ),
+        argument("MODEL", "Model file, run folder or shipped model to open first.", "mnist-74"),
     ] = None,
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0: any free port.")] = 0,
-    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    port: Annotated[int, option("Port on 127.0.0.1; 0: any free port.")] = 0,
+    browser: Annotated[bool, option("Open the page in the browser.")] = True,
     target: Annotated[
         Path | None,
-        typer.Option(
-            "--export",
-            metavar="DIR|FILE.html",
-            help="Write the page instead: to a folder for a static host, or to one file that a "
+        option(
+            "Write the page instead: to a folder for a static host, or to one file that a "
             "browser opens from disk.",
+            name="--export",
+            metavar="DIR|FILE.html",
         ),
     ] = None,
     json: Json = False,
@@ -43,7 +38,6 @@ def command(
     draw on, a model of features a slider for each. The page sends no requests to other hosts.
     """
     from entrain.playground import page_files
-    from entrain.utils.errors import InputError
 
     if not 0 <= port <= 65535:
         raise InputError(f"--port must be from 0 to 65535, got {port}")
@@ -65,9 +59,7 @@ def _export(target: Path, model: str | None, json: bool) -> None:
         written = export(target, model)
         size = sum(path.stat().st_size for path in written)
         result = {"folder": str(target), "files": len(written), "bytes": size}
-        text = (
-            f"{len(written)} files ({size / 1e6:.1f} MB) in {target}: copy them to any static host"
-        )
+        text = f"{len(written)} files ({size / 1e6:.1f} MB) in {target}: copy to a static host"
     if json:
         print_json(result)
     else:
@@ -80,7 +72,6 @@ def _serve(files: Mapping[str, Content], port: int, browser: bool, json: bool) -
     import webbrowser
 
     from entrain.playground import PageServer
-    from entrain.utils.errors import InputError
 
     try:
         server = PageServer(files, port)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entrain.cli.console import err, escape_unprintable, number, out, print_error, print_json, table
-from entrain.cli.options import Json, ModelArgument
+from entrain.cli.options import Json, ModelArgument, argument, option
 from entrain.cli.progress import fraction_bar
+from entrain.utils.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from entrain.cli.predict_inputs import Item
@@ -24,17 +25,16 @@ def command(
     model: ModelArgument,
     sources: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Pictures, folders of pictures or tables (.csv, .tsv, .npz); - is standard input.",
+        argument(
+            "SOURCE...", "Pictures, folders of pictures, tables (.csv, .tsv, .npz); - is stdin."
         ),
     ],
     polarity: Annotated[
-        str, typer.Option(help="Polarity of pictures: auto, light-on-dark or dark-on-light.")
+        str, option("Polarity of pictures: auto, light-on-dark or dark-on-light.")
     ] = "auto",
     json: Json = False,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print comma-separated values, one line per input.")
+        bool, option("Print comma-separated values, one line per input.", name="--csv")
     ] = False,
 ) -> None:
     """Classify pictures of any size, or rows of features.
@@ -49,7 +49,6 @@ def command(
     from entrain.cli.loading import load_model
     from entrain.cli.predict_inputs import items_of
     from entrain.data.pictures import POLARITIES
-    from entrain.utils.errors import InputError, unknown_name
 
     if polarity not in POLARITIES:
         raise unknown_name("polarity", polarity, POLARITIES)
@@ -60,7 +59,11 @@ def command(
     with fraction_bar("classifying") as on_progress:
         results = []
         for start in range(0, len(items), _CHUNK):
-            results += _classify(loaded, items[start : start + _CHUNK], polarity)
+            chunk = items[start : start + _CHUNK]
+            for item in chunk:
+                item.read(loaded, polarity)
+            _answer(loaded, [item for item in chunk if item.error is None])
+            results += [_result(loaded, item) for item in chunk]
             on_progress(len(results) / len(items))
     failed = [result["error"] for result in results if "error" in result]
     if len(failed) == len(results):
@@ -79,19 +82,9 @@ def command(
         raise typer.Exit(SOME_FAILED)
 
 
-def _classify(model: Model, items: list[Item], polarity: str) -> list[dict[str, Any]]:
-    """One result for each item: its prediction, or its error."""
-    for item in items:
-        item.read(model, polarity)
-    _answer(model, [item for item in items if item.error is None])
-    return [_result(model, item) for item in items]
-
-
 def _answer(model: Model, items: list[Item]) -> None:
     """Answer all items in one batch; where one of them fails, each alone."""
     import numpy as np
-
-    from entrain.utils.errors import InputError
 
     if not items:
         return

@@ -6,8 +6,6 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from entrain.cli.console import err, number, out, print_json, print_line, table
 from entrain.cli.options import (
     IMAGE_SIZE,
@@ -18,8 +16,11 @@ from entrain.cli.options import (
     ImageSize,
     Json,
     Label,
+    argument,
+    option,
     require,
 )
+from entrain.utils.errors import InputError, positive_int, reason, seed_number
 
 if TYPE_CHECKING:
     from entrain.training.trials import Trial
@@ -30,22 +31,17 @@ _KEYS = frozenset({"dataset", "epochs", "hidden", "validation_top1", "settings",
 
 def command(
     dataset: Annotated[
-        str,
-        typer.Argument(metavar="DATASET", help="A dataset or your own data, as in entrain train."),
+        str, argument("DATASET", "A dataset or your own data, as in entrain train.")
     ],
-    trials: Annotated[int, typer.Option(help="Number of settings to try.")] = 24,
-    side_by_side: Annotated[
-        int, typer.Option(help="Number of settings that train side by side.")
-    ] = 4,
-    epochs: Annotated[int, typer.Option(help="Epochs of each trial.")] = 10,
-    hidden: Annotated[int, typer.Option(help="Number of hidden oscillators.")] = 64,
+    trials: Annotated[int, option("Number of settings to try.")] = 24,
+    side_by_side: Annotated[int, option("Number of settings that train side by side.")] = 4,
+    epochs: Annotated[int, option("Epochs of each trial.")] = 10,
+    hidden: Annotated[int, option("Number of hidden oscillators.")] = 64,
     out_file: Annotated[
         Path | None,
-        typer.Option(
-            "--out", help="File for the settings found.", show_default="runs/search-DATASET.json"
-        ),
+        option("File for the settings found.", "runs/search-DATASET.json", name="--out"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the search and of the networks.")] = 0,
+    seed: Annotated[int, option("Seed of the search and of the networks.")] = 0,
     label: Label = None,
     image_size: ImageSize = IMAGE_SIZE,
     engine: EngineName = "process",
@@ -54,8 +50,7 @@ def command(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Search learning rates, gain, decay and initial scale of DIRECT with Optuna (needs
-    entrain[search]).
+    """Search learning rates, gain and decay of DIRECT with Optuna (needs entrain[search]).
 
     Use its file with entrain train DATASET --protocol DIRECT --settings FILE. A killed search
     continues from the journal beside the file.
@@ -68,7 +63,6 @@ def command(
     from entrain.rules import Direct, TeacherSpec
     from entrain.training.search import SPACE, search
     from entrain.training.trials import plain_trial
-    from entrain.utils.errors import positive_int, seed_number
     from entrain.utils.files import strict_json, with_digest, write_atomically
 
     require(positive_int, trials=trials, side_by_side=side_by_side, epochs=epochs, hidden=hidden)
@@ -124,24 +118,21 @@ def command(
 
 
 def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
-    """The best settings in a file of `entrain search`; {} without a file."""
+    """The settings in a file of `entrain search` for each DIRECT protocol; {} without a file."""
     from entrain.training.search import SPACE
-    from entrain.utils.errors import InputError, reason
     from entrain.utils.files import read_json_with_digest
 
     if path is None:
         return {}
-    if not any(name.upper().startswith("DIRECT") for name in protocols):
+    direct = [protocol for protocol in protocols if protocol.upper().startswith("DIRECT")]
+    if not direct:
         raise InputError(
             f"--settings {path} are for DIRECT, and {', '.join(protocols)} cannot use them; add "
             "--protocol DIRECT"
         )
+    values = read_json_with_digest(path, _KEYS, "a file of entrain search")
     try:
-        settings = read_json_with_digest(path, _KEYS, "a file of entrain search")["settings"]
-        return {name: float(settings[name]) for name in SPACE}
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except InputError:
-        raise
+        settings = {name: float(values["settings"][name]) for name in SPACE}
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{path}: not a file of entrain search ({reason(error)})") from error
+    return {f"{protocol}.{name}": settings[name] for protocol in direct for name in SPACE}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.markdown import Markdown
 from rich.table import Table
 
 from entrain.cli.console import number, out, print_json
-from entrain.cli.options import Json, ModelArgument
+from entrain.cli.options import Json, ModelArgument, option
 
 if TYPE_CHECKING:
     from entrain.data import FeatureScaling, Preprocessing
-    from entrain.hardware import Hardware
 
 # Validation metrics of the selected epoch: name, title, format, unit.
 VALIDATION = (
@@ -26,9 +24,7 @@ VALIDATION = (
 
 def command(
     model: ModelArgument,
-    card: Annotated[
-        bool, typer.Option("--card", help="Print the card of a shipped model.")
-    ] = False,
+    card: Annotated[bool, option("Print the card of a shipped model.", name="--card")] = False,
     json: Json = False,
 ) -> None:
     """Describe MODEL: sizes, dynamics, preprocessing, training, validation metrics, hardware."""
@@ -107,19 +103,15 @@ def command(
     if loaded.hardware is not None:
         if not loaded.hardware.is_identity:
             rows["validation"] += " (on chips)"
-        rows["trained for"] = _hardware(loaded.hardware)
+        effects = ", ".join(name.replace("_", " ") for name, _ in loaded.hardware.effects)
+        names = (loaded.hardware.name, effects or "ideal chips")
+        rows["trained for"] = ": ".join(name for name in names if name)
     cells = Table(show_header=False, box=None)
     cells.add_column(style="bold")
     cells.add_column()
     for row in rows.items():
         cells.add_row(*row)
     out.print(cells)
-
-
-def _hardware(hardware: Hardware) -> str:
-    """Name and effects of hardware."""
-    effects = ", ".join(name.replace("_", " ") for name, _ in hardware.effects) or "ideal chips"
-    return f"{hardware.name}: {effects}" if hardware.name else effects
 
 
 def _inputs(scaling: Preprocessing | FeatureScaling) -> str:

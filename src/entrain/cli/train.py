@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 import warnings
+from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,9 @@ from entrain.cli.options import (
     ImageSize,
     Json,
     Label,
+    argument,
     is_given,
+    option,
     with_option_names,
 )
 from entrain.cli.search import settings_of
@@ -30,6 +33,7 @@ from entrain.cli.training_results import (
     options_of,
     print_results,
 )
+from entrain.utils.errors import InputError, reason, unknown_name
 
 if TYPE_CHECKING:
     import torch
@@ -44,135 +48,96 @@ def command(
     context: typer.Context,
     dataset: Annotated[
         str,
-        typer.Argument(
-            metavar="DATASET",
-            help="digits, mnist-small, fashion-mnist-small (no download), mnist, fashion-mnist; "
+        argument(
+            "DATASET",
+            "digits, mnist-small, fashion-mnist-small (no download), mnist, fashion-mnist; "
             "or your own data: .npz (X, y), .csv, .tsv, or a folder with a subfolder per class.",
         ),
     ] = "digits",
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
-            help="With a teacher: PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END, "
+        option(
+            "With a teacher: PATH, PATH-CONT, TWO-STAGE-END, PRETRAIN-END-ONLY, Z-END, "
             "ZERO-END-ONLY; from labels: DIRECT, DIRECT-FROM-PATH, DIRECT-FROM-TWO-STAGE; for "
             "learning on a chip: EP, EP-SQUARED, COUPLED, SPSA; may be repeated.",
-            show_default="TWO-STAGE-END; own data: DIRECT",
+            "TWO-STAGE-END; own data: DIRECT",
         ),
     ] = None,
     out_folder: Annotated[
-        Path | None,
-        typer.Option("--out", help="New folder for the run.", show_default="runs/DATASET-n"),
+        Path | None, option("New folder for the run.", "runs/DATASET-n", name="--out")
     ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.")
-    ] = None,
-    runs: Annotated[int, typer.Option(help="Number of runs that train side by side.")] = 1,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the initialisations and the orders of examples.")
-    ] = 0,
+    resume: Annotated[Path | None, option("Continue the run in DIR.", metavar="DIR")] = None,
+    runs: Annotated[int, option("Number of runs that train side by side.")] = 1,
+    seed: Annotated[int, option("Seed of the initialisations and the orders of examples.")] = 0,
     hidden: Annotated[
         str | None,
-        typer.Option(
-            help="Hidden widths of the teacher; their sum is the number of hidden oscillators.",
-            show_default="32,16,16",
-        ),
+        option("Hidden widths of the teacher; together the hidden oscillators.", "32,16,16"),
     ] = None,
     network_file: Annotated[
         Path | None,
-        typer.Option(
-            "--network",
-            metavar="FILE",
-            help="Network in JSON: hidden, dynamics, graph, frequencies, trainable and the other "
-            "fields of entrain.NetworkSpec.",
-        ),
+        option("Network as JSON: fields of entrain.NetworkSpec.", name="--network", metavar="FILE"),
     ] = None,
     epochs: Annotated[
-        int | None,
-        typer.Option(help="Epochs of the named protocols, not of the teacher and earlier stages."),
+        int | None, option("Epochs of the named protocols, not of the teacher and earlier stages.")
     ] = None,
     hardware: Annotated[
         str | None,
-        typer.Option(
-            help="Hardware to train for: a preset such as typical or a TOML file; see entrain "
-            "hardware. The default protocol is then DIRECT.",
-            show_default="none: the ideal network",
+        option(
+            "Preset (entrain hardware) or TOML file to train for, by default with DIRECT.",
+            "ideal network",
         ),
     ] = None,
-    chip: Annotated[
+    calibrated: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Continue the training for a calibrated chip: a model of entrain calibrate. The "
+        option(
+            "Continue the training for a calibrated chip: a model of entrain calibrate. The "
             "default DATASET is then that of the model.",
+            metavar="FILE",
         ),
     ] = None,
     initialisations: Annotated[
-        int | None,
-        typer.Option(help="Number of initialisations of the teacher; the best one is used."),
+        int | None, option("Number of initialisations of the teacher; the best one is used.")
     ] = None,
-    teacher_epochs: Annotated[
-        int | None, typer.Option(help="Epochs of the teacher.", show_default="300")
-    ] = None,
+    teacher_epochs: Annotated[int | None, option("Epochs of the teacher.", "300")] = None,
     path_solver: Annotated[
-        str | None,
-        typer.Option(
-            help="Stage I: exact (solve for the minimum) or sgd (as in the paper).",
-            show_default="exact",
-        ),
+        str | None, option("Stage I: exact (solved) or sgd (as in the paper).", "exact")
     ] = None,
     ridge: Annotated[
-        float | None,
-        typer.Option(help="Ridge penalty of the exact solver on the input weights, such as 1e-4."),
+        float | None, option("Ridge penalty of the exact solver on input weights, such as 1e-4.")
     ] = None,
-    path_epochs: Annotated[
-        int | None, typer.Option(help="Epochs of Stage I by SGD.", show_default="300; digits: 40")
-    ] = None,
+    path_epochs: Annotated[int | None, option("SGD epochs of Stage I.", "300; digits: 40")] = None,
     path_learning_rate: Annotated[
-        float | None,
-        typer.Option(help="Learning rate of Stage I by SGD.", show_default="3000; digits: 60000"),
+        float | None, option("SGD learning rate of Stage I.", "3000; digits: 60000")
     ] = None,
-    endpoint_epochs: Annotated[
-        int | None, typer.Option(help="Epochs of Stage II.", show_default="20")
-    ] = None,
+    endpoint_epochs: Annotated[int | None, option("Epochs of Stage II.", "20")] = None,
     endpoint_learning_rate: Annotated[
-        float | None, typer.Option(help="Learning rate of Stage II.", show_default="10")
+        float | None, option("Learning rate of Stage II.", "10")
     ] = None,
-    endpoint_weight: Annotated[
-        float | None, typer.Option(help="Weight of the endpoint loss.", show_default="1")
-    ] = None,
+    endpoint_weight: Annotated[float | None, option("Weight of the endpoint loss.", "1")] = None,
     direct_epochs: Annotated[
-        int | None,
-        typer.Option(help="Epochs of DIRECT.", show_default="20 to 200, by the number of examples"),
+        int | None, option("Epochs of DIRECT.", "20 to 200, by the number of examples")
     ] = None,
     class_weight: Annotated[
-        str | None, typer.Option(help="Class weights of DIRECT: balanced.", show_default="equal")
+        str | None, option("Class weights of DIRECT: balanced.", "equal")
     ] = None,
     fields: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
+        option(
+            "Any field of a protocol, such as DIRECT.gain=8; may be repeated.",
+            name="--set",
             metavar="PROTOCOL.FIELD=VALUE",
-            help="Any field of a protocol, such as DIRECT.gain=8; may be repeated.",
         ),
     ] = None,
     settings_file: Annotated[
-        Path | None,
-        typer.Option("--settings", help="Settings of DIRECT from entrain search."),
+        Path | None, option("Settings of DIRECT from entrain search.", name="--settings")
     ] = None,
     batch_size: Annotated[
-        int | None,
-        typer.Option(
-            help="Examples per batch.", show_default="256; digits: 32; own data: 16 to 256"
-        ),
+        int | None, option("Examples per batch.", "256; digits: 32; own data: 16 to 256")
     ] = None,
     label: Label = None,
     image_size: ImageSize = IMAGE_SIZE,
-    observation_time: Annotated[
-        float | None, typer.Option(help="Observation time t_f.", show_default="0.2")
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option(help="Number K of Euler steps.", show_default="200")
-    ] = None,
+    observation_time: Annotated[float | None, option("Observation time t_f.", "0.2")] = None,
+    steps: Annotated[int | None, option("Number K of Euler steps.", "200")] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
@@ -186,7 +151,6 @@ def command(
     from entrain.training import DivergedError, Options
     from entrain.training.run_folder import RunFolder, new_folder
     from entrain.utils.device import choose_device
-    from entrain.utils.errors import InputError
 
     if resume is not None:
         _refuse_options_of_recipe(context)
@@ -198,16 +162,16 @@ def command(
         data = _data_of(folder, data_dir)
         folder.require(data)
     else:
-        if chip is not None and not is_given(context, "dataset"):
-            dataset = _dataset_of(chip)
+        if calibrated is not None and not is_given(context, "dataset"):
+            dataset = _dataset_of(calibrated)
         source = data_source(dataset, label, image_size)
         names = [field.name for field in dataclasses.fields(Options)]
         default = "TWO-STAGE-END" if source is None and hardware is None else "DIRECT"
-        protocols = protocol or ([] if chip else [default])
+        protocols = protocol or ([] if calibrated else [default])
         with with_option_names(*names):
             options = Options(
                 protocols=protocols or None,
-                settings=_settings(settings_file, protocols) | dict(map(_field, fields or ())),
+                settings=settings_of(settings_file, protocols) | dict(map(_field, fields or ())),
                 network=_network(network_file),
                 **{name: context.params[name] for name in names if name in context.params},
             )
@@ -275,16 +239,15 @@ def _train(
     return results, trained
 
 
-def _dataset_of(chip: str) -> str:
+def _dataset_of(file: str) -> str:
     """The dataset that the model of a calibrated chip was trained on."""
     from entrain.data import DATASETS
     from entrain.models.pretrained import load
-    from entrain.utils.errors import InputError
 
-    name = load(chip).dataset
+    name = load(file).dataset
     if name not in DATASETS:
         raise InputError(
-            f"{chip}: was trained on your own data ({name}); name the file or folder as DATASET"
+            f"{file}: was trained on your own data ({name}); name the file or folder as DATASET"
         )
     return name
 
@@ -292,7 +255,6 @@ def _dataset_of(chip: str) -> str:
 def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     """The data that the run in a folder was trained on."""
     from entrain.data import DATASETS
-    from entrain.utils.errors import InputError
 
     name = folder.recipe.dataset
     if folder.own is None and name not in DATASETS:
@@ -303,19 +265,9 @@ def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     return read_data(name, data_dir, folder.own)
 
 
-def _settings(path: Path | None, protocols: list[str]) -> dict[str, Any]:
-    """The settings of `entrain search` for each protocol from labels."""
-    settings = settings_of(path, protocols)
-    direct = [name for name in protocols if name.upper().startswith("DIRECT")]
-    return {f"{name}.{field}": value for name in direct for field, value in settings.items()}
-
-
 def _network(path: Path | None) -> NetworkSpec | None:
     """The network of a JSON file."""
-    import json
-
     from entrain.physics import NetworkSpec
-    from entrain.utils.errors import InputError, reason, unknown_name
 
     if path is None:
         return None
@@ -323,7 +275,7 @@ def _network(path: Path | None) -> NetworkSpec | None:
         raise InputError(f"{path}: no such file")
     known = [field.name for field in dataclasses.fields(NetworkSpec)]
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise InputError(f"expected a JSON object, got {type(values).__name__}")
         for name in values:
@@ -342,30 +294,23 @@ def _network(path: Path | None) -> NetworkSpec | None:
 
 def _field(text: str) -> tuple[str, object]:
     """PROTOCOL.FIELD=VALUE: a number, true, false, null, a list of numbers, or else text."""
-    import json
-
-    from entrain.utils.errors import InputError
-
     name, equals, value = text.partition("=")
     protocol, dot, field = name.rpartition(".")
     if not (equals and dot and protocol and field):
         raise InputError(f"--set must be PROTOCOL.FIELD=VALUE such as DIRECT.gain=8, got {text!r}")
     try:
-        return name, json.loads(value)
+        return name, loads(value)
     except (ValueError, RecursionError):
         return name, value
 
 
 def _refuse_options_of_recipe(context: typer.Context) -> None:
     """Refuse options that have no effect with --resume, which uses the recipe of the run."""
-    from entrain.utils.errors import InputError
-
     allowed = {"resume", "data_dir", "device", "json"}
     for parameter in context.command.params:
         name = parameter.name or ""
         if name not in allowed and is_given(context, name):
-            option = "DATASET" if name == "dataset" else parameter.opts[0]
+            flag = "DATASET" if name == "dataset" else parameter.opts[0]
             raise InputError(
-                f"{option} cannot be combined with --resume: the run follows the recipe in its "
-                "run.json"
+                f"{flag} cannot be combined with --resume: the run follows its recipe (run.json)"
             )

@@ -9,110 +9,81 @@ from typing import TYPE_CHECKING, Any
 from entrain.cli.console import number, out, print_line, table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from entrain.data import Dataset
     from entrain.rules import Rule
     from entrain.training import DivergedError, Recipe, Trained
 
 _MOST_PANELS = 25  # of the figure
 
-_METRICS = (
+# Columns: title, metric, format; on_chips.* are those over chips.
+_IDEAL = (
     ("top-1 %", "top1", ".2f"),
     ("top-2 %", "top2", ".2f"),
     ("agreement %", "agreement", ".2f"),
     ("endpoint RMSE", "endpoint_rmse", ".4f"),
     ("epoch", "epoch", ".0f"),
 )
+_ON_CHIPS = (
+    ("mean %", "on_chips.mean", ".2f"),
+    ("5th percentile", "on_chips.p5", ".2f"),
+    ("worst", "on_chips.worst", ".2f"),
+    ("ideal %", "top1", ".2f"),
+    ("epoch", "epoch", ".0f"),
+)
+_CALIBRATED = (("chip %", "on_chips.mean", ".2f"), *_ON_CHIPS[-2:])
+_CALIBRATED_ROWS = {"GIVEN": "gains cancelled", "RETRAIN": "trained for it"}
 
 
 def print_results(results: dict[str, Any], trained: Trained) -> None:
     """Print the table of a training and the paths of its files."""
-    rows = results["results"].values()
-    on_chips = next((row["on_chips"] for row in rows if "on_chips" in row), None)
     folder = shlex.quote(results["folder"])
-    if on_chips is None:
-        out.print(_table(results, trained))
-    elif on_chips["chips"] == 1:
-        out.print(_table_of_calibrated_chip(results, trained))
+    on_chips = [row["on_chips"] for row in results["results"].values() if "on_chips" in row]
+    if not on_chips:
+        _print_table(results, trained, "", _IDEAL)
+    elif on_chips[0]["chips"] == 1:
+        title = "top-1 on the calibrated chip, and of its programmed network without imperfections"
+        _print_table(results | {"teacher": None}, trained, title, _CALIBRATED)
         print_line(f"chip    as calibrated; again: entrain evaluate {folder}")
     else:
-        out.print(_table_of_chips(results, trained, on_chips["chips"]))
-        name = on_chips["hardware"].get("name") or "the hardware trained for"
-        seeds = f"seeds 0 to {on_chips['chips'] - 1}"
-        print_line(f"chips   {name}, {seeds}; more: entrain yield {folder}")
+        chips, name = on_chips[0]["chips"], on_chips[0]["hardware"].get("name")
+        title = f"top-1 of {chips} chips, and of the ideal network"
+        _print_table(results, trained, title, _ON_CHIPS)
+        seeds = f"seeds 0 to {chips - 1}; more: entrain yield {folder}"
+        print_line(f"chips   {name or 'the hardware trained for'}, {seeds}")
     print_line(f"model   {results['model']}")
     print_line(f"figure  {results['figure']}")
     print_line(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
 
 
-def _table(results: dict[str, Any], trained: Trained) -> Table:
-    network = trained.model.network
+def _print_table(
+    results: dict[str, Any], trained: Trained, title: str, columns: tuple[tuple[str, str, str], ...]
+) -> None:
+    network, used = trained.model.network, trained.model.couplers_used
+    in_use = f"{used:,} of {network.couplers:,} couplers in use" if title else ""
     rows = table(
-        f"{results['dataset']}: {network.oscillators} oscillators, {network.couplers:,} couplers, "
-        f"{results['examples']:,} test examples",
-        *("", *(title for title, _, _ in _METRICS)),
+        f"{results['dataset']}: {network.oscillators} oscillators, "
+        f"{in_use or f'{network.couplers:,} couplers'}, {results['examples']:,} test examples"
+        + (f"\n{title}" if title else ""),
+        *("", *(column for column, _, _ in columns)),
     )
-    if (teacher := results["teacher"]) is not None:
-        rows.add_row("teacher", number(teacher["top1"]), number(teacher["top2"]), "-", "-", "-")
-    for name, row in results["results"].items():
-        rows.add_row(name, *(_cell(row, metric, form) for _, metric, form in _METRICS))
-    return rows
-
-
-def _title_on_chips(results: dict[str, Any], trained: Trained) -> str:
-    network = trained.model.network
-    return (
-        f"{results['dataset']}: {network.oscillators} oscillators, {trained.model.couplers_used:,} "
-        f"of {network.couplers:,} couplers in use, {results['examples']:,} test examples\ntop-1 "
-    )
-
-
-def _table_of_chips(results: dict[str, Any], trained: Trained, chips: int) -> Table:
-    """Top-1 over chips, and of the ideal network."""
-    rows = table(
-        f"{_title_on_chips(results, trained)}of {chips} chips, and of the ideal network",
-        *("", "mean %", "5th percentile", "worst", "ideal %", "epoch"),
-    )
-    if (teacher := results["teacher"]) is not None:
-        rows.add_row("teacher", "-", "-", "-", number(teacher["top1"]), "-")
-    for name, row in results["results"].items():
-        on_chips = (_chip_cell(row, metric) for metric in ("mean", "p5", "worst"))
-        rows.add_row(name, *on_chips, _cell(row, "top1", ".2f"), _cell(row, "epoch", ".0f"))
-    return rows
-
-
-def _table_of_calibrated_chip(results: dict[str, Any], trained: Trained) -> Table:
-    """Top-1 on the chip before and after training for it, and of the ideal network."""
-    rows = table(
-        f"{_title_on_chips(results, trained)}on the calibrated chip, and of the ideal network with "
-        "the programmed parameters",
-        *("", "chip %", "ideal %", "epoch"),
-    )
-    titles = {"GIVEN": "gains cancelled", "RETRAIN": "trained for it"}
-    for name, row in results["results"].items():
-        cells = (_chip_cell(row, "mean"), _cell(row, "top1", ".2f"), _cell(row, "epoch", ".0f"))
-        rows.add_row(titles.get(name, name), *cells)
-    return rows
+    teacher = {} if results["teacher"] is None else {"teacher": results["teacher"]}
+    for name, row in (teacher | results["results"]).items():
+        cells = (_cell(row, metric, form) for _, metric, form in columns)
+        rows.add_row(_CALIBRATED_ROWS.get(name, name), *cells)
+    out.print(rows)
 
 
 def _cell(row: dict[str, Any], metric: str, form: str) -> str:
-    """A metric, with its SD over runs if there are several."""
-    if metric not in row:
-        return "-"
-    spread = f" ± {number(row['sd'][metric], form)}" if len(row["runs"]) > 1 else ""
-    return number(row[metric], form) + spread
-
-
-def _chip_cell(row: dict[str, Any], metric: str) -> str:
-    """A metric over chips, with its SD over runs if there are several."""
+    """The mean of a metric over runs, with its SD if there are several."""
     from entrain.evaluation import summarise
 
-    if "on_chips" not in row:
+    group, _, name = metric.rpartition(".")
+    values = row.get(group, {}) if group else row
+    runs = [run[name] for run in values.get("runs", [values]) if name in run]
+    if not runs:
         return "-"
-    runs = row["on_chips"]["runs"]
-    summary = summarise([run[metric] for run in runs])
-    return number(summary.mean) + (f" ± {number(summary.sd)}" if len(runs) > 1 else "")
+    summary = summarise(runs)
+    return number(summary.mean, form) + (f" ± {number(summary.sd, form)}" if len(runs) > 1 else "")
 
 
 def draw_results(file: Path, trained: Trained, data: Dataset) -> None:
@@ -148,7 +119,9 @@ def divergence_errors(recipe: Recipe, trained: Trained) -> list[str]:
         state = trained.states[stage]
         for run in runs:
             epoch = int(state.best_epoch[run])
-            saved = f"its best checkpoint, of epoch {epoch}," if epoch else "its initial network"
+            saved = (
+                f"its best checkpoint, of epoch {epoch}," if epoch else "only its initial network"
+            )
             messages.append(
                 f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; {saved} "
                 f"is saved. {_advice(recipe, protocols.get(stage), run)}"
@@ -178,7 +151,7 @@ def collapse_warnings(recipe: Recipe, trained: Trained) -> list[str]:
     return messages
 
 
-TIME_OPTIONS = " (--observation-time, --steps)"
+_TIME_OPTIONS = " (--observation-time, --steps)"
 
 
 def options_of(recipe: Recipe, error: DivergedError) -> str:
@@ -187,7 +160,7 @@ def options_of(recipe: Recipe, error: DivergedError) -> str:
 
     advice = time_hint(recipe.spec.dynamics)
     if advice is not None and advice in str(error):
-        return TIME_OPTIONS
+        return _TIME_OPTIONS
     return " (--path-learning-rate)" if str(error).startswith("PATH:") else ""
 
 
@@ -198,7 +171,7 @@ def _advice(recipe: Recipe, protocol: Rule | None, run: int) -> str:
     if protocol is None:
         return "Lower its learning rate"
     if (advice := time_hint(recipe.spec.dynamics)) is not None:
-        return advice[0].upper() + advice[1:] + TIME_OPTIONS
+        return advice[0].upper() + advice[1:] + _TIME_OPTIONS
     if not isinstance(protocol, TwoStage):
         return f"Lower its rates (--set {protocol.name}.input_rate=..., .coupling_rate=...)"
     option = "path" if protocol.name == "PATH" else "endpoint"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from entrain.cli.console import out, print_json, print_line, table
-from entrain.cli.options import Json, require
+from entrain.cli.options import Json, argument, option, require
+from entrain.utils.errors import InputError, positive_int
 
 if TYPE_CHECKING:
     from entrain.export import Verification
@@ -17,20 +16,13 @@ RESULT, FIGURE = "verify.json", "verify.png"
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of entrain export.")],
-    images: Annotated[
-        int | None,
-        typer.Option(help="SPICE: use the first test examples only.", show_default="all"),
-    ] = None,
+    folder: Annotated[Path, argument("DIR", "Folder of entrain export.")],
+    images: Annotated[int | None, option("SPICE: use the first test examples only.", "all")] = None,
     synthesis: Annotated[
-        bool,
-        typer.Option(
-            "--synthesis",
-            help="Verilog: also count cells (Yosys) and find the clock rate (nextpnr).",
-        ),
+        bool, option("Verilog: also cells (Yosys) and clock rate (nextpnr).", name="--synthesis")
     ] = False,
     edited: Annotated[
-        bool, typer.Option("--edited", help="Accept files that were changed after the export.")
+        bool, option("Accept files that were changed after the export.", name="--edited")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -44,7 +36,6 @@ def command(
     from entrain.export.folder import EditedFileError
     from entrain.export.verify import verify
     from entrain.plots.circuits import draw_verification
-    from entrain.utils.errors import InputError, positive_int
     from entrain.utils.files import strict_json, write_atomically
 
     require(positive_int, images=images)
