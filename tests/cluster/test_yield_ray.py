@@ -104,9 +104,9 @@ def test_a_worker_that_always_dies_ends_the_measurement(cluster: Cluster) -> Non
 def test_an_error_of_a_worker_is_raised_unchanged(cluster: Cluster) -> None:
     small = [Block(Hardware(oscillators=3), (0,))]
     with pytest.raises(InputError, match="the network has 12 oscillators, the chip 3"):
-        list(RayEngine(cluster.address, "cpu").measure(long_test(), small))
+        list(RayEngine(cluster.address, "cpu").map(measure_block, long_test(), small, title_of))
     with pytest.raises(InputError, match="no GPUs"):
-        list(RayEngine(cluster.address, "cuda").measure(long_test(), small))
+        list(RayEngine(cluster.address, "cuda").map(measure_block, long_test(), small, title_of))
 
 
 def test_the_command_works_on_a_cluster(
