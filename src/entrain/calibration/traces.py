@@ -78,15 +78,6 @@ class Traces:
         """N."""
         return int(self.fields.shape[1])
 
-    def first(self, runs: int) -> Traces:
-        """The first runs.
-
-        Args:
-            runs: Their number.
-        """
-        phases = None if self.phases is None else self.phases[:, :runs]
-        return Traces(self.times, self.fields[:runs], phases, self.noise)
-
     def unwrapped(self, start: np.ndarray) -> np.ndarray:
         """The phases (T, M, N) without jumps of 2 pi, if they were read modulo 2 pi: all between
         -pi and pi, or between 0 and 2 pi. Other phases are not changed.
