@@ -46,7 +46,7 @@ def measure(context: ExperimentContext) -> Values:
         index = _median(scores["TWO-STAGE-END"], labels, among)
         if index is None:
             continue
-        shown = {
+        trajectories = {
             method: _trajectories(network, inputs, labels, index, context.setting.replicates)
             for method, network in networks.items()
         }
@@ -57,7 +57,7 @@ def measure(context: ExperimentContext) -> Values:
                 "index": index,
                 "label": int(labels[index]),
                 "image": images(data.test.features[index : index + 1], data.image_shape)[0],
-                **shown,
+                **trajectories,
             }
         )
     return {
