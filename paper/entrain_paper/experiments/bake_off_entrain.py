@@ -71,7 +71,8 @@ ENTRAIN_SYSTEMS = (
         "This paper, path and endpoint",
         _two_stage,
         "TWO-STAGE-END",
-        "teachers and orders are our own; the seconds are those of teacher, path and continuation",
+        "Teachers and training orders are not those of the paper; the seconds include teacher, "
+        "path and continuation.",
     ),
     EntrainSystem("direct", "Oscillators, labels and the adjoint, distorted images", direct_stage),
     EntrainSystem("direct-plain", "Oscillators, labels and the adjoint", _plain),
@@ -79,7 +80,7 @@ ENTRAIN_SYSTEMS = (
         "ep",
         "Oscillators, equilibrium propagation",
         _equilibrium,
-        why="as `rageau-74`, with the preprocessing, the start and the rates of our own rule EP",
+        why="As `rageau-74`, with the preprocessing, the start and the rates of the rule EP.",
     ),
     EntrainSystem(
         "frozen-couplings", "Oscillators, random couplings, trained input weights", _frozen

@@ -20,7 +20,7 @@ def source(dataset: str, method: str, metric: str) -> Source:
 
 
 def network_source(dataset: str, method: str, metric: str, network: str) -> Source:
-    """The same of networks of another width or architecture, named `network`."""
+    """Source of `network`, which has another width or architecture."""
     return dataset, f"{method}, {network}", metric
 
 

@@ -24,7 +24,7 @@ def noisy_metric(readout: str, metric: str, temperature: float) -> str:
 
 
 def measure(context: ExperimentContext) -> Values:
-    """Both readouts of every run, and paired effects, at every temperature."""
+    """Metrics of both readouts of every run, and paired effects, at every temperature."""
     setting, rows = context.setting, list[Values]()
     for name in BOTH:
         for method, stage in shared_stages.main_students(setting, name).items():
@@ -82,7 +82,7 @@ def _effects(rows: list[Values]) -> list[Values]:
 
 
 def compare(values: Values) -> Comparison:
-    """Both readouts at every temperature, and the paired effects at the paper's largest."""
+    """Comparison of both readouts at every temperature, and claims about noise."""
     table = paper_numbers()["temperature"]
     papers, errors = (
         {(row["dataset"], row["method"], float(row["kT"])): row for row in table[part]}

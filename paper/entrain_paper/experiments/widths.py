@@ -28,7 +28,7 @@ def pair(setting: Setting, name: str, hidden: int) -> tuple[Stage, Stage]:
 
 
 def stages(setting: Setting) -> list[Stage]:
-    """Both stages at every width on both datasets."""
+    """PATH and TWO-STAGE-END at every width on both datasets."""
     return [
         stage for name in BOTH for hidden in setting.widths for stage in pair(setting, name, hidden)
     ]
