@@ -45,7 +45,7 @@ import { startTour } from "./views/tour";
 import { createUpload } from "./views/upload";
 import { describe, fillsFrame, invitation } from "./words";
 
-/** A kind of chip without anything set by hand. */
+/** Hardware without anything set by hand. */
 const AS_IT_IS = { temperature: null, mismatch: null, couplingBits: null, changes: {} };
 
 export class App {
@@ -141,7 +141,7 @@ export class App {
     setTimeout(() => this.mountLab()); // the verdict comes first
   }
 
-  /** Chips by the hundred, of the network and the kind of chip that are shown. */
+  /** Chips by the hundred, of the network and the hardware that are shown. */
   private mountLab(): void {
     const lab = new Lab(hook("lab"), {
       load: (name) => this.models.named(name),

@@ -1,4 +1,4 @@
-/** A kind of chip in plain words. */
+/** Hardware in plain words. */
 
 import type { Hardware } from "./core";
 import type { Levels } from "./core/hardware/hardware";

@@ -1,4 +1,4 @@
-/** The kinds of chips that a network can be put on: the ideal one, the package's presets, and the one
+/** The hardware that a network can be put on: the ideal one, the package's presets, and the one
  * it was made for. */
 
 import { checkedHardware, misfitOf, type Hardware, type Model } from "./core";
@@ -14,7 +14,7 @@ export interface Kind {
   misfit: string | null; // why the network cannot be put on it
 }
 
-/** Every kind of chip, for this network. */
+/** All hardware, for this network. */
 export function kindsOf(model: Model): Kind[] {
   return listed(model).map((kind) => kindOf(kind, model));
 }

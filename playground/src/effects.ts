@@ -29,5 +29,5 @@ export function runsDiffer({ hardware: { readout }, temperature }: Omit<Changing
 export const NO_NOISE = "“New noise” is off: at temperature 0 every run of this chip is the same.";
 export const NO_ENSEMBLE = "An ensemble needs a temperature above 0.";
 export const ONE_CHIP =
-  "“New chip” is off: nothing of this kind of chip is left to chance, so all are the same. " +
+  "“New chip” is off: nothing of this hardware is left to chance, so all chips are the same. " +
   "Choose an imperfect kind, or set a mismatch.";

@@ -69,7 +69,7 @@ export const GLOSSARY: Record<string, Entry> = {
   },
   chip: {
     words:
-      "A kind of chip has imperfections in the same measure; each chip of that kind has its own. The same number is the same chip, here and in Python.",
+      "Hardware describes how imperfect chips are; each chip has imperfections of its own. The same number is the same chip, here and in Python.",
     page: HARDWARE,
   },
   order: {

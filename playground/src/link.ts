@@ -236,7 +236,7 @@ function whole<T extends number | null>(
   return value;
 }
 
-/** The name of a kind of chip that fits the model. */
+/** The name of hardware that fits the model. */
 function kind(fields: Map<string, string>, usual: string, model: Model): string {
   const kinds = kindsOf(model);
   const name = oneOf(fields, "h", kinds.map((each) => each.name), usual);

@@ -27,7 +27,7 @@ export type Picture =
   | { kind: "drawn" | "uploaded"; pixels: Pixels }
   | { kind: "row"; values: Float64Array };
 
-/** Physics by the name of the kind of chip; the time and the steps are the model's own where they are
+/** Physics by the name of the hardware; the time and the steps are the model's own where they are
  * null, the temperature and the mismatch the chip's. */
 export type Settings = Omit<Physics, Owned | keyof Damage | "hardware"> & {
   [key in Owned]: number | null;
@@ -85,7 +85,7 @@ export function freshSettings(): Settings {
   };
 }
 
-/** The physics a model runs in; the kind of chip must fit it, with what was set by hand. */
+/** The physics a model runs in; the hardware must fit it, with what was set by hand. */
 export function physicsOf(
   { kind, changes, ...settings }: Settings,
   model: Model,

@@ -28,7 +28,7 @@ const kinds: [string, Hardware][] = [
     .map(({ name, hardware }): [string, Hardware] => [name, hardware]),
 ];
 
-describe("of each kind of chip", () => {
+describe("of each hardware", () => {
   test.each(kinds)("%s: whether chips differ, and whether runs do", (_, hardware) => {
     const physics = { ...own, hardware, mismatch: hardware.mismatch?.couplings ?? 0 };
     const [one, chip, run] = [[0, 0], [1, 0], [0, 1]].map(([c, s]) =>

@@ -220,7 +220,7 @@ describe("what was set by hand", () => {
   });
 });
 
-describe("what a kind of chip must be", () => {
+describe("what hardware must be", () => {
   test.each<[unknown, RegExp]>([
     [null, /effects by name/],
     [{ delay: { time: 1 } }, /the effect delay is unknown to this page/],

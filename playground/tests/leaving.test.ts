@@ -1,4 +1,4 @@
-/** What leaves the page: tables, commands, kinds of chips as files. */
+/** What leaves the page: tables, commands, hardware as files. */
 
 import { describe, expect, test } from "vitest";
 import { bare, numberOf, withChanges } from "../src/core/hardware/changes";
@@ -30,7 +30,7 @@ test("a trajectory has a line for each time, and says what was computed", () => 
 });
 
 describe("imperfections set by hand", () => {
-  test("none leave a kind of chip as it is", () => {
+  test("none leave hardware as it is", () => {
     const kind = { mismatch: { couplings: 0.1, input_weights: 0.2 }, readout: { bits: 4 } };
     expect(withChanges(kind, {})).toEqual(kind);
   });
@@ -55,7 +55,7 @@ describe("imperfections set by hand", () => {
 describe("commands", () => {
   const typical = shipped("mnist-74-robust").madeFor as object;
 
-  test("a network's own kind of chip needs no name, a preset one word, any other a file", () => {
+  test("a network's own hardware needs no name, a preset one word, any other a file", () => {
     const robust = { model: "mnist-74-robust", madeFor: typical, hardware: typical, noiseSeed: 0 };
     expect(yieldCommand(robust, 100, 0, 97)).toBe(
       "entrain yield mnist-74-robust --chips 100 --threshold 97",

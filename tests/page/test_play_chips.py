@@ -184,7 +184,7 @@ def test_a_model_offers_the_chip_it_was_made_for_or_says_why_not(
     page.page.route("**/models/mnist-74.safetensors", lambda route: route.fulfill(path=path))
     page.go(f"#v=1&d=mnist&p=two-stage-end&g={TILE}&n=5")
     option = page.get("chip-kind").locator("option").last
-    assert option.inner_text().startswith("made for it")
+    assert option.inner_text().startswith("trained for it")
     assert reason in option.inner_text()
     assert option.is_disabled() == bool(reason)
     if not reason:

@@ -81,7 +81,7 @@ export interface Physics {
   temperature: number; // kT, 0 is deterministic
   observationTime: number;
   steps: number;
-  hardware: Hardware; // the kind of chip; {} is the ideal network
+  hardware: Hardware; // {} is the ideal network
   chip: number; // the seed that tells a chip from others of its kind
   couplingBits: number | null; // over the full range, in place of the chip's levels; null: as it has them
   mismatch: number; // relative standard deviation of every coupling, in place of the chip's

@@ -40,7 +40,7 @@ export function isIdeal(hardware: Hardware): boolean {
 
 interface Measured {
   model: string; // as the command takes it
-  madeFor: unknown; // its own kind of chip, or null
+  madeFor: unknown; // its own hardware, or null
   hardware: Hardware;
   noiseSeed: number;
 }

@@ -1,4 +1,4 @@
-/** Which kind of chip the network is on, and which one of that kind. */
+/** The hardware and the chip that the network is on. */
 
 import { IDEAL, OWN, kindsOf, type Kind } from "../chips";
 import { wordsOf } from "../chipWords";
@@ -32,7 +32,7 @@ export function createChip({ onKind, onChip, onChange }: ChipEvents): ChipView {
   });
   const next = make(
     "button",
-    { type: "button", "data-testid": "new-chip", title: "Another chip of this kind: its parts differ" },
+    { type: "button", "data-testid": "new-chip", title: "Another chip of the same hardware: its parts differ" },
     "New chip",
   );
   const words = make("p", { class: "caption", "data-testid": "chip-words" });
@@ -87,7 +87,7 @@ export function createChip({ onKind, onChip, onChange }: ChipEvents): ChipView {
 }
 
 function optionOf({ name, title, hardware, misfit }: Kind): HTMLOptionElement {
-  const called = name === OWN ? `made for it${hardware.name ? `: ${hardware.name}` : ""}` : name;
+  const called = name === OWN ? `trained for it${hardware.name ? `: ${hardware.name}` : ""}` : name;
   const option = make("option", { value: name, title }, misfit === null ? called : `${called} (${misfit})`);
   option.disabled = misfit !== null;
   return option;

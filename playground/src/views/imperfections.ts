@@ -1,4 +1,4 @@
-/** Imperfections set by hand, on top of the kind of chip: each control shows what the chip has. */
+/** Imperfections set by hand, on top of the hardware: each control shows what the chip has. */
 
 import type { Physics } from "../core";
 import { GRAPHS, RANGES, isAllowed, numberOf, type Graph } from "../core/hardware/changes";
@@ -177,7 +177,7 @@ function numberControl(
   };
 }
 
-/** A <select> whose first option, "", leaves it to the kind of chip. */
+/** A <select> whose first option, "", leaves it to the hardware. */
 function selectControl(
   name: string,
   label: string,

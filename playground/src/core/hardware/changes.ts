@@ -1,4 +1,4 @@
-/** Imperfections that are set by hand, on top of a kind of chip. Each stands in place of the kind's
+/** Imperfections that are set by hand, on top of hardware. Each replaces the hardware's
  * own number; what is not set is as the kind has it. */
 
 import type { GraphKind, Hardware, Levels } from "./hardware";
@@ -15,7 +15,7 @@ export type Graph = keyof typeof GRAPHS;
 
 const RING_DEGREE = 8;
 
-/** Bits are whole numbers, spreads and shares fractions; null is as the kind of chip has it. */
+/** Bits are whole numbers, spreads and shares fractions; null is as the hardware has it. */
 export interface Changes {
   couplingBits?: number;
   weightBits?: number;
@@ -68,7 +68,7 @@ export function isAllowed(change: Exclude<Change, "graph">, value: number): bool
   return value >= least && value <= most && (!whole || Number.isInteger(value));
 }
 
-/** The kind of chip with these numbers in place of its own. */
+/** The hardware with these numbers in place of its own. */
 export function withChanges(hardware: Hardware, changes: Changes): Hardware {
   const found = { ...hardware };
   const set = <E extends keyof Hardware>(effect: E, values: Partial<Hardware[E]>): void => {
@@ -91,7 +91,7 @@ export function withChanges(hardware: Hardware, changes: Changes): Hardware {
   return found;
 }
 
-/** What a kind of chip has of a number; undefined where it does not say. */
+/** What hardware has of a number; undefined where it does not say. */
 export function numberOf(hardware: Hardware, change: Change): number | undefined {
   switch (change) {
     case "couplingBits":
@@ -126,7 +126,7 @@ function overFullRange(bits: number): Levels {
   return { bits, range: 1, rule: "max" };
 }
 
-/** The kind of chip without entries that do nothing, so that two that act alike read alike. */
+/** The hardware without entries that do nothing, so that two that act alike read alike. */
 export function bare(hardware: Hardware): Hardware {
   const found: Record<string, unknown> = {};
   for (const [name, effect] of Object.entries(hardware)) {

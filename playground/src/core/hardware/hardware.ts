@@ -1,4 +1,4 @@
-/** A kind of chip, as the package writes it (`Hardware.to_json`), and its check.
+/** Hardware as the package writes it (`Hardware.to_json`), and its check.
  *
  * Effects act in the order of `EFFECTS`. What is not there is absent, exactly; entries that are not
  * there have the package's defaults. */
@@ -141,7 +141,7 @@ const RULES: Record<EffectName, Record<string, Rule>> = {
 };
 export const EFFECTS = Object.keys(RULES) as EffectName[];
 
-/** `values` as a kind of chip; throws what is unknown here by its name, since an effect must not be
+/** `values` as hardware; throws what is unknown here by its name, since an effect must not be
  * left out in silence. */
 export function checkedHardware(values: unknown): Hardware {
   if (!isRecord(values)) throw new Error("hardware must be effects by name");

@@ -4,7 +4,7 @@ import type { Numbers } from "../types";
 import type { Levels } from "./hardware";
 import { rmsOf, withFields, type Realised } from "./realised";
 
-const RANGE = 3; // and the rule "rms", where a kind of chip does not say
+const RANGE = 3; // and the rule "rms", where hardware does not say
 
 /** The network with its couplings, input weights or biases at the nearest levels. */
 export function levelled(

@@ -40,7 +40,7 @@ export function onChip(model: Model, physics: Physics): Realised {
   return realise(model, hardwareOf(physics), physics.chip);
 }
 
-/** The kind of chip of a physics, with everything that was set by hand, thermal noise included. */
+/** The hardware of a physics, with everything that was set by hand, thermal noise included. */
 export function kindOf(physics: Physics): Hardware {
   return { ...hardwareOf(physics), phase_noise: { temperature: physics.temperature } };
 }

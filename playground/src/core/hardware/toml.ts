@@ -1,4 +1,4 @@
-/** A kind of chip as the TOML file that `entrain yield --hardware` reads (see entrain.hardware.files):
+/** Hardware as the TOML file that `entrain yield --hardware` reads (see entrain.hardware.files):
  * plain numbers stand for those in the basic unit. */
 
 import { bare } from "./changes";

@@ -32,7 +32,7 @@ export interface LabEvents {
   onKind(kind: string): void;
 }
 
-/** What the page shows: its first network, the physics, and the name of the kind of chip. */
+/** What the page shows: its first network, the physics, and the name of the hardware. */
 export interface Shown {
   model: Model;
   physics: Physics;
