@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from entrain.cli.console import err
 from entrain.cli.options import with_option_names
-from entrain.cli.progress import fraction_bar
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ def data_source(dataset: str, label: str | None, image_size: int) -> dict[str, A
 
 def read_data(dataset: str, data_dir: Path | None, source: dict[str, Any] | None) -> Dataset:
     """The data of a `source`, with a summary on standard error, or the dataset without one."""
+    from entrain.cli.progress import fraction_bar
     from entrain.data import LabelColumnError, balance
     from entrain.data.selection import read_source
 
