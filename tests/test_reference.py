@@ -44,6 +44,8 @@ def undocumented(found: Any) -> list[str]:
     text = inspect.getdoc(found) or ""
     if inspect.isclass(found) and "Args:" not in text:
         text = inspect.getdoc(found.__init__) or ""
+    if getattr(found, "_is_protocol", False):  # has no constructor
+        return []
     section = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)*)", text, re.M)
     named = (
         re.findall(r"^    (\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: \(.*?\))?:", section[1], re.M)

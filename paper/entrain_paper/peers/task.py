@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from entrain.evaluation import metrics
+from entrain.rules import adamw
 from entrain.rules.interface import Assignment, Tensors, shuffled
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain_paper.peers.interface import Peer
 
-_MOMENTS = (0.9, 0.999)
-_EPSILON = 1e-8
 _BATCH = 1000  # examples scored at once
 
 
@@ -72,8 +70,8 @@ class PeerTask:
         self._total.zero_()
         batches = torch.split(order, self.peer.batch_size, dim=1)
         for index, rows in enumerate(batches):
-            progress = (epoch + index / len(batches)) / self.epochs
-            self._schedule.fill_(0.5 * (1.0 + math.cos(math.pi * progress)))
+            done = (epoch + index / len(batches)) / self.epochs
+            self._schedule.fill_(adamw.cosine_schedule(done))
             step(rows)
         return {"loss": self._total / count}
 
@@ -82,17 +80,7 @@ class PeerTask:
         augmentation = self.peer.augmentation
         if augmentation is None or augmentation.is_identity:
             return
-        distortions = torch.stack(
-            [
-                augmentation.draw(
-                    (count,),
-                    torch.Generator(self._device).manual_seed(
-                        (self._seed * 1009 + run) * 100_003 + epoch
-                    ),
-                )
-                for run in self.runs
-            ]
-        )
+        distortions = augmentation.draw_epoch(count, self._seed, self.runs, epoch, self._device)
         if self._distortions is None:
             self._distortions = distortions
         else:
@@ -123,34 +111,26 @@ class PeerTask:
     def _update(self, tensors: Tensors, parameters: Tensors, gradients: Tensors) -> None:
         peer, count = self.peer, tensors["adam.count"]
         count += 1.0
-        scale: Tensor | None = None
+        factor: Tensor | None = None
         if peer.clip is not None:
-            squares = [g.square().reshape(len(g), -1).sum(1) for g in gradients.values()]
-            norm = torch.stack(squares).sum(0).sqrt()
-            scale = (peer.clip / (norm + 1e-12)).clamp(max=1.0)
-        mixing = 1.0 - torch.clamp((1.0 + count) / (10.0 + count), max=peer.averaging)
+            factor = adamw.clip_factor(gradients, peer.clip)
+        biases = adamw.moment_biases(count)
+        weight = adamw.mean_weight(count, peer.averaging)
         for name, gradient in gradients.items():
-            shape = (-1,) + (1,) * (gradient.dim() - 1)
-            if scale is not None:
-                gradient = gradient * scale.reshape(shape)
+            if factor is not None:
+                gradient = gradient * adamw.per_tensor(factor, gradient)
             parameter, first = parameters[name], tensors[f"first.{name}"]
             rate = peer.rate * peer.rates.get(name, 1.0) * self._schedule
             if peer.optimiser == "sgd":
                 first.mul_(peer.momentum).add_(gradient)
                 step = first
             else:
-                second = tensors[f"second.{name}"]
-                first.lerp_(gradient, 1.0 - _MOMENTS[0])
-                second.lerp_(gradient.square(), 1.0 - _MOMENTS[1])
-                step = (first / (1.0 - _MOMENTS[0] ** count).reshape(shape)) / (
-                    (second / (1.0 - _MOMENTS[1] ** count).reshape(shape)).sqrt() + _EPSILON
-                )
+                step = adamw.adam_direction(gradient, first, tensors[f"second.{name}"], biases)
             if peer.decay:
                 parameter.mul_(1.0 - rate * peer.decay)
             parameter.sub_(rate * step)
             if peer.averaging:
-                mean = tensors[name]
-                mean.add_((parameter - mean) * mixing.reshape(shape))
+                adamw.update_mean(tensors[name], parameter, weight)
 
     def validate(self, tensors: Tensors) -> Tensors:
         parameters = {name: tensor for name, tensor in tensors.items() if "." not in name}

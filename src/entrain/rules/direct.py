@@ -133,6 +133,11 @@ class Direct(Rule):
 
     @classmethod
     def from_settings(cls, values: dict[str, Any]) -> Direct:
+        """The rule of the fields that `settings` returns.
+
+        Args:
+            values: The fields as JSON values.
+        """
         distortions = values.get("augmentation", {})
         if not isinstance(distortions, dict):
             raise InputError(f"augmentation must be its fields by name, got {distortions!r}")
