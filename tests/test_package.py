@@ -102,7 +102,7 @@ def test_shipped_models_have_the_accuracy_that_docs_and_card_state(name: str) ->
     assert stated(name) == f"{ACCURACY[name]:.2f} %"
     text = card(name)
     assert f"| test top-1 | {ACCURACY[name]:.2f} % |" in text
-    for heading in ("Data", "Training", "Seeds", "Chosen", "Limits"):
+    for heading in ("Data", "Training", "Seeds", "Selected", "Limits"):
         assert f"**{heading}" in text
     assert f"epoch {model.details['epoch']}" in text
 

@@ -112,11 +112,13 @@ def run(root: Path, folders: set[Path], user: str, command: str) -> float:
     return time.monotonic() - start
 
 
-def build(root: Path, mirror: str, settings: dict[str, str]) -> None:
+def build(root: Path, mirror: str | None, settings: dict[str, str]) -> None:
     """Install Debian 12 and make a bundle of this repository in the root."""
     log(f"Debian 12 with {PACKAGES} in {root}")
     command = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm"]
-    subprocess.run([*command, str(root), mirror], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [*command, str(root), *([mirror] if mirror else [])], check=True, stdout=subprocess.DEVNULL
+    )
     copy_settings(root, settings)
     subprocess.run(["chroot", str(root), "useradd", "--create-home", USER], check=True)
     bundle = str(root / "srv/entrain.bundle")
@@ -127,7 +129,7 @@ def build(root: Path, mirror: str, settings: dict[str, str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--keep", action="store_true", help="leave the root where it is")
-    parser.add_argument("--mirror", default="http://deb.debian.org/debian")
+    parser.add_argument("--mirror", help="a Debian mirror; debootstrap's own by default")
     parser.add_argument("commands", nargs="*", default=["make demo", "make test"])
     options = parser.parse_args()
     if os.geteuid() or shutil.which("debootstrap") is None:

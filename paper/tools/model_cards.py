@@ -60,7 +60,7 @@ def card_for_chips(title: str, dataset: str, model: Model, data: ImageDataset, r
         ("the worst chip", f"{chips['worst']:.2f} %"),
         ("test top-1 of the ideal network", f"{details['test']['top1']:.2f} %"),
         (
-            f"validation top-1, images dealt to {training['validation_chips']} chips",
+            f"validation top-1, images divided among {training['validation_chips']} chips",
             f"{details['validation']['top1']:.2f} %",
         ),
     ]
@@ -127,7 +127,7 @@ t_f = {network.dynamics.observation_time:g} after {network.dynamics.steps} Euler
   training set (fixed stratified split), the official {counts[2]:,} test images.
 - **Training**: {protocol}.
 - **Seeds**: seed {seed}, run {run}; selected epoch {epoch}.
-- **Chosen** {chosen}; the test
+- **Selected** {chosen}; the test
   images were evaluated afterwards.
 
 | | |
@@ -155,9 +155,9 @@ Trained for imperfect chips.
 - **Data**: {dataset}; {counts[0]:,} training and {counts[1]:,} validation images of the official
   training set (fixed stratified split), the official {counts[2]:,} test images.
 - **Training**: {protocol}.
-  Every batch is dealt to {training[chips]} new chips.
+  Every batch is divided among {training[chips]} new chips.
 - **Seeds**: seed {seed}, run {run}; selected epoch {epoch}.
-- **Chosen** on validation top-1 over chips, of {runs} runs; the test images were evaluated
+- **Selected** on validation top-1 over chips, of {runs} runs; the test images were evaluated
   afterwards, on chips that neither training nor validation saw (seeds from 0 on).
 
 | | |
