@@ -92,9 +92,8 @@ def test_every_result_has_its_setting_versions_and_stages(everything: Path) -> N
         specs = {stage["key"]: stage["spec"] for stage in result["stages"]}
         for key, stage in needed.items():
             assert specs[key]["seed"] == stage.seed
-            assert specs[key].get("runs", [0]) == list(getattr(stage, "runs", [0]))
-            epochs = specs[key].get("protocol", specs[key].get("spec"))["epochs"]
-            assert epochs == stage.epochs
+            assert specs[key]["runs"] == list(stage.runs)
+            assert specs[key]["rule"]["epochs"] == stage.epochs
     rows = values(everything, "multiseed")["rows"]
     assert len(rows) == 6
     for row in rows:
@@ -327,7 +326,7 @@ def test_errors_of_wrong_calls_name_the_remedy(tmp_path: Path, refuse: Refuse) -
     assert "unknown engine 'cloud'" in refuse(
         "reproduce", "teachers", "--engine", "cloud", *options(tmp_path)
     )
-    assert "no results of entrain reproduce here" in refuse("report", tmp_path / "nothing")
+    assert "no results of entrain reproduce" in refuse("report", tmp_path / "nothing")
     file = tmp_path / "file"
     file.write_text("x")
     assert "is a file, expected a folder" in refuse("reproduce", "teachers", *options(file))
