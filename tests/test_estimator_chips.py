@@ -207,7 +207,9 @@ def test_a_yield_that_cannot_be_is_refused(made: KuramotoClassifier, digits: Dat
 # As a model
 
 
-def test_the_model_has_the_hardware_of_the_classifier(made: KuramotoClassifier, tmp_path: Path) -> None:
+def test_the_model_has_the_hardware_of_the_classifier(
+    made: KuramotoClassifier, tmp_path: Path
+) -> None:
     path = tmp_path / "digits.safetensors"
     made.to_model().save(path)
     assert load(path).hardware == TYPICAL
