@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from click.testing import Result
 from typer.testing import CliRunner
@@ -128,7 +129,10 @@ def all_in_a_terminal(*commands: Sequence[object]) -> str:
 
 
 def _in_a_terminal(*program: str) -> str:
-    ours, theirs = pty.openpty()
+    try:
+        ours, theirs = pty.openpty()
+    except OSError as error:
+        pytest.skip(f"there are no pseudo-terminals here: {error}")
     command = [sys.executable, *program]
     wide = environment(TERM="xterm-256color", COLUMNS="120")
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=wide)

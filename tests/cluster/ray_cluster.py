@@ -37,6 +37,8 @@ def start_cluster() -> Cluster:
 @pytest.fixture(scope="session")
 def cluster() -> Cluster:
     """One cluster with two nodes of one CPU, for all test files of this process."""
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("Ray needs shared memory in /dev/shm, which cannot be written here")
     cluster = start_cluster()
     for _ in range(2 - len(cluster.worker_nodes)):
         cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
