@@ -13,7 +13,6 @@ import struct
 import sys
 import warnings
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,9 @@ from torch import Tensor
 
 from entrain.kernels import reference
 from entrain.kernels.reference import Pullback
+from entrain.kernels.tiles import Terms
+from entrain.kernels.tiles_adjoint import GRADIENT_STEPS, Gradients, backward_tile
+from entrain.kernels.tiles_forward import forward_tile, noisy_tile
 from entrain.kernels.workers import Tape, in_threads, scratch
 from entrain.physics import Dynamics, Noise, PhaseModel
 
@@ -38,8 +40,6 @@ def available() -> bool:
     """True if the kernels compile and agree with the reference on tiny examples."""
     try:
         return _agrees()
-    except ImportError:
-        return False
     except Exception as error:  # any error of the compiler: the reference takes over
         warnings.warn(f"the CPU kernels do not compile: {error}", RuntimeWarning, stacklevel=2)
         return False
@@ -148,14 +148,13 @@ def _without_noise(
     tiles, rows = _ceil(batch, _LANES), _rows(n)
 
     def worker() -> Callable[[int], None]:
-        kernel = _tiles().forward_tile
         workspace = scratch(80 * rows)
         tape_arrays = scratch(2, 16 * rows), scratch(0, 8 * rows)
 
         def work(index: int) -> None:
             run, tile = divmod(index, tiles)
             stored = tape_arrays if tape is None else tape.of(tile, run)
-            kernel(run, tile * _LANES, *fixed, *arrays, *targets, *stored, workspace)
+            forward_tile(run, tile * _LANES, *fixed, *arrays, *targets, *stored, workspace)
 
         return work
 
@@ -181,7 +180,6 @@ def _with_noise(
     )
 
     def worker() -> Callable[[int], None]:
-        kernel = _tiles().noisy_tile
         tape_arrays = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)
         spaces = counters, scratch(4, 8 * rows), scratch((56 + 24 * runs) * rows)
@@ -189,7 +187,7 @@ def _with_noise(
         def work(tile: int) -> None:
             stored = tape_arrays if tape is None else tape.of(tile)
             first = tile * _LANES
-            kernel(first, *fixed, key, deviation, *arrays, *copies, *targets, *stored, *spaces)
+            noisy_tile(first, *fixed, key, deviation, *arrays, *copies, *targets, *stored, *spaces)
 
         return work
 
@@ -209,7 +207,7 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
     def space_for(term: Any) -> Any:
         return np.empty(outer.shape[1:], dtype=np.float32) if len(term) else term
 
-    gradients = _tiles().Gradients(
+    gradients = Gradients(
         fields=np.empty(outer.shape[1:], dtype=np.float32),
         frequencies=space_for(terms.frequencies),
         injection=space_for(terms.injection),
@@ -220,7 +218,7 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
     fixed = scale, dynamics.time_step, _array(outer), panels, terms
 
     def worker() -> Callable[[int], None]:
-        kernel, steps = _tiles().backward_tile, _tiles().GRADIENT_STEPS
+        steps = GRADIENT_STEPS
         second = (48 + 16 * steps) * rows + 256 * steps * columns if len(terms.harmonic) else 0
         workspace = scratch((72 + 16 * steps) * rows + 256 * steps * columns + second)
 
@@ -229,7 +227,7 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
             total = sums[run, part]
             for tile in range(part * share, min(tiles, (part + 1) * share)):
                 stored = tape.of(tile, run)
-                kernel(run, tile * _LANES, *fixed, *stored, gradients, total, workspace)
+                backward_tile(run, tile * _LANES, *fixed, *stored, gradients, total, workspace)
 
         return work
 
@@ -268,7 +266,7 @@ def _terms(model: PhaseModel) -> Any:
         lag = model.lag.detach().double()
         rotations = _array(torch.stack([lag.cos(), lag.sin()], dim=1).float())
     harmonic = scratch(0, 0) if model.harmonic is None else _array(model.harmonic.float())
-    return _tiles().Terms(
+    return Terms(
         array(model.frequencies), array(model.injection), rotations, array(model.start), harmonic
     )
 
@@ -302,23 +300,6 @@ def _ceil(count: int, size: int) -> int:
 def _rows(n: int) -> int:
     """P, the number of rows of a tile."""
     return max(4, n + n % 2)
-
-
-@functools.cache
-def _tiles() -> Any:
-    # Imported late: Numba takes a while to import and may be missing.
-    from entrain.kernels.tiles import Terms
-    from entrain.kernels.tiles_adjoint import GRADIENT_STEPS, Gradients, backward_tile
-    from entrain.kernels.tiles_forward import forward_tile, noisy_tile
-
-    return SimpleNamespace(
-        Terms=Terms,
-        Gradients=Gradients,
-        GRADIENT_STEPS=GRADIENT_STEPS,
-        forward_tile=forward_tile,
-        noisy_tile=noisy_tile,
-        backward_tile=backward_tile,
-    )
 
 
 def _agrees() -> bool:
