@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+if not os.access("/dev/shm", os.W_OK):
+    pytest.skip("Ray needs shared memory: /dev/shm cannot be written", allow_module_level=True)
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # nodes on 127.0.0.1; read at the import
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 ray = pytest.importorskip("ray", reason="Ray is not installed (the extra `cluster`)")
@@ -37,8 +39,6 @@ def start_cluster() -> Cluster:
 @pytest.fixture(scope="session")
 def cluster() -> Cluster:
     """One cluster with two nodes of one CPU, for all test files of this process."""
-    if not os.access("/dev/shm", os.W_OK):
-        pytest.skip("Ray needs shared memory in /dev/shm, which cannot be written here")
     cluster = start_cluster()
     for _ in range(2 - len(cluster.worker_nodes)):
         cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
