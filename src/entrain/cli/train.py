@@ -90,9 +90,7 @@ def command(
     calibrated: Annotated[
         str | None,
         option(
-            "Continue the training for a calibrated chip: a model of entrain calibrate. The "
-            "default DATASET is then that of the model.",
-            metavar="FILE",
+            "Train a model of entrain calibrate further, by default on its data.", metavar="FILE"
         ),
     ] = None,
     initialisations: Annotated[
