@@ -31,7 +31,7 @@ class AnalogOpticalComputer(Peer):
 
     title: ClassVar[str] = "Kalinin et al. 2025, analog optical computer"
     cited: ClassVar[dict[str, float]] = {"MNIST": 95.0, "Fashion-MNIST": 86.0}
-    why: ClassVar[str] = "the cited values are of the machine itself; here it is simulated, exact"
+    why: ClassVar[str] = "The cited values are of the machine; here its model is simulated exactly."
 
     name: str = "aoc"
     epochs: int = 20

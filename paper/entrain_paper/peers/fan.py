@@ -35,7 +35,7 @@ class Fan(EquilibriumPropagation):
     cited: ClassVar[dict[str, float]] = {"MNIST": 87.0}
     why: ClassVar[str] = (
         "The published machine is under-specified (87 % with 256 hidden units, 88 % with 120); "
-        "here the outputs' amplitudes are read, and the nudging is that of cross-entropy."
+        "here the readout is the amplitude of the outputs, and the cost is the cross-entropy."
     )
     standardised: ClassVar[bool] = True
     rates: ClassVar[dict[str, float]] = {"V": 2.0}

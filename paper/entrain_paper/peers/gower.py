@@ -24,7 +24,7 @@ class Gower(PhaseLayers):
 
     title: ClassVar[str] = "Gower 2025, oscillator Ising machine by equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 97.2, "Fashion-MNIST": 88.0}
-    why: ClassVar[str] = "The nudging is that of cross-entropy; the injection is chosen here."
+    why: ClassVar[str] = "The cost is the cross-entropy; the injection is not published."
     standardised: ClassVar[bool] = True
     rates: ClassVar[dict[str, float]] = {"V": 4.0, "c": 4.0}
 

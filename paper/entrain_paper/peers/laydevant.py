@@ -41,10 +41,9 @@ class IsingMachine(Peer):
     title: ClassVar[str] = "Laydevant et al. 2024, Ising machine, equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 88.8}
     why: ClassVar[str] = (
-        "trained with 1,000 images as cited, but tested on all 10,000 test images instead of 100, "
-        "of which chance alone moves a share of 88.8 % by 3 points; nudged by 5, as binary units "
-        "did not learn with the cited 2; of 19 other settings the best was 0.6 points better, in "
-        "one seed"
+        "Trained with 1,000 images as cited, but tested on all 10,000 test images instead of 100, "
+        "on which the standard error of 88.8 % is 3 points; beta is 5, as binary units did not "
+        "learn with the cited 2; the best of 19 other settings was 0.6 points better, in one seed."
     )
     rates: ClassVar[dict[str, float]] = {"V": 0.1, "c": 0.1}  # as cited
 
@@ -166,8 +165,8 @@ class AnnealedIsingMachine(IsingMachine):
 
     title: ClassVar[str] = "Laydevant et al. 2024, Ising machine, by simulated annealing"
     why: ClassVar[str] = (
-        "trained with 1,000 images as cited, but tested on all 10,000 test images instead of 100, "
-        "of which chance alone moves a share of 88.8 % by 3 points"
+        "Trained with 1,000 images as cited, but tested on all 10,000 test images instead of 100, "
+        "on which the standard error of 88.8 % is 3 points."
     )
 
     name: str = "laydevant-annealed"

@@ -35,9 +35,9 @@ class Reservoirs(Peer):
     title: ClassVar[str] = "Lopez-Ortiz et al. 2024, multi-reservoir echo state network"
     cited: ClassVar[dict[str, float]] = {"MNIST": 96.64, "Fashion-MNIST": 86.77}
     why: ClassVar[str] = (
-        "the reservoirs scan the image from its four sides; their radius, leak and scales are "
-        "ours; the readout minimises the cross-entropy by gradient descent (a ridge regression of "
-        "the same states was 0.3 points less accurate on Fashion-MNIST's validation images)"
+        "The reservoirs scan the image from its four sides; their radius, leak and scales were "
+        "chosen here; the readout minimises the cross-entropy by gradient descent (ridge "
+        "regression was 0.3 points less accurate on Fashion-MNIST's validation images)."
     )
     fixed: ClassVar[tuple[str, ...]] = ("A", "W", "b")
 

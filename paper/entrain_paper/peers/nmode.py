@@ -34,8 +34,8 @@ class NeuralMemory(Peer):
     title: ClassVar[str] = "Yi 2023, neural-memory ODE"
     cited: ClassVar[dict[str, float]] = {"MNIST": 99.52}
     why: ClassVar[str] = (
-        "how the author prepared the images and trained is not known to us; undistorted and "
-        "distorted images are measured side by side"
+        "The author's preprocessing and training are unknown; undistorted and distorted images are "
+        "measured separately."
     )
 
     name: str = "nmode"

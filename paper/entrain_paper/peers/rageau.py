@@ -21,8 +21,7 @@ class Rageau(PhaseLayers):
     title: ClassVar[str] = "Rageau and Grollier 2025, Kuramoto equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 97.77}
     why: ClassVar[str] = (
-        "Inputs are fields rather than phases of further oscillators; the nudging is that of "
-        "cross-entropy."
+        "Inputs are fields instead of phases of further oscillators; the cost is the cross-entropy."
     )
     standardised: ClassVar[bool] = True
     rates: ClassVar[dict[str, float]] = {"V": 4.0, "J": 4.0, "c": 4.0}

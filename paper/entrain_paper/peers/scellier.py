@@ -31,7 +31,9 @@ class Scellier(EquilibriumPropagation):
 
     title: ClassVar[str] = "Scellier and Bengio 2017, equilibrium propagation"
     cited: ClassVar[dict[str, float]] = {"MNIST": 98.21}
-    why: ClassVar[str] = "Outputs are not clipped, the estimate is centred, and Adam trains it."
+    why: ClassVar[str] = (
+        "Outputs are not clipped, the gradient estimate is centred, and Adam trains."
+    )
 
     name: str = "scellier"
     batch_size: int = 64

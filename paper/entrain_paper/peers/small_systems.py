@@ -13,7 +13,7 @@ from entrain_paper.peers.nmode import NeuralMemory
 from entrain_paper.peers.rageau import Rageau
 from entrain_paper.peers.scellier import Scellier
 
-_WHY = "The published system has {} dynamical variables; nobody has published this size."
+_WHY = "The published system has {} dynamical variables, and no result of this size is published."
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,9 @@ class SmallRageau(Rageau):
 
     title: ClassVar[str] = "Kuramoto equilibrium propagation with 74 oscillators"
     cited: ClassVar[dict[str, float]] = {}
-    why: ClassVar[str] = "The published system has 510 oscillators; nobody has published this size."
+    why: ClassVar[str] = (
+        "The published system has 510 oscillators, and no result of this size is published."
+    )
 
     name: str = "rageau-74"
     hidden: int = 64

@@ -36,8 +36,8 @@ class Spiking(Peer):
     title: ClassVar[str] = "Bacho and Chu 2023, spiking network"
     cited: ClassVar[dict[str, float]] = {"MNIST": 98.88, "Fashion-MNIST": 90.19}
     why: ClassVar[str] = (
-        "trained for a quarter of the epochs or fewer, in large batches, with a surrogate gradient "
-        "on a grid of times instead of exact spike times"
+        "Trained for at most a quarter of the epochs, in large batches, with a surrogate gradient "
+        "on a grid of times instead of exact spike times."
     )
 
     name: str = "snn"

@@ -32,8 +32,8 @@ class SubDEQ(Peer):
     title: ClassVar[str] = "Sittoni and Tudisco 2024, subhomogeneous deep equilibrium"
     cited: ClassVar[dict[str, float]] = {"MNIST": 98.08}
     why: ClassVar[str] = (
-        "the authors split all 70,000 images their own way and normalise over the batch; here the "
-        "official test images are used, and each state is standardised over its units"
+        "The authors use another split of all 70,000 images and normalise over the batch; here the "
+        "official test images are used, and each state is standardised over its units."
     )
 
     name: str = "subdeq"

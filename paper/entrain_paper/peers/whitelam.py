@@ -37,8 +37,8 @@ class LangevinComputer(Peer):
     title: ClassVar[str] = "Whitelam 2025, Langevin computer"
     cited: ClassVar[dict[str, float]] = {"MNIST": 92.0, "Fashion-MNIST": 77.3}
     why: ClassVar[str] = (
-        "the cited text leaves the teacher's outputs and the rates open; here the teacher learns "
-        "beside the computer, and its scores are bounded by tanh"
+        "The teacher's outputs and the rates are not published; here the teacher trains at the "
+        "same time as the computer, and tanh bounds its scores."
     )
     rates: ClassVar[dict[str, float]] = {"W": 10.0, "K": 10.0, "b": 10.0}
 
