@@ -20,8 +20,9 @@ from torch import Tensor
 
 from entrain.physics import Dynamics, Guide, Noise, PhaseModel, drift, wrap
 from entrain.physics.noise import STEPS_PER_BLOCK
-from entrain.physics.phase_model import (
-    PER_SAMPLE,
+from entrain.physics.phase_model import PER_SAMPLE
+from entrain.physics.quadrature import time_rule
+from entrain.physics.torque import (
     coupling_products,
     double_angle,
     harmonic_parts,
@@ -29,7 +30,6 @@ from entrain.physics.phase_model import (
     lagged_products,
     torque,
 )
-from entrain.physics.quadrature import time_rule
 from entrain.utils.errors import InputError
 
 STORED_BYTES = 2**30  # phases stored for the adjoint; a longer rollout is recomputed in segments

@@ -1,5 +1,6 @@
 """The equations as pure functions: parameters, phase model, energy, teacher path, noise."""
 
+from entrain.physics.energy import energy, energy_gradient
 from entrain.physics.guide import Guide, path_coefficients
 from entrain.physics.network_spec import TERMS, TRAINED, NetworkSpec, trainable_terms
 from entrain.physics.noise import Noise
@@ -10,17 +11,9 @@ from entrain.physics.parameters import (
     local_fields,
     small_random,
 )
-from entrain.physics.phase_model import (
-    INITIAL_PHASE,
-    Dynamics,
-    PhaseModel,
-    drift,
-    energy,
-    energy_gradient,
-    torque,
-    wrap,
-)
+from entrain.physics.phase_model import INITIAL_PHASE, Dynamics, PhaseModel, wrap
 from entrain.physics.readout import interpolate_path, readout, readout_with_pullback
+from entrain.physics.torque import drift, torque
 
 __all__ = ["INITIAL_PHASE", "TERMS", "TRAINED", "Dynamics", "Guide", "NetworkSpec", "Noise"]
 __all__ += ["Parameters", "PhaseModel", "drift", "energy", "energy_gradient", "graph_of"]
