@@ -14,21 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 import entrain
 from command_line import Invoke
-from entrain.physics import NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, Direct
 from entrain.rules.equilibrium import EquilibriumPropagation
 from entrain.training import (
-    Stage,
     Trained,
     TrainingState,
     collapse_hint,
     collapsed_runs,
     train_task,
 )
-from entrain_paper.cli.progress import ReproductionProgress
-from entrain_paper.experiments import TINY
-from entrain_paper.reproduction import Queue, ResultsFolder
-from entrain_paper.reproduction.executors import LocalExecutor
 
 RISING = {"DIRECT.coupling_rate": 1.0, "DIRECT.warm_up": 0.95}  # learns, then steps too far
 
@@ -111,15 +105,3 @@ def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"collapsed: .* lower input_rate"):
         made.fit(*load_iris(return_X_y=True))
-
-
-def test_a_reproduction_names_the_stage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fields = {name.removeprefix("DIRECT."): value for name, value in RISING.items()}
-    rule = Direct(epochs=20, batch_size=32, gain=6.0, **fields)
-    stage = Stage(rule, "digits", NetworkSpec(hidden=16), runs=(4,))
-    queue = Queue(ResultsFolder(tmp_path), [], TINY)
-    queue.all[stage.key] = stage
-    with ReproductionProgress(queue) as progress:
-        LocalExecutor(entrain.load_dataset, torch.device("cpu")).run(queue, progress)
-    said = " ".join(capsys.readouterr().err.split())
-    assert f"{stage.title}: run 4 collapsed and ends far below its best" in said

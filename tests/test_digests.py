@@ -22,7 +22,6 @@ from entrain.training.search import SPACE, search
 from entrain.utils.errors import InputError
 from entrain.utils.files import read_json_with_digest, strict_json, with_digest
 from entrain.utils.tensor_file import pack_tensors, unpack_tensors
-from entrain_paper.reproduction import ResultsFolder
 from model_files import rewritten
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -121,9 +120,10 @@ def test_flipped_bits_in_a_result_are_refused_or_change_nothing(
         (tmp_path / "run.json").write_bytes((tiny_run.folder / "run.json").read_bytes())
         file, read = tmp_path / "results.json", RunFolder.open(tmp_path).results
     elif kind == "experiment":
+        paper = pytest.importorskip("entrain_paper.reproduction", reason="pip install ./paper")
         source = (RESULTS / "widths.json").read_bytes()
         file = tmp_path / "widths.json"
-        read = lambda: ResultsFolder(tmp_path).result("widths")  # noqa: E731
+        read = lambda: paper.ResultsFolder(tmp_path).result("widths")  # noqa: E731
     else:
         source = strict_json(with_digest(a_search_result()), 1).encode()
         file = tmp_path / "found.json"
@@ -167,7 +167,8 @@ def test_a_result_without_a_digest_is_read_if_it_holds_what_an_earlier_version_w
 
 
 def test_the_committed_files_have_their_digests() -> None:
-    folder = ResultsFolder(RESULTS)
+    paper = pytest.importorskip("entrain_paper.reproduction", reason="pip install ./paper")
+    folder = paper.ResultsFolder(RESULTS)
     for name in ("records", "multiseed"):
         assert "digest" in json.loads(folder.result_path(name).read_text())
         assert folder.result(name)

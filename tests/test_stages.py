@@ -21,6 +21,8 @@ from entrain.training import (
     unpack_state,
 )
 from entrain.utils.errors import InputError
+
+pytest.importorskip("entrain_paper", reason="pip install ./paper")
 from entrain_paper.experiments import (
     EXPERIMENTS,
     PAPER,
