@@ -63,7 +63,7 @@ def test_it_learns(kind: str) -> None:
 
 def test_random_starts_are_new_in_every_step_and_the_same_for_the_same_run() -> None:
     ours = task(begin="random")
-    draws = ours._numbers(16)
+    draws = ours._draws(16)
     first, second = [], []
     for kept in (first, second):
         generators = ours._generators(0)
@@ -82,7 +82,7 @@ def test_random_starts_are_new_in_every_step_and_the_same_for_the_same_run() -> 
         ({"beta": float("nan")}, "beta must be"),
         ({"nudged_steps": 0}, "nudged_steps must be"),
         ({"averaged_steps": 0}, "averaged_steps must be"),
-        ({"averaged_steps": 16}, "averaged_steps are some of the 15 nudged steps, got 16"),
+        ({"averaged_steps": 16}, "must be at most nudged_steps .15., got 16"),
         (
             {"nudging": "linear"},
             "unknown nudging 'linear'; choose from clamped, cross-entropy, squared",
@@ -99,7 +99,7 @@ def test_options_that_make_no_sense_are_refused(changes: dict[str, Any], message
 @pytest.mark.parametrize("term", ["start_phases", "lag"])
 def test_terms_that_are_no_part_of_the_energy_are_refused(term: str) -> None:
     spec = NetworkSpec(HIDDEN, start_phases=(0.1,) * (HIDDEN + 10), trainable=(term,))
-    with pytest.raises(InputError, match=f"EP learns what is part of the energy.*trainable {term}"):
+    with pytest.raises(InputError, match=f"EP trains terms of the energy.*trainable {term}"):
         Stage(EquilibriumPropagation(), "digits", spec)
 
 

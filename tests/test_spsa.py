@@ -44,7 +44,7 @@ def estimates(runs: int, **changes: Any) -> Tensors:
     """Of one network and one batch with other signs in every run: (R, ...)."""
     ours = task(tuple(range(runs)), **changes)
     rows = torch.arange(BATCH).expand(runs, BATCH)
-    ours._numbers(BATCH).renew(ours._generators(0))
+    ours._draws(BATCH).renew(ours._generators(0))
     raw = {
         name: tensor.expand(runs, *tensor.shape[1:]).clone()
         for name, tensor in initial_tensors().items()
@@ -154,5 +154,5 @@ def test_options_that_make_no_sense_are_refused(changes: dict[str, Any], message
 
 def test_a_network_with_other_trained_terms_is_refused() -> None:
     spec = replace(SPEC, frequencies=(0.1,) * (H + 10), trainable=("frequencies",))
-    with pytest.raises(InputError, match="SPSA learns input weights, biases and couplings; got"):
+    with pytest.raises(InputError, match="SPSA trains input weights, biases and couplings; got"):
         Stage(SPSA_PROTOCOLS["SPSA"], "digits", spec)

@@ -73,3 +73,9 @@ class ChipTraining:
         if isinstance(values.get("pruning"), list):
             changes["pruning"] = tuple(values["pruning"])
         return cls(**values | changes)
+
+
+def unpruned_share(training: ChipTraining, done: float) -> float:
+    """Share left of what will be pruned, after the share `done` of a training: a cubic fall."""
+    first, last = training.pruning
+    return min(1.0, max(0.0, (last - done) / (last - first))) ** 3

@@ -28,7 +28,7 @@ from entrain.hardware import (
 from entrain.physics import Dynamics, Noise, Parameters, PhaseModel, drift
 from entrain.physics.network_spec import NetworkOnDevice
 from entrain.rules.adamw import STEPPED
-from entrain.rules.chip_training import ChipTraining
+from entrain.rules.chip_training import ChipTraining, unpruned_share
 from entrain.rules.interface import Tensors
 
 Back = Callable[[Tensor, int], Tensors]
@@ -75,8 +75,7 @@ class OnChips:
         # ends with what will be built.
         done = 1.0 if epoch == epochs - 1 else epoch / epochs
         strength = 1.0 if done >= training.onset else done / training.onset
-        first, last = training.pruning
-        unpruned = min(1.0, max(0.0, (last - done) / (last - first))) ** 3
+        unpruned = unpruned_share(training, done)
         sparsity, fan_in = training.hardware.sparsity, training.hardware.fan_in
         self.complete = strength == 1.0 and not (unpruned and (sparsity or fan_in))
         self._onset.fill_(strength)
