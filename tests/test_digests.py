@@ -185,9 +185,7 @@ def test_flipped_bits_in_the_journal_of_a_search_are_refused_or_change_nothing(
     protocol = Direct(epochs=1, batch_size=128, coarse_steps=10, fine_epochs=0)
 
     def is_continuation() -> Any:
-        return search(
-            digits, protocol, trials=2, hidden=8, device=torch.device("cpu"), journal=journal
-        )
+        return search(digits, protocol, trials=2, hidden=8, journal=journal)
 
     first, source = is_continuation(), journal.read_bytes()
     dice, refused = random.Random(3), 0
