@@ -106,7 +106,7 @@ def cell(line: int, column: int, value: str) -> Callable[[list[list[str]]], obje
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the file is empty"),
+        ("", "line 1 has 0 columns"),
         ("\n", "line 1 has 0 columns"),
         ("just text\nmore\n", "line 1 has 1 columns; .* commas, semicolons or tabs"),
         ("a,label\n", "0 examples; expected at least 10"),
@@ -169,7 +169,7 @@ def test_tables_in_another_encoding_are_refused(
 ) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(content)
-    where = f"line {line} is not UTF-8 text .*iconv -f" if line else "begins as UTF-16 text"
+    where = f"line {line} is not UTF-8 text; .*iconv -f" if line else "begins as UTF-16 text"
     with pytest.raises(InputError, match=where):
         load_own(path)
 
@@ -218,9 +218,7 @@ def test_a_label_column_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown column 'lable'; did you mean 'label'"):
         load_own(tmp_path / "x.csv", label="lable")
     (tmp_path / "wide.csv").write_text(",".join(f"f{i}" for i in range(50)))
-    with pytest.raises(
-        LabelColumnError, match=r"no column 'kind' among the 50 .* 'f9' and 40 more"
-    ):
+    with pytest.raises(LabelColumnError, match=r"unknown column 'kind'; .* f9 and 20 more"):
         load_own(tmp_path / "wide.csv", label="kind")
     with pytest.raises(InputError, match=r"for \.csv and \.tsv files only"):
         load_own(npz(tmp_path / "x.npz", X=ROWS, y=LABELS), label="label")
