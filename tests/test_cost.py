@@ -26,8 +26,8 @@ from entrain.cost import (
     text,
     workload_of,
 )
+from entrain.cost.chip import Inputs
 from entrain.cost.digital import mlp_width
-from entrain.cost.inputs import Inputs
 from entrain.cost.technology import ENTRIES
 from entrain.export.verilog import cycles_per_inference
 from entrain.hardware import Dead, Hardware, Levels, Sparsity

@@ -10,7 +10,7 @@ from entrain.utils.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from entrain.cost import Cost, System, Technology
-    from entrain.cost.inputs import Inputs
+    from entrain.cost.chip import Inputs
 
 
 def command(
@@ -96,13 +96,12 @@ def _print(cost: Cost) -> None:
     from entrain.cost import MEASURES, NOT_MODELLED, text
 
     _print_parts(cost.chip)
-    rows = table(
-        "one inference: typical (low to high)", "", *(system.title for system in cost.systems)
-    )
-    for name, unit in MEASURES.items():
-        values = [getattr(system, name) for system in cost.systems]
-        rows.add_row(name, *("-" if value is None else text(value, unit) for value in values))
-    out.print(rows)
+    rows = [
+        (name, *(text(getattr(system, name), unit) for system in cost.systems))
+        for name, unit in MEASURES.items()
+    ]
+    titles = (system.title for system in cost.systems)
+    print_table("one inference: typical (low to high)", ("", *titles), rows)
     work = cost.workload
     print_line(
         f"{work.oscillators} oscillators, {work.couplers:,} couplers of {work.coupling_bits:.2g} "

@@ -4,7 +4,7 @@
 - technology.py: costs of parts, from TOML files with a source for every number (presets/)
 - workload.py: counts of parts and bits of a trained network
 - parts.py: parts and designs, which are sums of parts
-- analog.py, inputs.py, oscillators.py: the oscillator chip
+- chip.py: the oscillator chip
 - digital.py: an MLP and the exported core for comparison
 - estimate.py: the cost of one model
 """

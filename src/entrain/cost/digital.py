@@ -5,7 +5,7 @@ Memory and multiply-accumulators cost the same as on the chip.
 
 from __future__ import annotations
 
-from entrain.cost.inputs import input_parts, macs, memory
+from entrain.cost.chip import input_parts, macs, memory
 from entrain.cost.parts import Part, System, system
 from entrain.cost.ranges import Range
 from entrain.cost.technology import Technology
@@ -26,7 +26,7 @@ def mlp(workload: Workload, technology: Technology) -> System:
     inputs, outputs = workload.inputs, workload.outputs
     parameters = width * (inputs + outputs + 1) + outputs
     parts = [
-        memory(technology, parameters * BITS, (inputs + width) * PIXEL_BITS),
+        memory(technology, parameters * BITS + (inputs + width) * PIXEL_BITS),
         macs(technology, width * (inputs + outputs), width, inputs + width),
     ]
     return system("mlp", f"MLP {inputs}-{width}-{outputs}, {BITS} bits", parts)

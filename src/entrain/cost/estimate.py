@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from entrain.cost.chip import Inputs, chip
 from entrain.cost.digital import core, mlp
-from entrain.cost.inputs import Inputs
-from entrain.cost.oscillators import chip
 from entrain.cost.parts import Part, System
 from entrain.cost.ranges import Range
 from entrain.cost.technology import Technology, find_technology
@@ -54,8 +53,7 @@ class Cost:
     @property
     def systems(self) -> tuple[System, ...]:
         """The chip, the MLP and the core, if there is one."""
-        systems = (self.chip, self.mlp, self.core)
-        return tuple(system for system in systems if system is not None)
+        return (self.chip, self.mlp, *([] if self.core is None else [self.core]))
 
     @property
     def time(self) -> Range:

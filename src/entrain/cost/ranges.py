@@ -36,11 +36,7 @@ class Range:
 
     def __truediv__(self, other: Range) -> Range:
         """The quotient, 0 for a divisor of 0, which stands for no operations."""
-        pairs = (
-            (self.low, other.high),
-            (self.typical, other.typical),
-            (self.high, other.low),
-        )
+        pairs = (self.low, other.high), (self.typical, other.typical), (self.high, other.low)
         return Range(*(above / below if below else 0.0 for above, below in pairs))
 
     def to_the(self, exponent: float) -> Range:

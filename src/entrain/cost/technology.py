@@ -51,40 +51,23 @@ _BITS = {"bit": 1.0}
 ENTRIES: dict[str, dict[str, Units]] = {  # section -> entry -> unit -> factor to SI
     "run": {"frequency": _FREQUENCY, "cycles": {"cycles": 1.0}},
     "oscillators": {"power": _POWER, "energy": _PER_CYCLE, "area": _AREA},
-    "couplers": {
-        "power": _POWER,
-        "energy": _PER_CYCLE,
-        "area": _AREA,
-        "bits": _BITS,
-        "growth": {"per bit": 1.0},
-    },
+    "couplers": {"power": _POWER, "energy": _PER_CYCLE, "area": _AREA, "bits": _BITS,
+                 "growth": {"per bit": 1.0}},
     "dacs": {"energy": _ENERGY, "power": _POWER, "area": _AREA, "time": _TIME, "bits": _BITS,
              "growth": {"per bit": 1.0}},
     "readout": {"energy": _ENERGY, "area": _AREA, "time": _TIME},
     "memory": {"energy": _PER_BIT, "area": {"um2 per bit": 1e-12}},
     "macs": {"energy": _ENERGY, "area": _AREA, "frequency": _FREQUENCY},
-    "crossbar": {
-        "cell_power": _POWER,
-        "cell_area": _AREA,
-        "cell_bits": _BITS,
-        "column_power": _POWER,
-        "column_area": _AREA,
-        "time": _TIME,
-    },
-    "core": {
-        "frequency": _FREQUENCY,
-        "cells": {"cells": 1.0},
-        "blocks": {"blocks": 1.0},
-        "clock_energy": _PER_CYCLE,
-        "cell_energy": _PER_CYCLE,
-        "block_energy": _PER_CYCLE,
-        "static_power": _POWER,
-    },
+    "crossbar": {"cell_power": _POWER, "cell_area": _AREA, "cell_bits": _BITS,
+                 "column_power": _POWER, "column_area": _AREA, "time": _TIME},
+    "core": {"frequency": _FREQUENCY, "cells": {"cells": 1.0}, "blocks": {"blocks": 1.0},
+             "clock_energy": _PER_CYCLE, "cell_energy": _PER_CYCLE, "block_energy": _PER_CYCLE,
+             "static_power": _POWER},
 }  # fmt: skip
-_EITHER = ("power", "energy")  # one of which oscillators and couplers have
+_EITHER = {"power", "energy"}  # one of which oscillators and couplers have
 _SHARED = ("memory", "macs", "crossbar", "core")
-_NOT_ZERO = ("frequency", "cycles", "bits", "cell_bits", "growth")
-_BOUNDS = {"bits": (1.0, 32.0), "cell_bits": (1.0, 32.0), "growth": (1.0, 16.0)}
+_BOUNDS = {"bits": (1.0, 32.0), "cell_bits": (1.0, 32.0), "growth": (1.0, 16.0),
+           "frequency": (_LEAST, _MOST), "cycles": (_LEAST, _MOST)}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -159,21 +142,19 @@ def _read(path: Path) -> tuple[str, dict[str, Quantity]]:
             for section, key, entry in toml_entries(content, ENTRIES, "section", "title")
         }
         for section, entries in content.items():
-            _check_complete(section, set(entries))
+            required, present = set(ENTRIES[section]), set(entries)
+            if section in ("oscillators", "couplers"):
+                if len(present & _EITHER) != 1:
+                    number = "both" if present & _EITHER else "neither"
+                    raise InputError(
+                        f"{section} must have power or energy, one of them; got {number}"
+                    )
+                required -= _EITHER
+            if missing := sorted(required - present):
+                raise InputError(f"{section} lacks {', '.join(missing)}")
         return str(title), quantities
 
     return read_toml(path, "technology", parse)
-
-
-def _check_complete(section: str, entries: set[str]) -> None:
-    required = set(ENTRIES[section])
-    if section in ("oscillators", "couplers"):
-        if len(entries & set(_EITHER)) != 1:
-            present = "both" if _EITHER[0] in entries else "neither"
-            raise InputError(f"{section} must have power or energy, one of them; got {present}")
-        required -= set(_EITHER)
-    if missing := sorted(required - entries):
-        raise InputError(f"{section} lacks {', '.join(missing)}")
 
 
 def _quantity(section: str, key: str, entry: object) -> Quantity:
@@ -189,30 +170,21 @@ def _quantity(section: str, key: str, entry: object) -> Quantity:
         raise InputError(
             f'{name} must have a source, or the source "assumed"; got {short_repr(source)}'
         )
-    numbers = _numbers(name, key, entry)
-    return Quantity(Range(*(number * factor for number in numbers)), str(unit), source)
-
-
-def _numbers(name: str, key: str, entry: dict[str, Any]) -> tuple[float, float, float]:
-    """Low, typical and high in the unit of the entry."""
-
-    def number(label: str, value: object) -> float:
-        zero = key not in _NOT_ZERO
-        least, most = _BOUNDS.get(key, (0.0 if zero else _LEAST, _MOST))
-        return positive_float(label, value, zero=zero, least=least, most=most)
-
     keys = set(entry) - {"unit", "source"}
-    if keys == {"value"}:
-        value = number(name, entry["value"])
-        return value, value, value
-    if keys != set(_KEYS):
+    if keys not in ({"value"}, set(_KEYS)):
         raise InputError(
             f"{name} must hold value, or low, typical and high, with unit and source; got "
             f"{short_repr(', '.join(sorted(map(str, entry))))}"
         )
-    low, typical, high = (number(f"{name}, {bound}", entry[bound]) for bound in _KEYS)
+    least, most = _BOUNDS.get(key, (0.0, _MOST))
+    labels = {name: "value"} if "value" in keys else {f"{name}, {bound}": bound for bound in _KEYS}
+    numbers = [
+        positive_float(label, entry[bound], zero=least == 0.0, least=least, most=most)
+        for label, bound in labels.items()
+    ]
+    low, typical, high = numbers if len(numbers) == 3 else numbers * 3
     if not low <= typical <= high:
         raise InputError(
             f"{name} must rise from low to typical to high, got {low:g}, {typical:g}, {high:g}"
         )
-    return low, typical, high
+    return Quantity(Range(low * factor, typical * factor, high * factor), str(unit), source)
