@@ -93,26 +93,17 @@ def _smooth(levels: np.ndarray) -> np.ndarray:
     if levels.shape[1] < 2:
         return levels
     noise = float(np.median(np.abs(np.diff(levels, axis=1))))
-    radius = 0 if noise < 2 else 1 if noise < 6 else 2
-    return _box_mean(levels, radius)
+    return _box_mean(levels, 0 if noise < 2 else 1 if noise < 6 else 2)
 
 
 def _box_mean(levels: np.ndarray, radius: int) -> np.ndarray:
     """Means over the boxes within the picture, rounded."""
-    if radius == 0:
-        return levels
-    sums, counts = levels, np.ones(levels.shape, dtype=np.int64)
-    for axis in (0, 1):
-        sums, counts = _box_sum(sums, radius, axis), _box_sum(counts, radius, axis)
-    return (2 * sums + counts) // (2 * counts)
-
-
-def _box_sum(levels: np.ndarray, radius: int, axis: int) -> np.ndarray:
-    padding = [(0, 0), (0, 0)]
-    padding[axis] = (radius + 1, radius)
-    total = np.moveaxis(np.pad(levels, padding).cumsum(axis), axis, 0)
     width = 2 * radius + 1
-    return np.moveaxis(total[width:] - total[:-width], 0, axis)
+    sums, counts = (
+        np.rint(width**2 * scipy.ndimage.uniform_filter(values, width, mode="constant"))
+        for values in (levels.astype(np.float64), np.ones(levels.shape))
+    )
+    return np.asarray((2 * sums + counts) // (2 * counts), dtype=np.int64)
 
 
 def border(levels: np.ndarray) -> np.ndarray:
@@ -121,43 +112,37 @@ def border(levels: np.ndarray) -> np.ndarray:
 
 
 def _surface(levels: np.ndarray) -> np.ndarray:
-    """The quadratic surface through the medians of tiles, fitted to those at the border first."""
+    """The quadratic surface through the medians of tiles, fitted to those at the border first, by
+    weights w (6) that minimise |w terms - tiles|^2 + 1e-6 n |w|^2."""
     rows, columns = (min(_TILES, side) for side in levels.shape)
-    edges = [
-        [side * i // count for i in range(count + 1)]
+    down, across = (
+        [side * i // count for i in range(1, count)]
         for side, count in zip(levels.shape, (rows, columns), strict=True)
-    ]
+    )
     tiles = np.array(
         [
-            [
-                np.median(levels[top:bottom, left:right])
-                for left, right in zip(edges[1], edges[1][1:], strict=False)
-            ]
-            for top, bottom in zip(edges[0], edges[0][1:], strict=False)
+            [np.median(tile) for tile in np.split(strip, across, 1)]
+            for strip in np.split(levels, down)
         ]
     )
-    down, across = (np.arange(count) + 0.5 for count in (rows, columns))
-    terms = _terms((down / rows)[:, None], (across / columns)[None, :])
+    terms = _terms(rows, columns)
     used = np.zeros((rows, columns), dtype=bool)
     used[0] = used[-1] = used[:, 0] = used[:, -1] = True
     for _ in range(_FITS):
-        weights = _least_squares(terms[:, used], tiles[used])
+        near = terms[:, used]
+        ridge = 1e-6 * near.shape[1] * np.eye(len(terms))
+        weights = np.linalg.solve(near @ near.T + ridge, near @ tiles[used])
         far = np.abs(tiles - np.tensordot(weights, terms, 1))
         # At least the nearer half stays, so that a bad first fit can improve.
         used = far <= max(_NEAR, float(np.median(far)))
-    y, x = ((np.arange(side) + 0.5) / side for side in levels.shape)
-    return np.clip(np.tensordot(weights, _terms(y[:, None], x[None, :]), 1), 0.0, 255.0)
+    return np.clip(np.tensordot(weights, _terms(*levels.shape), 1), 0.0, 255.0)
 
 
-def _terms(y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    y, x = np.broadcast_arrays(y, x)
+def _terms(rows: int, columns: int) -> np.ndarray:
+    """1, y, x, y^2, yx, x^2 (6, rows, columns) at the centres of a grid on the unit square."""
+    sides = [(np.arange(count) + 0.5) / count for count in (rows, columns)]
+    y, x = np.meshgrid(*sides, indexing="ij")
     return np.stack([np.ones(y.shape), y, x, y * y, y * x, x * x])
-
-
-def _least_squares(terms: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Weights w (6) that minimise |w terms - values|^2 + 1e-6 n |w|^2."""
-    ridge = 1e-6 * len(values) * np.eye(len(terms))
-    return np.asarray(np.linalg.solve(terms @ terms.T + ridge, terms @ values))
 
 
 def _closing(levels: np.ndarray, light: bool) -> np.ndarray:

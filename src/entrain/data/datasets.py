@@ -142,32 +142,40 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
     """
     if name not in CLASS_NAMES:
         raise unknown_name("dataset", name, CLASS_NAMES)
+    names = CLASS_NAMES[name]
     if name == "digits":
-        return _digits()
+        table = _digits_table()
+        images = Split(table[:, :-1].astype(np.uint8), table[:, -1].astype(np.int64))
+        rest, test = stratified_split(images, 300)
+        train, validation = stratified_split(rest, 300)
+        return ImageDataset(name, train, validation, test, (8, 8), 16.0, names)
     if name in SMALL:
-        return _small(name)
-    folder = Path(data_dir) if data_dir is not None else None
-    train = sources.locate(name, "train", folder)
-    images = Split(train.images.reshape(len(train.images), -1), train.labels.astype(np.int64))
-    rest, validation = stratified_split(images, 10_000)
-    return _mnist_like(name, rest, validation, load_test_split(name, folder))
+        rest, test = stratified_split(load_test_split(SMALL[name]), 1_000)
+        rest, validation = stratified_split(rest, 1_000)
+        _, train = stratified_split(rest, 3_000)
+    else:
+        train, validation = stratified_split(_official(name, "train", data_dir), 10_000)
+        test = load_test_split(name, data_dir)
+    own_norm = name.startswith("fashion")
+    return ImageDataset(name, train, validation, test, (28, 28), 255.0, names, own_norm)
 
 
-def load_test_split(name: str, data_dir: Path | None = None) -> Split:
+def load_test_split(name: str, data_dir: Path | str | None = None) -> Split:
     """The test images of a dataset; those of MNIST and Fashion-MNIST come with the package.
 
     Args:
         name: As for `load_dataset`.
         data_dir: As for `load_dataset`.
     """
-    if name not in CLASS_NAMES:
-        raise unknown_name("dataset", name, CLASS_NAMES)
-    if name == "digits":
-        return _digits().test
-    if name in SMALL:
-        return _small(name).test
-    test = sources.locate(name, "t10k", data_dir)
-    return Split(test.images.reshape(len(test.images), -1), test.labels.astype(np.int64))
+    if name in sources.FILES:
+        return _official(name, "t10k", data_dir)
+    return load_dataset(name).test
+
+
+def _official(name: str, part: sources.Part, data_dir: Path | str | None) -> Split:
+    """The official training or test images of MNIST or Fashion-MNIST."""
+    files = sources.locate(name, part, data_dir)
+    return Split(files.images.reshape(len(files.images), -1), files.labels.astype(np.int64))
 
 
 def stratified_split(images: Split, count: int, seed: int = SPLIT_SEED) -> tuple[Split, Split]:
@@ -202,14 +210,6 @@ def split_rows(labels: np.ndarray, quota: np.ndarray, parts: int, seed: int) -> 
     return [np.flatnonzero(part == index) for index in (parts, *range(parts))]
 
 
-def _digits() -> ImageDataset:
-    table = _digits_table()
-    images = Split(table[:, :-1].astype(np.uint8), table[:, -1].astype(np.int64))
-    rest, test = stratified_split(images, 300)
-    train, validation = stratified_split(rest, 300)
-    return ImageDataset("digits", train, validation, test, (8, 8), 16.0, CLASS_NAMES["digits"])
-
-
 def _digits_table() -> np.ndarray:
     """scikit-learn's digits, 64 pixels and a label in a row: (1797, 65). The file is read without
     scikit-learn if possible, whose import takes a second."""
@@ -222,15 +222,3 @@ def _digits_table() -> np.ndarray:
 
     bunch = load_digits()
     return np.column_stack([bunch.data, bunch.target])
-
-
-def _small(name: str) -> ImageDataset:
-    rest, test = stratified_split(load_test_split(SMALL[name]), 1_000)
-    rest, validation = stratified_split(rest, 1_000)
-    _, train = stratified_split(rest, 3_000)
-    return _mnist_like(name, train, validation, test)
-
-
-def _mnist_like(name: str, train: Split, validation: Split, test: Split) -> ImageDataset:
-    names, own_norm = CLASS_NAMES[name], name.startswith("fashion")
-    return ImageDataset(name, train, validation, test, (28, 28), 255.0, names, own_norm)

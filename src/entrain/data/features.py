@@ -93,7 +93,7 @@ class FeatureScaling:
                 "in a smaller unit"
             )
         lengths = math.fsum(
-            float(np.linalg.norm((chunk - mean) / sd, axis=1).sum()) for chunk in _chunks(rows)
+            float(np.linalg.norm((chunk - mean) / sd, axis=1).sum()) for _, chunk in _chunks(rows)
         )
         if not lengths > 0:
             raise InputError("the features vary too little to compute with; give smaller units")
@@ -131,8 +131,7 @@ class FeatureScaling:
     def _scaled(self, features: np.ndarray) -> Iterator[np.ndarray]:
         rows = checked_rows(features, self.inputs)
         mean, sd = np.asarray(self.mean), np.asarray(self.sd)
-        start = 0
-        for chunk in _chunks(rows):
+        for start, chunk in _chunks(rows):
             with np.errstate(over="ignore"):
                 inputs = (self.factor * ((chunk - mean) / sd)).astype(np.float32)
             if not np.isfinite(inputs).all():
@@ -143,7 +142,6 @@ class FeatureScaling:
                     f"{mean[column]:g} and SD {sd[column]:g}"
                 )
             yield inputs
-            start += len(chunk)
 
 
 def checked_rows(features: np.ndarray, inputs: int | None = None) -> np.ndarray:
@@ -157,12 +155,11 @@ def checked_rows(features: np.ndarray, inputs: int | None = None) -> np.ndarray:
         raise InputError(
             f"features must have shape (rows, {inputs or 'D'}), got shape {rows.shape}"
         )
-    if rows.shape[1] == 0:
-        raise InputError("there must be at least one feature, got none")
-    if len(rows) == 0:
-        raise InputError("there must be at least one row of features, got none")
-    start = 0
-    for chunk in _chunks(rows) if rows.dtype.kind == "f" else ():
+    if rows.size == 0:
+        raise InputError(
+            f"there must be at least one row and at least one feature, got shape {rows.shape}"
+        )
+    for start, chunk in _chunks(rows) if rows.dtype.kind == "f" else ():
         finite = np.isfinite(chunk)
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
@@ -170,24 +167,20 @@ def checked_rows(features: np.ndarray, inputs: int | None = None) -> np.ndarray:
                 f"row {start + row}, column {column} (from 0) holds {chunk[row, column]}; expected "
                 "finite numbers: fill in missing values or remove their rows"
             )
-        start += len(chunk)
     return rows
 
 
-def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """The rows in chunks of float64."""
+def _chunks(rows: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """The rows in chunks of float64, each with the index of its first row."""
     size = max(1, _CHUNK // rows.shape[1])
     with np.errstate(over="ignore"):
         for start in range(0, len(rows), size):
-            yield rows[start : start + size].astype(np.float64, copy=False)
+            yield start, rows[start : start + size].astype(np.float64, copy=False)
 
 
 def _total(rows: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """The sum of `function` over the rows, for each feature."""
-    total = np.zeros(rows.shape[1])
-    for chunk in _chunks(rows):
-        total += function(chunk).sum(axis=0)
-    return total
+    return sum((function(chunk).sum(axis=0) for _, chunk in _chunks(rows)), np.zeros(rows.shape[1]))
 
 
 def _numbers(name: str, values: object) -> tuple[float, ...]:

@@ -82,7 +82,14 @@ def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about its size and stray metadata
             with Image.open(file, formats=FORMATS) as picture:
-                _check_size(name, picture)
+                most = _MOST_OF_FORMAT.get(picture.format or "", MOST_PIXELS)
+                if picture.info.get("progressive"):
+                    most = _MOST_PROGRESSIVE
+                if picture.width * picture.height > most or max(picture.size) > LONGEST_SIDE:
+                    raise InputError(
+                        f"{name}: {picture.width} x {picture.height} pixels are too many; at most "
+                        f"{most:,}, and {LONGEST_SIDE:,} a side: make the picture smaller"
+                    )
                 factor = 1
                 if shape not in (picture.size, picture.size[::-1]):
                     picture.draft(None, (2 * WORKING_SIDE, 2 * WORKING_SIDE))
@@ -91,7 +98,7 @@ def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
                 deep = picture.mode.startswith(("I", "F"))
                 grey = _deep(picture, factor) if deep else _shallow(picture, factor)
                 return _upright(grey, picture.getexif().get(_ORIENTATION, 1))
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except UnidentifiedImageError as error:
         raise InputError(
@@ -99,22 +106,8 @@ def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
         ) from error
     except Image.DecompressionBombError as error:
         raise InputError(f"{name}: too many pixels; at most {MOST_PIXELS:,}") from error
-    except MemoryError:
-        raise
     except Exception as error:  # decoders raise many kinds on broken files
         raise InputError(f"{name}: the picture is truncated or corrupt ({error})") from error
-
-
-def _check_size(name: str, picture: Image.Image) -> None:
-    """Refuse pictures too large for memory before they are decoded."""
-    most = _MOST_OF_FORMAT.get(picture.format or "", MOST_PIXELS)
-    if picture.info.get("progressive"):
-        most = _MOST_PROGRESSIVE
-    if picture.width * picture.height > most or max(picture.size) > LONGEST_SIDE:
-        raise InputError(
-            f"{name}: {picture.width} x {picture.height} pixels are too many; at most {most:,}, "
-            f"and {LONGEST_SIDE:,} a side: make the picture smaller"
-        )
 
 
 def _shallow(picture: Image.Image, factor: int) -> np.ndarray:

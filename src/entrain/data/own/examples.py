@@ -89,7 +89,8 @@ def safe_name(path: Path) -> str:
 
 
 def classes_of(labels: Sequence[str], what: str, least: int) -> tuple[tuple[str, ...], np.ndarray]:
-    """Class names, sorted, and labels as their indices; each class needs `least` examples."""
+    """Sorted class names (integers by value) and the labels as their indices; each class needs
+    `least` examples."""
     if len(labels) < LEAST_ROWS:
         raise InputError(f"{len(labels)} examples; expected at least {LEAST_ROWS}")
     counts = Counter(labels)
@@ -102,7 +103,13 @@ def classes_of(labels: Sequence[str], what: str, least: int) -> tuple[tuple[str,
             f"most {MOST_CLASSES:,} classes: numbers to predict must be grouped into classes first"
         )
     for name in counts:
-        _check_name(name, what)
+        if not name:
+            raise InputError(f"{what}: a label is empty; expected a name or a number")
+        if len(name) > _LONGEST_LABEL or not name.isprintable():
+            raise InputError(
+                f"{what}: the label {quoted(name)} cannot be a class name; expected at most "
+                f"{_LONGEST_LABEL} printable characters"
+            )
     small = [f"{name!r} ({count})" for name, count in counts.items() if count < least]
     if small:
         more = f" and {len(small) - 5} more" if len(small) > 5 else ""
@@ -110,32 +117,16 @@ def classes_of(labels: Sequence[str], what: str, least: int) -> tuple[tuple[str,
             f"{what}: too few examples of {', '.join(small[:5])}{more}; expected at least {least} "
             "of each class: add some, merge classes or leave the class out"
         )
-    names = _sorted(counts)
-    return names, codes_of(labels, names)
+    names = sorted(counts)
+    if all(re.fullmatch(r"[+-]?[0-9]+", name) for name in names):
+        names.sort(key=int)
+    return tuple(names), codes_of(labels, names)
 
 
 def codes_of(labels: Iterable[str], names: Sequence[str]) -> np.ndarray:
     """Indices (n,) of the labels in `names`."""
     index = {name: i for i, name in enumerate(names)}
     return np.array([index[label] for label in labels], dtype=np.int64)
-
-
-def _sorted(names: Iterable[str]) -> tuple[str, ...]:
-    """Sorted by value if all names are integers, else as text."""
-    names = sorted(names)
-    if all(re.fullmatch(r"[+-]?[0-9]+", name) for name in names):
-        names.sort(key=int)
-    return tuple(names)
-
-
-def _check_name(name: str, what: str) -> None:
-    if not name:
-        raise InputError(f"{what}: a label is empty; expected a name or a number")
-    if len(name) > _LONGEST_LABEL or not name.isprintable():
-        raise InputError(
-            f"{what}: the label {quoted(name)} cannot be a class name; expected at most "
-            f"{_LONGEST_LABEL} printable characters"
-        )
 
 
 def quoted(text: str) -> str:

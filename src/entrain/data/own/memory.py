@@ -44,7 +44,9 @@ def from_memory(x: Any, y: Any, label: str | None, seed: int) -> Dataset:
 
 
 def _from_frame(frame: Any, y: Any, label: str | None, seed: int) -> FeatureDataset:
-    columns = [(str(name), values) for name, values in _columns(frame)]
+    # pandas has items, polars iterates over its columns
+    pairs = frame.items() if hasattr(frame, "items") else ((c.name, c) for c in frame)
+    columns = [(str(name), values) for name, values in pairs]
     notes = []
     if y is None or isinstance(y, str):
         if y is not None and label is not None:
@@ -68,16 +70,9 @@ def _from_frame(frame: Any, y: Any, label: str | None, seed: int) -> FeatureData
     return replace(data, feature_names=tuple(name for name, _ in columns), notes=tuple(notes))
 
 
-def _columns(frame: Any) -> list[tuple[Any, Any]]:
-    """Names and values of the columns of a pandas or polars frame."""
-    return list(frame.items()) if hasattr(frame, "items") else [(c.name, c) for c in frame]
-
-
 def _array(value: Any, name: str) -> np.ndarray:
     if hasattr(value, "toarray"):
         raise InputError(f"{name} is sparse; expected an array: give {name}.toarray()")
-    if np.ma.is_masked(value):
-        raise InputError(f"{name} has masked values; fill them in or remove their rows")
     try:
         return as_array(value)
     except (TypeError, ValueError, RuntimeError) as error:
