@@ -41,7 +41,7 @@ BAD_IN_PYTHON: dict[str, tuple[Callable[[], Any], str]] = {
     "no name": (lambda: preset(""), "unknown hardware ''"),
     "negative strength": (lambda: Mismatch(couplings=-0.1), "couplings must be finite and at leas"),
     "negative noise": (lambda: PhaseNoise(-1.0), "temperature must be finite and at least 0"),
-    "share": (lambda: Dead(couplers=1.1), "dead couplers must be a share from 0 to 1"),
+    "share": (lambda: Dead(couplers=1.1), "couplers must be a share from 0 to 1"),
     "bits": (lambda: Levels(bits=0), "bits must be a whole number of at least 1, got 0"),
     "phase bits": (lambda: Readout(bits=0), "bits of the phase must be a whole number"),
     "levels": (lambda: Levels(levels=(1.0, -1.0)), "levels must be two or more, in rising order"),

@@ -199,7 +199,7 @@ BAD = {
     "[coupling_levels]\n": "give bits or levels of the couplings",
     "[field_levels]\nbits = 3\n": "fields change with the input",
     "[sparsity]\nkept = { value = 150, unit = '%' }\n": "kept must be a share from 0 to 1, got 1.5",
-    "[dead]\ncouplers = { value = 100, unit = '%' }\n": "dead: dead couplers must be a share below",
+    "[dead]\ncouplers = { value = 100, unit = '%' }\n": "dead: couplers must be a share below",
     "[chip]\noscillators = 1.5\n": "oscillators must be a whole number of at least 1",
     "[chip]\noscillators = { value = 5, unit = '%' }\n": "oscillators must be in 'oscillators'",
     "[chip]\nsize = 48\n": "'size' in [chip] is not an entry of chips; to show it as a fact, ",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from entrain.hardware.effect import Draws, Realised, Spread
+from entrain.hardware.effect import Draws, Effect, Realised, relative_spread
 
 
 @dataclass(frozen=True)
-class Asymmetry(Spread):
+class Asymmetry(Effect):
     """J_ij (1 + sd g_ij), g_ij != g_ji: couplers that act differently on their two ends.
 
     Args:
@@ -16,6 +16,7 @@ class Asymmetry(Spread):
     """
 
     sd: float = 0.0
+    _check = staticmethod(relative_spread)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         couplings = network.parameters.couplings

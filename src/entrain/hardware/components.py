@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from entrain.utils.errors import InputError, positive_float
+from entrain.hardware.effect import relative_spread
 
 _MOST = 0.3  # relative: beyond, three standard deviations may reach a value below zero
 
@@ -40,14 +40,8 @@ class Components:
     def __post_init__(self) -> None:
         for entry in fields(self):
             value = getattr(self, entry.name)
-            if value is None and entry.name == "tuning":
-                continue
-            sd = positive_float(entry.name, value, zero=True)
-            if sd > _MOST:
-                raise InputError(
-                    f"{entry.name} is a relative spread, 0.01 for 1 %, and at most {_MOST:g}; "
-                    f"got {sd:g}. Was it meant in percent?"
-                )
+            if value is not None or entry.name != "tuning":
+                relative_spread(entry.name, value, _MOST)
 
     @property
     def is_identity(self) -> bool:

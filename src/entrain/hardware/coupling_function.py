@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.utils.errors import finite_float
@@ -26,21 +26,16 @@ class CouplingFunction(Effect):
     lag: float = 0.0
     second: float = 0.0
     second_even: float = 0.0
-
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            finite_float(entry.name, getattr(self, entry.name))
+    _check = staticmethod(finite_float)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         p = network.parameters
-        changed = {}
+        added = {}
         if self.lag:
-            lag = p.biases.new_full(p.biases.shape[:1], self.lag)
-            changed["lag"] = lag if p.lag is None else p.lag + lag
+            added["lag"] = p.biases.new_full(p.biases.shape[:1], self.lag)
         if self.second or self.second_even:
             # Filled, not copied from the host: a captured graph of CUDA allows that.
-            both = p.biases.new_zeros(len(p.biases), 2)
-            both[:, 0].fill_(self.second)
-            both[:, 1].fill_(self.second_even)
-            changed["harmonic"] = both if p.harmonic is None else p.harmonic + both
-        return network.with_parameters(**changed)
+            added["harmonic"] = p.biases.new_zeros(len(p.biases), 2)
+            added["harmonic"][:, 0].fill_(self.second)
+            added["harmonic"][:, 1].fill_(self.second_even)
+        return network.with_added(**added)

@@ -21,10 +21,7 @@ class Dead(Effect):
 
     couplers: float = 0.0
     oscillators: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("couplers", "oscillators"):
-            share_below_one(f"dead {name}", getattr(self, name))
+    _check = staticmethod(share_below_one)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         couplings = network.parameters.couplings
@@ -38,7 +35,3 @@ class Dead(Effect):
             couplings = couplings * alive[:, :, None] * alive[:, None, :]
             network = network.with_parameters(couplings=couplings).with_moving(alive)
         return network
-
-    def times(self, factor: float) -> Dead | None:
-        shares = factor * self.couplers, factor * self.oscillators
-        return Dead(*shares) if max(shares) < 1.0 else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from entrain.hardware.effect import Draws, Effect, Realised
-from entrain.utils.errors import positive_float
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,6 @@ class Delay(Effect):
     """
 
     time: float = 0.0
-
-    def __post_init__(self) -> None:
-        positive_float("time of the delay", self.time, zero=True)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         return replace(network, delay=self.time)

@@ -8,14 +8,13 @@ Box-Muller pair of words 0 and 1, a uniform one is word 2.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from entrain.hardware.effect import Draws
-from entrain.physics.noise import philox
+from entrain.physics.noise import box_muller, philox
 
 
 class ChipDraws:
@@ -30,9 +29,7 @@ class ChipDraws:
 
     def normal(self, tag: str, *shape: int) -> Tensor:
         words = self._words(tag, shape)
-        radius = torch.sqrt(-2.0 * torch.log((words[0].double() + 0.5) / 2**32))
-        angle = (2.0 * math.pi / 2**32) * (words[1].double() + 0.5)
-        return self._for_runs(radius * angle.cos())
+        return self._for_runs(box_muller(words[0], words[1])[0])
 
     def uniform(self, tag: str, *shape: int) -> Tensor:
         return self._for_runs((self._words(tag, shape)[2].double() + 0.5) / 2**32)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Protocol, Self
+from functools import partial
+from typing import ClassVar, Protocol, Self
 
 from torch import Tensor
 
@@ -12,7 +13,6 @@ from entrain.physics import Parameters, PhaseModel
 from entrain.utils.errors import InputError, finite_float, positive_float
 
 FieldChange = Callable[[Tensor], Tensor]
-_LARGEST_SPREAD = 5.0  # relative: a larger one was meant in percent
 
 
 class Draws(Protocol):
@@ -42,6 +42,13 @@ class Realised:
         """The same networks with other parameters."""
         return replace(self, parameters=replace(self.parameters, **tensors))
 
+    def with_added(self, **summands: Tensor) -> Realised:
+        """The same networks with values added to their parameters, which may be absent."""
+        terms = {name: getattr(self.parameters, name) for name in summands}
+        return self.with_parameters(
+            **{n: s if terms[n] is None else terms[n] + s for n, s in summands.items()}
+        )
+
     def with_fields(self, change: FieldChange) -> Realised:
         """The same networks with one more function of the fields."""
         return replace(self, field_changes=(*self.field_changes, change))
@@ -66,7 +73,13 @@ class Realised:
 
 @dataclass(frozen=True)
 class Effect:
-    """A difference between chips and the equations."""
+    """A difference between chips and the equations; `_check` validates every entry."""
+
+    _check: ClassVar[staticmethod[..., object]] = staticmethod(partial(positive_float, zero=True))
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            self._check(entry.name, getattr(self, entry.name))
 
     @property
     def is_identity(self) -> bool:
@@ -90,21 +103,11 @@ class Effect:
         Args:
             factor: A positive number.
         """
-        return replace(self, **{e.name: factor * getattr(self, e.name) for e in fields(self)})
-
-
-@dataclass(frozen=True)
-class Spread(Effect):
-    """An effect whose entries are relative standard deviations."""
-
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            sd = positive_float(entry.name, getattr(self, entry.name), zero=True)
-            if sd > _LARGEST_SPREAD:
-                raise InputError(
-                    f"{entry.name} is a relative spread, 0.1 for 10 %, and at most "
-                    f"{_LARGEST_SPREAD:g}; got {sd:g}. Was it meant in percent?"
-                )
+        entries = {entry.name: factor * getattr(self, entry.name) for entry in fields(self)}
+        try:
+            return replace(self, **entries)
+        except InputError:
+            return None
 
 
 def symmetric(values: Tensor) -> Tensor:
@@ -121,6 +124,15 @@ def rms(values: Tensor) -> Tensor:
     # be the same alone and beside others.
     rows = flat if len(flat) > 1 else flat.expand(2, -1)
     return (rows.square().sum(1)[: len(flat)] / count).sqrt()
+
+
+def relative_spread(name: str, value: object, most: float = 5.0) -> None:
+    """Refuse a relative standard deviation above `most`."""
+    if (sd := positive_float(name, value, zero=True)) > most:
+        raise InputError(
+            f"{name} is a relative spread, 0.1 for 10 %, and at most {most:g}; got {sd:g}. Was it "
+            "meant in percent?"
+        )
 
 
 def probability(name: str, value: object) -> float:

@@ -42,34 +42,22 @@ _ENTRIES["components"] = [entry.name for entry in fields(Components)]
 
 _SHARE = {"1": 1.0, "%": 0.01}
 _NUMBER = {"1": 1.0}
-_BIT = {"bit": 1.0}
+_SHARES = ["kept", "couplers", "oscillators", "couplings", "input_weights", "biases", "fields"]
+_SHARES += ["sd", "second", "second_even", "noise", "offset", "jitter", "spread"]
+_SHARES += [f"components.{name}" for name in _ENTRIES["components"]]
 _UNITS: dict[str, Units] = {  # by "section.entry", or by the entry alone
-    "bits": _BIT,
-    "levels": {"range": 1.0},
+    **dict.fromkeys(_SHARES, _SHARE),
     "range": _NUMBER,
     "degree": _NUMBER,
     "seed": _NUMBER,
-    "kept": _SHARE,
-    "couplers": _SHARE,
-    "oscillators": _SHARE,
-    "couplings": _SHARE,
-    "input_weights": _SHARE,
-    "biases": _SHARE,
-    "fields": _SHARE,
-    "sd": _SHARE,
+    "bits": {"bit": 1.0},
+    "levels": {"range": 1.0},
     "frequency_spread.sd": {"rad per unit of time": 1.0},
     "lag": {"rad": 1.0, "deg": math.pi / 180},
-    "second": _SHARE,
-    "second_even": _SHARE,
     "delay.time": {"unit of time": 1.0},
     "temperature": {"kT": 1.0},
-    "noise": _SHARE,
-    "offset": _SHARE,
-    "jitter": _SHARE,
-    "spread": _SHARE,
     "inputs": {"inputs": 1.0},
     "chip.oscillators": {"oscillators": 1.0},
-    **{f"components.{name}": _SHARE for name in _ENTRIES["components"]},
 }
 
 
@@ -159,16 +147,12 @@ def _parsed(name: str, content: dict[str, Any]) -> HardwareFile:
             values[key], units[place], sources[place] = _value(place, entry)
         else:
             facts[key] = _fact(key, entry)
-    components = _components(values.pop("components", None))
-    hardware = replace(Hardware.from_json(values), name=name)
-    return HardwareFile(name, str(title), hardware, sources, units, facts, components)
-
-
-def _components(values: dict[str, Any] | None) -> Components | None:
     try:
-        return None if values is None else Components(**values)
+        components = Components(**values.pop("components")) if "components" in values else None
     except InputError as error:
         raise InputError(f"components: {error}") from error
+    hardware = replace(Hardware.from_json(values), name=name)
+    return HardwareFile(name, str(title), hardware, sources, units, facts, components)
 
 
 def is_share(place: str) -> bool:
@@ -184,35 +168,26 @@ def _value(place: str, entry: object) -> tuple[object, str, str]:
     """The value of an entry in its basic unit, that unit, and the source."""
     units = _units_of(place)
     basic = next(iter(units), "")
-    if not isinstance(entry, dict):
-        _refuse_ambiguous_share(place, entry)
-        return entry, basic, ""
-    if not {"value"} <= set(entry) <= {"value", "unit", "source"}:
+    values: dict[str, Any] = entry if isinstance(entry, dict) else {"value": entry}
+    if not {"value"} <= set(values) <= {"value", "unit", "source"}:
         raise InputError(
-            f"{place} must hold value, unit and source, got {', '.join(sorted(map(str, entry)))}"
+            f"{place} must hold value, unit and source, got {', '.join(sorted(map(str, values)))}"
         )
-    value, unit, source = entry["value"], entry.get("unit"), str(entry.get("source", ""))
+    value, unit, source = values["value"], values.get("unit"), str(values.get("source", ""))
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if unit is None:
-        _refuse_ambiguous_share(place, value)
+        if units is _SHARE and is_number and 1.0 < abs(value) < _ABSURD:  # maybe meant in percent
+            number, percent = f"{value:g}", f"{100 * value:g}"
+            raise InputError(
+                f"{place} is a share, so that {number} would be {percent} %; write "
+                f'{{ value = {number}, unit = "%" }} for {number} %, or '
+                f'{{ value = {percent}, unit = "%" }} for {percent} %'
+            )
         return value, basic, source
     if not units:
         raise InputError(f"{place} has no unit, got {unit!r}")
     factor = unit_factor(place, unit, units)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return (value * factor if is_number and factor != 1 else value), basic, source
-
-
-def _refuse_ambiguous_share(place: str, value: object) -> None:
-    """Refuse a share above 1 without a unit, which may be meant in percent."""
-    if not is_share(place) or isinstance(value, bool) or not isinstance(value, int | float):
-        return
-    if 1.0 < abs(value) < _ABSURD:
-        number, percent = f"{value:g}", f"{100 * value:g}"
-        raise InputError(
-            f"{place} is a share, so that {number} would be {percent} %; write "
-            f'{{ value = {number}, unit = "%" }} for {number} %, or '
-            f'{{ value = {percent}, unit = "%" }} for {percent} %'
-        )
 
 
 def _fact(key: str, entry: object) -> str:

@@ -25,6 +25,7 @@ from entrain.hardware.stuck import Stuck
 from entrain.hardware.wiring import Wiring, count_couplers, isolated_outputs
 from entrain.utils.errors import (
     InputError,
+    as_tuple,
     positive_float,
     positive_int,
     seed_number,
@@ -201,8 +202,21 @@ class Hardware:
             outputs: O output oscillators.
         """
         self.check(hidden, outputs)
-        if self.wiring is not None and isolated_outputs(self.wiring, hidden, outputs):
-            raise _isolated_outputs_error(self.wiring, hidden, outputs)
+        isolated = isolated_outputs(self.wiring, hidden, outputs) if self.wiring else ()
+        if not isolated:
+            return
+        assert self.wiring is not None
+        shown = ", ".join(map(str, isolated[:_MOST_SHOWN]))
+        more = f" and {len(isolated) - _MOST_SHOWN} more" if len(isolated) > _MOST_SHOWN else ""
+        remedy = "choose another graph or mask"
+        spread = replace(self.wiring, outputs="spread")
+        if self.wiring.outputs != "spread" and not isolated_outputs(spread, hidden, outputs):
+            remedy = f'spread the outputs over the chip (wiring.outputs = "spread"), or {remedy}'
+        raise InputError(
+            f"the wiring joins these outputs to no hidden oscillator: {shown}{more} (outputs 0 to "
+            f"{outputs - 1} are the oscillators {hidden} to {hidden + outputs - 1}), so that their "
+            f"classes could not be learnt; {remedy}"
+        )
 
     def sample(self, seed: int) -> Chip:
         """A chip of this hardware.
@@ -294,27 +308,12 @@ def entry_names(effect: str) -> list[str]:
     return [entry.name for entry in fields(EFFECT_TYPES[effect]) if entry.name != "part"]
 
 
-def _isolated_outputs_error(wiring: Wiring, hidden: int, outputs: int) -> InputError:
-    isolated = isolated_outputs(wiring, hidden, outputs)
-    shown = ", ".join(map(str, isolated[:_MOST_SHOWN]))
-    more = f" and {len(isolated) - _MOST_SHOWN} more" if len(isolated) > _MOST_SHOWN else ""
-    spread = replace(wiring, outputs="spread")
-    remedy = "choose another graph or mask"
-    if wiring.outputs != "spread" and not isolated_outputs(spread, hidden, outputs):
-        remedy = f'spread the outputs over the chip (wiring.outputs = "spread"), or {remedy}'
-    return InputError(
-        f"the wiring joins these outputs to no hidden oscillator: {shown}{more} (outputs 0 to "
-        f"{outputs - 1} are the oscillators {hidden} to {hidden + outputs - 1}), so that their "
-        f"classes could not be learnt; {remedy}"
-    )
-
-
 def _effect(name: str, values: object) -> Effect:
     if name not in EFFECT_TYPES:
         raise unknown_name("effect", str(name), EFFECT_TYPES)
     if not isinstance(values, dict):
         raise InputError(f"{name} must be its entries by name, got {values!r}")
-    settings = {str(key): _as_tuple(value) for key, value in values.items()}
+    settings = {str(key): as_tuple(value) for key, value in values.items()}
     if name in LEVEL_PARTS and settings.get("part", LEVEL_PARTS[name]) == LEVEL_PARTS[name]:
         settings.pop("part", None)
     for key in settings:
@@ -326,7 +325,3 @@ def _effect(name: str, values: object) -> Effect:
         return EFFECT_TYPES[name](**settings)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-
-
-def _as_tuple(value: object) -> Any:
-    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value

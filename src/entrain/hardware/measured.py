@@ -95,16 +95,14 @@ class Measured(Effect):
         if self.size not in (None, n):
             raise InputError(f"the device was measured with {self.size} oscillators, not with {n}")
         tensors = _tensors(self, p.biases.dtype, p.biases.device)
-        changed: dict[str, Tensor] = {}
         if "couplings" in tensors:
-            changed["couplings"] = p.couplings * tensors["couplings"]
+            network = network.with_parameters(couplings=p.couplings * tensors["couplings"])
         if "frequencies" in tensors:
-            added = tensors["frequencies"].expand(len(p.biases), -1)
-            changed["frequencies"] = added if p.frequencies is None else p.frequencies + added
+            network = network.with_added(
+                frequencies=tensors["frequencies"].expand(len(p.biases), -1)
+            )
         if self.lag:
-            lag = p.biases.new_full(p.biases.shape[:1], self.lag)
-            changed["lag"] = lag if p.lag is None else p.lag + lag
-        network = network.with_parameters(**changed)
+            network = network.with_added(lag=p.biases.new_full(p.biases.shape[:1], self.lag))
         if "fields" in tensors:
             network = network.with_fields(lambda b: b * tensors["fields"])
         if "offsets" in tensors:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from entrain.hardware.effect import Draws, Realised, Spread, symmetric
+from entrain.hardware.effect import Draws, Effect, Realised, relative_spread, symmetric
 
 
 @dataclass(frozen=True)
-class Mismatch(Spread):
+class Mismatch(Effect):
     """x (1 + sd g), g standard normal: gains that differ from part to part, fixed for a chip.
 
     A coupler is one part: J_ij and J_ji have the same g. The g of a field belongs to its
@@ -27,19 +27,18 @@ class Mismatch(Spread):
     input_weights: float = 0.0
     biases: float = 0.0
     fields: float = 0.0
+    _check = staticmethod(relative_spread)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         p = network.parameters
         changed: dict[str, Tensor] = {}
-        if self.couplings:
-            gains = symmetric(draws.normal("mism", *p.couplings.shape[1:]))
-            changed["couplings"] = p.couplings * (1.0 + self.couplings * gains)
-        if self.input_weights:
-            gains = draws.normal("misw", *p.input_weights.shape[1:])
-            changed["input_weights"] = p.input_weights * (1.0 + self.input_weights * gains)
-        if self.biases:
-            gains = draws.normal("misb", *p.biases.shape[1:])
-            changed["biases"] = p.biases * (1.0 + self.biases * gains)
+        tags = {"couplings": "mism", "input_weights": "misw", "biases": "misb"}
+        for name, tag in tags.items():
+            if sd := getattr(self, name):
+                values = getattr(p, name)
+                gains = draws.normal(tag, *values.shape[1:])
+                gains = symmetric(gains) if name == "couplings" else gains
+                changed[name] = values * (1.0 + sd * gains)
         network = network.with_parameters(**changed)
         if self.fields:
             scale = 1.0 + self.fields * draws.normal("misf", *p.biases.shape[1:])

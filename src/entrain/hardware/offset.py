@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from entrain.hardware.effect import Draws, Realised, Spread, rms, symmetric
+from entrain.hardware.effect import Draws, Effect, Realised, relative_spread, rms, symmetric
 
 
 @dataclass(frozen=True)
-class Offset(Spread):
+class Offset(Effect):
     """x + sd rms(x) g, g standard normal: values that are added, fixed for a chip.
 
     The root mean square is over parts that are not zero. A coupler that is not used (J_ij = 0) has
@@ -25,6 +25,7 @@ class Offset(Spread):
     couplings: float = 0.0
     input_weights: float = 0.0
     fields: float = 0.0
+    _check = staticmethod(relative_spread)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         p = network.parameters

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from entrain.hardware.effect import Effect
-from entrain.utils.errors import positive_float
 
 
 @dataclass(frozen=True)
@@ -17,6 +16,3 @@ class PhaseNoise(Effect):
     """
 
     temperature: float = 0.0
-
-    def __post_init__(self) -> None:
-        positive_float("temperature", self.temperature, zero=True)

@@ -7,20 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from entrain.hardware.asymmetry import Asymmetry
-from entrain.hardware.coupling_function import CouplingFunction
-from entrain.hardware.dead import Dead
-from entrain.hardware.delay import Delay
 from entrain.hardware.effect import Effect
-from entrain.hardware.frequency_spread import FrequencySpread
-from entrain.hardware.hardware import Hardware
-from entrain.hardware.levels import Levels
-from entrain.hardware.mismatch import Mismatch
-from entrain.hardware.offset import Offset
-from entrain.hardware.phase_noise import PhaseNoise
-from entrain.hardware.readout import Readout
-from entrain.hardware.sparsity import Sparsity
-from entrain.hardware.stuck import Stuck
+from entrain.hardware.hardware import EFFECT_TYPES, Hardware
 from entrain.utils.errors import unknown_name
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -76,36 +64,28 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
+_SHARES = ("couplings", "input_weights", "biases", "fields", "couplers", "oscillators", "sd")
 _TEXTS: dict[str, Callable[[Any], str]] = {  # by "effect.entry", or by the entry alone
+    **dict.fromkeys((*_SHARES, "jitter", "spread"), _percent),
     "bits": lambda bits: f"{bits} bit{'s' if bits > 1 else ''}",
     "levels": lambda levels: f"{len(levels)} levels",
     "inputs": lambda inputs: f"{inputs} inputs",
     "kept": lambda kept: f"{_percent(kept)} kept",
-    "couplings": _percent,
-    "input_weights": _percent,
-    "biases": _percent,
-    "fields": _percent,
-    "couplers": _percent,
-    "oscillators": _percent,
-    "sd": _percent,
     "frequency_spread.sd": lambda sd: f"{sd:.3g} rad/time",
     "lag": lambda lag: f"{lag:.3g} rad",
     "temperature": lambda kt: f"kT {kt:.3g}",
     "time": lambda time: f"{time:.3g} units of time",
-    "jitter": _percent,
-    "spread": _percent,
 }
 
 
-def _ladder(
-    effect: str, make: Callable[[float], Effect], values: tuple[float, ...]
-) -> tuple[Strength, ...]:
-    def strength(value: float) -> Strength:
-        made = make(value)
-        hardware = Hardware(**{effect: made})  # type: ignore[arg-type]
-        return Strength(effect, label(effect, made), value, hardware)
-
-    return tuple(map(strength, values))
+def _ladder(name: str, entry: str, values: tuple[float, ...], **rest: Any) -> tuple[Strength, ...]:
+    """The effect `name` with these values of an entry, and the `rest` fixed."""
+    strengths = []
+    for value in values:
+        effect = EFFECT_TYPES[name](**{entry: value}, **rest)
+        effects: dict[str, Any] = {name: effect}
+        strengths.append(Strength(name, label(name, effect), value, Hardware(**effects)))
+    return tuple(strengths)
 
 
 _SPREADS = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -116,53 +96,33 @@ _BROKEN = (0.01, 0.02, 0.05, 0.1, 0.2)
 _WORD_LENGTHS = (8, 6, 5, 4, 3)
 
 LADDERS: dict[str, tuple[Strength, ...]] = {
-    "coupling_bits": _ladder("coupling_levels", lambda b: Levels(bits=int(b)), _WORD_LENGTHS),
-    "weight_bits": _ladder(
-        "weight_levels",
-        lambda b: Levels(bits=int(b), range=4.0, part="input_weights"),
-        _WORD_LENGTHS,
-    ),
-    "bias_bits": _ladder(
-        "bias_levels",
-        lambda b: Levels(bits=int(b), range=1.0, part="biases", rule="max"),
-        _WORD_LENGTHS,
-    ),
-    "field_bits": _ladder(
-        "field_levels",
-        # Fields of trained networks are 20 to 75 times as large as couplings, rms.
-        lambda b: Levels(bits=int(b), range=100.0, part="fields", rule="couplings"),
-        _WORD_LENGTHS,
-    ),
-    "coupling_mismatch": _ladder("mismatch", lambda sd: Mismatch(couplings=sd), _SPREADS),
-    "weight_mismatch": _ladder("mismatch", lambda sd: Mismatch(input_weights=sd), _SPREADS),
-    "bias_mismatch": _ladder("mismatch", lambda sd: Mismatch(biases=sd), _SPREADS),
-    "field_mismatch": _ladder("mismatch", lambda sd: Mismatch(fields=sd), _SPREADS),
-    "coupling_offset": _ladder("offset", lambda sd: Offset(couplings=sd), _OFFSETS),
-    "weight_offset": _ladder("offset", lambda sd: Offset(input_weights=sd), _OFFSETS),
-    "field_offset": _ladder("offset", lambda sd: Offset(fields=sd), (0.5, 1.0, 2.0, 3.0, 5.0)),
-    "asymmetry": _ladder("asymmetry", lambda sd: Asymmetry(sd), _SPREADS),
-    "couplers_kept": _ladder("sparsity", lambda kept: Sparsity(kept), (0.9, 0.75, 0.5, 0.25, 0.1)),
-    "dead_couplers": _ladder("dead", lambda share: Dead(couplers=share), _BROKEN),
-    "dead_oscillators": _ladder("dead", lambda share: Dead(oscillators=share), _BROKEN),
-    "stuck_oscillators": _ladder("stuck", lambda share: Stuck(share), _BROKEN),
-    "frequency_spread": _ladder(
-        "frequency_spread", lambda sd: FrequencySpread(sd), (0.5, 1.0, 2.0, 4.0, 8.0)
-    ),
-    "phase_lag": _ladder(
-        "coupling_function", lambda lag: CouplingFunction(lag), (0.05, 0.1, 0.2, 0.4, 0.8)
-    ),
-    "second_harmonic": _ladder(
-        "coupling_function", lambda second: CouplingFunction(second=second), _HARMONICS
-    ),
-    "even_second_harmonic": _ladder(
-        "coupling_function", lambda second: CouplingFunction(second_even=second), _HARMONICS
-    ),
-    "delay": _ladder("delay", lambda time: Delay(time), (0.002, 0.005, 0.01, 0.02, 0.05)),
-    "phase_noise": _ladder("phase_noise", lambda kt: PhaseNoise(kt), (0.05, 0.1, 0.3, 1.0, 3.0)),
-    "readout_bits": _ladder("readout", lambda b: Readout(bits=int(b)), (6, 5, 4, 3, 2)),
-    "comparator_noise": _ladder("readout", lambda sd: Readout(noise=sd), _COMPARATORS),
-    "comparator_offset": _ladder("readout", lambda sd: Readout(offset=sd), _COMPARATORS),
-    "time_jitter": _ladder("readout", lambda sd: Readout(jitter=sd), _BROKEN),
-    "time_spread": _ladder("readout", lambda sd: Readout(spread=sd), _BROKEN),
+    "coupling_bits": _ladder("coupling_levels", "bits", _WORD_LENGTHS),
+    "weight_bits": _ladder("weight_levels", "bits", _WORD_LENGTHS, range=4.0),
+    "bias_bits": _ladder("bias_levels", "bits", _WORD_LENGTHS, range=1.0, rule="max"),
+    # Fields of trained networks are 20 to 75 times as large as couplings, rms.
+    "field_bits": _ladder("field_levels", "bits", _WORD_LENGTHS, range=100.0, rule="couplings"),
+    "coupling_mismatch": _ladder("mismatch", "couplings", _SPREADS),
+    "weight_mismatch": _ladder("mismatch", "input_weights", _SPREADS),
+    "bias_mismatch": _ladder("mismatch", "biases", _SPREADS),
+    "field_mismatch": _ladder("mismatch", "fields", _SPREADS),
+    "coupling_offset": _ladder("offset", "couplings", _OFFSETS),
+    "weight_offset": _ladder("offset", "input_weights", _OFFSETS),
+    "field_offset": _ladder("offset", "fields", (0.5, 1.0, 2.0, 3.0, 5.0)),
+    "asymmetry": _ladder("asymmetry", "sd", _SPREADS),
+    "couplers_kept": _ladder("sparsity", "kept", (0.9, 0.75, 0.5, 0.25, 0.1)),
+    "dead_couplers": _ladder("dead", "couplers", _BROKEN),
+    "dead_oscillators": _ladder("dead", "oscillators", _BROKEN),
+    "stuck_oscillators": _ladder("stuck", "oscillators", _BROKEN),
+    "frequency_spread": _ladder("frequency_spread", "sd", (0.5, 1.0, 2.0, 4.0, 8.0)),
+    "phase_lag": _ladder("coupling_function", "lag", _HARMONICS),
+    "second_harmonic": _ladder("coupling_function", "second", _HARMONICS),
+    "even_second_harmonic": _ladder("coupling_function", "second_even", _HARMONICS),
+    "delay": _ladder("delay", "time", (0.002, 0.005, 0.01, 0.02, 0.05)),
+    "phase_noise": _ladder("phase_noise", "temperature", (0.05, 0.1, 0.3, 1.0, 3.0)),
+    "readout_bits": _ladder("readout", "bits", (6, 5, 4, 3, 2)),
+    "comparator_noise": _ladder("readout", "noise", _COMPARATORS),
+    "comparator_offset": _ladder("readout", "offset", _COMPARATORS),
+    "time_jitter": _ladder("readout", "jitter", _BROKEN),
+    "time_spread": _ladder("readout", "spread", _BROKEN),
 }
 """Name of what varies -> its strengths."""

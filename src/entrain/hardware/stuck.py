@@ -22,9 +22,7 @@ class Stuck(Effect):
     """
 
     oscillators: float = 0.0
-
-    def __post_init__(self) -> None:
-        share_below_one("stuck oscillators", self.oscillators)
+    _check = staticmethod(share_below_one)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         parameters = network.parameters
@@ -38,7 +36,3 @@ class Stuck(Effect):
             couplings=parameters.couplings * free[:, :, None],  # row i acts on oscillator i
             start_phases=torch.where(free, start, phases.to(start)),
         ).with_moving(free)
-
-    def times(self, factor: float) -> Stuck | None:
-        share = factor * self.oscillators
-        return Stuck(share) if share < 1.0 else None

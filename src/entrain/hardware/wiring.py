@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -93,25 +93,6 @@ class Wiring(Effect):
         """
         return Wiring(mask=coupler_pairs(_graph_spread(self, hidden, outputs, None)))
 
-    def _graph(self, n: int) -> Tensor:
-        if self.mask is not None:
-            pairs = self.mask
-        elif self.kind in ("ring", "random"):
-            if self.degree >= n:
-                raise InputError(f"degree must be below the {n} oscillators, got {self.degree}")
-            pairs = _ring(n, self.degree) if self.kind == "ring" else _random(n, self)
-        elif self.kind in ("layered", "all-to-all"):
-            return ~torch.eye(n, dtype=torch.bool)
-        else:
-            neighbours = _GRIDS[self.kind]
-            pairs = tuple((i, j) for i in range(n) for j in range(i + 1, n) if neighbours(n, i, j))
-        graph = torch.zeros(n, n, dtype=torch.bool)
-        for i, j in pairs:
-            if j >= n:
-                raise InputError(f"mask has the coupler ({i}, {j}), the network {n} oscillators")
-            graph[i, j] = graph[j, i] = True
-        return graph
-
     def change(self, network: Realised, draws: Draws) -> Realised:
         parameters, couplings = network.parameters, network.parameters.couplings
         graph = self.graph_of(parameters.hidden, parameters.outputs, couplings.device)
@@ -156,7 +137,14 @@ def _are_booleans(row: tuple[object, ...]) -> bool:
 @functools.lru_cache(maxsize=16)
 def _graph(wiring: Wiring, n: int, device: torch.device | None) -> Tensor:
     """Cached, since a captured CUDA graph must not copy from the host."""
-    return wiring._graph(n).to(device)
+    if wiring.kind in ("ring", "random") and wiring.degree >= n:
+        raise InputError(f"degree must be below the {n} oscillators, got {wiring.degree}")
+    if wiring.mask is None:
+        return _GRAPHS[wiring.kind](n, wiring).to(device)
+    for i, j in wiring.mask:
+        if j >= n:
+            raise InputError(f"mask has the coupler ({i}, {j}), the network {n} oscillators")
+    return _with_couplers(n, wiring.mask).to(device)
 
 
 @functools.lru_cache(maxsize=16)
@@ -182,57 +170,53 @@ def count_couplers(wiring: Wiring, hidden: int, outputs: int) -> int:
     return int(graph.sum() - graph[hidden:, hidden:].sum())
 
 
-def _side(n: int) -> int:
-    """Columns of the squarest grid with n sites."""
-    return math.isqrt(max(n, 1) - 1) + 1
+def _with_couplers(n: int, pairs: Iterable[tuple[int, int]]) -> Tensor:
+    """(N, N) booleans of couplers (i, j)."""
+    graph = torch.zeros(n, n, dtype=torch.bool)
+    for i, j in pairs:
+        graph[i, j] = graph[j, i] = True
+    return graph
 
 
-def _kings(n: int, i: int, j: int) -> bool:
-    side = _side(n)
-    return max(abs(i // side - j // side), abs(i % side - j % side)) == 1
+def _all(n: int, _: Wiring) -> Tensor:
+    return ~torch.eye(n, dtype=torch.bool)
 
 
-def _hexagonal(n: int, i: int, j: int) -> bool:
-    side = _side(n)
-    (row, column), (row_2, column_2) = divmod(i, side), divmod(j, side)
-    if row == row_2:
-        return abs(column - column_2) == 1
-    shift = row % 2  # odd rows are shifted by half a site to the right
-    return abs(row - row_2) == 1 and column_2 - column in (shift - 1, shift)
+def _squarest(index: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Rows and columns of sites in the squarest grid with n sites."""
+    side = math.isqrt(max(n, 1) - 1) + 1
+    return index // side, index % side
 
 
-def _chimera(n: int, i: int, j: int) -> bool:
-    cells = _side(-(-n // 8))
-    (cell, site), (cell_2, site_2) = divmod(i, 8), divmod(j, 8)
-    if cell == cell_2:
-        return (site < 4) != (site_2 < 4)
-    (row, column), (row_2, column_2) = divmod(cell, cells), divmod(cell_2, cells)
-    if site != site_2:
-        return False
-    vertical = column == column_2 and abs(row - row_2) == 1
-    horizontal = row == row_2 and abs(column - column_2) == 1
-    return vertical if site < 4 else horizontal
+def _kings(n: int, _: Wiring) -> Tensor:
+    row, column = _squarest(torch.arange(n)[:, None], n)
+    return torch.maximum((row - row.T).abs(), (column - column.T).abs()) == 1
 
 
-_GRIDS: dict[str, Callable[[int, int, int], bool]] = {
-    "kings": _kings,
-    "hexagonal": _hexagonal,
-    "chimera": _chimera,
-}
+def _hexagonal(n: int, _: Wiring) -> Tensor:
+    row, column = _squarest(torch.arange(n)[:, None], n)
+    step, shift = column.T - column, row % 2  # odd rows are shifted by half a site to the right
+    beside = (row == row.T) & (step.abs() == 1)
+    return beside | ((row - row.T).abs() == 1) & ((step == shift - 1) | (step == shift))
 
 
-def _ring(n: int, degree: int) -> tuple[tuple[int, int], ...]:
-    reach = degree // 2
-    return tuple(
-        {
-            (min(i, (i + step) % n), max(i, (i + step) % n))
-            for i in range(n)
-            for step in range(1, reach + 1)
-        }
-    )
+def _chimera(n: int, _: Wiring) -> Tensor:
+    index = torch.arange(n)[:, None]
+    cell, site = index // 8, index % 8
+    row, column = _squarest(cell, -(-n // 8))
+    inside = (cell == cell.T) & ((site < 4) != (site.T < 4))
+    vertical = (column == column.T) & ((row - row.T).abs() == 1)
+    horizontal = (row == row.T) & ((column - column.T).abs() == 1)
+    return inside | (site == site.T) & torch.where(site < 4, vertical, horizontal)
 
 
-def _random(n: int, wiring: Wiring) -> tuple[tuple[int, int], ...]:
+def _ring(n: int, wiring: Wiring) -> Tensor:
+    index = torch.arange(n)[:, None]
+    distance = torch.minimum((index - index.T) % n, (index.T - index) % n)
+    return (distance > 0) & (distance <= wiring.degree // 2)
+
+
+def _random(n: int, wiring: Wiring) -> Tensor:
     """Pairs in random order, as long as both ends have fewer than `degree` neighbours."""
     pairs = torch.triu_indices(n, n, 1).T
     order = torch.randperm(len(pairs), generator=torch.Generator().manual_seed(wiring.seed))
@@ -243,4 +227,15 @@ def _random(n: int, wiring: Wiring) -> tuple[tuple[int, int], ...]:
             neighbours[i] += 1
             neighbours[j] += 1
             couplers.append((i, j))
-    return tuple(couplers)
+    return _with_couplers(n, couplers)
+
+
+_GRAPHS: dict[str, Callable[[int, Wiring], Tensor]] = {
+    "all-to-all": _all,
+    "layered": _all,
+    "kings": _kings,
+    "hexagonal": _hexagonal,
+    "chimera": _chimera,
+    "ring": _ring,
+    "random": _random,
+}

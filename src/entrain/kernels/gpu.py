@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -248,10 +247,9 @@ def _run(
     taped = fields.new_empty(*(runs, rows, steps, 3, oscillators) if tape else (1,))
     forcing: list[Tensor | int | float | None] = [0.0, 0, 0, None, None]
     if noise is not None:
-        bits = int.from_bytes(struct.pack("<f", noise.temperature), "little")
         strength = math.sqrt(2.0 * dynamics.mobility * noise.temperature * step)
         indices = (noise.replicates.long().contiguous(), noise.samples.long().contiguous())
-        forcing = [strength, noise.seed, bits, *indices]
+        forcing = [strength, *noise.key, *indices]
     # A block that does not hold its couplings reads them at every step: transposed, contiguously.
     couplings = model.couplings if layout.holds else model.couplings.transpose(1, 2)
     flags = _macros(model, TAPE=tape, RECORD=record, NOISE=noise is not None)

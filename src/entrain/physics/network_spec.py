@@ -14,6 +14,7 @@ from entrain.physics.parameters import Parameters, coupler_pairs, graph_of, laye
 from entrain.physics.phase_model import Dynamics
 from entrain.utils.errors import (
     InputError,
+    as_tuple,
     finite_numbers,
     positive_int,
     store_plain_numbers,
@@ -94,7 +95,7 @@ class NetworkSpec:
         Args:
             values: The fields as JSON values.
         """
-        settings = {name: _as_tuple(value) for name, value in values.items()}
+        settings = {name: as_tuple(value) for name, value in values.items()}
         return cls(**settings | {"dynamics": Dynamics(**values["dynamics"])})
 
     def to_json(self) -> dict[str, Any]:
@@ -198,10 +199,6 @@ def trainable_terms(names: Collection[str]) -> tuple[str, ...]:
         if name not in TERMS:
             raise unknown_name("trainable term", str(name), TERMS)
     return tuple(term for term in TERMS if term in names)
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
 def _pairs(graph: Iterable[Iterable[int]]) -> tuple[tuple[int, int], ...]:

@@ -48,6 +48,11 @@ class Noise:
         if positive_float("temperature", self.temperature) > _LARGEST:
             raise InputError(f"temperature must be at most {_LARGEST:g}, got {self.temperature!r}")
 
+    @property
+    def key(self) -> tuple[int, int]:
+        """The two words of the generator."""
+        return self.seed, int.from_bytes(struct.pack("<f", self.temperature), "little")
+
     def rows(self, samples: slice) -> Noise:
         """The forcing of a part of the samples."""
         return replace(self, samples=self.samples[samples])
@@ -62,9 +67,8 @@ class Noise:
             self.samples.to(torch.int64)[:, None].expand(shape),
             self.replicates.to(torch.int64)[:, None, None].expand(shape),
         )
-        key = (self.seed, int.from_bytes(struct.pack("<f", self.temperature), "little"))
-        words = philox(counter, key)
-        return torch.stack([*_box_muller(words[0], words[1]), *_box_muller(words[2], words[3])])
+        words = philox(counter, self.key)
+        return torch.stack([*box_muller(words[0], words[1]), *box_muller(words[2], words[3])])
 
 
 def philox(
@@ -86,7 +90,8 @@ def philox(
     return c0, c1, c2, c3
 
 
-def _box_muller(radius_word: Tensor, angle_word: Tensor) -> tuple[Tensor, Tensor]:
+def box_muller(radius_word: Tensor, angle_word: Tensor) -> tuple[Tensor, Tensor]:
+    """Two standard normal variates from two words."""
     radius = torch.sqrt(-2.0 * torch.log((radius_word.double() + 0.5) / 2**32))
     angle = (2.0 * math.pi / 2**32) * (angle_word.double() + 0.5)
     return radius * angle.cos(), radius * angle.sin()

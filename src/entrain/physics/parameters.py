@@ -11,20 +11,19 @@ D inputs, B samples; R independent networks side by side where there is a run ax
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.physics.phase_model import PhaseModel, present_tensors
+from entrain.physics.phase_model import PhaseModel, TensorFields
 from entrain.utils.errors import InputError
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(TensorFields):
     """Everything that determines a network's outputs, apart from its dynamics.
 
     Shapes are those of one network; every tensor but the graph may have a leading run axis. A term
@@ -61,19 +60,6 @@ class Parameters:
     def outputs(self) -> int:
         """O."""
         return self.biases.shape[-1] - self.hidden
-
-    def tensors(self) -> dict[str, Tensor]:
-        """The tensors that are present, by name, without the graph."""
-        return {name: t for name, t in present_tensors(self).items() if name != "graph"}
-
-    def map(self, change: Callable[[Tensor], Tensor]) -> Parameters:
-        """These parameters with every tensor but the graph changed.
-
-        Args:
-            change: A function of a tensor.
-        """
-        changed: dict[str, Any] = {name: change(t) for name, t in self.tensors().items()}
-        return replace(self, **changed)
 
     def run(self, index: int) -> Parameters:
         """The network of one run.
@@ -119,17 +105,11 @@ class Parameters:
             "biases": gradient.fields.sum(-2),
             "couplings": self.graph * (by_couplings + by_couplings.mT),
         }
-        terms = {
-            "frequencies": gradient.frequencies,
-            "start_phases": gradient.start,
-            "injection": gradient.injection,
-            "lag": gradient.lag,
-            "harmonic": gradient.harmonic,
-        }
-        for name, tensor in terms.items():
-            if tensor is not None:
-                gradients[name] = tensor if name in ("lag", "harmonic") else tensor.sum(-2)
-        return gradients
+        for name in ("frequencies", "start", "injection"):
+            if (tensor := getattr(gradient, name)) is not None:
+                gradients["start_phases" if name == "start" else name] = tensor.sum(-2)
+        shared = {"lag": gradient.lag, "harmonic": gradient.harmonic}
+        return gradients | {name: t for name, t in shared.items() if t is not None}
 
 
 def layered_graph(hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:

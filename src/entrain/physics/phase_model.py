@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -64,8 +64,26 @@ class Dynamics:
         return self.observation_time / self.steps
 
 
+class TensorFields:
+    """A frozen dataclass whose fields are tensors; one that is None is absent."""
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors that are present, by name, without a graph."""
+        values = {name: value for name, value in vars(self).items() if name != "graph"}
+        return {name: value for name, value in values.items() if isinstance(value, Tensor)}
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """These values with every tensor but a graph changed.
+
+        Args:
+            change: A function of a tensor.
+        """
+        changed: dict[str, Any] = {name: change(t) for name, t in self.tensors().items()}
+        return replace(self, **changed)  # type: ignore[type-var]
+
+
 @dataclass(frozen=True)
-class PhaseModel:
+class PhaseModel(TensorFields):
     """The terms of the phase model for a batch of inputs; a term that is None is absent.
 
     The gradient of a loss with respect to the terms is a `PhaseModel` of the same shapes. Its N x N
@@ -99,19 +117,6 @@ class PhaseModel:
         """True if only fields and couplings act, from pi/2."""
         terms = (self.frequencies, self.injection, self.lag, self.start, self.harmonic)
         return not self.other_terms and not self.delay and all(term is None for term in terms)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """The tensors that are present, by name."""
-        return present_tensors(self)
-
-    def map(self, change: Callable[[Tensor], Tensor]) -> PhaseModel:
-        """This model with every tensor changed.
-
-        Args:
-            change: A function of a tensor.
-        """
-        changed: dict[str, Any] = {name: change(t) for name, t in self.tensors().items()}
-        return replace(self, **changed)
 
     def scaled(self, factor: Tensor) -> PhaseModel:
         """This gradient with every tensor multiplied by `factor`.
@@ -149,12 +154,6 @@ class PhaseModel:
         if self.start is None:
             return torch.full_like(self.fields, INITIAL_PHASE)
         return self.start.expand_as(self.fields)
-
-
-def present_tensors(instance: Any) -> dict[str, Tensor]:
-    """The fields of a dataclass that are tensors, by name."""
-    values = {entry.name: getattr(instance, entry.name) for entry in fields(instance)}
-    return {name: value for name, value in values.items() if isinstance(value, Tensor)}
 
 
 def wrap(phases: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable
 from dataclasses import fields
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -66,6 +67,36 @@ def positive_float(
     return finite_float(name, number, least=least, most=most)
 
 
+def check_ranges(
+    instance: Any,
+    *,
+    whole: Iterable[str] = (),
+    positive: Iterable[str] = (),
+    non_negative: Iterable[str] = (),
+    shares: Iterable[str] = (),
+    prefix: str = "",
+) -> None:
+    """Raise an `InputError` that names a field of a dataclass, behind `prefix`, out of its range.
+
+    Fields in `whole` are positive integers, in `positive` and `non_negative` finite numbers, in
+    `shares` from 0 to 1. None is valid where it is the default, a tuple where the field is PerRun.
+    """
+    declared = {entry.name: entry for entry in fields(instance)}
+    for names, check in (
+        (whole, positive_int),
+        (positive, positive_float),
+        (non_negative, partial(positive_float, zero=True)),
+        (shares, partial(positive_float, zero=True, most=1)),
+    ):
+        for name in names:
+            value = getattr(instance, name)
+            if value is None and declared[name].default is None:
+                continue
+            per_run = isinstance(value, tuple) and declared[name].type == "PerRun"
+            for number in value if per_run else (value,):
+                check(prefix + name, number)
+
+
 def finite_float(
     name: str, value: object, *, least: float = -math.inf, most: float = math.inf
 ) -> float:
@@ -115,6 +146,11 @@ def reason(error: Exception) -> str:
     plain = isinstance(error, InputError | UnicodeError)  # the repr of the latter has all bytes
     text = str(error) if plain else repr(error)
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
+
+
+def as_tuple(value: Any) -> Any:
+    """Lists, also in lists, as tuples: hashable values of JSON."""
+    return tuple(map(as_tuple, value)) if isinstance(value, list) else value
 
 
 def store_plain_numbers(instance: Any) -> None:
