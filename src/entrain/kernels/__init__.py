@@ -109,13 +109,16 @@ def _check_tensors(model: PhaseModel) -> None:
         )
 
 
-def _check_noise(model: PhaseModel, noise: Noise | None) -> None:
-    """Refuse noise of other samples than the model's: kernels would read beyond its indices."""
+def _backend(model: PhaseModel, noise: Noise | None = None) -> ModuleType:
+    """`select_backend`; refuses noise of other samples: kernels would read beyond its indices."""
+    configure_threads()
+    module = select_backend(model)
     if noise is not None and noise.samples.shape != model.fields.shape[1:2]:
         raise InputError(
             f"noise must be of the {model.fields.shape[1]} samples of the fields, got "
             f"{tuple(noise.samples.shape)}"
         )
+    return module
 
 
 def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
@@ -138,10 +141,7 @@ def rollout(
         noise: Thermal noise; None is none.
         record: Return the phases at all K + 1 grid times.
     """
-    configure_threads()
-    module = select_backend(model)
-    _check_noise(model, noise)
-    phases: Tensor = module.rollout(model, dynamics, noise=noise, record=record)
+    phases: Tensor = _backend(model, noise).rollout(model, dynamics, noise=noise, record=record)
     return phases
 
 
@@ -159,9 +159,7 @@ def rollout_with_pullback(
         noise: Thermal noise; None is none.
         record: Return the phases at all K + 1 grid times.
     """
-    configure_threads()
-    module = select_backend(model)
-    _check_noise(model, noise)
+    module = _backend(model, noise)
     rows = _rows_that_fit(module, model, dynamics, noise)
     if rows < 1 <= model.fields.shape[1]:
         _warn_once(
@@ -181,9 +179,8 @@ def path_loss(
     model: PhaseModel, coefficients: Tensor, dynamics: Dynamics, *, nodes: int | None = None
 ) -> tuple[Tensor, PhaseModel]:
     """L_path (R,) and its gradient with respect to the model; see `reference.path_loss`."""
-    configure_threads()
-    module = select_backend(model)
-    if not module.has_path_loss(model):
+    module = _backend(model)
+    if not (hasattr(module, "has_path_loss") and module.has_path_loss(model)):
         module = reference  # a few large products, as fast beyond some 160 oscillators
     result: tuple[Tensor, PhaseModel] = module.path_loss(model, coefficients, dynamics, nodes=nodes)
     return result
@@ -222,32 +219,26 @@ def _in_pieces(
     """`rollout_with_pullback` of `rows` samples at a time, a second rollout in the pullback."""
     slices = [slice(i, i + rows) for i in range(0, model.fields.shape[1], rows)]
 
-    def rolled(samples: slice, function: Callable[..., Any]) -> Any:
+    def roll(samples: slice, function: Callable[..., Any]) -> Any:
         piece_noise = None if noise is None else noise.rows(samples)
         return function(model.rows(samples), dynamics, noise=piece_noise, record=record)
 
     def pullback(gradient: Tensor) -> PhaseModel:
-        total: PhaseModel | None = None
+        total: dict[str, Any] = {}
         for samples in slices:
-            _, piece_pullback = rolled(samples, module.rollout_with_pullback)
-            piece: PhaseModel = piece_pullback(gradient[..., samples, :])
-            total = piece if total is None else _join(total, piece, model)
-        assert total is not None
-        return total
+            _, piece_pullback = roll(samples, module.rollout_with_pullback)
+            for name, values in piece_pullback(gradient[..., samples, :]).tensors().items():
+                shared = name not in ("fields", *PER_SAMPLE) or getattr(model, name).shape[1] == 1
+                if name not in total:
+                    total[name] = values
+                elif shared:
+                    total[name] = total[name] + values
+                else:
+                    total[name] = torch.cat([total[name], values], dim=1)
+        return PhaseModel(**total)
 
-    phases = [rolled(samples, module.rollout) for samples in slices]
+    phases = [roll(samples, module.rollout) for samples in slices]
     return torch.cat(phases, dim=-2), pullback
-
-
-def _join(first: PhaseModel, second: PhaseModel, model: PhaseModel) -> PhaseModel:
-    """The gradient of a batch of `model` from those of two pieces: terms of single samples are
-    concatenated, shared terms added."""
-    joined: dict[str, Any] = {}
-    for name, a in first.tensors().items():
-        b, term = getattr(second, name), getattr(model, name)
-        shared = name not in ("fields", *PER_SAMPLE) or term.shape[1] == 1
-        joined[name] = a + b if shared else torch.cat([a, b], dim=1)
-    return PhaseModel(**joined)
 
 
 @functools.cache

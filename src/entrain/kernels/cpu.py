@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 import sys
 import warnings
 from collections.abc import Callable
@@ -30,9 +29,6 @@ from entrain.physics import Dynamics, Noise, PhaseModel
 _LANES = 8
 _PARTIAL_SUMS = 32  # of the gradient of J, at most, per run
 _COMPILING = "compiling the CPU kernels, once (about 10 s)"
-
-# Fields, couplings in `_panels`, and `tiles.Terms` of a model: NumPy arrays that the kernels read.
-_Arrays = tuple[Any, Any, Any]
 
 
 @functools.cache
@@ -65,11 +61,6 @@ def prepare(notify: Callable[[str], None]) -> None:
 
     with event.install_listener("numba:compile", Notice()):
         available()
-
-
-def has_path_loss(model: PhaseModel) -> bool:
-    """False: the few large products of the reference are fast enough."""
-    return False
 
 
 def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
@@ -113,7 +104,7 @@ def rollout_with_pullback(
 
 def _forward(
     model: PhaseModel,
-    arrays: _Arrays,
+    arrays: tuple[Any, ...],
     dynamics: Dynamics,
     noise: Noise | None,
     record: bool,
@@ -127,27 +118,12 @@ def _forward(
     path = torch.empty(dynamics.steps + 1 if record else 0, runs, pairs, n)
     if record:
         path[0] = model.starts().detach().repeat(1, replicates, 1)
-    fixed = dynamics.mobility * dynamics.time_step, dynamics.time_step, dynamics.steps
+    tiles, rows = _ceil(pairs, _LANES), _rows(n)
+    scale = dynamics.mobility * dynamics.time_step
+    fixed = scale, dynamics.time_step, dynamics.steps
     targets = _array(out), _array(path)
-    if noise is None:
-        _without_noise(fixed, arrays, targets, tape)
-    else:
-        _with_noise(fixed, arrays, targets, tape, noise)
-    phases = path if record else out
-    return phases if noise is None else phases.view(*phases.shape[:-2], replicates, batch, n)
 
-
-def _without_noise(
-    fixed: tuple[float, float, int],
-    arrays: _Arrays,
-    targets: tuple[Any, Any],
-    tape: Tape | None,
-) -> None:
-    """`forward_tile` for every run and tile."""
-    runs, batch, n = targets[0].shape
-    tiles, rows = _ceil(batch, _LANES), _rows(n)
-
-    def worker() -> Callable[[int], None]:
+    def plain_worker() -> Callable[[int], None]:
         workspace = scratch(80 * rows)
         tape_arrays = scratch(2, 16 * rows), scratch(0, 8 * rows)
 
@@ -158,28 +134,11 @@ def _without_noise(
 
         return work
 
-    in_threads(runs * tiles, worker)
-
-
-def _with_noise(
-    fixed: tuple[float, float, int],
-    arrays: _Arrays,
-    targets: tuple[Any, Any],
-    tape: Tape | None,
-    noise: Noise,
-) -> None:
-    """`noisy_tile` for every tile, with all runs, since they share the random numbers."""
-    runs, pairs, n = targets[0].shape
-    rows = _rows(n)
-    temperature_bits = int.from_bytes(struct.pack("<f", noise.temperature), "little")
-    key = noise.seed, temperature_bits
-    deviation = math.sqrt(2.0 * noise.temperature * fixed[0])
-    copies = (
-        _array(noise.samples.to(torch.int64)).view("uint64"),
-        _array(noise.replicates.to(torch.int64)).view("uint64"),
-    )
-
-    def worker() -> Callable[[int], None]:
+    def noisy_worker() -> Callable[[int], None]:
+        assert noise is not None
+        generator = noise.key, math.sqrt(2.0 * noise.temperature * scale)
+        indices = (noise.samples, noise.replicates)
+        copies = [_array(values.to(torch.int64)).view("uint64") for values in indices]
         tape_arrays = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)
         spaces = counters, scratch(4, 8 * rows), scratch((56 + 24 * runs) * rows)
@@ -187,11 +146,16 @@ def _with_noise(
         def work(tile: int) -> None:
             stored = tape_arrays if tape is None else tape.of(tile)
             first = tile * _LANES
-            noisy_tile(first, *fixed, key, deviation, *arrays, *copies, *targets, *stored, *spaces)
+            noisy_tile(first, *fixed, *generator, *arrays, *copies, *targets, *stored, *spaces)
 
         return work
 
-    in_threads(_ceil(pairs, _LANES), worker)
+    if noise is None:
+        in_threads(runs * tiles, plain_worker)
+    else:
+        in_threads(tiles, noisy_worker)  # each with all runs: they share the random numbers
+    phases = path if record else out
+    return phases if noise is None else phases.view(*phases.shape[:-2], replicates, batch, n)
 
 
 def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: Tape) -> PhaseModel:
@@ -248,14 +212,8 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
     )
 
 
-def _arrays(model: PhaseModel, dynamics: Dynamics) -> _Arrays:
-    """Fields, panels and terms of a model."""
-    panels = _panels(_array(model.couplings).swapaxes(1, 2), dynamics)
-    return _array(model.fields), panels, _terms(model)
-
-
-def _terms(model: PhaseModel) -> Any:
-    """All terms but fields and couplings, as `tiles.Terms`."""
+def _arrays(model: PhaseModel, dynamics: Dynamics) -> tuple[Any, Any, Terms]:
+    """Fields, couplings in `_panels`, and other terms of a model, which the kernels read."""
     absent = scratch(0, 0, 0)
 
     def array(values: Tensor | None) -> Any:
@@ -266,9 +224,11 @@ def _terms(model: PhaseModel) -> Any:
         lag = model.lag.detach().double()
         rotations = _array(torch.stack([lag.cos(), lag.sin()], dim=1).float())
     harmonic = scratch(0, 0) if model.harmonic is None else _array(model.harmonic.float())
-    return Terms(
+    terms = Terms(
         array(model.frequencies), array(model.injection), rotations, array(model.start), harmonic
     )
+    panels = _panels(_array(model.couplings).swapaxes(1, 2), dynamics)
+    return _array(model.fields), panels, terms
 
 
 def _panels(matrices: Any, dynamics: Dynamics) -> Any:

@@ -103,7 +103,7 @@ def rollout_with_pullback(
                 adjoint = sums.step_back(path[step], adjoint)
                 if record:
                     adjoint = adjoint + outer[first + step]
-        return reduce_to(single, sums.gradient(adjoint), replicates)
+        return reduce_to(single, PhaseModel(start=adjoint, **sums.tensors), replicates)
 
     phases = torch.cat(recorded) if record else last[-1]
     if noise is not None:
@@ -117,53 +117,40 @@ class _GradientSums:
     def __init__(self, model: PhaseModel, dynamics: Dynamics) -> None:
         self._model, self._time_step = model, dynamics.time_step
         self._scale = -dynamics.mobility * dynamics.time_step
-        self._fields = torch.zeros_like(model.fields)
-        self._couplings = torch.zeros_like(model.couplings)
-        self._frequencies = torch.zeros_like(model.fields)
-        self._injection = torch.zeros_like(model.fields)
-        self._lag = model.fields.new_zeros(len(model.fields))
-        self._harmonic = model.fields.new_zeros(len(model.fields), 2)
+        per_sample = ("fields", "frequencies", "injection")
+        self.tensors: dict[str, Any] = {n: torch.zeros_like(model.fields) for n in per_sample}
+        self.tensors["couplings"] = torch.zeros_like(model.couplings)
+        self.tensors["lag"] = model.fields.new_zeros(len(model.fields))
+        self.tensors["harmonic"] = model.fields.new_zeros(len(model.fields), 2)
 
     def step_back(self, phases: Tensor, adjoint: Tensor) -> Tensor:
         """The adjoint before a step that began at `phases`."""
-        model = self._model
+        model, sums = self._model, self.tensors
         sin, cos = phases.sin(), phases.cos()
         q = self._scale * adjoint
         q_sin, q_cos = q * sin, q * cos
-        self._fields += q_sin
+        sums["fields"] += q_sin
         j_sin, j_cos = lagged_products(sin, cos, model)
         diagonal = cos * (model.fields + j_cos) + sin * j_sin
         if model.frequencies is not None:
-            self._frequencies += self._time_step * adjoint
+            sums["frequencies"] += self._time_step * adjoint
         if model.injection is not None:
-            self._injection += 4.0 * q_sin * cos
+            sums["injection"] += 4.0 * q_sin * cos
             diagonal = diagonal + 4.0 * model.injection * (cos * cos - sin * sin)
         if model.lag is not None:
-            self._lag += (q * (cos * j_cos + sin * j_sin)).sum((1, 2))
+            sums["lag"] += (q * (cos * j_cos + sin * j_sin)).sum((1, 2))
             a = model.lag[:, None, None]
             q_sin, q_cos = rotate_back(q_sin, q_cos, a.cos(), a.sin())
-        self._couplings.baddbmm_(q_sin.transpose(1, 2), cos)
-        self._couplings.baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
+        sums["couplings"].baddbmm_(q_sin.transpose(1, 2), cos)
+        sums["couplings"].baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
         through = sin * (q_sin @ model.couplings) + cos * (q_cos @ model.couplings)
         before = adjoint + q * diagonal - through
         if model.harmonic is not None:
             by_couplings, by_harmonic, by_phases = _second_harmonic(sin, cos, q, model)
-            self._couplings += by_couplings
-            self._harmonic += by_harmonic
+            sums["couplings"] += by_couplings
+            sums["harmonic"] += by_harmonic
             before = before + by_phases
         return before + _custom_pullback(model, phases, q) if model.other_terms else before
-
-    def gradient(self, start: Tensor) -> PhaseModel:
-        """The sums, and `start`, the adjoint at the start."""
-        return PhaseModel(
-            self._fields,
-            self._couplings,
-            self._frequencies,
-            self._injection,
-            self._lag,
-            start,
-            self._harmonic,
-        )
 
 
 def _second_harmonic(
@@ -225,11 +212,6 @@ def segment_length(fields: Tensor, steps: int) -> int:
     return steps if fits else math.isqrt(steps - 1) + 1
 
 
-def has_path_loss(model: PhaseModel) -> bool:
-    """True: `path_loss` takes any model."""
-    return True
-
-
 def path_loss(
     model: PhaseModel, coefficients: Tensor, dynamics: Dynamics, *, nodes: int | None = None
 ) -> tuple[Tensor, PhaseModel]:
@@ -256,7 +238,9 @@ def path_loss(
     both = sin.reshape(rows), cos.reshape(rows)
     j_sin, j_cos = (product.reshape(sin.shape) for product in lagged_products(*both, model))
     scale = dynamics.mobility * dynamics.time_step
-    residual = guide.increment + scale * torque(sin, cos, j_sin, j_cos, _with_time_axis(model))
+    injection = None if model.injection is None else model.injection[:, :, None]
+    at_times = PhaseModel(model.fields[:, :, None], model.couplings, injection=injection)
+    residual = guide.increment + scale * torque(sin, cos, j_sin, j_cos, at_times)
     if model.frequencies is not None:
         residual = residual - dynamics.time_step * model.frequencies[:, :, None]
     if model.harmonic is not None:
@@ -296,12 +280,6 @@ def rotate_back(
 ) -> tuple[Tensor, Tensor]:
     """q sin and q cos of theta plus an angle with this cosine and sine, or (c, d) instead."""
     return cosine * q_sin + sine * q_cos, cosine * q_cos - sine * q_sin
-
-
-def _with_time_axis(model: PhaseModel) -> PhaseModel:
-    """The model of a path (R, B, T, N): the same fields and injection at every time."""
-    injection = None if model.injection is None else model.injection[:, :, None]
-    return PhaseModel(model.fields[:, :, None], model.couplings, injection=injection)
 
 
 def _replicate(model: PhaseModel, replicates: int) -> PhaseModel:
