@@ -136,7 +136,7 @@ FRAME = pandas.DataFrame(X).assign(kind=NAMES, note=NAMES)
         (Path("nothing"), None, "nothing: no such file or folder"),
         ("digits", Y, "y belongs to arrays, digits has labels of its own"),
         (X, None, r"the labels are missing.* train\(X, y\)"),
-        (X, "kind", "the label column 'kind' is named, and X has no names"),
+        (X, "kind", "names the column 'kind', but X has no column names"),
         (X, Y[:100], "X has 150 rows and y has 100 labels"),
         (X, X, r"y has shape \(150, 4\); expected \(n,\)"),
         (X, X[:, 0], "y holds 5.1 in row 0"),
@@ -151,7 +151,7 @@ FRAME = pandas.DataFrame(X).assign(kind=NAMES, note=NAMES)
         ([[1, 2], [3]], [0, 1], "X cannot be read as an array"),
         ([], [], r"X has shape \(0,\)"),
         (sparse.csr_array(X), Y, r"X is sparse; .* X.toarray\(\)"),
-        (np.ma.masked_less(X, 1), Y, "X has masked values"),
+        (np.ma.masked_less(X, 1), Y, "X .* values are masked"),
         (np.zeros((20, 4, 4, 3)), Y[:20], "make colours grey"),
         (FRAME, "kind", "column 'note' holds .*; expected numbers"),
         (FRAME.assign(note=FRAME["note"].astype("category")), "kind", "column 'note' holds categ"),
@@ -351,7 +351,7 @@ def test_weights_and_epochs_on_the_command_line(
     message = refuse("train", table, "--class-weight=even", *options)
     assert "--class-weight must be 'balanced'" in message
     message = refuse("train", table, "--set=DIRECT.class_weights=[1,2]", *options)
-    assert "class_weights must be 3 numbers, one for each class of flowers, got 2" in message
+    assert "class_weights must be 3 numbers, one for each class, got 2" in message
     assert "--epochs must be" in refuse("train", table, "--epochs=0")
     assert not options[1].exists()
 

@@ -39,7 +39,10 @@ def find_content(grey: np.ndarray, light: bool | None = None) -> np.ndarray:
 
     `light` is True for content lighter than its background; None detects it.
     """
-    levels = _smooth(grey.astype(np.int64))
+    levels = grey.astype(np.int64)
+    if levels.shape[1] > 1:
+        noise = float(np.median(np.abs(np.diff(levels, axis=1))))
+        levels = _box_mean(levels, 0 if noise < 2 else 1 if noise < 6 else 2)
     best = min(_candidates(levels, light), key=_blemishes)
     best = np.where(_remove_specks(best > 0), best, 0.0)
     if not best.any():
@@ -58,7 +61,11 @@ def _candidates(levels: np.ndarray, light: bool | None) -> Iterator[np.ndarray]:
     if flat:
         yield _strength(above, levels - above, light)
         return
-    for background in (_surface(levels), _closing(levels, light)):
+    # Fills content narrower than a quarter of the picture.
+    fill = scipy.ndimage.grey_opening if light else scipy.ndimage.grey_closing
+    width = 2 * (min(levels.shape) // 8) + 1
+    filled = fill(levels, (width, width), mode="nearest").astype(np.float64)
+    for background in (_surface(levels), filled):
         yield _strength(levels - background, background, light)
 
 
@@ -86,14 +93,6 @@ def _skewness(above: np.ndarray) -> float:
     """sum x^3 / sum |x|^3, from -1 to 1: the sign of the largest deviations."""
     cubes = np.asarray(above, dtype=np.float64) ** 3
     return float(cubes.sum() / max(np.abs(cubes).sum(), 1.0))
-
-
-def _smooth(levels: np.ndarray) -> np.ndarray:
-    """Means over boxes of 3 or 5 pixels a side if the picture is noisy."""
-    if levels.shape[1] < 2:
-        return levels
-    noise = float(np.median(np.abs(np.diff(levels, axis=1))))
-    return _box_mean(levels, 0 if noise < 2 else 1 if noise < 6 else 2)
 
 
 def _box_mean(levels: np.ndarray, radius: int) -> np.ndarray:
@@ -145,24 +144,13 @@ def _terms(rows: int, columns: int) -> np.ndarray:
     return np.stack([np.ones(y.shape), y, x, y * y, y * x, x * x])
 
 
-def _closing(levels: np.ndarray, light: bool) -> np.ndarray:
-    """Levels with content narrower than a quarter of the picture filled, by a morphological
-    closing, or by an opening if content is light."""
-    width = 2 * (min(levels.shape) // 8) + 1
-    fill = scipy.ndimage.grey_opening if light else scipy.ndimage.grey_closing
-    return np.asarray(fill(levels, (width, width), mode="nearest"), dtype=np.float64)
-
-
 def _strength(above: np.ndarray, background: np.ndarray, light: bool) -> np.ndarray:
     """d of levels `above` their background, in pieces above the low threshold that somewhere
     exceed the high one; without ruling."""
     gain = np.minimum(background.max() / np.maximum(background, 1.0), _MAX_GAIN)
     strength = np.maximum((above if light else -above) * gain, 0.0)
-    largest = float(strength.max())
-    pieces, count = scipy.ndimage.label(strength > _LOW * largest, _EIGHT)
-    strong = np.zeros(count + 1, dtype=bool)
-    strong[pieces[strength > _HIGH * largest]] = True
-    mask = strong[pieces]
+    low, high = (strength > share * strength.max() for share in (_LOW, _HIGH))
+    mask = scipy.ndimage.binary_propagation(high, _EIGHT, low)
     return np.where(_remove_ruling(mask), strength, 0.0)
 
 

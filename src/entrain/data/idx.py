@@ -19,24 +19,17 @@ LIMIT = 64 * 2**20
 """The largest size of an idx file in bytes; the largest of MNIST has 47,040,016."""
 
 _GZIP = b"\x1f\x8b"
-_UINT8 = 0x08
+_MAGICS = (b"\0\0\x08\x01", b"\0\0\x08\x02", b"\0\0\x08\x03")  # uint8; dimensions
 
 
 def parse_idx(content: bytes, name: str) -> NDArray[np.uint8]:
     """The uint8 array of 1 to 3 dimensions in the idx file `content`; `name` is for errors."""
-    if len(content) < 4:
-        raise InputError(f"{name}: an idx file starts with a magic of 4 bytes, got {len(content)}")
-    zeros, type_code, ndim = struct.unpack_from(">HBB", content)
-    if zeros != 0:
+    if content[:4] not in _MAGICS:
         raise InputError(
-            f"{name}: not an idx file: the magic is {content[:4].hex()}, expected 0000 at its start"
+            f"{name}: not an idx file of uint8 in 1 to 3 dimensions: it begins with the bytes "
+            f"'{content[:4].hex()}', expected {' or '.join(magic.hex() for magic in _MAGICS)}"
         )
-    if type_code != _UINT8:
-        raise InputError(
-            f"{name}: the idx type code is 0x{type_code:02x}, expected 0x{_UINT8:02x} (uint8)"
-        )
-    if not 1 <= ndim <= 3:
-        raise InputError(f"{name}: the idx array has {ndim} dimensions, expected 1 to 3")
+    ndim = content[3]
     header = 4 + 4 * ndim
     if len(content) < header:
         raise InputError(

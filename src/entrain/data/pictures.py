@@ -70,7 +70,7 @@ def framed(grey: np.ndarray, shape: tuple[int, int], light: bool | None = None) 
     content = find_content(grey, light)
     if not content.any():  # nothing stands out: use the entire picture
         content = grey - grey.min()
-    return _fitted(content, shape)
+    return _fit(content, shape)
 
 
 def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
@@ -169,7 +169,7 @@ def _upright(levels: np.ndarray, orientation: int) -> np.ndarray:
     return levels
 
 
-def _fitted(content: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+def _fit(content: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Content cut out, scaled and centred by mass in a frame of `shape`."""
     from PIL import Image
     from scipy.ndimage import center_of_mass, shift

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,8 +80,10 @@ class Preprocessing:
         )
         sd = math.sqrt(squares / train.size)
         unscaled = cls(image_shape, pixel_max, mean, sd, 1.0, 1.0)
-        norm = unscaled._largest_norm(train)
-        test_norm = norm if test is None else unscaled._largest_norm(test)
+        norm, test_norm = (
+            max(float(np.linalg.norm(z, axis=1).max()) for z in unscaled._standardise(pixels))
+            for pixels in (train, train if test is None else test)
+        )
         return cls(image_shape, pixel_max, mean, sd, norm, test_norm)
 
     def __call__(self, pixels: np.ndarray, *, unseen: bool = True) -> Tensor:
@@ -90,10 +93,10 @@ class Preprocessing:
         """
         flat = self._checked(as_array(pixels))
         norm = self.test_norm if unseen else self.norm
-        rows = []
-        for chunk in _chunks(flat):
-            z = self._standardise(chunk)
-            rows.append((norm * z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32))
+        rows = [
+            (norm * z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32)
+            for z in self._standardise(flat)
+        ]
         return torch.from_numpy(np.concatenate(rows))
 
     def inputs_of_levels(self, images: Tensor) -> Tensor:
@@ -106,14 +109,10 @@ class Preprocessing:
         length: Tensor = torch.linalg.vector_norm(z, dim=1, keepdim=True)
         return z * (self.norm / length)
 
-    def _standardise(self, pixels: np.ndarray) -> np.ndarray:
-        return (pixels.astype(np.float64) / self.pixel_max - self.mean) / self.sd
-
-    def _largest_norm(self, pixels: np.ndarray) -> float:
-        return max(
-            float(np.linalg.norm(self._standardise(chunk), axis=1).max())
-            for chunk in _chunks(pixels)
-        )
+    def _standardise(self, pixels: np.ndarray) -> Iterator[np.ndarray]:
+        """z of images (n, D), in chunks."""
+        for chunk in _chunks(pixels):
+            yield (chunk.astype(np.float64) / self.pixel_max - self.mean) / self.sd
 
     def _checked(self, pixels: np.ndarray) -> np.ndarray:
         _require_numbers(pixels)

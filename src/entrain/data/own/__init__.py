@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,22 +54,30 @@ def load_own(
     """
     path = Path(path)
     seed_number("seed", seed)
-    with _errors_with(path):
-        if path.is_dir():
-            _refuse_label(label)
-            return from_folder(path, image_size, seed, on_progress)
-        suffix = path.suffix.lower()
-        if not path.is_file():
+    is_folder, suffix = path.is_dir(), path.suffix.lower()
+    try:
+        if not is_folder and not path.is_file():
             raise InputError("no such file or folder")
-        if suffix == ".npz":
-            _refuse_label(label)
-            return from_npz(path, seed)
-        if suffix in (".csv", ".tsv"):
+        if not is_folder and suffix in (".csv", ".tsv"):
             return from_table(path, label, seed)
-    raise InputError(
-        f"{path}: the name ends in {suffix!r}; expected .npz, .csv, .tsv "
-        "or a folder with a folder of pictures for each class"
-    )
+        if label is not None:
+            raise InputError(
+                f"label ({label!r}) names a column, for .csv and .tsv files only; leave it out"
+            )
+        if is_folder:
+            return from_folder(path, image_size, seed, on_progress)
+        if suffix == ".npz":
+            return from_npz(path, seed)
+        raise InputError(
+            f"the name ends in {suffix!r}; expected .npz, .csv, .tsv or a folder with a folder of "
+            "pictures for each class"
+        )
+    except InputError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise type(error)(f"{path}: {error}") from error
+    except OSError as error:
+        raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 
 
 def balance(dataset: Dataset) -> dict[str, Any]:
@@ -83,23 +90,3 @@ def balance(dataset: Dataset) -> dict[str, Any]:
         "counts": dict(zip(dataset.class_names, counts, strict=True)),
         "imbalance": max(counts) / min(counts) if min(counts) else None,
     }
-
-
-@contextmanager
-def _errors_with(path: Path) -> Iterator[None]:
-    """Begin the messages of errors with the file or folder."""
-    try:
-        yield
-    except InputError as error:
-        if str(error).startswith(str(path)):
-            raise
-        raise type(error)(f"{path}: {error}") from error
-    except OSError as error:
-        raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
-
-
-def _refuse_label(label: str | None) -> None:
-    if label is not None:
-        raise InputError(
-            f"label ({label!r}) names a column, for .csv and .tsv files only; leave it out"
-        )

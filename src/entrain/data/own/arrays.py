@@ -21,9 +21,9 @@ from entrain.data.own.examples import (
     classes_of,
     codes_of,
     feature_dataset,
-    own_split,
     quoted,
     safe_name,
+    three_splits,
 )
 from entrain.utils.errors import InputError
 
@@ -59,10 +59,7 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
             )
         splits[part] = Split(_checked_x(rows, f"X_{part}"), codes_of(texts, names))
     x = _checked_x(x, "X")
-    absent = [part for part in ("validation", "test") if part not in present]
-    for part, index in zip(["train", *absent], own_split(codes, len(absent), seed), strict=True):
-        splits[part] = Split(x[index], codes[index])
-    three = splits["train"], splits["validation"], splits["test"]
+    three = three_splits(x, codes, seed, **splits)
     if arrays["X"].ndim == 3:
         rows, columns = arrays["X"].shape[1:]
         pixel_max = 1.0 if x.dtype.kind == "f" else 255.0

@@ -134,19 +134,16 @@ def quoted(text: str) -> str:
     return ascii(text if len(text) <= 40 else f"{text[:40]}...")
 
 
-def own_split(labels: np.ndarray, parts: int, seed: int) -> list[np.ndarray]:
-    """Indices of the training rows and of `parts` smaller splits, each in ascending order.
-
-    The splits are stratified, with at least one example of each class.
-    """
-    quota = np.maximum(class_shares(labels, round(len(labels) * _SHARE)), 1)
-    return split_rows(labels, quota, parts, seed)
-
-
-def three_splits(x: np.ndarray, y: np.ndarray, seed: int) -> tuple[Split, Split, Split]:
-    """Training, validation and test examples."""
-    train, validation, test = (Split(x[rows], y[rows]) for rows in own_split(y, 2, seed))
-    return train, validation, test
+def three_splits(
+    x: np.ndarray, y: np.ndarray, seed: int, **present: Split
+) -> tuple[Split, Split, Split]:
+    """Training, validation and test examples. Those of validation and test that are not `present`
+    are stratified parts of x and y, with at least one example of each class."""
+    absent = [part for part in ("validation", "test") if part not in present]
+    quota = np.maximum(class_shares(y, round(len(y) * _SHARE)), 1)
+    parts = zip(["train", *absent], split_rows(y, quota, len(absent), seed), strict=True)
+    splits = present | {part: Split(x[rows], y[rows]) for part, rows in parts}
+    return splits["train"], splits["validation"], splits["test"]
 
 
 def feature_dataset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -78,11 +79,10 @@ def _visible(folder: Path) -> list[Path]:
 
 def _check_link(entry: Path, root: Path) -> None:
     """Refuse links that lead nowhere or out of the folder."""
-    try:
-        inside = not entry.is_symlink() or entry.resolve(strict=True).is_relative_to(root)
-    except (OSError, RuntimeError) as error:  # a loop, or no target
-        raise InputError(f"{entry}: a link that leads nowhere; remove it") from error
+    inside = not entry.is_symlink()
+    with suppress(OSError, RuntimeError):  # a loop, or no target
+        inside = inside or entry.resolve(strict=True).is_relative_to(root)
     if not inside:
         raise InputError(
-            f"{entry}: a link that leads out of the folder is not followed; copy what it leads to"
+            f"{entry}: a link that leads nowhere or out of the folder; copy its target or remove it"
         )

@@ -48,14 +48,12 @@ def _from_frame(frame: Any, y: Any, label: str | None, seed: int) -> FeatureData
     pairs = frame.items() if hasattr(frame, "items") else ((c.name, c) for c in frame)
     columns = [(str(name), values) for name, values in pairs]
     notes = []
+    if y is not None and label is not None:
+        raise InputError(f"give y or the label column ({quoted(label)}), not both")
     if y is None or isinstance(y, str):
-        if y is not None and label is not None:
-            raise InputError(f"y and label both name a column, {quoted(y)} and {quoted(label)}")
         column, note = label_column([name for name, _ in columns], label if y is None else y)
         y = columns.pop(column)[1]
         notes.append(f"labels come from {note}")
-    elif label is not None:
-        raise InputError(f"give y or the label column ({quoted(label)}), not both")
     rows = np.empty((len(frame), len(columns)))
     for i, (name, values) in enumerate(columns):
         numbers = np.asarray(values)
