@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from entrain.utils.errors import InputError, positive_float
+from entrain.utils.errors import InputError, check_ranges
 
 _CONTROL = 5  # control points a side of an elastic distortion
 
@@ -35,8 +35,8 @@ class Augmentation:
     flip: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("shift", "rotation", "scale", "shear", "elastic"):
-            positive_float(f"augmentation {name}", getattr(self, name), zero=True)
+        names = ("shift", "rotation", "scale", "shear", "elastic")
+        check_ranges(self, non_negative=names, prefix="augmentation ")
         for name, most in (("scale", 1.0), ("shear", 90.0)):
             if getattr(self, name) >= most:
                 raise InputError(
@@ -71,11 +71,11 @@ class Augmentation:
             shape: The leading axes, one element for each image.
             generator: On the device of the images.
         """
-        extra = 2 * _CONTROL * _CONTROL if self.elastic else 0
         uniform = torch.rand((*shape, 7), generator=generator, device=generator.device)
-        if not extra:
+        if not self.elastic:
             return uniform
-        normal = torch.randn((*shape, extra), generator=generator, device=generator.device)
+        extra = (*shape, 2 * _CONTROL * _CONTROL)
+        normal = torch.randn(extra, generator=generator, device=generator.device)
         return torch.cat([uniform, normal], dim=-1)
 
     def __call__(self, images: Tensor, draws: Tensor, strength: Tensor | float = 1.0) -> Tensor:

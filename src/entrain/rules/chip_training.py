@@ -8,9 +8,9 @@ from typing import Any
 from entrain.hardware import Hardware
 from entrain.utils.errors import (
     InputError,
+    check_ranges,
     finite_float,
     finite_numbers,
-    positive_int,
     seed_number,
     store_plain_numbers,
     unknown_name,
@@ -44,10 +44,9 @@ class ChipTraining:
         if not isinstance(self.hardware, Hardware):
             raise InputError(f"hardware must be a Hardware, got {self.hardware!r}")
         store_plain_numbers(self)
-        positive_int("chips", self.chips)
+        check_ranges(self, whole=("chips", "validation_chips"))
         if self.chip is not None:
             seed_number("chip", self.chip)
-        positive_int("validation_chips", self.validation_chips)
         if not 0.0 <= finite_float("onset", self.onset) < 1.0:
             raise InputError(f"onset must be a share from 0 to below 1, got {self.onset!r}")
         shares = finite_numbers("pruning", self.pruning)

@@ -43,15 +43,20 @@ def check_class_weights(weights: object) -> None:
         raise InputError(f"class_weights must not all be 0, got {weights!r}")
 
 
+def check_class_count(weights: tuple[float, ...] | None, classes: int) -> None:
+    """Raise an `InputError` unless there is a weight for each class, or none at all."""
+    if weights is not None and len(weights) != classes:
+        raise InputError(
+            f"class_weights must be {classes} numbers, one for each class, got {len(weights)}"
+        )
+
+
 def example_weights(
     class_weights: tuple[float, ...] | None, labels: Tensor, classes: int
 ) -> Tensor | None:
     """Weights (M,) of examples, of mean 1, in float64; None if all classes count alike."""
     if class_weights is None:
         return None
-    if len(class_weights) != classes:
-        raise InputError(
-            f"class_weights must be {classes} numbers, one for each class, got {len(class_weights)}"
-        )
+    check_class_count(class_weights, classes)
     weights = torch.tensor(class_weights, dtype=torch.float64, device=labels.device)[labels]
     return weights / weights.mean().clamp(min=1e-300)  # 0 where all are 0

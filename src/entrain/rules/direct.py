@@ -22,14 +22,7 @@ from entrain.rules.interface import (
     check_per_run,
     values_per_run,
 )
-from entrain.utils.errors import (
-    InputError,
-    one_of,
-    positive_float,
-    positive_int,
-    store_plain_numbers,
-    unknown_name,
-)
+from entrain.utils.errors import InputError, check_ranges, one_of, store_plain_numbers, unknown_name
 
 DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END", "GIVEN"]
 
@@ -98,22 +91,17 @@ class Direct(Rule):
     def __post_init__(self) -> None:
         store_plain_numbers(self)
         one_of("start", self.start, DirectStart)
-        for name in ("epochs", "batch_size", "coarse_steps"):
-            positive_int(name, getattr(self, name))
-        for name in ("input_rate", "coupling_rate", "gain"):
-            for value in values_per_run(getattr(self, name)):
-                positive_float(name, value)
-        for name in ("weight_decay", "smoothing", "initial_couplings", "initial_weights"):
-            for value in values_per_run(getattr(self, name)):
-                positive_float(name, value, zero=True)
-        positive_float("clip", self.clip)
+        check_ranges(
+            self,
+            whole=("epochs", "batch_size", "coarse_steps"),
+            positive=("input_rate", "coupling_rate", "gain", "clip"),
+            non_negative=("weight_decay", "initial_couplings", "initial_weights"),
+            shares=("smoothing", "distillation", "warm_up", "averaging"),
+        )
         for name in ("fine_epochs", "unaugmented_epochs"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"{name} must be a non-negative whole number, got {value!r}")
-        for value in values_per_run(self.smoothing):
-            positive_float("smoothing", value, zero=True, most=1)
-        positive_float("distillation", self.distillation, zero=True, most=1)
         if not isinstance(self.augmentation, Augmentation):
             raise InputError(f"augmentation must be an Augmentation, got {self.augmentation!r}")
         if self.distillation and not self.augmentation.is_identity:
@@ -122,7 +110,7 @@ class Direct(Rule):
                 "augmentation"
             )
         for name in ("warm_up", "averaging"):
-            if not 0 <= positive_float(name, getattr(self, name), zero=True) < 1:
+            if getattr(self, name) == 1:
                 raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
         check_chips(self.chips)
         if self.class_weights is not None:
@@ -176,7 +164,7 @@ class Direct(Rule):
         super().check(network, runs, teachers)
         if len(teachers) > 1:
             raise InputError(f"{self.name} distils one teacher, got {len(teachers)}")
-        check_per_run(replace(self, class_weights=None), runs)
+        check_per_run(self, runs)
 
     def task(self, assignment: Assignment) -> Task:
         data, targets = assignment.data, None
@@ -202,8 +190,8 @@ class Direct(Rule):
 
 
 DIRECT_PROTOCOLS: dict[str, Direct] = {
-    protocol.name: protocol
-    for protocol in (
+    p.name: p
+    for p in (
         Direct(),
         Direct("DIRECT-FROM-PATH", "PATH"),
         Direct("DIRECT-FROM-TWO-STAGE", "TWO-STAGE-END"),

@@ -32,8 +32,6 @@ class DirectTask:
     `entrain.rules.adamw`. Another rule is a subclass with its own `loss_and_gradient`.
     """
 
-    _uses_draws = False  # True if a step needs random numbers of its own
-
     def __init__(
         self,
         protocol: Direct,
@@ -58,8 +56,8 @@ class DirectTask:
         self._weights = None if weights is None else weights.float()
 
         def by_run(name: str) -> Tensor:
-            values = per_run(name, getattr(protocol, name), len(runs))
-            return torch.tensor(values, dtype=torch.float32, device=device)[:, None, None]
+            values = torch.tensor(self._by_run(name), dtype=torch.float32, device=device)
+            return values[:, None, None]
 
         self._input_rate, self._coupling_rate = by_run("input_rate"), by_run("coupling_rate")
         self._decay, self._gain = by_run("weight_decay"), by_run("gain")
@@ -91,16 +89,18 @@ class DirectTask:
                 "biases": torch.zeros(n),
                 "couplings": torch.zeros(n, n),
             }
-        runs = len(self.runs)
         return small_random(
             inputs,
             hidden,
             self._spec.graph,
             seed=self._seed,
             run=self.runs[run],
-            weights=per_run("initial_weights", self.protocol.initial_weights, runs)[run],
-            couplings=per_run("initial_couplings", self.protocol.initial_couplings, runs)[run],
+            weights=self._by_run("initial_weights")[run],
+            couplings=self._by_run("initial_couplings")[run],
         )
+
+    def _by_run(self, name: str) -> list[float]:
+        return per_run(name, getattr(self.protocol, name), len(self.runs))
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
         protocol, count = self.protocol, len(self.train.labels)
@@ -149,8 +149,7 @@ class DirectTask:
         """New chips and random numbers for the step on the examples `rows` (R, B)."""
         if self._chips is not None:
             self._chips.renew(tensors, rows, dynamics)
-        if self._uses_draws:
-            self._draws(rows.shape[1]).renew(generators)
+        self._draws(rows.shape[1]).renew(generators)
 
     def _draws(self, batch: int) -> FreshDraws:
         """Random numbers of a step on batches of this size, by run."""

@@ -16,7 +16,7 @@ from entrain.physics import Dynamics, NetworkSpec, PhaseModel, energy_gradient, 
 from entrain.rules.direct import Direct, small_batch
 from entrain.rules.direct_task import DirectTask, log_softmax
 from entrain.rules.interface import PerRun, Rule, Tensors
-from entrain.utils.errors import InputError, one_of, positive_float, positive_int
+from entrain.utils.errors import InputError, check_ranges, one_of
 
 Nudging = Literal["cross-entropy", "squared", "clamped"]
 Begin = Literal["given", "random"]
@@ -79,9 +79,7 @@ class EquilibriumPropagation(Direct):
         super().__post_init__()
         one_of("nudging", self.nudging, Nudging)
         one_of("begin", self.begin, Begin)
-        positive_float("beta", self.beta)
-        positive_int("nudged_steps", self.nudged_steps)
-        positive_int("averaged_steps", self.averaged_steps)
+        check_ranges(self, whole=("nudged_steps", "averaged_steps"), positive=("beta",))
         if self.averaged_steps > self.nudged_steps:
             raise InputError(
                 f"averaged_steps must be at most nudged_steps ({self.nudged_steps}), "
@@ -118,8 +116,8 @@ class EquilibriumPropagation(Direct):
 
 
 EQUILIBRIUM_PROTOCOLS: dict[str, EquilibriumPropagation] = {
-    protocol.name: protocol
-    for protocol in (
+    p.name: p
+    for p in (
         EquilibriumPropagation(),
         EquilibriumPropagation("EP-SQUARED", nudging="squared"),
         EquilibriumPropagation("COUPLED", nudging="clamped", beta=0.1),
@@ -161,12 +159,9 @@ class EquilibriumTask(DirectTask):
         )
         return loss, back(gradient.map(lambda tensor: tensor / rows.shape[1]))
 
-    @property
-    def _uses_draws(self) -> bool:  # type: ignore[override]
-        return self.protocol.begin == "random"
-
     def _request_draws(self, draws: FreshDraws, batch: int) -> None:
-        draws.uniform("start", batch, self.network.hidden + self._outputs)
+        if self.protocol.begin == "random":
+            draws.uniform("start", batch, self.network.hidden + self._outputs)
 
 
 def contrast(

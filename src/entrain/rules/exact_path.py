@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -68,11 +67,13 @@ def solve_path(
     `on_progress` gets the fraction done, from 0 to 1.
     """
     positive_float("ridge", ridge, zero=True)
-    report = on_progress if on_progress is not None else _ignore
+    report = on_progress if on_progress is not None else lambda fraction: None
     report(0.0)
-    problem = _Problem.of(data, dynamics, graph, ridge, nodes)
-    preconditioner = _Preconditioner.of(problem, _within(report, 0.0, 0.75))
-    unknowns = _conjugate_gradients(problem, preconditioner, _within(report, 0.75, 1.0))
+    problem = _Problem(data, dynamics, graph, ridge, nodes)
+    preconditioner = _Preconditioner(problem, lambda fraction: report(0.75 * fraction))
+    unknowns = _conjugate_gradients(
+        problem, preconditioner, lambda fraction: report(0.75 + 0.25 * fraction)
+    )
     scale = dynamics.mobility * dynamics.time_step
     weights, output_biases, couplings = problem.split(unknowns / scale)
     report(1.0)
@@ -83,7 +84,6 @@ def solve_path(
     }
 
 
-@dataclass(frozen=True)
 class _Problem:
     """The float64 normal equations H x = -g of sum |r|^2 / 2 + penalty_i |w_i|^2 / 2.
 
@@ -91,29 +91,22 @@ class _Problem:
     The basis is orthonormal, so that norms of x and of gradients are those of the parameters.
     """
 
-    data: TeacherData
-    steps: int
-    times: Tensor  # (T,)
-    time_weights: Tensor  # (T,)
-    hidden: int
-    pairs: tuple[Tensor, Tensor]  # (P,), (P,): i < j of every independent coupling
-    directions: Tensor  # (D + 1, R): orthonormal; where v varies
-    moments: Tensor  # (R,): sum_n v v^T in those directions
-    penalty: Tensor  # (H,)
-
-    @staticmethod
-    def of(
+    def __init__(
+        self,
         data: TeacherData,
         dynamics: Dynamics,
         graph: Tensor | None,
         ridge: float,
         nodes: int | None,
-    ) -> _Problem:
-        inputs, device = data.inputs, data.inputs.device
-        oscillators, outputs = data.coefficients.shape[1], data.targets.shape[1]
+    ) -> None:
+        inputs, device, outputs = data.inputs, data.inputs.device, data.targets.shape[1]
+        self.data, self.steps = data, dynamics.steps
+        self.oscillators = data.coefficients.shape[1]
+        self.hidden = self.oscillators - outputs
         times, weights = (part.to(device) for part in time_rule(dynamics.steps, nodes))
+        self.times, self.time_weights = times, weights  # (T,) each
         gram = times.new_zeros(inputs.shape[1] + 1, inputs.shape[1] + 1)
-        energy = times.new_zeros(oscillators)
+        energy = times.new_zeros(self.oscillators)
         for rows in _chunks(len(inputs), GRAM_SAMPLES):
             v = _with_one(inputs[rows])
             gram.addmm_(v.T, v)
@@ -124,35 +117,34 @@ class _Problem:
             raise InputError("the inputs or the teacher's coefficients hold non-finite numbers")
         moments, directions = torch.linalg.eigh(gram)
         kept = moments > KEPT * moments[-1]
+        self.directions = directions[:, kept]  # (D + 1, R): orthonormal; where v varies
+        self.moments = moments[kept]  # (R,): sum_n v v^T in those directions
+        self.penalty = ridge / inputs.shape[1] * energy[: self.hidden]  # (H,)
         if graph is None:
-            graph = layered_graph(oscillators - outputs, outputs, device)
+            graph = layered_graph(self.hidden, outputs, device)
         first, second = graph.triu().nonzero().T
-        return _Problem(
-            data,
-            dynamics.steps,
-            times,
-            weights,
-            oscillators - outputs,
-            (first, second),
-            directions[:, kept],
-            moments[kept],
-            ridge / inputs.shape[1] * energy[: oscillators - outputs],
-        )
+        self.pairs = first, second  # (P,), (P,): i < j of every independent coupling
 
     def split(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """[w ; bias] (H, D + 1), output biases (O,), symmetric couplings (N, N)."""
-        n = self.data.coefficients.shape[1]
-        rank = self.directions.shape[1]
-        along, biases, free = x.tensor_split(
-            (self.hidden * rank, self.hidden * rank + n - self.hidden)
-        )
-        couplings = x.new_zeros(n, n)
-        couplings[self.pairs] = free
-        return along.view(-1, rank) @ self.directions.T, biases, couplings + couplings.T
+        along, biases, couplings = self.parts(x)
+        return along @ self.directions.T, biases, self.symmetric(couplings)
+
+    def parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """w_i in the directions (H, R), output biases (O,), couplings (P,)."""
+        ends = self.hidden * len(self.moments), len(x) - len(self.pairs[0])
+        along, biases, couplings = x.tensor_split(ends)
+        return along.view(self.hidden, -1), biases, couplings
+
+    def symmetric(self, couplings: Tensor) -> Tensor:
+        """The matrix (N, N) of independent couplings (P,)."""
+        matrix = couplings.new_zeros(self.oscillators, self.oscillators)
+        matrix[self.pairs] = couplings
+        return matrix + matrix.T
 
     def gradient(self, x: Tensor | None = None) -> Tensor:
         """H x, or g, the gradient at zero, without x."""
-        data, n, h = self.data, self.data.coefficients.shape[1], self.hidden
+        data, n, h = self.data, self.oscillators, self.hidden
         by_weights = self.directions.new_zeros(h, self.directions.shape[0])
         by_biases, by_couplings = by_weights.new_zeros(n), by_weights.new_zeros(n, n)
         if x is not None:
@@ -183,32 +175,24 @@ class _Problem:
         return torch.cat([(by_weights @ self.directions).flatten(), by_biases[h:], tied])
 
 
-@dataclass(frozen=True)
 class _Preconditioner:
     """The inverse of H, from blocks summed in the data's precision."""
 
-    problem: _Problem
-    factors: Tensor  # (H, R, R): Cholesky factors of A_i for v of unit second moment
-    hidden_solved: Tensor  # (H, R, N): A_i^-1 B_i
-    output_blocks: Tensor  # (O,): A_i
-    output_solved: Tensor  # (O, N): A_i^-1 B_i
-    reduced: Tensor  # (P, P): Cholesky factor of the system in the couplings
-
-    @staticmethod
-    def of(problem: _Problem, report: Report) -> _Preconditioner:
+    def __init__(self, problem: _Problem, report: Report) -> None:
         a, b, c, output_a, output_b = _blocks(problem, report)
+        self.problem, self.output_blocks = problem, output_a
         h, n = b.shape[0], b.shape[2]
         scale = problem.moments.rsqrt()
         # The penalty spares the bias, the last row of the directions.
         bias = problem.directions[-1] * scale
         a.diagonal(dim1=1, dim2=2).add_(problem.penalty[:, None] * scale.square())
         a.addcmul_(problem.penalty[:, None, None], torch.outer(bias, bias), value=-1)
-        factors = _cholesky(a)
+        self.factors = _cholesky(a)  # (H, R, R): of A_i for v of unit second moment
         del a
-        solved = torch.cholesky_solve(b, factors)
-        output_solved = output_b / output_a[:, None]
-        c[:h] -= b.transpose(1, 2) @ solved
-        c[h:] -= output_b[:, :, None] * output_solved[:, None, :]
+        self.hidden_solved = torch.cholesky_solve(b, self.factors)  # (H, R, N): A_i^-1 B_i
+        self.output_solved = output_b / output_a[:, None]  # (O, N): A_i^-1 B_i
+        c[:h] -= b.transpose(1, 2) @ self.hidden_solved
+        c[h:] -= output_b[:, :, None] * self.output_solved[:, None, :]
         # Where (i, j) is no coupling it goes to one more row and column, cut off again.
         first, second = problem.pairs
         count = len(first)
@@ -217,25 +201,21 @@ class _Preconditioner:
         system = c.new_zeros(count + 1, count + 1)
         for i in range(n):
             system[number[i, :, None], number[i]] += c[i]
-        reduced = _cholesky(system[:count, :count])
-        return _Preconditioner(problem, factors, solved, output_a, output_solved, reduced)
+        self.reduced = _cholesky(system[:count, :count])  # (P, P), of the couplings
 
     def __call__(self, x: Tensor) -> Tensor:
-        pairs, scale = self.problem.pairs, self.problem.moments.rsqrt()
-        h, rank, n = self.hidden_solved.shape
-        along, biases, free = x.tensor_split((h * rank, h * rank + len(self.output_blocks)))
-        along = along.view(h, rank, 1) * scale[:, None]
+        scale, h = self.problem.moments.rsqrt(), self.problem.hidden
+        along, biases, free = self.problem.parts(x)
+        along = along[:, :, None] * scale[:, None]
         known = torch.cat(
             [
                 (along.transpose(1, 2) @ self.hidden_solved)[:, 0],
                 biases[:, None] * self.output_solved,
             ]
         )
-        free = free - (known + known.T)[pairs]
+        free = free - (known + known.T)[self.problem.pairs]
         free = torch.cholesky_solve(free[:, None], self.reduced)[:, 0]
-        couplings = x.new_zeros(n, n)
-        couplings[pairs] = free
-        couplings = couplings + couplings.T
+        couplings = self.problem.symmetric(free)
         along = torch.cholesky_solve(along, self.factors)
         along = along - self.hidden_solved @ couplings[:h, :, None]
         biases = biases / self.output_blocks - (self.output_solved * couplings[h:]).sum(1)
@@ -372,12 +352,3 @@ def _with_one(inputs: Tensor) -> Tensor:
 
 def _chunks(count: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
-
-
-def _within(report: Report, low: float, high: float) -> Report:
-    """`report` of a part that runs from `low` to `high`."""
-    return lambda fraction: report(low + (high - low) * fraction)
-
-
-def _ignore(fraction: float) -> None:
-    del fraction

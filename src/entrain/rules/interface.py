@@ -222,9 +222,8 @@ def check_per_run(rule: object, runs: int) -> None:
     """Raise an `InputError` if a field of `rule` holds another number of values than `runs`."""
     assert is_dataclass(rule)
     for field in fields(rule):
-        value = getattr(rule, field.name)
-        if isinstance(value, tuple) and value and all(isinstance(v, int | float) for v in value):
-            per_run(field.name, value, runs)
+        if field.type == "PerRun":
+            per_run(field.name, getattr(rule, field.name), runs)
 
 
 def check_chips(chips: object) -> None:

@@ -44,9 +44,8 @@ class OnChips:
         self, training: ChipTraining, spec: NetworkOnDevice, runs: tuple[int, ...], seed: int
     ) -> None:
         self.training, self._spec, self._runs, self._seed = training, spec, runs, seed
-        self._hardware = replace(
-            training.hardware, sparsity=None, fan_in=None
-        )  # masks replace these
+        # Masks replace sparsity and fan-in.
+        self._hardware = replace(training.hardware, sparsity=None, fan_in=None)
         self._onset = torch.zeros((), device=spec.graph.device)
         n = len(spec.graph)
         self._mask = spec.graph.expand(len(runs), n, n).clone()
@@ -188,14 +187,11 @@ class OnChips:
     ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
         """As `_model`, for rules that measure phases only: the gradient of the realised parameters
         is used for the programmed ones."""
-        runs, batch, _ = inputs.shape
-        chips = self._chips(batch)
-        by_chip = inputs.reshape(runs * chips, batch // chips, -1)
-        realised = self._realised(self._spec.parameters(raw), chips, self._draws[runs, batch][0])
+        realised, by_chip = self._realised_for(raw, inputs)
 
         def to_programmed(gradient: PhaseModel) -> Tensors:
             gradients = {
-                name: tensor.reshape(runs, chips, *tensor.shape[1:]).sum(1)
+                name: tensor.reshape(len(inputs), -1, *tensor.shape[1:]).sum(1)
                 for name, tensor in realised.parameters.pullback(gradient, by_chip).items()
                 if name in raw
             }
@@ -219,14 +215,10 @@ class OnChips:
     ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
         """The phase model of R networks on C chips each, (R C, B / C, N), and the map from its
         gradient to those of the tensors in `raw`."""
-        runs, batch, _ = inputs.shape
-        chips = self._chips(batch)
         leaves = {name: tensor.detach().requires_grad_() for name, tensor in raw.items()}
         with torch.enable_grad():
-            realised = self._realised(
-                self._spec.parameters(leaves), chips, self._draws[runs, batch][0]
-            )
-            model = realised.phase_model(inputs.reshape(runs * chips, batch // chips, -1))
+            realised, by_chip = self._realised_for(leaves, inputs)
+            model = realised.phase_model(by_chip)
 
         def to_leaves(gradient: PhaseModel) -> Tensors:
             outputs, by_output = model.tensors(), gradient.tensors()
@@ -251,11 +243,12 @@ class OnChips:
         most = min(self.training.chips, batch) if self.training.chip is None else 1
         return next(c for c in range(most, 0, -1) if batch % c == 0)
 
-    def _new_chips(self, runs: int, chips: int, like: Tensor) -> FreshDraws | CachedDraws:
-        """Random numbers of new chips for each step, or those of the one chip it trains on."""
-        if self.training.chip is None:
-            return FreshDraws(runs * chips, like)
-        return CachedDraws(ChipDraws([self.training.chip], like, runs))
+    def _realised_for(self, raw: Tensors, inputs: Tensor) -> tuple[Realised, Tensor]:
+        """The networks on the chips of this step, and their inputs (R C, B / C, D)."""
+        runs, batch, _ = inputs.shape
+        chips = self._chips(batch)
+        realised = self._realised(self._spec.parameters(raw), chips, self._draws[runs, batch][0])
+        return realised, inputs.reshape(runs * chips, batch // chips, -1)
 
     def _realised(self, parameters: Parameters, chips: int, draws: Draws) -> Realised:
         """The networks on new chips; below full strength, interpolated from the ideal ones."""
@@ -278,10 +271,11 @@ class OnChips:
         """Random numbers of batches of this size, requested by a dry run the first time."""
         runs = len(self._runs)
         if (runs, batch) not in self._draws:
-            chips = self._chips(batch)
-            like = raw["biases"]
-            draws = self._new_chips(runs, chips, like), FreshDraws(runs * chips, like)
-            self._draws[runs, batch] = draws
+            chips, chip, like = self._chips(batch), self.training.chip, raw["biases"]
+            of_chips: FreshDraws | CachedDraws = FreshDraws(runs * chips, like)
+            if chip is not None:  # the one chip it trains on
+                of_chips = CachedDraws(ChipDraws([chip], like, runs))
+            draws = self._draws[runs, batch] = of_chips, FreshDraws(runs * chips, like)
             with torch.no_grad():
                 parameters = self._spec.parameters(raw)
                 self._realised(parameters, chips, draws[0])

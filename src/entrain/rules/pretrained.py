@@ -27,6 +27,7 @@ class Pretrained(Rule):
     """
 
     kind: ClassVar[str] = "given"
+    cost = 0.1  # validation only
 
     model: str
     digest: str
@@ -45,11 +46,6 @@ class Pretrained(Rule):
     def of(cls, path: Path, model: Model) -> Pretrained:
         """The network of `model`, which was read from `path`."""
         return cls(str(path.absolute()), digest_of(model))
-
-    @property
-    def cost(self) -> float:
-        """The epoch only validates."""
-        return 0.1
 
     def task(self, assignment: Assignment) -> Task:
         model = read_model(self.model)

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel
+from entrain.rules.adamw import per_tensor
 from entrain.rules.direct import Direct
 from entrain.rules.direct_task import DirectTask, log_softmax
 from entrain.rules.interface import PerRun, Rule, Tensors
-from entrain.utils.errors import InputError, one_of, positive_float, positive_int
+from entrain.utils.errors import InputError, check_ranges, one_of
 
 Perturbed = Literal["fields", "weights"]
 
@@ -59,9 +60,8 @@ class SimultaneousPerturbation(Direct):
     def __post_init__(self) -> None:
         super().__post_init__()
         one_of("perturbed", self.perturbed, Perturbed)
-        positive_int("directions", self.directions)
-        for name in ("field_size", "coupling_size", "weight_size"):
-            positive_float(name, getattr(self, name))
+        sizes = ("field_size", "coupling_size", "weight_size")
+        check_ranges(self, whole=("directions",), positive=sizes)
         if self.distillation:
             raise InputError(f"{self.name} learns from labels, not from a teacher")
 
@@ -88,7 +88,6 @@ class PerturbationTask(DirectTask):
     """AdamW on gradients from losses; tensors as in `DirectTask`."""
 
     protocol: SimultaneousPerturbation
-    _uses_draws = True
 
     def loss_and_gradient(
         self, raw: Tensors, dynamics: Dynamics, rows: Tensor
@@ -152,8 +151,7 @@ class PerturbationTask(DirectTask):
             losses.append(self._losses(model, dynamics, rows, 4 * direction + 2 + index).sum(1))
         slope = (losses[0] - losses[1]) / (2.0 * rows.shape[1])
         gradients = {
-            name: signs[name] * (slope / sizes[name]).reshape(-1, *[1] * (signs[name].dim() - 1))
-            for name in sizes
+            name: signs[name] * per_tensor(slope / sizes[name], signs[name]) for name in sizes
         }
         return gradients, 0.5 * (losses[0] + losses[1])
 

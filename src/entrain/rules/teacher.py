@@ -17,13 +17,7 @@ from entrain.physics import NetworkSpec
 from entrain.rules.interface import Assignment, Rule, Tensors, shuffled
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
-from entrain.utils.errors import (
-    InputError,
-    one_of,
-    positive_float,
-    positive_int,
-    store_plain_numbers,
-)
+from entrain.utils.errors import InputError, check_ranges, one_of, positive_int, store_plain_numbers
 
 TeacherSelection = Literal["top1", "cross-entropy"]
 
@@ -47,6 +41,8 @@ class TeacherSpec(Rule):
     kind: ClassVar[str] = "teacher"
     name: ClassVar[str] = "teacher"  # type: ignore[misc]
     start: ClassVar[str] = "random"  # type: ignore[misc]
+    is_prerequisite = True  # of students
+    cost = 0.3  # affine layers
 
     widths: tuple[int, ...] = (32, 16, 16)
     initialisations: int = 5
@@ -66,25 +62,18 @@ class TeacherSpec(Rule):
         for width in self.widths:
             positive_int("teacher widths", width)
         one_of("teacher selection", self.selection, TeacherSelection)
-        for name in ("initialisations", "batch_size", "epochs"):
-            positive_int(f"teacher {name}", getattr(self, name))
-        positive_float("teacher learning_rate", self.learning_rate)
-        positive_float("teacher weight_decay", self.weight_decay, zero=True)
+        check_ranges(
+            self,
+            whole=("initialisations", "batch_size", "epochs"),
+            positive=("learning_rate",),
+            non_negative=("weight_decay",),
+            prefix="teacher ",
+        )
 
     @property
     def hidden(self) -> int:
         """Number of hidden units, one for each hidden oscillator of a student."""
         return sum(self.widths)
-
-    @property
-    def is_prerequisite(self) -> bool:
-        """True: students need a teacher."""
-        return True
-
-    @property
-    def cost(self) -> float:
-        """An epoch of affine layers is short."""
-        return 0.3
 
     def parallel_runs(self, runs: int) -> int:
         return self.initialisations

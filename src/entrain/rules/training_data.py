@@ -88,11 +88,6 @@ class TrainingData:
         """O, the number of classes."""
         return len(self.data.class_names)
 
-    @property
-    def has_images(self) -> bool:
-        """True if the examples are images, which can be distorted."""
-        return isinstance(self.data.preprocessing, Preprocessing)
-
     @cached_property
     def images(self) -> tuple[Examples, Examples]:
         """Training and validation images, turned into inputs when they are used."""
@@ -100,7 +95,16 @@ class TrainingData:
 
     def teacher_targets(self, teachers: Sequence[Teacher]) -> tuple[TeacherData, TeacherData]:
         """Training and validation examples with the targets of one teacher, or of one per run."""
-        return _of_teachers(teachers, self.train), _of_teachers(teachers, self.validation)
+
+        def targets(examples: Examples) -> TeacherData:
+            inputs, labels = examples.all_inputs(), examples.labels
+            data = [teacher_targets(teacher, inputs, labels) for teacher in teachers]
+            if len(data) == 1:
+                return data[0]
+            coefficients = torch.stack([entry.coefficients for entry in data])
+            return TeacherData(inputs, coefficients, torch.stack([d.targets for d in data]), labels)
+
+        return targets(self.train), targets(self.validation)
 
     def _examples(self, split: Split) -> Examples:
         inputs = self.data.preprocessing(split.features, unseen=False)
@@ -128,18 +132,5 @@ def teacher_targets(teacher: Teacher, inputs: Tensor, labels: Tensor) -> Teacher
         inputs=inputs,
         coefficients=path_coefficients(activations).to(inputs.dtype),
         targets=activations[:, -teacher.outputs :].to(inputs.dtype),
-        labels=labels,
-    )
-
-
-def _of_teachers(teachers: Sequence[Teacher], examples: Examples) -> TeacherData:
-    inputs, labels = examples.all_inputs(), examples.labels
-    targets = [teacher_targets(teacher, inputs, labels) for teacher in teachers]
-    if len(targets) == 1:
-        return targets[0]
-    return TeacherData(
-        inputs=inputs,
-        coefficients=torch.stack([data.coefficients for data in targets]),
-        targets=torch.stack([data.targets for data in targets]),
         labels=labels,
     )

@@ -13,7 +13,7 @@ from torch import Tensor
 from entrain import kernels
 from entrain.evaluation import metrics
 from entrain.evaluation.measure import chunks
-from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel, readout_with_pullback
+from entrain.physics import Dynamics, NetworkSpec, PhaseModel, readout_with_pullback
 from entrain.rules.adamw import per_tensor
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.exact_path import solve_path
@@ -33,13 +33,7 @@ from entrain.rules.on_chips import OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import TeacherData
 from entrain.rules.validation import validation_scores
-from entrain.utils.errors import (
-    InputError,
-    one_of,
-    positive_float,
-    positive_int,
-    store_plain_numbers,
-)
+from entrain.utils.errors import InputError, check_ranges, one_of, store_plain_numbers
 
 Start = Literal["zero", "PATH"]
 Selection = Literal["endpoint-rmse", "joint"]
@@ -70,6 +64,7 @@ class TwoStage(Rule):
     """
 
     kind: ClassVar[str] = "two-stage"
+    uses_teacher = True  # in both losses
 
     name: str
     start: Start
@@ -88,20 +83,17 @@ class TwoStage(Rule):
         store_plain_numbers(self)
         one_of("start", self.start, Start)
         one_of("selection", self.selection, Selection)
-        positive_float("path_weight", self.path_weight, zero=True)
-        for value in values_per_run(self.endpoint_weight):
-            positive_float("endpoint_weight", value, zero=True)
-        for value in values_per_run(self.learning_rate):
-            positive_float("learning_rate", value)
-        positive_int("epochs", self.epochs)
-        positive_int("batch_size", self.batch_size)
+        one_of("solver", self.solver, Solver)
+        check_ranges(
+            self,
+            whole=("epochs", "batch_size", "path_nodes"),
+            positive=("learning_rate",),
+            non_negative=("path_weight", "endpoint_weight", "ridge"),
+        )
         if self.path_weight == 0 and not any(values_per_run(self.endpoint_weight)):
             raise InputError(f"protocol {self.name} has no loss: both weights are 0")
-        one_of("solver", self.solver, Solver)
-        if positive_float("ridge", self.ridge, zero=True) and self.solver != "exact":
+        if self.ridge and self.solver != "exact":
             raise InputError(f"protocol {self.name}: a ridge belongs to the exact solver")
-        if self.path_nodes is not None:
-            positive_int("path_nodes", self.path_nodes)
         if self.solver == "exact" and (self.start != "zero" or self.has_endpoint):
             raise InputError(f"protocol {self.name} cannot be solved exactly: only PATH can")
         check_chips(self.chips)
@@ -110,11 +102,6 @@ class TwoStage(Rule):
                 f"protocol {self.name} is solved exactly for the ideal network; to train it for "
                 "chips choose path_solver='sgd'"
             )
-
-    @property
-    def uses_teacher(self) -> bool:
-        """True: both losses compare with a teacher."""
-        return True
 
     @property
     def has_endpoint(self) -> bool:
@@ -354,21 +341,17 @@ class ExactPathTask(TwoStageTask):
         for name, tensor in tensors.items():
             tensor.copy_(solution[name].expand_as(tensor))
         first = self._spec.parameters({name: tensor[:1] for name, tensor in tensors.items()})
-        loss = tensors["biases"].new_full((len(self.runs),), self._path_loss(first))
-        return {"loss": loss, "path_loss": loss, "endpoint_loss": torch.zeros_like(loss)}
-
-    def _path_loss(self, parameters: Parameters) -> float:
-        """L_path of one run over all training examples."""
         total = 0.0
         for rows, inputs in chunks(self.train.inputs):
-            loss, _ = kernels.path_loss(
-                parameters.phase_model(inputs[None]),
+            mean, _ = kernels.path_loss(
+                first.phase_model(inputs[None]),
                 self.train.coefficients[rows][None],
                 self.dynamics,
                 nodes=self.protocol.path_nodes,
             )
-            total += float(loss) * len(inputs)
-        return total / len(self.train.labels)
+            total += float(mean) * len(inputs)
+        loss = tensors["biases"].new_full((len(self.runs),), total / len(self.train.labels))
+        return {"loss": loss, "path_loss": loss, "endpoint_loss": torch.zeros_like(loss)}
 
 
 def endpoint_loss(

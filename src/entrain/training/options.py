@@ -14,7 +14,7 @@ from entrain.models.model import read_model
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Direct, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.class_weights import class_weights_of
+from entrain.rules.class_weights import check_class_count, class_weights_of
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
 from entrain.training.retrain import retraining
 from entrain.utils.errors import InputError, one_of, positive_float, positive_int, seed_number
@@ -71,7 +71,7 @@ class Options:
             raise TypeError(f"calibrated must be the file of a model, got {self.calibrated!r}")
         if self.path_solver is not None:
             one_of("path_solver", self.path_solver, Solver)
-        if self.solver == "exact" and self._sgd:
+        if self.path_solver == "exact" and self._sgd:
             raise InputError(
                 "path_epochs and path_learning_rate belong to path_solver='sgd'; the exact solver "
                 "has neither"
@@ -99,9 +99,7 @@ class Options:
     @property
     def solver(self) -> Solver:
         """The solver of Stage I: exact, unless SGD or one of its settings is given."""
-        if self.path_solver is None:
-            return "sgd" if self._sgd else "exact"
-        return self.path_solver
+        return self.path_solver or ("sgd" if self._sgd else "exact")
 
     def chosen(self, default: Sequence[str]) -> list[Rule]:
         """The rules of `protocols`, or of `default`, before they are tuned for the data."""
@@ -127,15 +125,12 @@ class Options:
         )
         recipe = self._adjusted(recipe, self.chosen(default), data)
         recipe = self._with_settings(recipe)
+        classes = len(data.class_names)
         for rule in recipe.protocols:
             if rule.hardware is not None:
-                rule.hardware.check_training(recipe.spec.hidden, len(data.class_names))
-            weights = getattr(rule, "class_weights", None)
-            if weights is not None and len(weights) != len(data.class_names):
-                raise InputError(
-                    f"class_weights must be {len(data.class_names)} numbers, one for each class of "
-                    f"{data.name}, got {len(weights)}"
-                )
+                rule.hardware.check_training(recipe.spec.hidden, classes)
+            if isinstance(rule, Direct):
+                check_class_count(rule.class_weights, classes)
         return recipe
 
     def _retraining(self, data: Dataset) -> Recipe:
@@ -149,16 +144,8 @@ class Options:
         path = Path(self.calibrated)
         if not path.is_file():
             raise InputError(f"calibrated must be the file of a model, got {str(path)!r}")
-        recipe = retraining(
-            path,
-            read_model(path),
-            data,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            runs=self.runs,
-            seed=self.seed,
-        )
-        return self._with_settings(recipe)
+        options = {name: getattr(self, name) for name in ("epochs", "batch_size", "runs", "seed")}
+        return self._with_settings(retraining(path, read_model(path), data, **options))
 
     def _with_settings(self, recipe: Recipe) -> Recipe:
         for name, value in (self.settings or {}).items():
@@ -175,7 +162,12 @@ class Options:
         chips = None
         if self.hardware is not None:
             chips = ChipTraining(find(self.hardware))
-            self._refuse_other_chips(recipe)
+            twice = [rule.name for rule in recipe.protocols if rule.hardware is not None]
+            twice += [name for name in self.settings or () if name.endswith(".chips")]
+            if twice:  # one of them would be ignored
+                raise InputError(
+                    f"hardware is given twice, as hardware and by {twice[0]}; give it once"
+                )
             exact = ["PATH"] if self.solver == "exact" else []
             ideal = [r.name for r in chosen if r.name in exact or not hasattr(r, "chips")]
             if ideal:
@@ -212,15 +204,6 @@ class Options:
             ),
         )
 
-    def _refuse_other_chips(self, recipe: Recipe) -> None:
-        """Raise an `InputError` if a rule has hardware too: one of them would be ignored."""
-        twice = [rule.name for rule in recipe.protocols if rule.hardware is not None]
-        twice += [name for name in self.settings or () if name.endswith(".chips")]
-        if twice:
-            raise InputError(
-                f"hardware is given twice, as hardware and by {twice[0]}; give it once"
-            )
-
     def _epochs(self, chosen: list[Rule]) -> dict[str, int | None]:
         """Epochs of each kind of protocol: its own option, or `epochs` for `chosen` protocols."""
         kinds = {_kind(rule) for rule in chosen}
@@ -230,11 +213,11 @@ class Options:
                     "epochs: the exact solver of PATH has none; choose path_solver='sgd'"
                 )
             kinds.remove("path")
-        result = {}
-        for kind in ("path", "endpoint", "direct"):
-            epochs = getattr(self, f"{kind}_epochs")
-            result[kind] = self.epochs if epochs is None and kind in kinds else epochs
-        return result
+        own = {kind: getattr(self, f"{kind}_epochs") for kind in ("path", "endpoint", "direct")}
+        return {
+            kind: self.epochs if epochs is None and kind in kinds else epochs
+            for kind, epochs in own.items()
+        }
 
     def _dynamics(self, chosen: list[Rule]) -> Dynamics | None:
         changes = _not_none(observation_time=self.observation_time, steps=self.steps)
@@ -276,19 +259,13 @@ class Options:
 
 _EXAMPLE = "{'DIRECT.gain': 8}"
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "epochs": positive_int,
-    "batch_size": positive_int,
-    "direct_epochs": positive_int,
-    "teacher_epochs": positive_int,
-    "initialisations": positive_int,
-    "path_epochs": positive_int,
-    "endpoint_epochs": positive_int,
-    "steps": positive_int,
-    "path_learning_rate": positive_float,
-    "endpoint_learning_rate": positive_float,
+    **dict.fromkeys(("epochs", "batch_size", "initialisations", "steps"), positive_int),
+    **dict.fromkeys(
+        [f"{x}_epochs" for x in ("direct", "teacher", "path", "endpoint")], positive_int
+    ),
+    **dict.fromkeys(("path_learning_rate", "endpoint_learning_rate"), positive_float),
     "observation_time": positive_float,
-    "ridge": partial(positive_float, zero=True),
-    "endpoint_weight": partial(positive_float, zero=True),
+    **dict.fromkeys(("ridge", "endpoint_weight"), partial(positive_float, zero=True)),
 }
 _VALUES = {"teacher": TeacherSpec, "network": NetworkSpec, "dynamics": Dynamics}
 

@@ -85,17 +85,16 @@ def run_pipeline(
     """The networks of a recipe, trained on `data` from the states in `store`, if any."""
     training_data = TrainingData(data, device)
     stages = stages_of(recipe)
-    states: dict[str, TrainingState] = {}
     by_key: dict[str, TrainingState] = {}
     for name, stage in stages.items():
-        state = _run(name, stage, training_data, by_key, store, progress)
-        states[name] = by_key[stage.key] = state
+        by_key[stage.key] = _run(name, stage, training_data, by_key, store, progress)
+    states = {name: by_key[stage.key] for name, stage in stages.items()}
     teacher = None
     if recipe.needs_teacher:
         teacher = stages[TEACHER_STAGE].teacher(states[TEACHER_STAGE])
     models = {
-        protocol.name: _models(recipe, data, teacher, stages[protocol.name], states, device)
-        for protocol in recipe.protocols
+        rule.name: _models(recipe, data, teacher, stages[rule.name], states[rule.name], device)
+        for rule in recipe.protocols
     }
     return Trained(recipe, teacher, states, models)
 
@@ -145,11 +144,10 @@ def _models(
     data: Dataset,
     teacher: Teacher | None,
     stage: Stage,
-    states: dict[str, TrainingState],
+    state: TrainingState,
     device: torch.device,
 ) -> tuple[Model, ...]:
     """The model of every run of a stage."""
-    name, state = stage.rule.name, states[stage.rule.name]
     columns = getattr(data, "feature_names", None)  # of a table; images have none
     feature_names = {} if columns is None else {"feature_names": list(columns)}
     metrics = sorted(metric for metric in state.history if not metric.endswith("loss"))
@@ -159,7 +157,7 @@ def _models(
             preprocessing=data.preprocessing,
             class_names=data.class_names,
             dataset=data.name,
-            protocol=name,
+            protocol=stage.rule.name,
             teacher=teacher,
             details={
                 "run": run,

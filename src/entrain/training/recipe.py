@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 from entrain.physics import Dynamics, NetworkSpec
@@ -71,7 +72,7 @@ class Recipe:
         if self.network is None:
             dynamics = dynamics_of(self.protocols) or Dynamics()
             object.__setattr__(self, "network", NetworkSpec(self.teacher.hidden, dynamics))
-        complete = _with_starts(self.protocols, _tuned(self.dataset))
+        complete = _with_starts(self.protocols, partial(_tuned, self.dataset))
         object.__setattr__(self, "protocols", complete)
         for protocol in complete:
             teachers = [self.teacher] if protocol.uses_teacher else []
@@ -113,7 +114,7 @@ class Recipe:
         one_of("path_solver", path_solver, Solver)
         if not isinstance(dataset, str):
             raise TypeError(f"dataset must be the name of one, got {dataset!r}")
-        named = _tuned(dataset, path_solver, examples)
+        named = partial(_tuned, dataset, path_solver=path_solver, examples=examples)
         rules = tuple(named(p) if isinstance(p, str) else p for p in protocols_of(protocols))
         _check_names([rule.name for rule in rules])
         if "teacher" not in changes and dataset.removesuffix("-small") == "fashion-mnist":
@@ -150,18 +151,16 @@ class Recipe:
         """
 
         def change(protocol: Rule) -> Rule:
-            if isinstance(protocol, Direct):
-                changes = dict(direct or {})
-                chips = changes.pop("chips", None)
-                changed = replace(protocol, **changes)
-                return changed if chips is None else changed.for_chips(chips, self.dataset)
-            if not isinstance(protocol, TwoStage):  # another rule: the fields it has
-                known = protocol.settings()
-                return replace(protocol, **{n: v for n, v in (direct or {}).items() if n in known})  # type: ignore[type-var]
-            changes = dict((path if protocol.name == "PATH" else endpoint) or {})
-            if not protocol.has_endpoint:
-                changes.pop("endpoint_weight", None)
-            return replace(protocol, **changes)
+            changes = dict(direct or {})
+            if isinstance(protocol, TwoStage):
+                changes = dict((path if protocol.name == "PATH" else endpoint) or {})
+                if not protocol.has_endpoint:
+                    changes.pop("endpoint_weight", None)
+            elif not isinstance(protocol, Direct):  # another rule: the fields it has
+                changes = {n: v for n, v in changes.items() if n in protocol.settings()}
+            elif "chips" in changes:
+                protocol = protocol.for_chips(changes.pop("chips"), self.dataset)
+            return replace(protocol, **changes)  # type: ignore[type-var]
 
         changed = replace(self.teacher, **(teacher or {}))
         network = self.spec
@@ -251,15 +250,9 @@ def protocols_of(value: object) -> tuple[Rule | str, ...]:
     return protocols
 
 
-def _tuned(
-    dataset: str, path_solver: Solver = "exact", examples: int = 1000
-) -> Callable[[str], Rule]:
-    """The protocols by name, with the settings tuned for a dataset."""
-
-    def named(name: str) -> Rule:
-        return protocol_named(name).with_solver(path_solver).tuned_for(dataset, examples)
-
-    return named
+def _tuned(dataset: str, name: str, path_solver: Solver = "exact", examples: int = 1000) -> Rule:
+    """The protocol of a name, with the settings tuned for a dataset."""
+    return protocol_named(name).with_solver(path_solver).tuned_for(dataset, examples)
 
 
 def _check_names(names: list[str]) -> None:
@@ -272,23 +265,20 @@ def _check_names(names: list[str]) -> None:
 def _with_starts(protocols: Sequence[Rule], named: Callable[[str], Rule]) -> tuple[Rule, ...]:
     """The protocols and those that they continue, these first."""
     rules = {protocol.name: protocol for protocol in protocols}
-    missing = [p.start for p in protocols if p.is_continuation and p.start not in rules]
-    while missing:
-        start = named(missing.pop())
-        rules.setdefault(start.name, start)
-        if start.is_continuation and start.start not in rules:
-            missing.append(start.start)
+    for rule in protocols:
+        while rule.is_continuation and rule.start not in rules:
+            start = named(rule.start)
+            rules[start.name] = rule = start
     needed = {rule.start for rule in (*PROTOCOLS.values(), *rules.values()) if rule.is_continuation}
-    starts = [rule for rule in rules.values() if rule.name in needed]
-    starts.sort(key=lambda rule: _depth(rule, rules))
+
+    def depth(rule: Rule) -> int:
+        """Number of protocols that must be trained before."""
+        count = 0
+        while rule.is_continuation:
+            rule, count = rules[rule.start], count + 1
+            if count > len(rules):
+                raise InputError(f"{rule.name} starts from itself, by way of others")
+        return count
+
+    starts = sorted((rule for rule in rules.values() if rule.name in needed), key=depth)
     return (*starts, *(rule for rule in rules.values() if rule.name not in needed))
-
-
-def _depth(rule: Rule, rules: dict[str, Rule]) -> int:
-    """The number of protocols that must be trained before this one."""
-    depth = 0
-    while rule.is_continuation:
-        rule, depth = rules[rule.start], depth + 1
-        if depth > len(rules):
-            raise InputError(f"{rule.name} starts from itself, by way of others")
-    return depth

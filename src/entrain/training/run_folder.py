@@ -71,9 +71,7 @@ class RunFolder:
             raise _taken(path)
         path.mkdir(parents=True, exist_ok=True)
         text = json.dumps(with_digest({"recipe": recipe.to_json(), "settings": settings}), indent=2)
-        with file_lock(path / _LOCK) as locked:
-            if not locked:
-                raise _busy(path)
+        with folder.locked():
             if _is_used(path):
                 raise _taken(path)
             write_atomically(path / "run.json", text.encode())
@@ -118,7 +116,7 @@ class RunFolder:
         """Lock the folder, so that two processes never train into it at once."""
         with file_lock(self.path / _LOCK) as locked:
             if not locked:
-                raise _busy(self.path)
+                raise InputError(f"{self.path}: another process is training this run")
             for folder in (self.path, self.path / "state"):
                 remove_temporary_files(folder)
             yield
@@ -176,9 +174,9 @@ class RunFolder:
     def results(self) -> dict[str, Any] | None:
         """The results of a finished run; raises an `InputError` if the file was changed."""
         path = self.path / "results.json"
-        return (
-            read_json_with_digest(path, _RESULTS, "the results of a run") if path.exists() else None
-        )
+        if not path.exists():
+            return None
+        return read_json_with_digest(path, _RESULTS, "the results of a run")
 
     def _state_path(self, stage: str) -> Path:
         return self.path / "state" / f"{stage.lower()}.safetensors"
@@ -200,10 +198,6 @@ def _is_used(path: Path) -> bool:
     """True if the folder holds more than a process leaves that was killed at its start."""
     leftovers = {path / _LOCK, *temporary_files(path, "run.json")}
     return any(file not in leftovers for file in path.iterdir())
-
-
-def _busy(path: Path) -> InputError:
-    return InputError(f"{path}: another process is training this run")
 
 
 def _taken(path: Path) -> InputError:

@@ -66,15 +66,10 @@ def search(
 
     def train(settings: list[Settings]) -> list[float | None]:
         size = len(settings) if isinstance(engine, LocalEngine) else 1
-        groups = [
-            tuple(range(first, min(first + size, len(settings))))
-            for first in range(0, len(settings), size)
-        ]
-        tasks = [(group, [settings[index] for index in group]) for group in groups]
-        scores: dict[int, float | None] = {}
-        for (group, _), accuracies in engine.map(_train, problem, tasks, lambda _: "trials"):
-            scores |= dict(zip(group, accuracies, strict=True))
-        return [scores[index] for index in range(len(settings))]
+        tasks = [(i, settings[i : i + size]) for i in range(0, len(settings), size)]
+        results = engine.map(_train, problem, tasks, lambda _: "trials")
+        scores = {first: accuracies for (first, _), accuracies in results}
+        return [score for first, _ in tasks for score in scores[first]]
 
     return run_trials(
         SPACE,
@@ -109,7 +104,7 @@ class _Problem:
 
 
 def _train(
-    problem: _Problem, task: tuple[tuple[int, ...], list[Settings]], device: torch.device
+    problem: _Problem, task: tuple[int, list[Settings]], device: torch.device
 ) -> list[float | None]:
     """Validation top-1 of settings trained side by side; None for runs that diverge at once."""
     settings = task[1]

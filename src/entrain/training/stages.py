@@ -158,7 +158,8 @@ def train_stage(
     of a stage that is one long epoch.
     """
     if saved is not None:
-        _move(saved, data.device)
+        for tensors in (saved.current, saved.best):
+            tensors |= {name: tensor.to(data.device) for name, tensor in tensors.items()}
     assignment = Assignment(
         data=data,
         network=stage.network,
@@ -169,8 +170,14 @@ def train_stage(
         on_progress=on_progress,
     )
     state = train_task(stage.rule.task(assignment), saved, on_epoch)
-    if stage.rule.is_prerequisite:
-        _require_an_epoch(stage, state)
+    if stage.rule.is_prerequisite and bool((state.best_epoch == 0).all()):
+        name = stage.rule.name
+        hint = None if name == TeacherSpec.name else time_hint(stage.network.dynamics)
+        hint = hint or f"lower the learning rate of {name}"
+        raise DivergedError(
+            f"{name}: the loss became non-finite in the first epoch, so there is nothing to "
+            f"continue from; {hint}"
+        )
     return state
 
 
@@ -247,20 +254,3 @@ def _start(
         runs = [stage.start.runs.index(run) for run in stage.runs]
     best = states[stage.start.key].best
     return {name: tensor[runs].to(device) for name, tensor in best.items()}
-
-
-def _require_an_epoch(stage: Stage, state: TrainingState) -> None:
-    name = stage.rule.name
-    if bool((state.best_epoch == 0).all()):
-        hint = None if name == TeacherSpec.name else time_hint(stage.network.dynamics)
-        hint = hint or f"lower the learning rate of {name}"
-        raise DivergedError(
-            f"{name}: the loss became non-finite in the first epoch, so there is nothing to "
-            f"continue from; {hint}"
-        )
-
-
-def _move(state: TrainingState, device: torch.device) -> None:
-    for tensors in (state.current, state.best):
-        for name, tensor in tensors.items():
-            tensors[name] = tensor.to(device)

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -129,7 +130,8 @@ def train(
     if isinstance(y, Recipe) and recipe is None:  # train(data, recipe)
         y, recipe = None, y
     options = Options(**{option.name: arguments[option.name] for option in fields(Options)})
-    _check_recipe(recipe, options)
+    if recipe is not None:
+        _check_recipe(recipe, options)
     _check_types(label, progress, data_dir=data_dir, folder=folder)
     positive_int("image_size", image_size)
     torch_device = choose_device(device)
@@ -183,9 +185,7 @@ def _warn_not_converged(trained: Trained) -> None:
         )
 
 
-def _check_recipe(recipe: Recipe | None, options: Options) -> None:
-    if recipe is None:
-        return
+def _check_recipe(recipe: object, options: Options) -> None:
     if not isinstance(recipe, Recipe):
         raise TypeError(f"recipe must be a Recipe, got {recipe!r}")
     if options.given:
@@ -228,9 +228,7 @@ def _run_folder(
 
 
 @contextlib.contextmanager
-def _progress(
-    progress: Any, device: torch.device, notes: tuple[str, ...]
-) -> Iterator[Progress | None]:
+def _progress(progress: Any, device: torch.device, notes: tuple[str, ...]) -> Iterator[Any]:
     """The callbacks of the argument `progress`; bars also print the notes of the data."""
     if progress is True:
         from entrain.training.progress import TrainingProgress
@@ -242,15 +240,7 @@ def _progress(
             yield bars
     elif hasattr(progress, "epoch"):
         yield progress
+    elif callable(progress):
+        yield SimpleNamespace(epoch=progress, within=lambda stage, fraction: None)
     else:
-        yield _EpochCallback(progress) if callable(progress) else None
-
-
-class _EpochCallback:
-    """Progress that calls a function after each epoch."""
-
-    def __init__(self, function: Callable[[str, TrainingState, int], None]) -> None:
-        self.epoch = function
-
-    def within(self, stage: str, fraction: float) -> None:
-        """Nothing within an epoch."""
+        yield None

@@ -65,14 +65,18 @@ def run_trials(
         study.enqueue_trial(first)
     ranges = {name: _range(optuna, *ends) for name, ends in space.items()}
     done: list[Trial] = []
-    with _open_journal(journal, title) as finished:
+    with _open_journal(journal) as searches:
+        finished = searches.setdefault(title, [])
         while len(done) < trials and should_continue():
             asked = [study.ask(ranges) for _ in range(min(side_by_side, trials - len(done)))]
             settings = [{name: trial.params[name] for name in space} for trial in asked]
-            if untried := [setting for setting in settings if setting not in finished]:
-                finished.add([Trial(*pair) for pair in zip(untried, train(untried), strict=True)])
+            scored = [trial.settings for trial in finished]
+            if untried := [setting for setting in settings if setting not in scored]:
+                finished += [Trial(*pair) for pair in zip(untried, train(untried), strict=True)]
+                if journal is not None:
+                    _write_journal(journal, searches)
             for trial, setting in zip(asked, settings, strict=True):
-                done.append(finished[setting])
+                done.append(next(entry for entry in finished if entry.settings == setting))
                 if done[-1].top1 is None:
                     study.tell(trial, state=optuna.trial.TrialState.FAIL)
                 else:
@@ -93,50 +97,12 @@ def _range(optuna: Any, low: float, high: float) -> Any:
     return optuna.distributions.FloatDistribution(low, high, log=True)
 
 
-class _Journal:
-    """The finished trials of one search, in a file that may hold other searches too.
-
-    JSON: {"searches": {title: trials}} and a digest. The file is replaced atomically, so that a
-    kill leaves all trials of a round, or none of them.
-    """
-
-    def __init__(self, path: Path | None, title: str) -> None:
-        self._path, self._title = path, title
-        self._searches: dict[str, list[dict[str, Any]]] = {}
-        if path is not None and path.exists():
-            try:
-                content = read_json_with_digest(path, {"searches"}, "a journal of a search")
-                self._searches = {
-                    name: [plain_trial(_trial(entry)) for entry in trials]
-                    for name, trials in content["searches"].items()
-                }
-            except InputError:
-                raise
-            except _UNREADABLE as error:
-                raise InputError(
-                    f"{path}: not a journal of a search ({reason(error)}); move it away"
-                ) from error
-        self._trials = [_trial(entry) for entry in self._searches.get(title, [])]
-
-    def __contains__(self, settings: Settings) -> bool:
-        return any(trial.settings == settings for trial in self._trials)
-
-    def __getitem__(self, settings: Settings) -> Trial:
-        return next(trial for trial in self._trials if trial.settings == settings)
-
-    def add(self, trials: list[Trial]) -> None:
-        self._trials += trials
-        self._searches[self._title] = [plain_trial(trial) for trial in self._trials]
-        if self._path is not None:
-            text = strict_json(with_digest({"searches": self._searches}), 1)
-            write_atomically(self._path, text.encode())
-
-
 @contextlib.contextmanager
-def _open_journal(path: Path | None, title: str) -> Iterator[_Journal]:
-    """The journal, locked: the next settings depend on the scores it holds."""
+def _open_journal(path: Path | None) -> Iterator[dict[str, list[Trial]]]:
+    """The trials of each search in a journal, by title; the file is locked, as the next settings
+    depend on the scores it holds."""
     if path is None:
-        yield _Journal(None, title)
+        yield {}
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     with file_lock(path.with_name(path.name + ".lock")) as locked:
@@ -146,7 +112,24 @@ def _open_journal(path: Path | None, title: str) -> Iterator[_Journal]:
                 "another file"
             )
         remove_temporary_files(path.parent, f"{path.stem}.")  # also of the command's result
-        yield _Journal(path, title)
+        yield _read_journal(path) if path.exists() else {}
+
+
+def _read_journal(path: Path) -> dict[str, list[Trial]]:
+    content = read_json_with_digest(path, {"searches"}, "a journal of a search")
+    try:
+        searches = content["searches"].items()
+        return {title: [_trial(entry) for entry in trials] for title, trials in searches}
+    except _UNREADABLE as error:
+        raise InputError(
+            f"{path}: not a journal of a search ({reason(error)}); move it away"
+        ) from error
+
+
+def _write_journal(path: Path, searches: dict[str, list[Trial]]) -> None:
+    """Replace the file atomically: a kill leaves all trials of a round, or none of them."""
+    plain = {title: [plain_trial(trial) for trial in trials] for title, trials in searches.items()}
+    write_atomically(path, strict_json(with_digest({"searches": plain}), 1).encode())
 
 
 def _trial(entry: Any) -> Trial:
