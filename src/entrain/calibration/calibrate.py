@@ -22,7 +22,7 @@ from entrain.hardware import Hardware
 from entrain.hardware.chip import on_chips
 from entrain.hardware.hardware import RANDOM_EFFECTS
 from entrain.models.model import Model
-from entrain.physics import Dynamics, PhaseModel
+from entrain.physics import PhaseModel
 from entrain.utils.errors import InputError, positive_int
 
 _MIN_NOISE = 1e-4  # rad, the resolution of float32 trajectories
@@ -178,10 +178,12 @@ def calibrate(
         raise InputError(
             f"there are {len(unknowns)} unknowns; a calibration takes 1 to {_MAX_UNKNOWNS}"
         )
-    fit = _Fit(unknowns, base, dynamics, traces, on_progress or (lambda stage, fraction: None))
+    readings = traces.unwrapped(base.starts()[0].numpy())
+    trajectories = Trajectories(unknowns, base, dynamics, readings, weights(traces.times, dynamics))
+    fit = _Fit(trajectories, traces, on_progress or (lambda stage, fraction: None))
     with threadpool_limits(1, "blas"):  # several threads wait longer for such small products
         estimate, posterior, weak = fit.run(iterations)
-    noise = fit.trajectories.noise(estimate)
+    noise = trajectories.noise(estimate)
     if not noise <= _NO_FIT:  # NaN too
         raise InputError(
             f"no chip fits the traces: the readings differ from the best fit by {noise:.3g} rad. "
@@ -198,7 +200,7 @@ def calibrate(
         spread,
         weak,
         noise,
-        fit.trajectories.noise(np.zeros(len(unknowns))),
+        trajectories.noise(np.zeros(len(unknowns))),
         traces.runs,
         replace(hardware, measured=unknowns.measured(estimate)),
         traces.noise,
@@ -224,32 +226,18 @@ def nominal(model: Model, fields: Tensor) -> tuple[Hardware, PhaseModel]:
 class _Fit:
     """Estimation of one chip from its readings."""
 
-    def __init__(
-        self,
-        unknowns: Unknowns,
-        base: PhaseModel,
-        dynamics: Dynamics,
-        traces: Traces,
-        report: Progress,
-    ) -> None:
-        self._unknowns, self._base, self._dynamics = unknowns, base, dynamics
+    def __init__(self, trajectories: Trajectories, traces: Traces, report: Progress) -> None:
+        self._trajectories, self._unknowns = trajectories, trajectories.unknowns
+        self._times, self._stated_noise = traces.times, traces.noise
+        self._missing = np.isnan(trajectories.readings)
         self._report = report
-        self._single = base.map(Tensor.float)
-        self._times, self._start = traces.times, base.starts()[0].numpy()
-        self._weights = weights(traces.times, dynamics)
-        self._readings = traces.unwrapped(self._start)
-        self._stated_noise = traces.noise
-        self.trajectories = self._trajectories(self._readings)
-
-    def _trajectories(self, readings: np.ndarray) -> Trajectories:
-        return Trajectories(self._unknowns, self._single, self._dynamics, readings, self._weights)
 
     def run(self, iterations: int) -> tuple[np.ndarray, Posterior, np.ndarray]:
         """The estimate, the weak form's posterior, and its mean."""
         x = np.zeros(len(self._unknowns))
         noise = max(self._stated_noise or 0.0, _MIN_NOISE)
         # Oscillators that were not read follow the model: as programmed, then as estimated.
-        missing = bool(np.isnan(self._readings).any())
+        missing = bool(self._missing.any())
         for number in range(2 if missing else 1):
             posterior = self._weak(x, noise, f"weak form {number + 1}" if missing else "weak form")
             x = posterior.mean
@@ -258,9 +246,9 @@ class _Fit:
             if number and missing:
                 posterior = self._weak(x, noise, "weak form again")
             if self._stated_noise is None:
-                noise = max(self.trajectories.noise(x), _MIN_NOISE)
+                noise = max(self._trajectories.noise(x), _MIN_NOISE)
             stage = f"trajectories {number + 1}" if missing else "trajectories"
-            x = self.trajectories.fit(
+            x = self._trajectories.fit(
                 x, posterior.factor, noise, iterations, functools.partial(self._report, stage)
             )
         self._noise = noise
@@ -269,31 +257,25 @@ class _Fit:
         return x, posterior, weak
 
     def _weak(self, x: np.ndarray, noise: float, stage: str) -> Posterior:
-        return solve(
-            self._unknowns,
-            self._base,
-            self._dynamics,
-            self._path(x),
-            self._readings,
-            self._weights,
-            noise,
-            on_progress=functools.partial(self._report, stage),
-        )
+        report = functools.partial(self._report, stage)
+        return solve(self._trajectories, self._path(x), noise, on_progress=report)
 
     def _path(self, x: np.ndarray) -> np.ndarray:
         """The measured path (K + 1, M, N) on the grid; that of unknowns x if none was read."""
-        readings = self._readings
-        grid = np.linspace(0.0, self._dynamics.observation_time, self._dynamics.steps + 1)
-        missing = np.isnan(readings)
-        if not missing.any():
-            return self._interpolate(readings, self._start, grid)
-        path = self.trajectories.path(x)
-        residuals = np.where(missing, 0.0, readings - np.tensordot(self._weights, path, 1))
-        return np.asarray(path + self._interpolate(residuals, np.zeros_like(self._start), grid))
+        data = self._trajectories
+        start = data.base.starts()[0].numpy()
+        if not self._missing.any():
+            return self._interpolate(data.readings, start)
+        path = data.path(x)
+        residuals = data.readings - np.tensordot(data.weights, path, 1)
+        residuals = np.where(self._missing, 0.0, residuals)
+        return np.asarray(path + self._interpolate(residuals, np.zeros_like(start)))
 
-    def _interpolate(self, values: np.ndarray, start: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    def _interpolate(self, values: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Values (T, M, N) at the times of the readings, and `start` at 0, on the grid: a cubic
         spline, constant after the last reading."""
+        dynamics = self._trajectories.dynamics
+        grid = np.linspace(0.0, dynamics.observation_time, dynamics.steps + 1)
         times = np.concatenate([[0.0], self._times])
         spline = CubicSpline(times, np.concatenate([start[None], values]), axis=0)
         return np.asarray(spline(np.minimum(grid, times[-1])))
@@ -303,11 +285,11 @@ class _Fit:
     ) -> np.ndarray:
         """Standard deviations of the unknowns; see `calibrate`."""
         spread, unknowns = posterior.spread, self._unknowns
-        phases = np.tensordot(self._weights, self.trajectories.path(estimate), 1)
+        phases = np.tensordot(self._trajectories.weights, self._trajectories.path(estimate), 1)
         errors = np.random.default_rng(0).standard_normal(phases.shape)
-        readings = np.where(np.isnan(self._readings), np.nan, phases + self._noise * errors)
+        readings = np.where(self._missing, np.nan, phases + self._noise * errors)
         report = functools.partial(self._report, "errors")
-        refit = self._trajectories(readings).fit(
+        refit = replace(self._trajectories, readings=readings).fit(
             estimate, posterior.factor, self._noise, iterations, report
         )
         ratio = (refit - estimate) / spread

@@ -9,6 +9,7 @@ z = L^T x, in which the posterior of the weak form is isotropic.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -23,26 +24,30 @@ from entrain.physics import Dynamics, PhaseModel
 _MEMORY = 20  # steps that L-BFGS stores
 
 
+@dataclass
 class Trajectories:
-    """The readings of a chip, and their likelihood for any unknowns."""
+    """The readings of a chip, and their likelihood for any unknowns.
 
-    def __init__(
-        self,
-        unknowns: Unknowns,
-        base: PhaseModel,
-        dynamics: Dynamics,
-        readings: np.ndarray,
-        reading_weights: np.ndarray,
-    ) -> None:
-        self._unknowns, self._base, self._dynamics = unknowns, base, dynamics
-        self._read = torch.from_numpy(~np.isnan(readings))
-        self._readings = torch.from_numpy(np.nan_to_num(readings)).float()
-        self._weights = torch.from_numpy(reading_weights).float()
+    `base` is the programmed phase model (float64), `readings` (T, M, N) are the phases, NaN where
+    none was read, and `weights` (T, K + 1) interpolate the grid of `dynamics` at their times.
+    """
+
+    unknowns: Unknowns
+    base: PhaseModel
+    dynamics: Dynamics
+    readings: np.ndarray
+    weights: np.ndarray
+
+    def __post_init__(self) -> None:
+        self._base = self.base.map(Tensor.float)
+        self._read = torch.from_numpy(~np.isnan(self.readings))
+        self._readings = torch.from_numpy(np.nan_to_num(self.readings)).float()
+        self._weights = torch.from_numpy(self.weights).float()
 
     def path(self, x: np.ndarray) -> np.ndarray:
         """The phases (K + 1, M, N) of a chip with these unknowns."""
-        model = self._unknowns.phase_model(x, self._base)
-        path: Tensor = kernels.rollout(model, self._dynamics, record=True)
+        model = self.unknowns.phase_model(x, self._base)
+        path: Tensor = kernels.rollout(model, self.dynamics, record=True)
         return path[:, 0].double().numpy()
 
     def noise(self, x: np.ndarray) -> float:
@@ -57,13 +62,13 @@ class Trajectories:
 
     def minus_log(self, x: np.ndarray, noise: float) -> tuple[float, np.ndarray]:
         """-log p(x) and its gradient."""
-        model = self._unknowns.phase_model(x, self._base)
-        path, pullback = kernels.rollout_with_pullback(model, self._dynamics, record=True)
+        model = self.unknowns.phase_model(x, self._base)
+        path, pullback = kernels.rollout_with_pullback(model, self.dynamics, record=True)
         residuals = self._residuals(path[:, 0])
         value = float(residuals.double().square().sum()) / (2 * noise**2)
         by_path = torch.tensordot(self._weights.T, residuals / noise**2, 1)[:, None]
-        gradient = self._unknowns.pullback(pullback(by_path), self._base)
-        prior = x / self._unknowns.spread**2
+        gradient = self.unknowns.pullback(pullback(by_path), self._base)
+        prior = x / self.unknowns.spread**2
         return value + 0.5 * float(x @ prior), gradient + prior
 
     def fit(

@@ -48,7 +48,10 @@ class Traces:
     def __post_init__(self) -> None:
         for name in _ARRAYS:
             if (values := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _float_array(name, values))
+                array = np.asarray(values)
+                if array.dtype.kind not in "fiu":
+                    raise InputError(f"{name} must be real numbers, got {array.dtype}")
+                object.__setattr__(self, name, np.ascontiguousarray(array, dtype=np.float64))
         times, fields, phases = self.times, self.fields, self.phases
         if times.ndim != 1 or not len(times) or times[0] <= 0 or (np.diff(times) <= 0).any():
             raise InputError("times must be positive and rising, in the unit of the network's time")
@@ -163,13 +166,6 @@ def _npz(path: Path) -> tuple[dict[str, Any], Any]:
     if noise is not None and np.shape(noise) != ():
         raise InputError(f"noise must be one number, got shape {np.shape(noise)}")
     return arrays, noise
-
-
-def _float_array(name: str, values: object) -> np.ndarray:
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiu":
-        raise InputError(f"{name} must be real numbers, got {array.dtype}")
-    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def plan(model: Model, *, runs: int = 200, times: int = 20, seed: int = 0) -> Traces:

@@ -56,7 +56,7 @@ class Unknowns:
         self.pairs = np.argwhere(np.triu(used, 1))
         scale = float(np.sqrt(np.mean(couplings[couplings != 0] ** 2))) if used.any() else 1.0
         couplers = len(self.pairs)
-        sizes = {
+        self._sizes = {
             "couplings": (couplers, prior.couplings),
             "asymmetry": (couplers, prior.asymmetry),
             "fields": (n, prior.fields),
@@ -66,7 +66,7 @@ class Unknowns:
         }
         self.parts: dict[str, slice] = {}
         spreads: list[np.ndarray] = []
-        for name, (count, sd) in sizes.items():
+        for name, (count, sd) in self._sizes.items():
             if sd > 0:
                 first = sum(map(len, spreads))
                 self.parts[name] = slice(first, first + count)
@@ -80,10 +80,7 @@ class Unknowns:
 
     def part(self, name: str, x: np.ndarray) -> np.ndarray:
         """The unknowns of one kind, zeros if that kind is not estimated."""
-        sizes = {"lag": 1, "couplings": len(self.pairs), "asymmetry": len(self.pairs)}
-        if name not in self.parts:
-            return np.zeros(sizes.get(name, self.oscillators))
-        return x[self.parts[name]]
+        return x[self.parts[name]] if name in self.parts else np.zeros(self._sizes[name][0])
 
     def gains(self, x: np.ndarray) -> np.ndarray:
         """Factors on the couplings (N, N), 1 where there is no coupler."""
@@ -128,11 +125,6 @@ class Unknowns:
         if gradient.lag is not None:
             gradients["lag"] = gradient.lag.double().numpy()
         return np.concatenate([gradients[name] for name in self.parts])
-
-    def columns(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Oscillators j with a coupler to i, and the index of each coupler."""
-        neighbours = np.flatnonzero(self.index[i] >= 0)
-        return neighbours, self.index[i, neighbours]
 
     def measured(self, x: np.ndarray) -> Measured:
         """The chip as an effect of hardware."""

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.linalg
 import torch
 
-from entrain.calibration.unknowns import Unknowns
-from entrain.physics import Dynamics, PhaseModel, drift
+from entrain.calibration.likelihood import Trajectories
+from entrain.physics import drift
 
 _BATCH = 32  # runs whose integrals stay in the cache
 
@@ -41,28 +41,21 @@ class Posterior:
 
 
 def solve(
-    unknowns: Unknowns,
-    base: PhaseModel,
-    dynamics: Dynamics,
+    data: Trajectories,
     path: np.ndarray,
-    readings: np.ndarray,
-    reading_weights: np.ndarray,
     noise: float,
     *,
     on_progress: Callable[[float], None] | None = None,
 ) -> Posterior:
-    """The posterior of the unknowns from a measured `path` (K + 1, M, N) on the grid of `dynamics`.
-
-    `base` is the programmed phase model (float64), `readings` (T, M, N) are the phases, NaN where
-    none was read, and `reading_weights` (T, K + 1) interpolate the grid at their times.
-    """
+    """The posterior of the unknowns from a measured `path` (K + 1, M, N) on the Euler grid."""
+    unknowns = data.unknowns
     precision, moment = np.diag(unknowns.spread**-2.0), np.zeros(len(unknowns))
     batches = range(0, path.shape[1], _BATCH)
     for count, first in enumerate(batches):
         runs = slice(first, first + _BATCH)
-        batch = _Batch(unknowns, base.rows(runs), dynamics, path[:, runs], reading_weights)
+        batch = _Batch(data, path, runs)
         for i in range(unknowns.oscillators):
-            indices, columns, left = batch.equations(i, readings[:, runs, i])
+            indices, columns, left = batch.equations(i)
             read = ~np.isnan(left)
             rows = columns[read]
             precision[np.ix_(indices, indices)] += rows.T @ rows / noise**2
@@ -76,24 +69,17 @@ def solve(
 class _Batch:
     """Equations of a batch of runs."""
 
-    def __init__(
-        self,
-        unknowns: Unknowns,
-        base: PhaseModel,
-        dynamics: Dynamics,
-        path: np.ndarray,
-        reading_weights: np.ndarray,
-    ) -> None:
-        self._unknowns, self._path = unknowns, path
-        before = path[:-1]
+    def __init__(self, data: Trajectories, path: np.ndarray, runs: slice) -> None:
+        base, dynamics = data.base.rows(runs), data.dynamics
+        before, self._start = path[:-1, runs], path[0, runs]
+        self._unknowns, self._readings = data.unknowns, data.readings[:, runs]
         self._sin, self._cos = np.sin(before), np.cos(before)
         self._fields = base.fields[0].numpy()
         self._lag = 0.0 if base.lag is None else float(base.lag)
-        self._mobility = dynamics.mobility
-        self._time_step = dynamics.time_step
-        self._before = (reading_weights > 0).argmax(1)  # the grid times around each reading
+        self._dynamics = dynamics
+        self._before = (data.weights > 0).argmax(1)  # the grid times around each reading
         self._after = np.minimum(self._before + 1, len(before))
-        self._share = 1.0 - reading_weights[np.arange(len(self._before)), self._before]
+        self._share = 1.0 - data.weights[np.arange(len(self._before)), self._before]
         with torch.no_grad():
             velocity = drift(torch.from_numpy(before), base, dynamics.mobility).numpy()
         self._nominal = self._integral(velocity)  # increments of the programmed network
@@ -104,18 +90,19 @@ class _Batch:
         np.cumsum(values, axis=0, out=sums[1:])
         share = self._share[:, None, None]
         between = (1.0 - share) * sums[self._before] + share * sums[self._after]
-        return np.asarray(self._time_step * between)
+        return np.asarray(self._dynamics.time_step * between)
 
-    def equations(self, i: int, readings: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def equations(self, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Indices of unknowns (n,), columns (T, M, n) and left sides (T, M) of oscillator i."""
         unknowns, parts = self._unknowns, self._unknowns.parts
-        neighbours, couplers = unknowns.columns(i)
+        neighbours = np.flatnonzero(unknowns.index[i] >= 0)
+        couplers, mobility = unknowns.index[i, neighbours], self._dynamics.mobility
         sin, cos = self._sin[..., i, None], self._cos[..., i, None]
         sines, cosines = self._sin[..., neighbours], self._cos[..., neighbours]
         odd, even = sin * cosines - cos * sines, cos * cosines + sin * sines
-        pull = -self._mobility * unknowns.programmed[i, neighbours]
+        pull = -mobility * unknowns.programmed[i, neighbours]
         coupled = self._integral(pull * (np.cos(self._lag) * odd + np.sin(self._lag) * even))
-        force = self._integral(-self._mobility * sin)
+        force = self._integral(-mobility * sin)
         slope = np.cos(self._lag) * even - np.sin(self._lag) * odd
         columns: dict[str, tuple[np.ndarray | list[int], np.ndarray]] = {
             "couplings": (couplers, coupled),
@@ -127,5 +114,5 @@ class _Batch:
         }
         indices = [parts[name].start + np.asarray(columns[name][0]) for name in parts]
         values = [columns[name][1] for name in parts]
-        left = readings - self._path[0, :, i] - self._nominal[..., i]
+        left = self._readings[..., i] - self._start[:, i] - self._nominal[..., i]
         return np.concatenate(indices), np.concatenate(values, -1), left
