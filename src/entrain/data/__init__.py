@@ -10,14 +10,9 @@ from entrain.data.datasets import (
     load_test_split,
 )
 from entrain.data.features import FeatureScaling
-from entrain.data.own import (
-    Dataset,
-    FeatureDataset,
-    LabelColumnError,
-    balance,
-    fingerprint,
-    load_own,
-)
+from entrain.data.own import balance, load_own
+from entrain.data.own.examples import Dataset, FeatureDataset, fingerprint
+from entrain.data.own.tables import LabelColumnError
 from entrain.data.preprocessing import Preprocessing
 from entrain.data.sources import status
 

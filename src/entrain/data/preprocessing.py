@@ -126,14 +126,13 @@ class Preprocessing:
         pixels = pixels.reshape(-1, self.inputs)
         if len(pixels) == 0:
             raise InputError("there must be at least one image, got none")
-        if not np.isfinite(pixels).all():
-            bad = int(np.flatnonzero(~np.isfinite(pixels).all(axis=1))[0])
-            raise InputError(f"image {bad} holds NaN or infinite pixels; expected finite numbers")
-        constant = pixels.max(axis=1) == pixels.min(axis=1)
-        if constant.any():
-            bad = int(np.flatnonzero(constant)[0])
+        if len(bad := np.flatnonzero(~np.isfinite(pixels).all(axis=1))):
             raise InputError(
-                f"image {bad} is constant (every pixel {pixels[bad, 0]}): "
+                f"image {bad[0]} holds NaN or infinite pixels; expected finite numbers"
+            )
+        if len(bad := np.flatnonzero(pixels.max(axis=1) == pixels.min(axis=1))):
+            raise InputError(
+                f"image {bad[0]} is constant (every pixel {pixels[bad[0], 0]}): "
                 "it has no content to classify"
             )
         return grey_levels(pixels, self.pixel_max)

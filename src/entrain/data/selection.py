@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from entrain.data.datasets import DATASETS, SPLIT_SEED, ImageDataset, load_dataset
-from entrain.data.own import Dataset, FeatureDataset, load_own
+from entrain.data.own import load_own
+from entrain.data.own.examples import Dataset, FeatureDataset
 from entrain.data.own.memory import from_memory, is_array_like
 from entrain.utils.errors import InputError, positive_int, unknown_name
 

@@ -11,6 +11,7 @@ import gzip
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -96,10 +97,7 @@ def status(dataset: str, data_dir: Path | str | None = None) -> dict[str, str | 
     The files are read and verified as by `locate`, with the same errors.
     """
     parts = {part: _from_folders(dataset, part, data_dir)[0] for part in get_args(Part)}
-    return {
-        part: None if located is None else f"{located.source} ({located.folder})"
-        for part, located in parts.items()
-    }
+    return {part: f"{x.source} ({x.folder})" if x else None for part, x in parts.items()}
 
 
 def cache_folder() -> Path | None:
@@ -125,12 +123,18 @@ def _from_folders(
 ) -> tuple[Located | None, list[str]]:
     """The files from the first folder that has them, and what the folders before it lack."""
     names, reasons = _names(dataset, part), []
-    user = _user_folder(dataset, names, data_dir)
+    user = _user_folder(dataset, data_dir)
     if not user:
         reasons.append("data folder: none was named and ENTRAIN_DATA is not set")
     for title, folder, remedy in [*user, *_folders(dataset)]:
-        paths = _paths(folder, names)
+        files = {name: [folder / name, folder / f"{name}.gz"] for name in names}
+        paths = {name: path for name in names for path in files[name] if os.path.isfile(path)}
         if missing := _missing(names, paths):
+            if title == "data folder" or (title == "ENTRAIN_DATA" and paths):
+                raise InputError(
+                    f"{title} {folder}: {missing}; expected each of {', '.join(names)} there, "
+                    "as it is or as .gz"
+                )
             reasons.append(f"{title} {folder}: {missing}")
             continue
         contents = {}
@@ -146,11 +150,8 @@ def _from_folders(
     return None, reasons
 
 
-def _user_folder(
-    dataset: str, names: Sequence[str], data_dir: Path | str | None
-) -> list[tuple[str, Path, str]]:
-    """Title, path and remedy of `data_dir`, which must have the files, or of ENTRAIN_DATA; empty if
-    there is neither."""
+def _user_folder(dataset: str, data_dir: Path | str | None) -> list[tuple[str, Path, str]]:
+    """Title, path and remedy of `data_dir` or of ENTRAIN_DATA; empty if there is neither."""
     title = "ENTRAIN_DATA" if data_dir is None else "data folder"
     setting = os.environ.get("ENTRAIN_DATA") if data_dir is None else data_dir
     if not setting:
@@ -159,13 +160,6 @@ def _user_folder(
     if not os.path.isdir(root):
         raise InputError(f"{title} {root}: no such folder")
     folder = root / dataset if os.path.exists(root / dataset) else root
-    paths = _paths(folder, names)
-    missing = _missing(names, paths)
-    if missing and (paths or data_dir is not None):
-        raise InputError(
-            f"{title} {folder}: {missing}; expected each of {', '.join(names)} there, "
-            "as it is or as .gz"
-        )
     remedy = (
         f"put the official {dataset} file there (as {root / dataset}/NAME where several datasets "
         f"share the folder), or do without {title}"
@@ -207,16 +201,6 @@ def _from_downloads(dataset: str, names: Sequence[str]) -> tuple[Located | None,
     return None, failures
 
 
-def _paths(folder: Path, names: Sequence[str]) -> dict[str, Path]:
-    """Name -> path of the files that `folder` has, as NAME.gz or else NAME."""
-    return {
-        name: path
-        for name in names
-        for path in (folder / name, folder / f"{name}.gz")
-        if os.path.isfile(path)
-    }
-
-
 def _missing(names: Sequence[str], present: Mapping[str, object]) -> str | None:
     """The names that are not `present`, in words."""
     absent = [name for name in names if name not in present]
@@ -244,13 +228,10 @@ def _located(
 
 def _write_to_cache(dataset: str, contents: Mapping[str, bytes]) -> Path | None:
     """The folder of the cache with the files; None if it cannot be written."""
-    cache = cache_folder()
-    if cache is None:
-        return None
-    try:
-        for name, content in contents.items():
-            path = cache / dataset / f"{name}.gz"
-            write_atomically(path, gzip.compress(content, 6, mtime=0))
-    except OSError:
-        return None
-    return cache / dataset
+    if cache := cache_folder():
+        with suppress(OSError):
+            for name, content in contents.items():
+                path = cache / dataset / f"{name}.gz"
+                write_atomically(path, gzip.compress(content, 6, mtime=0))
+            return cache / dataset
+    return None

@@ -10,19 +10,10 @@ import numpy as np
 
 from entrain.data.datasets import SPLIT_SEED
 from entrain.data.own.arrays import from_npz
-from entrain.data.own.examples import Dataset, FeatureDataset, fingerprint
+from entrain.data.own.examples import Dataset
 from entrain.data.own.folders import from_folder
-from entrain.data.own.tables import LabelColumnError, from_table
+from entrain.data.own.tables import from_table
 from entrain.utils.errors import InputError, seed_number
-
-__all__ = [
-    "Dataset",
-    "FeatureDataset",
-    "LabelColumnError",
-    "balance",
-    "fingerprint",
-    "load_own",
-]
 
 
 def load_own(
