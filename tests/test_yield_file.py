@@ -228,7 +228,7 @@ def test_bad_places_and_engines_are_refused(refuse: Refuse, chip_run: Path, tmp_
     assert "is a folder, expected a file such as" in refuse(*few, "--out", tmp_path)
     assert "ends in .json" in refuse(*few, "--out", tmp_path / "yield.txt")
     assert "unknown engine 'rya'; did you mean 'ray'" in refuse(*few, "--engine", "rya")
-    assert "--address belongs to --engine ray" in refuse(*few, "--address", "127.0.0.1:1")
+    assert "address belongs to the engine ray" in refuse(*few, "--address", "127.0.0.1:1")
     assert "be requested from a cluster" in refuse(*few, "--engine", "ray", "--device", "cuda:1")
     assert list(tmp_path.iterdir()) == []
 

@@ -67,7 +67,7 @@ def engine_named(name: str, address: str | None = None, device: str = "auto") ->
     """
     if name == "process":
         if address is not None:
-            raise InputError("--address belongs to --engine ray")
+            raise InputError("address belongs to the engine ray, got the engine process")
         return LocalEngine(choose_device(device))
     if name == "ray":
         from entrain.cluster.ray_engine import RayEngine
