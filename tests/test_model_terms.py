@@ -17,7 +17,6 @@ from entrain.physics.network_spec import TERMS
 from entrain.rules import PAPER_PROTOCOLS, Direct, TeacherSpec
 from entrain.rules.training_data import TrainingData
 from entrain.training import Recipe, Stage, run_pipeline, teacher_stage, train_stage
-from model_files import rewritten
 from networks import random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -143,9 +142,9 @@ def test_a_lag_or_harmonic_is_trained_from_none(
     assert bool((state.best[term] != 0).all())
 
 
-def test_a_specification_without_a_second_harmonic_is_written_as_before_there_was_one() -> None:
-    before = {"hidden", "dynamics", "graph", "frequencies", "start_phases", "injection", "lag"}
-    assert set(replace(SPECIAL, harmonic=(0.0, 0.0)).to_json()) == before | {"trainable"}
+def test_a_specification_is_written_and_read_with_every_term() -> None:
+    terms = {"hidden", "dynamics", "graph", "frequencies", "start_phases", "injection", "lag"}
+    assert set(SPECIAL.to_json()) == terms | {"harmonic", "trainable"}
     assert NetworkSpec.from_json(SPECIAL.to_json()) == SPECIAL
     for wrong in ((0.1,), (0.1, 0.2, 0.3), (0.1, float("nan"))):
         with pytest.raises(entrain.InputError, match="harmonic must be"):
@@ -208,16 +207,6 @@ def test_probabilities_are_a_softmax_with_the_gain_of_the_training(tmp_path: Pat
     assert torch.allclose(signed.sum(-1), torch.ones(len(pixels)), atol=1e-6)
     half = (1 + model.scores(pixels)) / 2
     assert torch.allclose(signed, half / half.sum(-1, keepdim=True), atol=1e-6)
-
-
-def test_a_file_of_the_first_release_has_its_gain_in_the_recipe(tmp_path: Path) -> None:
-    rule = replace(QUICK, epochs=1, gain=(5.0, 7.0))
-    recipe = Recipe("digits", protocols=(rule,), network=NetworkSpec(H, SHORT), runs=2)
-    models = run_pipeline(recipe, load_dataset("digits"), device=CPU).models["DIRECT"]
-    for model, gain in zip(models, (5.0, 7.0), strict=True):
-        model.save(tmp_path / "new.safetensors")
-        old = rewritten(tmp_path / "new.safetensors", tmp_path / "old", header={"gain": ...})
-        assert model.gain == entrain.load(old).gain == gain
 
 
 @pytest.mark.parametrize(
