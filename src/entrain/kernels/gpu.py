@@ -118,7 +118,7 @@ def rollout_with_pullback(
         def buffer_for(term: Tensor | None) -> Tensor | None:
             return None if term is None else model.fields.new_empty(runs, rows, oscillators)
 
-        fields_gradient = model.fields.new_empty(runs, rows, oscillators)
+        by_fields = model.fields.new_empty(runs, rows, oscillators)
         by_frequencies, by_start = buffer_for(model.frequencies), buffer_for(model.start)
         by_injection, by_lag = buffer_for(model.injection), buffer_for(model.lag)
         harmonic = model.harmonic
@@ -129,38 +129,22 @@ def rollout_with_pullback(
         outer = phases.new_empty(runs, *shape)
         # With a lag and no harmonic the tape lacks the summands of fields and injection.
         with_lag = model.lag is not None and harmonic is None
-        _kernel("adjoint", layout, _macros(model, PATH_GRADIENT=record), model.fields.device)(
-            (blocks, runs),
-            layout.threads,
-            [
-                model.couplings.contiguous(),
-                tape,
-                gradient.contiguous(),
-                fields_gradient,
-                outer,
-                rows,
-                dynamics.steps,
-                dynamics.mobility * dynamics.time_step,
-                batch,
-                dynamics.time_step,
-                model.fields.contiguous() if with_lag else None,
-                _expand(model.injection, model) if with_lag else None,
-                None if model.lag is None else model.lag.contiguous(),
-                by_frequencies,
-                by_injection,
-                by_lag,
-                by_start,
-                None if harmonic is None else harmonic.contiguous(),
-                by_harmonic,
-            ],
-        )
+        fields, injection = model.fields.contiguous(), _expand(model.injection, model)
+        arrays = (model.couplings.contiguous(), tape, gradient.contiguous(), by_fields, outer)
+        scale = dynamics.mobility * dynamics.time_step
+        sizes = (rows, dynamics.steps, scale, batch, dynamics.time_step)
+        terms = (*((fields, injection) if with_lag else (None, None)), _contiguous(model.lag))
+        gradients = (by_frequencies, by_injection, by_lag, by_start)
+        harmonics = (_contiguous(model.harmonic), by_harmonic)
+        kernel = _kernel("adjoint", layout, _macros(model, PATH_GRADIENT=record), fields.device)
+        kernel((blocks, runs), layout.threads, (*arrays, *sizes, *terms, *gradients, *harmonics))
         if layout.holds:
             by_couplings = outer.sum(1).transpose(1, 2)
         else:
             taped = tape.view(runs, rows * dynamics.steps, 3, oscillators)
             by_couplings = _by_couplings(outer, taped[:, :, 0], taped[:, :, 1])
         by_model = PhaseModel(
-            fields_gradient,
+            by_fields,
             by_couplings,
             by_frequencies,
             by_injection,
@@ -201,24 +185,13 @@ def path_loss(
     outer = fields.new_empty(parts, runs, blocks, oscillators, oscillators)
     scale = dynamics.mobility * dynamics.time_step
     count = rows * dynamics.steps * oscillators
+    tensors = (fields, model.couplings, coefficients, times, weights)
+    inputs = [tensor.contiguous() for tensor in tensors]
+    factors = (1.0 / dynamics.steps, scale, 2.0 * scale / count)
     _kernel("path", layout, (), fields.device)(
         (blocks, runs, parts),
         layout.threads,
-        [
-            fields.contiguous(),
-            model.couplings.contiguous(),
-            coefficients.contiguous(),
-            times,
-            weights,
-            losses,
-            fields_gradient,
-            outer,
-            rows,
-            len(times),
-            1.0 / dynamics.steps,
-            scale,
-            2.0 * scale / count,
-        ],
+        (*inputs, losses, fields_gradient, outer, rows, len(times), *factors),
     )
     gradient = PhaseModel(
         fields_gradient.sum(0),
@@ -252,27 +225,15 @@ def _run(
         forcing = [strength, *noise.key, *indices]
     # A block that does not hold its couplings reads them at every step: transposed, contiguously.
     couplings = model.couplings if layout.holds else model.couplings.transpose(1, 2)
+    arrays = (fields.contiguous(), couplings.contiguous(), phases, taped)
+    sizes = (rows, batch, steps, dynamics.mobility * step)
+    terms = (_expand(model.frequencies, model), _expand(model.injection, model))
+    others = (_contiguous(model.lag), _expand(model.start, model), step)
     flags = _macros(model, TAPE=tape, RECORD=record, NOISE=noise is not None)
     _kernel("rollout", layout, flags, fields.device)(
         (-(-rows // layout.samples), runs),
         layout.threads,
-        [
-            fields.contiguous(),
-            couplings.contiguous(),
-            phases,
-            taped,
-            rows,
-            batch,
-            steps,
-            dynamics.mobility * step,
-            *forcing,
-            _expand(model.frequencies, model),
-            _expand(model.injection, model),
-            None if model.lag is None else model.lag.contiguous(),
-            _expand(model.start, model),
-            step,
-            None if model.harmonic is None else model.harmonic.contiguous(),
-        ],
+        (*arrays, *sizes, *forcing, *terms, *others, _contiguous(model.harmonic)),
     )
     return phases, taped
 
@@ -287,6 +248,10 @@ def _split_replicates(phases: Tensor, model: PhaseModel, noise: Noise | None) ->
 def _expand(values: Tensor | None, model: PhaseModel) -> Tensor | None:
     """A term (R, B, N), also where all samples share it."""
     return None if values is None else values.expand_as(model.fields).contiguous()
+
+
+def _contiguous(values: Tensor | None) -> Tensor | None:
+    return None if values is None else values.contiguous()
 
 
 def _macros(model: PhaseModel, **options: bool) -> tuple[str, ...]:

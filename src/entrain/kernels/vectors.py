@@ -12,6 +12,7 @@ one. Numba does not notice edits of this file and of `tiles`: touch `tiles_forwa
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -67,77 +68,71 @@ def _shuffle(builder, a, b, lanes: list[int]):
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT, LANES), lanes))
 
 
-@intrinsic
-def load(typing_context, address):
+def _instruction(result: types.Type, *arguments: types.Type) -> Any:
+    """A decorator: the intrinsic of these types whose code a function of a builder generates."""
+
+    def decorate(generate):
+        @functools.wraps(generate)
+        def typed(typing_context, *_):
+            def lower(context, builder, sig, args):
+                value = generate(builder, *args)
+                return context.get_dummy_value() if result is types.void else value
+
+            return result(*arguments), lower
+
+        return intrinsic(typed)
+
+    return decorate
+
+
+@_instruction(vector, types.int64)
+def load(builder, address):
     """The vector at an address."""
-    return vector(types.int64), lambda context, builder, sig, args: _load(builder, args[0])
+    return _load(builder, address)
 
 
-@intrinsic
-def store(typing_context, address, value):
+@_instruction(types.void, types.int64, vector)
+def store(builder, address, value):
     """Write a vector to an address."""
-
-    def generate(context, builder, sig, args):
-        builder.store(args[1], _pointer(builder, args[0]), align=4)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, vector), generate
+    builder.store(value, _pointer(builder, address), align=4)
 
 
-@intrinsic
-def prefetch(typing_context, address):
+@_instruction(types.void, types.int64)
+def prefetch(builder, address):
     """Prefetch the memory at an address, which may be invalid."""
-
-    def generate(context, builder, sig, args):
-        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
-        name = "llvm.prefetch.p0"
-        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        read, keep, data = (ir.Constant(_INT, flag) for flag in (0, 3, 1))
-        pointer = builder.inttoptr(args[0], _BYTE.as_pointer())
-        builder.call(function, [pointer, read, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), generate
+    kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
+    name = "llvm.prefetch.p0"
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    read, keep, data = (ir.Constant(_INT, flag) for flag in (0, 3, 1))
+    builder.call(function, [builder.inttoptr(address, _BYTE.as_pointer()), read, keep, data])
 
 
-@intrinsic
-def splat(typing_context, number):
+@_instruction(vector, types.float32)
+def splat(builder, number):
     """The same value in every lane."""
-    return vector(types.float32), lambda context, builder, sig, args: _splat(builder, args[0])
+    return _splat(builder, number)
 
 
-@intrinsic
-def lane(typing_context, value, index):
+@_instruction(types.float32, vector, types.int64)
+def lane(builder, value, index):
     """The value of a lane."""
-
-    def generate(context, builder, sig, args):
-        return builder.extract_element(args[0], builder.trunc(args[1], _INT))
-
-    return types.float32(vector, types.int64), generate
+    return builder.extract_element(value, builder.trunc(index, _INT))
 
 
-@intrinsic
-def with_lane(typing_context, value, index, number):
+@_instruction(vector, vector, types.int64, types.float32)
+def with_lane(builder, value, index, number):
     """The vector with one lane replaced."""
-
-    def generate(context, builder, sig, args):
-        return builder.insert_element(args[0], args[2], builder.trunc(args[1], _INT))
-
-    return vector(vector, types.int64, types.float32), generate
+    return builder.insert_element(value, number, builder.trunc(index, _INT))
 
 
-@intrinsic
-def any_above(typing_context, value, limit):
+@_instruction(types.boolean, vector, types.float32)
+def any_above(builder, value, limit):
     """True if the magnitude of any lane exceeds the limit; NaN does not."""
-
-    def generate(context, builder, sig, args):
-        upper = _splat(builder, args[1])
-        above = builder.fcmp_ordered(">", args[0], upper)
-        below = builder.fcmp_ordered("<", args[0], builder.fneg(upper))
-        mask = builder.bitcast(builder.or_(above, below), _BYTE)
-        return builder.icmp_unsigned("!=", mask, ir.Constant(_BYTE, 0))
-
-    return types.boolean(vector, types.float32), generate
+    upper = _splat(builder, limit)
+    above = builder.fcmp_ordered(">", value, upper)
+    below = builder.fcmp_ordered("<", value, builder.fneg(upper))
+    mask = builder.bitcast(builder.or_(above, below), _BYTE)
+    return builder.icmp_unsigned("!=", mask, ir.Constant(_BYTE, 0))
 
 
 def _operator(symbol: Callable[..., Any], instruction: str) -> None:
@@ -221,48 +216,34 @@ add_outer = _outer(+1)
 subtract_outer = _outer(-1)
 
 
-@intrinsic
-def transpose(typing_context, source, source_stride, target, target_stride):
+@_instruction(types.void, types.int64, types.int64, types.int64, types.int64)
+def transpose(builder, source, source_stride, target, target_stride):
     """Write the transpose of 8 x 8 values; the strides are the bytes from row to row."""
-
-    def generate(context, builder, sig, args):
-        source, source_stride, target, target_stride = args
-        rows = []
-        for _ in range(LANES):
-            rows.append(_load(builder, source))
-            source = builder.add(source, source_stride)
-        # Swap the off-diagonal quarters of ever larger squares: 1, 2, 4 lanes.
-        for width in (1, 2, 4):
-            low = [i for i in range(LANES) if not i & width]
-            first = [i if not i & width else i - width + LANES for i in range(LANES)]
-            second = [i + width if not i & width else i + LANES for i in range(LANES)]
-            for i in low:
-                a, b = rows[i], rows[i + width]
-                rows[i] = _shuffle(builder, a, b, first)
-                rows[i + width] = _shuffle(builder, a, b, second)
-        for row in rows:
-            builder.store(row, _pointer(builder, target), align=4)
-            target = builder.add(target, target_stride)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64, types.int64), generate
+    rows = []
+    for _ in range(LANES):
+        rows.append(_load(builder, source))
+        source = builder.add(source, source_stride)
+    # Swap the off-diagonal quarters of ever larger squares: 1, 2, 4 lanes.
+    for width in (1, 2, 4):
+        low = [i for i in range(LANES) if not i & width]
+        first = [i if not i & width else i - width + LANES for i in range(LANES)]
+        second = [i + width if not i & width else i + LANES for i in range(LANES)]
+        for i in low:
+            a, b = rows[i], rows[i + width]
+            rows[i] = _shuffle(builder, a, b, first)
+            rows[i + width] = _shuffle(builder, a, b, second)
+    for row in rows:
+        builder.store(row, _pointer(builder, target), align=4)
+        target = builder.add(target, target_stride)
 
 
-@intrinsic
-def bits(typing_context, number):
+@_instruction(types.uint64, types.float64)
+def bits(builder, number):
     """The bits of a float64 as a uint64."""
-
-    def generate(context, builder, sig, args):
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.uint64(types.float64), generate
+    return builder.bitcast(number, ir.IntType(64))
 
 
-@intrinsic
-def from_bits(typing_context, word):
+@_instruction(types.float64, types.uint64)
+def from_bits(builder, word):
     """The float64 with these bits."""
-
-    def generate(context, builder, sig, args):
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.uint64), generate
+    return builder.bitcast(word, ir.DoubleType())
