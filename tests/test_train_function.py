@@ -234,7 +234,7 @@ def recipe_of(monkeypatch: pytest.MonkeyPatch, *args: Any, **options: Any) -> Re
 
     def begin(recipe: Recipe, *_: Any, **__: Any) -> SimpleNamespace:
         asked.append(recipe)
-        return SimpleNamespace(diverged={}, collapsed={})
+        return SimpleNamespace(recipe=recipe, diverged={}, collapsed={})
 
     monkeypatch.setattr("entrain.training.train.run_pipeline", begin)
     entrain.train(*args, **options)

@@ -225,12 +225,12 @@ class DirectTask:
         count, to gradients of the trained tensors."""
         if self._chips is not None:
             return self._chips.forward(raw, inputs, dynamics, self._outputs)
-        parameters = self._spec.parameters(raw)
-        phases, pullback = kernels.rollout_with_pullback(parameters.phase_model(inputs), dynamics)
+        model, to_tensors = self._model(raw, inputs)
+        phases, pullback = kernels.rollout_with_pullback(model, dynamics)
         activations, readout_pullback = readout_with_pullback(phases, self._outputs)
 
         def back(gradient: Tensor, count: int) -> Tensors:
-            return parameters.pullback(pullback(readout_pullback(gradient, count)), inputs)
+            return to_tensors(pullback(readout_pullback(gradient, count)))
 
         return activations, back
 
@@ -242,11 +242,7 @@ class DirectTask:
         if self._chips is not None:
             return self._chips.measured(raw, inputs)
         parameters = self._spec.parameters(raw)
-
-        def back(gradient: PhaseModel) -> Tensors:
-            return parameters.pullback(gradient, inputs)
-
-        return parameters.phase_model(inputs), back
+        return parameters.phase_model(inputs), lambda slope: parameters.pullback(slope, inputs)
 
     def _relax(self, model: PhaseModel, dynamics: Dynamics, relaxation: int) -> Tensor:
         """Final phases; each `relaxation` of a step has its own thermal noise, as on a chip."""

@@ -58,6 +58,7 @@ class EquilibriumPropagation(Direct):
     """
 
     kind: ClassVar[str] = "equilibrium"
+    dynamics = Dynamics(mobility=1.0, observation_time=15.0, steps=60)  # until it is at rest
 
     name: str = "EP"
     epochs: int = 25
@@ -87,11 +88,6 @@ class EquilibriumPropagation(Direct):
             )
         if self.distillation:
             raise InputError(f"{self.name} learns from labels, not from a teacher")
-
-    @property
-    def dynamics(self) -> Dynamics:
-        """Long enough to come to rest: 60 steps of 1/4."""
-        return Dynamics(mobility=1.0, observation_time=15.0, steps=60)
 
     def tuned_for(self, dataset: str, examples: int) -> EquilibriumPropagation:
         if dataset == "digits":

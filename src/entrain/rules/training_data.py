@@ -32,10 +32,9 @@ class Examples:
     @property
     def inputs_per_example(self) -> int:
         """D."""
-        if self.inputs is not None:
-            return self.inputs.shape[1]
-        assert self.images is not None
-        return self.images.shape[1] * self.images.shape[2]
+        examples = self.images if self.inputs is None else self.inputs
+        assert examples is not None
+        return examples[0].numel()
 
     def all_inputs(self) -> Tensor:
         """The inputs of every example: (M, D)."""

@@ -62,23 +62,26 @@ class Options:
         for name, check in _CHECKS.items():
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, check(name, value))
-        for name, expected in _VALUES.items():
-            if (value := getattr(self, name)) is not None and not isinstance(value, expected):
-                raise TypeError(f"{name} must be a {expected.__name__}, got {value!r}")
+        for name, (expected, description) in _TYPES.items():
+            if not isinstance(value := getattr(self, name), expected | None):
+                raise TypeError(f"{name} must be {description}, got {value!r}")
         if self.hardware is not None:
             find(self.hardware)
-        if not isinstance(self.calibrated, str | Path | None):
-            raise TypeError(f"calibrated must be the file of a model, got {self.calibrated!r}")
         if self.path_solver is not None:
             one_of("path_solver", self.path_solver, Solver)
-        if self.path_solver == "exact" and self._sgd:
+        sgd = self.path_epochs is not None or self.path_learning_rate is not None
+        if self.path_solver == "exact" and sgd:
             raise InputError(
                 "path_epochs and path_learning_rate belong to path_solver='sgd'; the exact solver "
                 "has neither"
             )
         if self.protocols is not None:
             self._epochs(self.chosen(()))
-        self._check_names()
+        for name in self.settings or ():
+            if not isinstance(name, str) or not all(name.rpartition(".")):
+                raise InputError(
+                    f"settings must be named PROTOCOL.FIELD as in {_EXAMPLE}, got {name!r}"
+                )
         self._widths()
         if self.network is not None and self.hidden is not None:
             raise InputError("hidden and network both set the number of oscillators; give one")
@@ -93,13 +96,10 @@ class Options:
         ]
 
     @property
-    def _sgd(self) -> bool:
-        return self.path_epochs is not None or self.path_learning_rate is not None
-
-    @property
     def solver(self) -> Solver:
         """The solver of Stage I: exact, unless SGD or one of its settings is given."""
-        return self.path_solver or ("sgd" if self._sgd else "exact")
+        settings = self.path_epochs, self.path_learning_rate
+        return self.path_solver or ("exact" if settings == (None, None) else "sgd")
 
     def chosen(self, default: Sequence[str]) -> list[Rule]:
         """The rules of `protocols`, or of `default`, before they are tuned for the data."""
@@ -240,22 +240,6 @@ class Options:
             raise InputError(f"hidden must be widths such as 32,16,16, got {hidden!r}")
         return tuple(positive_int("hidden", width) for width in widths)
 
-    def _check_names(self) -> None:
-        """Raise an error unless settings and class weights are looked up by name."""
-        settings = {} if self.settings is None else self.settings
-        if not isinstance(settings, Mapping):
-            raise TypeError(f"settings must be a dict such as {_EXAMPLE}, got {settings!r}")
-        for name in settings:
-            if not isinstance(name, str) or not all(name.rpartition(".")):
-                raise InputError(
-                    f"settings must be named PROTOCOL.FIELD as in {_EXAMPLE}, got {name!r}"
-                )
-        if not isinstance(self.class_weight, str | Mapping | None):
-            raise TypeError(
-                f"class_weight must be 'balanced' or a dict of weights by class, got "
-                f"{self.class_weight!r}"
-            )
-
 
 _EXAMPLE = "{'DIRECT.gain': 8}"
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
@@ -267,7 +251,14 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "observation_time": positive_float,
     **dict.fromkeys(("ridge", "endpoint_weight"), partial(positive_float, zero=True)),
 }
-_VALUES = {"teacher": TeacherSpec, "network": NetworkSpec, "dynamics": Dynamics}
+_TYPES: dict[str, tuple[Any, str]] = {
+    "teacher": (TeacherSpec, "a TeacherSpec"),
+    "network": (NetworkSpec, "a NetworkSpec"),
+    "dynamics": (Dynamics, "a Dynamics"),
+    "calibrated": (str | Path, "the file of a model"),
+    "settings": (Mapping, f"a dict such as {_EXAMPLE}"),
+    "class_weight": (str | Mapping, "'balanced' or a dict of weights by class"),
+}
 
 
 def _kind(rule: Rule) -> str:

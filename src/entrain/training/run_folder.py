@@ -67,13 +67,11 @@ class RunFolder:
         folder = cls(path, recipe, settings)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file, expected a folder for the run")
-        if path.is_dir() and _is_used(path):
-            raise _taken(path)
         path.mkdir(parents=True, exist_ok=True)
+        _check_unused(path)
         text = json.dumps(with_digest({"recipe": recipe.to_json(), "settings": settings}), indent=2)
         with folder.locked():
-            if _is_used(path):
-                raise _taken(path)
+            _check_unused(path)
             write_atomically(path / "run.json", text.encode())
         return folder
 
@@ -194,18 +192,17 @@ def new_folder(parent: Path, name: str) -> Path:
             number += 1
 
 
-def _is_used(path: Path) -> bool:
-    """True if the folder holds more than a process leaves that was killed at its start."""
+def _check_unused(path: Path) -> None:
+    """Raise an `InputError` if the folder holds more than a process leaves that was killed at its
+    start."""
     leftovers = {path / _LOCK, *temporary_files(path, "run.json")}
-    return any(file not in leftovers for file in path.iterdir())
-
-
-def _taken(path: Path) -> InputError:
+    if all(file in leftovers for file in path.iterdir()):
+        return
     remedy = "nothing is ever overwritten; choose another folder"
     if (path / "run.json").exists():
         message = f"{path}: already holds another run and {remedy}, or continue it"
-        return ResumableError(message, path)
-    return InputError(f"{path}: already holds other files and {remedy}")
+        raise ResumableError(message, path)
+    raise InputError(f"{path}: already holds other files and {remedy}")
 
 
 def _check_own(file: Path, own: Any) -> None:

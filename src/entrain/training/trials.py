@@ -57,13 +57,16 @@ def run_trials(
     positive_int("trials", trials)
     positive_int("side_by_side", side_by_side)
     seed_number("seed", seed)
-    optuna = _optuna()
+    try:
+        import optuna
+    except ImportError as error:
+        raise InputError('Optuna is not installed: pip install "entrain[search]"') from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
     study = optuna.create_study(direction="maximize", sampler=sampler)
     if first is not None:
         study.enqueue_trial(first)
-    ranges = {name: _range(optuna, *ends) for name, ends in space.items()}
+    ranges = {name: _range(optuna.distributions, *ends) for name, ends in space.items()}
     done: list[Trial] = []
     with _open_journal(journal) as searches:
         finished = searches.setdefault(title, [])
@@ -91,10 +94,10 @@ def plain_trial(trial: Trial) -> dict[str, Any]:
     return {"settings": trial.settings, "top1": trial.top1}
 
 
-def _range(optuna: Any, low: float, high: float) -> Any:
-    if isinstance(low, int) and isinstance(high, int):
-        return optuna.distributions.IntDistribution(low, high, log=True)
-    return optuna.distributions.FloatDistribution(low, high, log=True)
+def _range(distributions: Any, low: float, high: float) -> Any:
+    integers = isinstance(low, int) and isinstance(high, int)
+    kind = distributions.IntDistribution if integers else distributions.FloatDistribution
+    return kind(low, high, log=True)
 
 
 @contextlib.contextmanager
@@ -142,11 +145,3 @@ def _trial(entry: Any) -> Trial:
 
 def _number(value: Any) -> float:
     return value if type(value) is int else float(value)
-
-
-def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as error:
-        raise InputError('Optuna is not installed: pip install "entrain[search]"') from error
-    return optuna
