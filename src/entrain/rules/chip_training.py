@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 from entrain.hardware import Hardware
 from entrain.utils.errors import (
@@ -43,6 +42,8 @@ class ChipTraining:
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Hardware):
             raise InputError(f"hardware must be a Hardware, got {self.hardware!r}")
+        if isinstance(self.pruning, list):  # of JSON
+            object.__setattr__(self, "pruning", tuple(self.pruning))
         store_plain_numbers(self)
         check_ranges(self, whole=("chips", "validation_chips"))
         if self.chip is not None:
@@ -68,10 +69,7 @@ class ChipTraining:
         for name in values:
             if name not in known:
                 raise unknown_name("entry of chips", str(name), known)
-        changes: dict[str, Any] = {"hardware": Hardware.from_json(values["hardware"])}
-        if isinstance(values.get("pruning"), list):
-            changes["pruning"] = tuple(values["pruning"])
-        return cls(**values | changes)
+        return cls(**values | {"hardware": Hardware.from_json(values["hardware"])})
 
 
 def unpruned_share(training: ChipTraining, done: float) -> float:

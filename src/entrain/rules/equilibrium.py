@@ -144,14 +144,7 @@ class EquilibriumTask(DirectTask):
         products = (target * log_probabilities).reshape(*rows.shape, -1)
         loss = -self._weighted(products, rows).sum((1, 2))
         gradient = contrast(
-            model,
-            free,
-            target,
-            gain,
-            dynamics,
-            self.protocol,
-            self._relax,
-            weights=weights,
+            model, free, target, gain, dynamics, self.protocol, self._relax, weights=weights
         )
         return loss, back(gradient.map(lambda tensor: tensor / rows.shape[1]))
 
@@ -176,13 +169,24 @@ def contrast(
     `target` (R, B, O) are probabilities, `gain` (R, 1, 1) that of the softmax; `weights` (R, B, 1)
     those of examples.
     """
+    clamped = protocol.nudging == "clamped"
+    steps = [1] * protocol.nudged_steps
+    if clamped:  # nothing follows the phases before the steps that are averaged
+        steps = steps[: protocol.averaged_steps]
+        steps[0] = protocol.nudged_steps + 1 - protocol.averaged_steps
     phases_by_sign = []
-    for sign in (1.0, -1.0):
-        if protocol.nudging == "clamped":
-            phases = _clamped(model, free, target, sign, dynamics, protocol, relax)
-        else:
-            phases = _nudged(model, free, target, gain, sign, dynamics, protocol, relax, weights)
-        phases_by_sign.append(phases)
+    # Each sign has its own noise, which a chip never repeats.
+    for share, first in ((protocol.beta, 1), (-protocol.beta, 1 + len(steps))):
+        phases, trajectory = free, list[Tensor]()
+        if clamped:
+            phases, driven = _clamped(model, free, target, share)
+        for relaxation, count in enumerate(steps, first):
+            if not clamped:
+                driven = _nudged(model, phases, target, gain, share, protocol.nudging, weights)
+            part = Dynamics(dynamics.mobility, dynamics.time_step * count, count)
+            phases = relax(replace(driven, start=phases), part, relaxation)
+            trajectory.append(phases)
+        phases_by_sign.append(trajectory[-protocol.averaged_steps :])
     scale = 0.5 / (protocol.beta * protocol.averaged_steps)
     total: PhaseModel | None = None
     for up, down in zip(*phases_by_sign, strict=True):
@@ -201,66 +205,43 @@ def contrast(
 
 def _nudged(
     model: PhaseModel,
-    free: Tensor,
+    phases: Tensor,
     target: Tensor,
     gain: Tensor,
-    sign: float,
-    dynamics: Dynamics,
-    protocol: EquilibriumPropagation,
-    relax: Relax,
+    share: float,
+    nudging: Nudging,
     weights: Tensor | None,
-) -> list[Tensor]:
-    """Phases after each of the last steps with the cost added: fields on the outputs that follow
-    their phases. Each sign has its own noise, which a chip never repeats."""
-    step = Dynamics(dynamics.mobility, dynamics.time_step, 1)
-    outputs, phases, trajectory = target.shape[-1], free, list[Tensor]()
-    relaxation = 1 if sign > 0 else 1 + protocol.nudged_steps
-    for taken in range(protocol.nudged_steps):
-        cos = phases[..., -outputs:].cos()
-        if protocol.nudging == "squared":
-            push = 2.0 * target - 1.0 - cos
-        else:
-            push = gain * (target - log_softmax(gain * cos).exp())
-        if weights is not None:
-            push = push * weights
-        fields = model.fields.clone()
-        fields[..., -outputs:] += sign * protocol.beta * push
-        phases = relax(replace(model, fields=fields, start=phases), step, relaxation + taken)
-        trajectory.append(phases)
-    return trajectory[-protocol.averaged_steps :]
+) -> PhaseModel:
+    """The model with `share` times the cost added: fields on the outputs that follow `phases`."""
+    outputs = target.shape[-1]
+    cos = phases[..., -outputs:].cos()
+    if nudging == "squared":
+        push = 2.0 * target - 1.0 - cos
+    else:
+        push = gain * (target - log_softmax(gain * cos).exp())
+    if weights is not None:
+        push = push * weights
+    fields = model.fields.clone()
+    fields[..., -outputs:] += share * push
+    return replace(model, fields=fields)
 
 
 def _clamped(
-    model: PhaseModel,
-    free: Tensor,
-    target: Tensor,
-    sign: float,
-    dynamics: Dynamics,
-    protocol: EquilibriumPropagation,
-    relax: Relax,
-) -> list[Tensor]:
-    """Phases after each of the last steps with the outputs held the share beta of the way from the
-    free ones to 0 or pi, or as far on the other side."""
+    model: PhaseModel, free: Tensor, target: Tensor, share: float
+) -> tuple[Tensor, PhaseModel]:
+    """Phases whose outputs are `share` of the way from the free ones to 0 or pi, and the model
+    that holds these outputs."""
     hidden = free.shape[-1] - target.shape[-1]
     outputs = free[..., hidden:]
     goal = math.pi * (1.0 - target)  # 0 for the class, pi for the others
     distance = torch.remainder(goal - outputs + math.pi, 2.0 * math.pi) - math.pi
-    start = torch.cat([free[..., :hidden], outputs + sign * protocol.beta * distance], dim=-1)
     moves = torch.zeros(free.shape[-1], dtype=free.dtype, device=free.device)
     moves[:hidden] = 1.0
-    clamped = replace(
+    held = replace(
         model,
         fields=model.fields * moves,
         couplings=model.couplings * moves[:, None],  # row i acts on oscillator i
         frequencies=None if model.frequencies is None else model.frequencies * moves,
         injection=None if model.injection is None else model.injection * moves,
-        start=start,
     )
-    relaxation = 1 if sign > 0 else 1 + protocol.averaged_steps
-    steps_before = protocol.nudged_steps + 1 - protocol.averaged_steps
-    trajectory = list[Tensor]()
-    for steps in (steps_before, *[1] * (protocol.averaged_steps - 1)):
-        part = Dynamics(dynamics.mobility, dynamics.time_step * steps, steps)
-        trajectory.append(relax(clamped, part, relaxation + len(trajectory)))
-        clamped = replace(clamped, start=trajectory[-1])
-    return trajectory
+    return torch.cat([free[..., :hidden], outputs + share * distance], dim=-1), held
