@@ -166,23 +166,19 @@ def train(
 def _warn_not_converged(trained: Trained) -> None:
     """Warn of runs that became non-finite or collapsed."""
     dynamics = trained.recipe.spec.dynamics
-    for protocol, runs in trained.diverged.items():
-        hint = time_hint(dynamics) or "lower its learning rates"
-        warnings.warn(
-            f"{protocol}: training diverged in run {', '.join(map(str, runs))}; the best epoch "
-            f"before is kept; {hint}",
-            RuntimeWarning,
-            stacklevel=3,
-        )
     rules = {rule.name: rule for rule in trained.recipe.protocols}
-    for protocol, runs in trained.collapsed.items():
-        warnings.warn(
-            f"{protocol}: training collapsed in run {', '.join(map(str, runs))}, which ended far "
-            "worse than its best epoch; the best selectable epoch is kept; "
-            f"{collapse_hint(rules[protocol], dynamics)}",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    messages = [
+        f"{protocol}: training diverged in run {', '.join(map(str, runs))}; the best epoch before "
+        f"is kept; {time_hint(dynamics) or 'lower its learning rates'}"
+        for protocol, runs in trained.diverged.items()
+    ] + [
+        f"{protocol}: training collapsed in run {', '.join(map(str, runs))}, which ended far worse "
+        "than its best epoch; the best selectable epoch is kept; "
+        f"{collapse_hint(rules[protocol], dynamics)}"
+        for protocol, runs in trained.collapsed.items()
+    ]
+    for message in messages:
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def _check_recipe(recipe: object, options: Options) -> None:
