@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from entrain.cli.console import out, print_json, print_line, table
+from entrain.cli.console import print_json, print_line, print_table
 from entrain.cli.options import Json, argument, option, require_new, with_option_names
 from entrain.utils.errors import InputError
 
@@ -76,20 +76,18 @@ def command(
 
 
 def _print(calibration: Calibration) -> None:
-    rows = table(
+    print_table(
         f"{calibration.traces} traces of {calibration.unknowns.oscillators} oscillators",
-        *("", "unknowns", "unit", "spread", "error", "undetermined"),
+        ("", "unknowns", "unit", "spread", "error", "undetermined"),
+        [
+            (
+                *(name, f"{part['count']:,}", _UNITS[name]),
+                f"{part['sd' if part['count'] > 1 else 'mean']:.3g}",
+                *(f"{part['error']:.2g}", str(part["not_shown"] or "-")),
+            )
+            for name, part in calibration.summary()["parts"].items()
+        ],
     )
-    for name, part in calibration.summary()["parts"].items():
-        rows.add_row(
-            name,
-            f"{part['count']:,}",
-            _UNITS[name],
-            f"{part['sd']:.3g}" if part["count"] > 1 else f"{part['mean']:.3g}",
-            f"{part['error']:.2g}",
-            str(part["not_shown"] or "-"),
-        )
-    out.print(rows)
     print_line(
         f"readings differ from the fit by {calibration.noise:.2g} rad, from the programmed model "
         f"by {calibration.noise_as_programmed:.2g} rad"

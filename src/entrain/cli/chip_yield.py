@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from entrain.cli.console import err, number, out, print_json, print_line, table
+from entrain.cli.console import err, number, out, print_json, print_line, print_table
 from entrain.cli.options import (
     Address,
     DataDir,
@@ -21,12 +21,21 @@ from entrain.cli.options import (
 from entrain.utils.errors import InputError, finite_float, positive_int
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from entrain.data import Split
     from entrain.evaluation.chip_yield import Yield
     from entrain.hardware import Hardware
     from entrain.models.model import Model
+
+
+_ROWS = {
+    "ideal": "ideal network",
+    "mean": "mean over chips",
+    "sd": "SD",
+    "p1": "1st percentile",
+    "p5": "5th percentile",
+    "p50": "median",
+    "worst": "worst chip",
+}
 
 
 def command(
@@ -71,8 +80,7 @@ def command(
     draws the noise of an inference, which is the same for every chip. With --out, a killed command
     continues, and one with more chips adds to those of the file.
     """
-    from entrain.cli.examples import read_test_examples
-    from entrain.cli.loading import hardware_for, load_model, prepared_engine
+    from entrain.cli.loading import hardware_for, load_model, prepared_engine, read_test_examples
     from entrain.evaluation.chips import check_chips
     from entrain.evaluation.yield_file import check_path, keep_result
     from entrain.models.on_chip import hardware_mismatch_message
@@ -83,8 +91,7 @@ def command(
     require(positive_int, examples=examples)
     if threshold is not None:
         finite_float("--threshold", threshold, least=0.0, most=100.0)
-    if figure is not None:
-        check_format(figure)
+    check_format(figure)
     if out_file is not None:
         check_path(out_file)
     path, loaded = load_model(model)
@@ -127,7 +134,13 @@ def command(
     if threshold is not None:
         result |= {"threshold": threshold, "above_threshold": chip_yield.above(threshold)}
     if effects:
-        result["effects"] = _effects(hardware_of_chips, yields)
+        result["effects"] = {
+            effect: {
+                "alone": yields[hardware_of_chips.only(effect)].mean,
+                "without": yields[hardware_of_chips.without(effect)].mean,
+            }
+            for effect, _ in hardware_of_chips.effects
+        }
     if strengths:
         result["strengths"] = _strengths(hardware_of_chips, yields)
     if out_file is not None:
@@ -186,17 +199,6 @@ def _measure(
             raise
 
 
-def _effects(hardware: Hardware, yields: dict[Hardware, Yield]) -> dict[str, dict[str, float]]:
-    """The mean accuracy with each effect alone, and with all other effects."""
-    return {
-        name: {
-            "alone": yields[hardware.only(name)].mean,
-            "without": yields[hardware.without(name)].mean,
-        }
-        for name, _ in hardware.effects
-    }
-
-
 def _strengths(
     hardware: Hardware, yields: dict[Hardware, Yield]
 ) -> dict[str, list[dict[str, Any]]]:
@@ -219,48 +221,39 @@ def _print(result: dict[str, Any]) -> None:
     name = result["hardware"].get("name")
     title = f"{result['chips']:,} chips{f' of {name}' if name else ''}: {result['dataset']}"
     out.print(f"{title}, {result['examples']:,} examples", style="bold", soft_wrap=True)
-    rows = table("", "top-1 %", "value")
-    for name, key in (
-        ("ideal network", "ideal"),
-        ("mean over chips", "mean"),
-        ("SD", "sd"),
-        ("1st percentile", "p1"),
-        ("5th percentile", "p5"),
-        ("median", "p50"),
-        ("worst chip", "worst"),
-    ):
-        rows.add_row(name, number(result[key]))
+    rows = [(name, number(result[key])) for key, name in _ROWS.items()]
     if "threshold" in result:
         title = f"chips with at least {result['threshold']:g}"
-        rows.add_row(title, f"{result['above_threshold']:.1f} %")
-    out.print(rows)
+        rows.append((title, f"{result['above_threshold']:.1f} %"))
+    print_table("", ("top-1 %", "value"), rows)
     if "effects" in result:
-        out.print(_table_of_effects(result))
+        effects = result["effects"].items()
+        by_cost = sorted(effects, key=lambda row: row[1]["alone"] - row[1]["without"])
+        ideal, mean = result["ideal"], result["mean"]
+        print_table(
+            "Cost of each effect, in points of the mean",
+            ("effect", "alone", "in all"),
+            [
+                (name, number(ideal - means["alone"]), number(means["without"] - mean))
+                for name, means in by_cost
+            ],
+        )
     if "strengths" in result:
-        out.print(_table_of_strengths(result["strengths"]))
+        _print_strengths(result["strengths"])
     if "file" in result:
         print_line(f"saved in {result['file']}")
 
 
-def _table_of_effects(result: dict[str, Any]) -> Table:
-    rows = table("Cost of each effect, in points of the mean", "effect", "alone", "in all")
-    for name, means in sorted(
-        result["effects"].items(), key=lambda item: item[1]["alone"] - item[1]["without"]
-    ):
-        alone, in_all = result["ideal"] - means["alone"], means["without"] - result["mean"]
-        rows.add_row(name, number(alone), number(in_all))
-    return rows
-
-
-def _table_of_strengths(strengths: dict[str, list[dict[str, Any]]]) -> Table:
+def _print_strengths(strengths: dict[str, list[dict[str, Any]]]) -> None:
     from entrain.hardware.strengths import FACTORS
 
-    rows = table(
-        "Mean over chips, with one effect at a multiple of its strength",
-        *("effect", "its strength", *(f"x {factor:g}" for factor in FACTORS)),
-    )
+    rows = []
     for name, around in strengths.items():
-        by_factor = {row["factor"]: row for row in around}
-        cells = [number(by_factor[f]["mean"]) if f in by_factor else "-" for f in FACTORS]
-        rows.add_row(name, by_factor[1.0]["strength"], *cells)
-    return rows
+        means = {row["factor"]: row["mean"] for row in around}
+        nominal = next(row["strength"] for row in around if row["factor"] == 1.0)
+        rows.append((name, nominal, *(number(means.get(factor)) for factor in FACTORS)))
+    print_table(
+        "Mean over chips, with one effect at a multiple of its strength",
+        ("effect", "its strength", *(f"x {factor:g}" for factor in FACTORS)),
+        rows,
+    )

@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -153,15 +153,23 @@ def table(title: str, *columns: str, text: tuple[int, ...] = (0,)) -> Table:
     return result
 
 
-def print_presets(title: str, key: str, titles: dict[str, str], json: bool) -> None:
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], text: tuple[int, ...] = (0,)
+) -> None:
+    """Print a `table` with these rows."""
+    cells = table(title, *columns, text=text)
+    for row in rows:
+        cells.add_row(*row)
+    out.print(cells)
+
+
+def print_presets(title: str, key: str, presets: Iterable[Any], json: bool) -> None:
     """Print the names of presets with their titles."""
+    titles = {preset.name: preset.title for preset in presets}
     if json:
         print_json({key: titles})
         return
-    rows = table(title, "name", "description", text=(0, 1))
-    for row in titles.items():
-        rows.add_row(*row)
-    out.print(rows)
+    print_table(title, ("name", "description"), titles.items(), text=(0, 1))
 
 
 def number(value: object, form: str = ".2f") -> str:

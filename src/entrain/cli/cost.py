@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, cast
 
-from entrain.cli.console import out, print_json, print_line, print_presets, table
+from entrain.cli.console import out, print_json, print_line, print_presets, print_table, table
 from entrain.cli.options import Figure, Json, argument, option
 from entrain.utils.errors import InputError, unknown_name
 
@@ -41,11 +41,10 @@ def command(
     from entrain.plots.cost import draw_cost
     from entrain.plots.style import check_format
 
-    if figure is not None:
-        check_format(figure)
+    check_format(figure)
     if list_presets:
-        titles = {preset.name: preset.title for preset in map(find_technology, technologies())}
-        print_presets("Technologies", "technologies", titles, json)
+        presets = map(find_technology, technologies())
+        print_presets("Technologies", "technologies", presets, json)
         return
     if technology is None:
         raise InputError("choose a technology with --technology (entrain cost --list lists them)")
@@ -96,11 +95,11 @@ def _print(cost: Cost) -> None:
     from entrain.cost import MEASURES, NOT_MODELLED, text
 
     _print_parts(cost.chip)
-    rows = [
-        (name, *(text(getattr(system, name), unit) for system in cost.systems))
-        for name, unit in MEASURES.items()
-    ]
     titles = (system.title for system in cost.systems)
+    rows = []
+    for name, unit in MEASURES.items():
+        values = [getattr(system, name) for system in cost.systems]
+        rows.append((name, *("-" if value is None else text(value, unit) for value in values)))
     print_table("one inference: typical (low to high)", ("", *titles), rows)
     work = cost.workload
     print_line(

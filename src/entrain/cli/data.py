@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from entrain.cli.console import err, out, print_json, print_line, table
+from entrain.cli.console import err, print_json, print_line, print_table
 from entrain.cli.options import DataDir, Json, argument
 from entrain.utils.errors import unknown_name
 
@@ -26,29 +26,27 @@ def command(
 def _list(data_dir: DataDir, json: bool) -> None:
     from entrain.data import DATASETS, SMALL, status
 
-    def sources(name: str) -> dict[str, str | None]:
+    rows: dict[str, dict[str, str | None]] = {}
+    for name in DATASETS:
         if name == "digits":
-            return {"train": "scikit-learn", "t10k": "scikit-learn"}
-        if name in SMALL:
-            source = status(SMALL[name], data_dir)["t10k"]
-            return {"train": source, "t10k": source}
-        return status(name, data_dir)
-
-    rows = {name: sources(name) for name in DATASETS}
+            rows[name] = dict.fromkeys(("train", "t10k"), "scikit-learn")
+        elif name in SMALL:
+            rows[name] = dict.fromkeys(("train", "t10k"), status(SMALL[name], data_dir)["t10k"])
+        else:
+            rows[name] = status(name, data_dir)
     if json:
         print_json({"datasets": rows})
         return
-    cells = table("Datasets", "name", "training images", "test images", text=(0, 1, 2))
+    cells: list[tuple[str, ...]] = []
     folders: dict[str, None] = {}
     for name, row in rows.items():
-        origins = []
-        for source in (row["train"], row["t10k"]):
-            origin, _, folder = (source or f"missing: entrain data {name}").partition(" (")
-            origins.append(origin)
-            if folder:
-                folders[f"{origin:<8} {folder.removesuffix(')')}"] = None
-        cells.add_row(name, *origins)
-    out.print(cells)
+        sources = [source or f"missing: entrain data {name}" for source in row.values()]
+        parts = [source.partition(" (") for source in sources]
+        cells.append((name, *(origin for origin, _, _ in parts)))
+        folders |= {
+            f"{origin:<8} {path.removesuffix(')')}": None for origin, _, path in parts if path
+        }
+    print_table("Datasets", ("name", "training images", "test images"), cells, text=(0, 1, 2))
     for folder in folders:
         print_line(folder)
 
@@ -73,11 +71,15 @@ def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
     if json:
         print_json(result)
         return
-    cells = table(f"{data.name}: {len(data.class_names)} classes", "split", "images", "norm")
-    for name, split in splits.items():
-        norm = constants.test_norm if name == "test" else constants.norm
-        cells.add_row(name, f"{len(split):,}", f"{norm:.3f}")
-    out.print(cells)
+    norms = (constants.norm, constants.norm, constants.test_norm)
+    print_table(
+        f"{data.name}: {len(data.class_names)} classes",
+        ("split", "images", "norm"),
+        [
+            (name, f"{len(split):,}", f"{norm:.3f}")
+            for (name, split), norm in zip(splits.items(), norms, strict=True)
+        ],
+    )
     rows, columns = constants.image_shape
     print_line(
         f"{rows} x {columns} pixels from 0 to {constants.pixel_max:g}; "

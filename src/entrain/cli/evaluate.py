@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from entrain.cli.console import err, number, out, print_json, print_line, table
+from entrain.cli.console import err, number, print_json, print_line, print_table
 from entrain.cli.options import DataDir, Device, Json, ModelArgument, argument, option, require
 from entrain.utils.errors import InputError, positive_float, positive_int, seed_number
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from entrain.models.model import Model
 
 
-_COLUMNS = (  # title, metric, format
+COLUMNS = (  # title, metric, format
     ("top-1 %", "top1", ".2f"),
     ("top-2 %", "top2", ".2f"),
     ("agreement %", "agreement", ".2f"),
@@ -60,9 +61,8 @@ def command(
     whatever hardware the model was trained for; a calibrated chip is evaluated beside it.
     """
     from entrain import kernels
-    from entrain.cli.examples import read_test_examples
-    from entrain.cli.loading import hardware_for, load_model
-    from entrain.models.on_chip import ModelOnChip
+    from entrain.cli.loading import hardware_for, load_model, read_test_examples
+    from entrain.evaluation import refine as refined
     from entrain.utils.device import choose_device
 
     require(partial(positive_float, zero=True), temperature=temperature)
@@ -97,15 +97,17 @@ def command(
     if sampled is None:
         result |= _evaluate(loaded, split, temperature, replicates, seed)
         if (trained_for := loaded.hardware) is not None and trained_for.is_one_chip:
-            calibrated = ModelOnChip(loaded, trained_for.sample(0), seed)
+            calibrated = replace(loaded, chip=trained_for.sample(0), noise_seed=seed)
             result["on_device"] = calibrated.evaluate(split)
     else:
         result |= {"chip": chip, "hardware": sampled.hardware.to_json(), "noise_seed": seed}
-        result |= ModelOnChip(loaded, sampled, seed).evaluate(split)
+        result |= replace(loaded, chip=sampled, noise_seed=seed).evaluate(split)
     if loaded.hardware is not None:
         result["trained_for"] = loaded.hardware.to_json()
     if refine is not None:
-        result["refinement"] = _refinement(loaded, split, refine)
+        steps = (loaded.network.dynamics.steps, refine)
+        inputs_and_labels = loaded.examples(split)
+        result["refinement"] = asdict(refined(loaded.network, *inputs_and_labels, steps))
     if json:
         print_json(result)
     else:
@@ -133,14 +135,12 @@ def _report_mismatch(name: str, model: Model, chip: Chip | None) -> None:
 def _evaluate(
     model: Model, split: Split, temperature: float, replicates: int, seed: int
 ) -> dict[str, Any]:
-    import torch
-
     from entrain.cli.progress import fraction_bar
     from entrain.evaluation import noisy_scores, stochastic
 
     if temperature == 0:
         return dict(model.evaluate(split))
-    inputs = model.inputs(split.features)
+    inputs, labels = model.examples(split)
     with fraction_bar(f"{replicates} noisy trajectories of each example") as on_progress:
         scores = noisy_scores(
             model.network,
@@ -151,36 +151,22 @@ def _evaluate(
             on_progress=on_progress,
         )
     targets = None if model.teacher is None else model.teacher.targets(inputs)
-    metrics = stochastic(scores, torch.from_numpy(split.labels).to(inputs.device), targets)
-    return metrics["ensemble"] | {
-        "single": metrics["single"],
-        "replicates": replicates,
-        "seed": seed,
-    }
-
-
-def _refinement(model: Model, split: Split, steps: int) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    import torch
-
-    from entrain.evaluation import refine
-
-    inputs = model.inputs(split.features)
-    labels = torch.from_numpy(split.labels).to(inputs.device)
-    return asdict(refine(model.network, inputs, labels, (model.network.dynamics.steps, steps)))
+    metrics = stochastic(scores, labels, targets)
+    noise = {"single": metrics["single"], "replicates": replicates, "seed": seed}
+    return metrics["ensemble"] | noise
 
 
 def _print(result: dict[str, Any]) -> None:
     noise = f", kT = {result['temperature']:g}" if result["temperature"] else ""
     title = f"{result['protocol']} on {result['dataset']}"
-    rows = table(
+    print_table(
         f"{title}, {result['examples']:,} test examples{noise}",
-        *("", *(column for column, _, _ in _COLUMNS)),
+        ("", *(column for column, _, _ in COLUMNS)),
+        [
+            (name, *(number(metrics.get(key), form) for _, key, form in COLUMNS))
+            for name, metrics in _metrics_by_name(result).items()
+        ],
     )
-    for name, metrics in _metrics_by_name(result).items():
-        rows.add_row(name, *(number(metrics.get(key), form) for _, key, form in _COLUMNS))
-    out.print(rows)
     if "refinement" in result:
         fine = result["refinement"]
         print_line(

@@ -83,8 +83,7 @@ def command(
     of some test examples are exported with it. entrain verify simulates the circuit on them and
     compares it with Python.
     """
-    from entrain.cli.examples import read_test_examples
-    from entrain.cli.loading import load_model
+    from entrain.cli.loading import load_model, read_test_examples
     from entrain.export import Onnx, Plain, Spice, WordLengths, design_of, write_export
     from entrain.export.components import components_of
     from entrain.export.design import MAX_IMAGES

@@ -25,23 +25,15 @@ def command(
     if name is not None:
         _print(describe(name), json)
         return
-    titles = {preset.name: preset.title for preset in map(describe, presets())}
-    print_presets("Hardware presets", "hardware", titles, json)
+    print_presets("Hardware presets", "hardware", map(describe, presets()), json)
 
 
 def _print(file: HardwareFile, json: bool) -> None:
     if json:
-        print_json(
-            {
-                "name": file.name,
-                "title": file.title,
-                "hardware": file.hardware.to_json(),
-                "units": file.units,
-                "sources": file.sources,
-                "facts": file.facts,
-                "components": None if file.components is None else asdict(file.components),
-            }
-        )
+        names = ("name", "title", "hardware", "units", "sources", "facts", "components")
+        result = {name: getattr(file, name) for name in names}
+        components = None if file.components is None else asdict(file.components)
+        print_json(result | {"hardware": file.hardware.to_json(), "components": components})
         return
     rows = table(file.title, "effect", "value", "source", text=(0, 2))
     if file.hardware.oscillators is not None:

@@ -1,19 +1,24 @@
-"""Models, hardware and devices that arguments of commands name."""
+"""Models, data, hardware and devices that arguments of commands name."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from entrain.cli.console import err
+from entrain.cli.options import with_option_names
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     import torch
 
     from entrain.cluster import Engine
+    from entrain.data import Dataset, Split
     from entrain.hardware import Hardware
     from entrain.models.model import Model
+
+
+_MOST_CLASSES = 10  # whose sizes are printed
 
 
 def load_model(name: str) -> tuple[Path, Model]:
@@ -49,3 +54,67 @@ def prepared_engine(name: str, address: str | None, device: str) -> tuple[torch.
         return torch.device("cpu"), engine
     kernels.prepare(engine.device, err.print)
     return engine.device, engine
+
+
+def data_source(dataset: str, label: str | None, image_size: int) -> dict[str, Any] | None:
+    """Path and reading options of the user's own data; None for a dataset of the package."""
+    from entrain.data.selection import own_source
+
+    with with_option_names("label", "image_size"):
+        return own_source(dataset, label, image_size)
+
+
+def read_data(dataset: str, data_dir: Path | None, source: dict[str, Any] | None) -> Dataset:
+    """The data of a `source`, with a summary on standard error, or the dataset without one."""
+    from entrain.cli.progress import fraction_bar
+    from entrain.data import LabelColumnError, balance
+    from entrain.data.selection import read_source
+
+    if source is None:
+        return read_source(dataset, None, data_dir)
+    with fraction_bar(f"reading {source['path']}") as on_progress:
+        try:
+            data = read_source(dataset, source, on_progress=on_progress)
+        except LabelColumnError as error:
+            raise InputError(f"{error}. Choose the label column with --label NAME") from error
+    classes = balance(data)
+    err.print(
+        f"{data.name}: {data.preprocessing.inputs} inputs, {len(data.class_names)} classes, "
+        f"{len(data.train)} / {len(data.validation)} / {len(data.test)} examples to train, "
+        f"validate and test; the largest class has {classes['imbalance']:.1f} times the smallest "
+        f"({_counts(classes['counts'])})",
+        soft_wrap=True,
+    )
+    for note in getattr(data, "notes", ()):
+        err.print(note, soft_wrap=True)
+    return data
+
+
+def _counts(counts: dict[str, int]) -> str:
+    """The number of examples of each class; of many classes, the largest and smallest."""
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    if len(ordered) > _MOST_CLASSES:
+        half = _MOST_CLASSES // 2
+        ordered = [*ordered[:half], ("...", 0), *ordered[-half:]]
+    return ", ".join(f"{name} {count}" if count else name for name, count in ordered)
+
+
+def read_test_examples(
+    path: Path,
+    data_dir: Path | None,
+    dataset: str | None = None,
+    label: str | None = None,
+    image_size: int | None = None,
+) -> tuple[str, Split]:
+    """The name and the test examples of `dataset`, or of the data that a model was trained on."""
+    from entrain.models.pretrained import load_test_examples
+
+    with with_option_names("label", "image_size"):
+        return load_test_examples(
+            path,
+            dataset,
+            label=label,
+            image_size=image_size,
+            data_dir=data_dir,
+            read=lambda name, source: read_data(name, None, source),
+        )

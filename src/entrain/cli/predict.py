@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entrain.cli.console import err, escape_unprintable, number, out, print_error, print_json, table
+from entrain.cli.console import (
+    err,
+    escape_unprintable,
+    number,
+    print_error,
+    print_json,
+    print_table,
+)
 from entrain.cli.options import Json, ModelArgument, argument, option
 from entrain.cli.progress import fraction_bar
 from entrain.utils.errors import InputError, unknown_name
@@ -101,18 +108,15 @@ def _answer(model: Model, items: list[Item]) -> None:
         for item in items:
             _answer(model, [item])
         return
-    for item, *answer in zip(items, scores, reasons, probabilities, strict=True):
-        item.answer = (answer[0], answer[1], answer[2])
+    for item, answer in zip(items, zip(scores, reasons, probabilities, strict=True), strict=True):
+        item.answer = answer
 
 
 def _result(model: Model, item: Item) -> dict[str, Any]:
     from entrain.evaluation import margin
 
-    result: dict[str, Any] = {"source": item.source}
-    if item.row is None:
-        result["image"] = item.source
-    else:
-        result["row"] = item.row
+    row = {"image": item.source} if item.row is None else {"row": item.row}
+    result: dict[str, Any] = {"source": item.source, **row}
     if item.given is not None:
         result["given"] = item.given
     if item.error is not None or item.answer is None:
@@ -151,19 +155,20 @@ def _cell(value: object) -> object:
 
 
 def _print_table(model: Model, results: list[dict[str, Any]]) -> None:
-    rows = table(f"{model.protocol} on {model.dataset}", "input", "class", "score", "margin", "")
-    for result in results:
-        if "error" in result:
-            continue
-        row = f":{result['row']}" if "row" in result else ""
-        rows.add_row(
-            f"{result['source']}{row}",
-            result["label"],
-            number(result["score"], ".3f"),
-            number(result["margin"], ".3f"),
-            f"unsure: {result['reason']}" if result["unsure"] else "",
-        )
-    out.print(rows)
+    print_table(
+        f"{model.protocol} on {model.dataset}",
+        ("input", "class", "score", "margin", ""),
+        [
+            (
+                result["source"] + (f":{result['row']}" if "row" in result else ""),
+                result["label"],
+                *(number(result[name], ".3f") for name in ("score", "margin")),
+                f"unsure: {result['reason']}" if result["unsure"] else "",
+            )
+            for result in results
+            if "error" not in result
+        ],
+    )
     if model.reject is None:
         err.print(
             "This model has no reject option: unreliable answers are not marked.", soft_wrap=True

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from entrain.cli.console import err, number, out, print_json, print_line, table
+from entrain.cli.console import err, number, print_json, print_line, print_table
 from entrain.cli.options import (
     IMAGE_SIZE,
     Address,
@@ -57,8 +57,7 @@ def command(
     """
     from dataclasses import replace
 
-    from entrain.cli.examples import data_source, read_data
-    from entrain.cli.loading import prepared_engine
+    from entrain.cli.loading import data_source, prepared_engine, read_data
     from entrain.cli.progress import fraction_bar
     from entrain.rules import Direct, TeacherSpec
     from entrain.training.search import SPACE, search
@@ -104,10 +103,14 @@ def command(
     if json:
         print_json(result | {"file": str(path)})
         return
-    rows = table(f"{data.name}: best of {len(ranked)} settings", "validation top-1 %", *SPACE)
-    for trial in ranked[:_MOST_ROWS]:
-        rows.add_row(number(trial.top1), *(f"{trial.settings[name]:.3g}" for name in SPACE))
-    out.print(rows)
+    print_table(
+        f"{data.name}: best of {len(ranked)} settings",
+        ("validation top-1 %", *SPACE),
+        [
+            (number(trial.top1), *(f"{trial.settings[name]:.3g}" for name in SPACE))
+            for trial in ranked[:_MOST_ROWS]
+        ],
+    )
     options: dict[str, Any] = {"--settings": path, "--label": label, "--data-dir": data_dir}
     if source and image_size != IMAGE_SIZE:
         options["--image-size"] = image_size

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.markdown import Markdown
-from rich.table import Table
+from rich.table import Column, Table
 
-from entrain.cli.console import number, out, print_json
+from entrain.cli.console import number, out, print_json, print_line
 from entrain.cli.options import Json, ModelArgument, option
 
 if TYPE_CHECKING:
@@ -38,13 +38,11 @@ def command(
         text = model_card(model)
         if json:
             print_json({"model": model, "card": text})
+        elif out.is_terminal:
+            out.print(Markdown(text, hyperlinks=False))
         else:
-            out.print(
-                Markdown(text, hyperlinks=False) if out.is_terminal else text,
-                soft_wrap=not out.is_terminal,
-            )
+            print_line(text)
         return
-
     path, loaded = load_model(model)
     network, details = loaded.network, loaded.details
     couplings, weights = network.couplings.detach(), network.input_weights.detach()
@@ -73,11 +71,9 @@ def command(
     if json:
         print_json(result | {"recipe": details.get("recipe")})
         return
-    d = network.dynamics
-    terms = [name.replace("_", " ") for name in result["terms"]]
+    d, used = network.dynamics, loaded.couplers_used
     validation = details.get("validation")
     validation = validation if isinstance(validation, dict) else {}
-    used = loaded.couplers_used
     in_use = f" ({used:,} in use)" if used < network.couplers else ""
     rows = {
         "file": f"{path} ({result['bytes'] / 1000:.0f} kB)",
@@ -86,7 +82,7 @@ def command(
         "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers{in_use}",
         "largest": f"coupling {result['largest_coupling']:.3g}, "
         f"input weight {result['largest_input_weight']:.3g}",
-        "terms": ", ".join(terms) or "none",
+        "terms": ", ".join(result["terms"]).replace("_", " ") or "none",
         "dynamics": f"mobility {d.mobility:g}, t_f {d.observation_time:g}, {d.steps} Euler steps",
         "inputs": _inputs(loaded.preprocessing),
         "teacher": "none"
@@ -106,9 +102,7 @@ def command(
         effects = ", ".join(name.replace("_", " ") for name, _ in loaded.hardware.effects)
         names = (loaded.hardware.name, effects or "ideal chips")
         rows["trained for"] = ": ".join(name for name in names if name)
-    cells = Table(show_header=False, box=None)
-    cells.add_column(style="bold")
-    cells.add_column()
+    cells = Table(Column(style="bold"), Column(), show_header=False, box=None)
     for row in rows.items():
         cells.add_row(*row)
     out.print(cells)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entrain.cli.console import BAD_INPUT, err, print_error, print_json, resume_command
-from entrain.cli.examples import data_source, read_data
+from entrain.cli.loading import data_source, read_data
 from entrain.cli.options import (
     IMAGE_SIZE,
     DataDir,

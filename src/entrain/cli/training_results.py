@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entrain.cli.console import number, out, print_line, table
+from entrain.cli.console import number, print_line, print_table
+from entrain.cli.evaluate import COLUMNS
 
 if TYPE_CHECKING:
     from entrain.data import Dataset
@@ -16,13 +17,7 @@ if TYPE_CHECKING:
 _MOST_PANELS = 25  # of the figure
 
 # Columns: title, metric, format; on_chips.* are those over chips.
-_IDEAL = (
-    ("top-1 %", "top1", ".2f"),
-    ("top-2 %", "top2", ".2f"),
-    ("agreement %", "agreement", ".2f"),
-    ("endpoint RMSE", "endpoint_rmse", ".4f"),
-    ("epoch", "epoch", ".0f"),
-)
+_IDEAL = (*COLUMNS[:4], ("epoch", "epoch", ".0f"))
 _ON_CHIPS = (
     ("mean %", "on_chips.mean", ".2f"),
     ("5th percentile", "on_chips.p5", ".2f"),
@@ -60,17 +55,17 @@ def _print_table(
 ) -> None:
     network, used = trained.model.network, trained.model.couplers_used
     in_use = f"{used:,} of {network.couplers:,} couplers in use" if title else ""
-    rows = table(
+    teacher = {} if results["teacher"] is None else {"teacher": results["teacher"]}
+    print_table(
         f"{results['dataset']}: {network.oscillators} oscillators, "
         f"{in_use or f'{network.couplers:,} couplers'}, {results['examples']:,} test examples"
         + (f"\n{title}" if title else ""),
-        *("", *(column for column, _, _ in columns)),
+        ("", *(column for column, _, _ in columns)),
+        [
+            (_CALIBRATED_ROWS.get(name, name), *(_cell(row, *cell) for _, *cell in columns))
+            for name, row in (teacher | results["results"]).items()
+        ],
     )
-    teacher = {} if results["teacher"] is None else {"teacher": results["teacher"]}
-    for name, row in (teacher | results["results"]).items():
-        cells = (_cell(row, metric, form) for _, metric, form in columns)
-        rows.add_row(_CALIBRATED_ROWS.get(name, name), *cells)
-    out.print(rows)
 
 
 def _cell(row: dict[str, Any], metric: str, form: str) -> str:
@@ -119,9 +114,8 @@ def divergence_errors(recipe: Recipe, trained: Trained) -> list[str]:
         state = trained.states[stage]
         for run in runs:
             epoch = int(state.best_epoch[run])
-            saved = (
-                f"its best checkpoint, of epoch {epoch}," if epoch else "only its initial network"
-            )
+            best = f"its best checkpoint, of epoch {epoch},"
+            saved = best if epoch else "only its initial network"
             messages.append(
                 f"{stage} run {run} became non-finite in epoch {int(state.diverged[run])}; {saved} "
                 f"is saved. {_advice(recipe, protocols.get(stage), run)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from entrain.cli.console import out, print_json, print_line, table
+from entrain.cli.console import print_json, print_line, print_table
 from entrain.cli.options import Json, argument, option, require
 from entrain.utils.errors import InputError, positive_int
 
@@ -75,8 +75,5 @@ def _print(folder: Path, verification: Verification) -> None:
             values[f"cells, {family}"] = ", ".join(f"{number} {name}" for name, number in first)
     if placed := synthesis.get("nextpnr"):
         values["nextpnr"] = f"{placed['device']}, {placed['megahertz']} MHz"
-    rows = table(f"{folder} in {verification.simulator}", "", "")
-    for row in values.items():
-        rows.add_row(*row)
-    out.print(rows)
+    print_table(f"{folder} in {verification.simulator}", ("", ""), values.items())
     print_line(f"report   {folder / RESULT}, {folder / FIGURE}")

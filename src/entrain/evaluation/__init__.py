@@ -10,15 +10,16 @@ from entrain.evaluation.measure import (
     stochastic,
 )
 from entrain.evaluation.metrics import (
+    Summary,
     agreement,
     correlation,
     margin,
+    representative,
     rmse,
+    summarise,
     top_k,
 )
 from entrain.evaluation.reject import RejectOption
-from entrain.evaluation.selection import representative
-from entrain.evaluation.statistics import Summary, summarise
 
 __all__ = [
     "Refinement",

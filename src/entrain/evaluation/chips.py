@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -31,18 +31,10 @@ def accuracies_on_chips(
     dynamics: Dynamics,
     *,
     noise_seed: int = 0,
-    on_chips_done: Callable[[list[list[float]]], None] | None = None,
 ) -> Tensor:
-    """Top-1 in percent of networks (R, ...) on each chip: (R, C). A tie goes to the lower class.
-
-    `on_chips_done` is called with the accuracies [run][chip] of each block of chips.
-    """
-    parts = []
-    for scores in _by_block(parameters, hardware, seeds, inputs, dynamics, noise_seed):
-        parts.append(torch.stack([top_k(chip, labels) for chip in scores.unbind(1)], dim=1))
-        if on_chips_done is not None:
-            on_chips_done(parts[-1].tolist())
-    return torch.cat(parts, dim=1)
+    """Top-1 in percent of networks (R, ...) on each chip: (R, C). A tie goes to the lower class."""
+    parts = _by_block(parameters, hardware, seeds, inputs, dynamics, noise_seed)
+    return torch.cat([top_k(scores, labels) for scores in parts], dim=1)
 
 
 def scores_on_chips(

@@ -1,4 +1,6 @@
-"""Metrics of output scores. Accuracies are in percent; leading axes (runs) are kept.
+"""Metrics of output scores, and statistics over runs.
+
+Accuracies are in percent; leading axes (runs) are kept.
 
 `scores` (..., M, O) are output activations of M examples, `targets` (M, O) the teacher's,
 `labels` (M,) the true classes.
@@ -6,8 +8,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 import torch
 from torch import Tensor
+
+from entrain.utils.errors import InputError
 
 
 def top_k(scores: Tensor, labels: Tensor, k: int = 1) -> Tensor:
@@ -49,3 +58,41 @@ def margin(scores: Tensor) -> Tensor:
 
 def _percent(hits: Tensor) -> Tensor:
     return 100.0 * hits.double().mean(-1)
+
+
+def representative(scores: np.ndarray, labels: np.ndarray, count: int | None = None) -> np.ndarray:
+    """Indices of `count` correctly classified examples (one per class by default), by class.
+
+    Within each class they are those whose margin (largest minus second-largest score) is nearest
+    to the class's median margin; beyond one per class, classes take turns.
+    """
+    ordered = np.sort(scores, axis=1)
+    margins = ordered[:, -1] - ordered[:, -2]
+    correct = scores.argmax(axis=1) == labels
+    ranked = []
+    for label in np.unique(labels):
+        members = np.flatnonzero(correct & (labels == label))
+        if len(members):
+            distance = np.abs(margins[members] - np.median(margins[members]))
+            ranked.append(members[np.argsort(distance, kind="stable")])
+    count = len(ranked) if count is None else count
+    turns = [(turn, index) for members in ranked for turn, index in enumerate(members)]
+    selected = [index for _, index in sorted(turns, key=lambda entry: entry[0])[:count]]
+    return np.array(sorted(selected, key=lambda index: labels[index]), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and sample standard deviation (NaN for one run) of `runs` values."""
+
+    mean: float
+    sd: float
+    runs: int
+
+
+def summarise(values: Sequence[float]) -> Summary:
+    """Mean and sample standard deviation of one value per run."""
+    if len(values) == 0:
+        raise InputError("there must be at least one run to summarise, got none")
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
+    return Summary(float(np.mean(values)), sd, len(values))

@@ -94,18 +94,9 @@ class RejectOption:
         }
         return cls(least, far, mean, directions, variances, rest, measured)
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Its tensors, for a file."""
-        return {"mean": self.mean, "directions": self.directions, "variances": self.variances}
-
     def header(self) -> dict[str, Any]:
         """Its JSON values, for a file."""
-        return {
-            "margin": self.margin,
-            "distance": self.distance,
-            "rest": self.rest,
-            "measured": self.measured,
-        }
+        return {name: getattr(self, name) for name in ("margin", "distance", "rest", "measured")}
 
 
 def _principal(rows: Tensor) -> tuple[Tensor, Tensor, Tensor, float]:

@@ -15,13 +15,14 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
+from entrain.data.own.arrays import label_texts
 from entrain.data.preprocessing import as_array
 from entrain.evaluation import RejectOption, check_finite, evaluate, scores_of
-from entrain.evaluation.chips import scores_on_target
+from entrain.evaluation.chips import scores_on_chips, scores_on_target
 from entrain.evaluation.reject import MOST_ROWS
 from entrain.hardware import Chip, Hardware
 from entrain.models.network import KuramotoNetwork
-from entrain.models.on_chip import ModelOnChip, chip_for, fraction_correct
+from entrain.models.on_chip import chip_for
 from entrain.models.teacher import Teacher, layer_sizes
 from entrain.physics import TERMS, TRAINED, Parameters, layered_graph
 from entrain.utils.errors import InputError, positive_float, reason, seed_number
@@ -44,6 +45,8 @@ class Model:
             signed probabilities 2 p - 1.
         reject: Decides which answers are unsure.
         hardware: The chips that the model was trained for; None for the ideal network.
+        chip: The chip that answers, see `on`; None for the ideal network.
+        noise_seed: Seed of the noise of the chip.
     """
 
     network: KuramotoNetwork
@@ -56,6 +59,8 @@ class Model:
     gain: float | None = None
     reject: RejectOption | None = None
     hardware: Hardware | None = None
+    chip: Chip | None = None
+    noise_seed: int = 0
 
     def __post_init__(self) -> None:
         if self.network.runs is not None:
@@ -132,9 +137,22 @@ class Model:
             pixels: As for `inputs`.
         """
         inputs = self.inputs(pixels)
-        scores = scores_of(self.network, inputs)
+        scores = self._scores(inputs)
         check_finite(scores, inputs)
         return scores
+
+    def _scores(self, inputs: Tensor) -> Tensor:
+        """Activations (n, O) of the ideal network, or as the chip reads them."""
+        if self.chip is None:
+            return scores_of(self.network, inputs)
+        return scores_on_chips(
+            self.batched_parameters(),
+            self.chip.hardware,
+            [self.chip.seed],
+            inputs,
+            self.network.dynamics,
+            noise_seed=self.noise_seed,
+        )[0, 0]
 
     def predict(self, pixels: np.ndarray) -> np.ndarray:
         """Predicted labels (n,), elements of `classes`.
@@ -146,7 +164,7 @@ class Model:
         return labels
 
     def predict_indices(self, pixels: np.ndarray) -> np.ndarray:
-        """Indices (n,) of the predicted classes in `class_names`.
+        """Indices (n,) of the predicted classes in `class_names`; the first of equal outputs.
 
         Args:
             pixels: As for `inputs`.
@@ -160,7 +178,20 @@ class Model:
             X: Raw pixels or rows of features, as for `inputs`.
             y: True labels (n,), as in `classes`.
         """
-        return fraction_correct(self.predict_indices(X), y, self.class_names)
+        predicted, labels = self.predict_indices(X), label_texts(as_array(y), "y")
+        names = self.class_names
+        if len(labels) != len(predicted):
+            raise InputError(
+                f"expected {len(predicted)} labels, one for each example, got {len(labels)}"
+            )
+        if foreign := sorted(set(labels) - set(names)):
+            raise InputError(
+                f"y holds the label {foreign[0]!r}; expected the classes of the model: "
+                f"{', '.join(names[:10])}{', ...' * (len(names) > 10)}"
+            )
+        return float(
+            np.mean([names[i] == label for i, label in zip(predicted, labels, strict=True)])
+        )
 
     def probabilities(self, pixels: np.ndarray) -> Tensor:
         """Class probabilities (n, O): softmax(gain cos theta_out).
@@ -244,8 +275,8 @@ class Model:
     def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
         """Percentages top1, top2 and agreement with the teacher, and the endpoint errors.
 
-        They are those of the ideal network; `on` gives a chip. Validation images with `unseen`
-        False reproduce `details["validation"]`.
+        Validation images with `unseen` False reproduce `details["validation"]` of a model trained
+        for the ideal network.
 
         Args:
             split: Labelled examples.
@@ -253,7 +284,7 @@ class Model:
         """
         inputs, labels = self.examples(split, unseen=unseen)
         targets = None if self.teacher is None else self.teacher.targets(inputs)
-        return evaluate(scores_of(self.network, inputs), labels, targets)
+        return evaluate(self._scores(inputs), labels, targets)
 
     def examples(self, split: Split, *, unseen: bool = True) -> tuple[Tensor, Tensor]:
         """Network inputs (n, D) and labels (n,) on the network's device.
@@ -279,7 +310,7 @@ class Model:
         """Parameters of the network with an axis of one run, without gradients."""
         return self.network.as_parameters().map(lambda tensor: tensor.detach()[None])
 
-    def on(self, chip: Chip | int, *, noise_seed: int = 0) -> ModelOnChip:
+    def on(self, chip: Chip | int, *, noise_seed: int = 0) -> Model:
         """This model as a chip runs it; warns if it was trained for other hardware.
 
         Args:
@@ -287,7 +318,7 @@ class Model:
             noise_seed: Seed of the noise.
         """
         chip = chip_for(chip, self.network, self.hardware)
-        return ModelOnChip(self, chip, seed_number("noise_seed", noise_seed))
+        return replace(self, chip=chip, noise_seed=seed_number("noise_seed", noise_seed))
 
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, atomically.
@@ -295,17 +326,19 @@ class Model:
         Args:
             path: The file.
         """
+        if self.chip is not None:
+            raise InputError("a file cannot hold the chip of a model; save the model without it")
         network = self.network
         tensors = network.as_parameters().tensors()
         if not torch.equal(network.graph.cpu(), layered_graph(network.hidden, network.outputs)):
             tensors["graph"] = network.graph.to(torch.uint8)
         if self.teacher is not None:
-            layers = zip(self.teacher.weights, self.teacher.biases, strict=True)
-            for layer, (weight, bias) in enumerate(layers):
-                tensors[f"teacher.weight{layer}"] = weight
-                tensors[f"teacher.bias{layer}"] = bias
+            for kind, layers in zip(
+                _KINDS, (self.teacher.weights, self.teacher.biases), strict=True
+            ):
+                tensors |= {f"teacher.{kind}{i}": layer for i, layer in enumerate(layers)}
         if self.reject is not None:
-            tensors |= {_REJECT + name: value for name, value in self.reject.tensors().items()}
+            tensors |= {_REJECT + name: getattr(self.reject, name) for name in _REJECT_TENSORS}
         header = {
             "dataset": self.dataset,
             "protocol": self.protocol,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from dataclasses import asdict, replace
+from typing import Any, Literal, Self
 
 import torch
 from numpy.typing import ArrayLike
@@ -16,7 +16,6 @@ from entrain.models.network_arrays import (
     check_couplings,
     checked_arrays,
     checked_graph,
-    checked_inputs,
     checked_term,
 )
 from entrain.physics import (
@@ -32,7 +31,7 @@ from entrain.physics import (
     small_random,
     trainable_terms,
 )
-from entrain.utils.errors import InputError, positive_float, positive_int, seed_number, unknown_name
+from entrain.utils.errors import InputError, one_of, positive_float, positive_int, seed_number
 
 Init = Literal["random", "zero"]
 
@@ -124,8 +123,7 @@ class KuramotoNetwork(nn.Module):
     @torch.no_grad()
     def _initialise(self, init: Init, seed: int) -> None:
         """Set W and J to small random numbers, run by run, or leave them at zero."""
-        if init not in get_args(Init):
-            raise unknown_name("init", str(init), get_args(Init))
+        one_of("init", init, Init)
         if init == "zero":
             return
         initial = [
@@ -205,18 +203,13 @@ class KuramotoNetwork(nn.Module):
             dynamics: Mobility, observation time and steps.
             trainable: As for the constructor.
         """
-        terms = {name: getattr(parameters, name) for name in TERMS}
-        lag = 0.0 if parameters.lag is None else parameters.lag
         return cls.from_arrays(
             parameters.input_weights,
             parameters.biases,
             parameters.couplings,
             graph=parameters.graph.cpu(),
-            **terms | {"lag": lag},
             trainable=trainable,
-            mobility=dynamics.mobility,
-            observation_time=dynamics.observation_time,
-            steps=dynamics.steps,
+            **{name: getattr(parameters, name) for name in TERMS} | asdict(dynamics),
         )
 
     @property
@@ -250,11 +243,7 @@ class KuramotoNetwork(nn.Module):
             self.biases,
             self.couplings,
             self.graph,
-            self.frequencies,
-            self.start_phases,
-            self.injection,
-            self.lag,
-            self.harmonic,
+            **{name: getattr(self, name) for name in TERMS},
         )
 
     def phase_model(self, inputs: Tensor) -> PhaseModel:
@@ -422,16 +411,29 @@ class KuramotoNetwork(nn.Module):
     ) -> Noise | None:
         if positive_float("temperature", temperature, zero=True) == 0:
             return None
-        if not isinstance(first_sample, int) or not 0 <= first_sample < 2**32:
-            raise InputError(
-                f"first_sample must be a whole number of at least 0, got {first_sample!r}"
-            )
+        samples = torch.arange(inputs.shape[-2], device=inputs.device)
         return Noise(
             seed=seed,
             temperature=temperature,
             replicates=torch.arange(replicates, device=inputs.device),
-            samples=torch.arange(inputs.shape[-2], device=inputs.device) + first_sample,
+            samples=samples + seed_number("first_sample", first_sample),
         )
 
     def _checked(self, inputs: Tensor) -> Tensor:
-        return checked_inputs(inputs, self.inputs, self.runs, self.biases.dtype)
+        """Inputs (..., D), refused if they do not fit this network."""
+        width, runs, dtype = self.inputs, self.runs, self.biases.dtype
+        if not isinstance(inputs, Tensor):
+            raise InputError(f"inputs must be a PyTorch tensor, got {type(inputs).__name__}")
+        shape = tuple(inputs.shape)
+        if inputs.dtype != dtype:
+            raise InputError(f"inputs are {inputs.dtype} and the network is {dtype}: convert one")
+        if shape[-1:] != (width,):
+            raise InputError(
+                f"inputs must have {width} components in their last axis, as this network expects; "
+                f"got shape {shape}"
+            )
+        if runs is not None and len(shape) == 3 and shape[0] != runs:
+            raise InputError(
+                f"inputs of shape {shape} are {shape[0]} batches, the network has {runs} runs"
+            )
+        return inputs

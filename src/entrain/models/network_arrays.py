@@ -103,22 +103,3 @@ def checked_arrays(
             f"biases; got {' x '.join(map(str, matrix.shape))}"
         )
     return weights, bias, matrix
-
-
-def checked_inputs(inputs: Tensor, width: int, runs: int | None, dtype: torch.dtype) -> Tensor:
-    """Inputs (..., D) of a network with D = `width`; with runs, (B, D) or (runs, B, D)."""
-    if not isinstance(inputs, Tensor):
-        raise InputError(f"inputs must be a PyTorch tensor, got {type(inputs).__name__}")
-    if inputs.dtype != dtype:
-        raise InputError(f"inputs are {inputs.dtype} and the network is {dtype}: convert one")
-    if inputs.shape[-1:] != (width,):
-        raise InputError(
-            f"inputs must have {width} components in their last axis, as this network expects; "
-            f"got shape {tuple(inputs.shape)}"
-        )
-    if runs is not None and inputs.dim() == 3 and len(inputs) != runs:
-        raise InputError(
-            f"inputs of shape {tuple(inputs.shape)} are {len(inputs)} batches, the network has "
-            f"{runs} runs"
-        )
-    return inputs

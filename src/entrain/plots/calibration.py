@@ -35,22 +35,20 @@ def draw_calibration(path: Path, calibration: Calibration) -> None:
 
 
 def _couplings(axis: Axes, calibration: Calibration) -> None:
-    unknowns = calibration.unknowns
-    pairs = unknowns.pairs.T
-    programmed = unknowns.programmed[pairs[0], pairs[1]]
+    first, second = calibration.unknowns.pairs.T
+    programmed = calibration.unknowns.programmed[first, second]
     _, errors = calibration.part("couplings")
     axis.axline((0, 0), slope=1, color=_GREY, lw=0.8)
     axis.errorbar(
         programmed,
-        calibration.couplings[pairs[0], pairs[1]],
+        calibration.couplings[first, second],
         yerr=np.abs(programmed) * errors,
         fmt=".",
         ms=2.5,
         lw=0.5,
         color=CLASS_COLOURS[0],
     )
-    axis.set_xlabel("programmed coupling")
-    axis.set_ylabel("estimated coupling")
+    axis.set(xlabel="programmed coupling", ylabel="estimated coupling")
     axis.set_title(f"{len(programmed):,} couplers, {calibration.traces:,} traces", fontsize=9.5)
 
 
@@ -60,5 +58,4 @@ def _by_oscillator(axis: Axes, calibration: Calibration, name: str, label: str) 
     axis.errorbar(
         range(len(estimate)), estimate, yerr=errors, fmt=".", ms=4, lw=0.8, color=CLASS_COLOURS[1]
     )
-    axis.set_xlabel("oscillator")
-    axis.set_ylabel(label)
+    axis.set(xlabel="oscillator", ylabel=label)

@@ -50,8 +50,7 @@ def _histogram(axis: Axes, result: dict[str, Any]) -> None:
         (result["ideal"], ":", f"ideal network {result['ideal']:.2f}"),
     ):
         axis.axvline(value, linestyle=line, color="black", linewidth=1.2, label=name)
-    axis.set_xlabel("test top-1 accuracy of a chip (%)")
-    axis.set_ylabel("chips")
+    axis.set(xlabel="test top-1 accuracy of a chip (%)", ylabel="chips")
     name = result["hardware"].get("name")
     axis.set_title(f"{result['chips']} chips{f' of {name}' if name else ''}", fontsize=10)
     # Below the axes: above them a line at a low accuracy would cross the legend.
@@ -69,13 +68,10 @@ def _costs(axis: Axes, result: dict[str, Any]) -> None:
         key=lambda row: max(row[:2]),
     )
     positions = range(len(rows))
-    for shift, values, colour, name in (  # not on one line: either may have the other sign
-        (0.2, [-row[0] for row in rows], CLASS_COLOURS[3], "cost alone"),
-        (-0.2, [row[1] for row in rows], CLASS_COLOURS[2], "gain without it"),
-    ):
-        axis.barh(
-            [position + shift for position in positions], values, 0.4, color=colour, label=name
-        )
+    upper, lower = ([position + shift for position in positions] for shift in (0.2, -0.2))
+    # Side by side: either bar may have the other sign.
+    axis.barh(upper, [-row[0] for row in rows], 0.4, color=CLASS_COLOURS[3], label="cost alone")
+    axis.barh(lower, [row[1] for row in rows], 0.4, color=CLASS_COLOURS[2], label="gain without it")
     axis.set_yticks(positions, [row[2].replace("_", " ") for row in rows], fontsize=8)
     axis.axvline(0.0, color="black", linewidth=0.8)
     axis.set_xlabel("points of mean accuracy")

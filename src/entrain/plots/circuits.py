@@ -46,8 +46,7 @@ def _traces(axis: Axes, verification: Verification, class_names: tuple[str, ...]
         axis.plot(times, np.cos(simulated[:, column]), color=colour, lw=1.1, label=name)
     label = verification.labels[0]
     image = "without a label" if label < 0 else f"a {class_names[label]}"
-    axis.set_xlabel("time / observation time")
-    axis.set_ylabel(r"$\cos\theta$ of the outputs")
+    axis.set(xlabel="time / observation time", ylabel=r"$\cos\theta$ of the outputs")
     axis.set_title(
         f"image 0, {image}: {verification.simulator} (thin), Python (wide)", fontsize=9.5
     )
@@ -59,8 +58,7 @@ def _scores(axis: Axes, verification: Verification) -> None:
     wanted, scores = verification.wanted.ravel(), verification.scores.ravel()
     axis.plot(wanted, scores, ".", ms=3.5, color=CLASS_COLOURS[0])
     axis.set_aspect("equal")
-    axis.set_xlabel(r"$\cos\theta$ at the end, Python")
-    axis.set_ylabel(rf"{verification.simulator}")
+    axis.set(xlabel=r"$\cos\theta$ at the end, Python", ylabel=verification.simulator)
     axis.set_title(
         f"{verification.agree} of {verification.images} predictions agree; largest difference "
         f"{verification.max_difference:.2g}",

@@ -53,14 +53,8 @@ def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None
 def _energies(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
     for row, system in enumerate(systems):
         energy = system["energy"]
-        axis.plot(
-            [energy["low"], energy["high"]],
-            [row, row],
-            "-",
-            color="#888888",
-            lw=5,
-            solid_capstyle="butt",
-        )
+        ends = [energy["low"], energy["high"]]
+        axis.plot(ends, [row, row], "-", color="#888888", lw=5, solid_capstyle="butt")
         axis.plot(energy["typical"], row, "o", color="black", ms=5)
     axis.set_xscale("log")
     axis.grid(axis="x", color="#dddddd", lw=0.6)
@@ -76,8 +70,7 @@ def _shares(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
             continue
         axis.barh(range(len(systems)), shares, left=start, color=colour, label=name, height=0.62)
         start += shares
-    axis.set_xlim(0.0, 100.0)
-    axis.set_xlabel("share of the typical energy (%)")
+    axis.set(xlim=(0.0, 100.0), xlabel="share of the typical energy (%)")
 
 
 def _share(system: dict[str, Any], name: str) -> float:

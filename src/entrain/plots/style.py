@@ -49,7 +49,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:
     return path
 
 
-def check_format(path: Path) -> None:
+def check_format(path: Path | None) -> None:
     """Refuse a file name whose format cannot be written."""
-    if path.suffix.lower() not in _FORMATS:
+    if path is not None and path.suffix.lower() not in _FORMATS:
         raise InputError(f"{path}: a figure ends in {', '.join(_FORMATS)}")

@@ -52,13 +52,9 @@ def trajectories(
             continue
         predicted = int(outputs[-1, panel].argmax())
         for output in range(outputs.shape[2]):
-            axis.plot(
-                time,
-                outputs[:, panel, output],
-                color=class_colour(output),
-                linewidth=2.0 if output == predicted else 0.9,
-                zorder=3 if output == predicted else 2,
-            )
+            width, order = (2.0, 3) if output == predicted else (0.9, 2)
+            line = {"color": class_colour(output), "linewidth": width, "zorder": order}
+            axis.plot(time, outputs[:, panel, output], **line)
         correct = predicted == labels[panel]
         truth = "" if correct else f" (is {class_names[labels[panel]]})"
         colour = "black" if correct else "#B00020"
@@ -72,11 +68,9 @@ def trajectories(
         axis.spines[["top", "right"]].set_visible(False)
     figure.supylabel(r"output activation $\cos\theta_o(t)$", fontsize=9)
     figure.suptitle(title, fontsize=11)
+    colours = [class_colour(output) for output in range(len(class_names))]
     figure.legend(
-        [
-            Line2D([], [], color=class_colour(output), linewidth=1.5)
-            for output in range(len(class_names))
-        ],
+        [Line2D([], [], color=colour, linewidth=1.5) for colour in colours],
         class_names,
         loc="outside lower center",
         ncols=min(10, len(class_names)),

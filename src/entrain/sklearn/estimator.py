@@ -27,7 +27,7 @@ from entrain.evaluation.measure import check_finite, chunks
 from entrain.hardware import Chip, Hardware, find
 from entrain.models.model import Model
 from entrain.models.network import KuramotoNetwork
-from entrain.models.on_chip import ModelOnChip, chip_for
+from entrain.models.on_chip import chip_for
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
@@ -185,22 +185,16 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.best_epoch_ = int(state.best_epoch[0])
         self.validation_score_ = state.selected("top1", 0) / 100.0
         self.loss_curve_ = [losses[0] for losses in state.history["loss"]]
-        self._reject = self._reject_option(inputs.cpu(), targets.cpu(), learned, held_out)
+        rows, labels_of_rows = inputs.cpu(), targets.cpu()
+        self._reject = self._reject_option(rows[learned], rows[held_out], labels_of_rows[held_out])
         return self
 
-    def _reject_option(
-        self,
-        inputs: Tensor,
-        targets: Tensor,
-        learned: NDArray[np.int64],
-        held_out: NDArray[np.int64],
-    ) -> RejectOption | None:
+    def _reject_option(self, train: Tensor, held_out: Tensor, y: Tensor) -> RejectOption | None:
         """The reject option; None for a single class or scores that are not finite."""
-        scores = scores_on_target(self.network_, self.hardware_, inputs[held_out])
+        scores = scores_on_target(self.network_, self.hardware_, held_out)
         if scores.shape[1] < 2 or not bool(scores.isfinite().all()):
             return None
-        rows = inputs / self.factor_
-        return RejectOption.fit(rows[learned], rows[held_out], scores, targets[held_out])
+        return RejectOption.fit(train / self.factor_, held_out / self.factor_, scores, y)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """cos(theta_out(t_f)) (n, n_classes); for two classes the second minus the first (n,).
@@ -294,18 +288,20 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not isinstance(dataset, str) or not dataset:
             raise TypeError(f"dataset must be a name for the data, got {dataset!r}")
+        details = {
+            "run": 0,
+            "epoch": self.best_epoch_,
+            "validation": {"top1": 100.0 * self.validation_score_},
+        }
+        if hasattr(self, "feature_names_in_"):
+            details["feature_names"] = [str(name) for name in self.feature_names_in_]
         return Model(
             network=self.network_,
             preprocessing=self._scaling(),
             class_names=tuple(str(name) for name in self.classes_.tolist()),
             dataset=dataset,
             protocol="DIRECT",
-            details={
-                "run": 0,
-                "epoch": self.best_epoch_,
-                "validation": {"top1": 100.0 * self.validation_score_},
-                **self._names(),
-            },
+            details=details,
             gain=self.gain_,
             reject=self._reject,
             hardware=self.hardware_,
@@ -314,11 +310,6 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _model(self) -> Model:
         """The model on the classifier's device."""
         return self.to_model().to(choose_device(self.device))
-
-    def _names(self) -> dict[str, list[str]]:
-        """Names of the features, if X had some."""
-        names = getattr(self, "feature_names_in_", None)
-        return {} if names is None else {"feature_names": [str(name) for name in names]}
 
     def _scaling(self) -> FeatureScaling:
         return FeatureScaling(
@@ -333,7 +324,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         data = validate_data(self, X, reset=False, dtype=np.float64)
         if self.chip_ is not None and not self.chip_.hardware.is_identity:
-            on_chip = ModelOnChip(self._model(), self.chip_, self._noise_seed)
+            on_chip = replace(self._model(), chip=self.chip_, noise_seed=self._noise_seed)
             return np.asarray(on_chip.scores(data).cpu(), dtype=np.float64)
         device, network = choose_device(self.device), self.network_
         parameters = network.as_parameters().map(lambda tensor: tensor.detach().to(device).double())

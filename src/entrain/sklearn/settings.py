@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -18,6 +18,11 @@ from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import small_set, tuned
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError
+
+_BOUNDS: dict[str, dict[str, Any]] = {
+    "weight_decay": {"zero": True},
+    "validation_fraction": {"zero": True, "below": 1.0},
+}
 
 
 @dataclass(frozen=True)
@@ -41,30 +46,18 @@ class Settings:
     @classmethod
     def of(cls, classifier: Any) -> Self:
         """The parameters of a `KuramotoClassifier`."""
-
-        def integer(name: str) -> int:
-            return _integer(name, getattr(classifier, name))
-
-        def real(name: str, **bounds: Any) -> float:
-            return number(name, getattr(classifier, name), **bounds)
-
-        hardware, verbose = classifier.hardware, classifier.verbose
-        return cls(
-            hidden=integer("hidden"),
-            observation_time=real("observation_time"),
-            steps=integer("steps"),
-            epochs=None if classifier.epochs is None else integer("epochs"),
-            batch_size=None if classifier.batch_size is None else integer("batch_size"),
-            input_rate=real("input_rate"),
-            coupling_rate=real("coupling_rate"),
-            gain=real("gain"),
-            weight_decay=real("weight_decay", zero=True),
-            validation_fraction=real("validation_fraction", zero=True, below=1.0),
-            hardware=None if hardware is None else find(hardware),
-            device=choose_device(classifier.device),
-            # scikit-learn allows True and False
-            verbose=_integer("verbose", int(verbose) if isinstance(verbose, bool) else verbose, 0),
-        )
+        values = {entry.name: getattr(classifier, entry.name) for entry in fields(cls)}
+        if isinstance(values["verbose"], bool):  # scikit-learn allows True and False
+            values["verbose"] = int(values["verbose"])
+        for entry in fields(cls):
+            name, value = entry.name, values[entry.name]
+            if entry.type == "float":
+                values[name] = number(name, value, **_BOUNDS.get(name, {}))
+            elif entry.type == "int" or (entry.type == "int | None" and value is not None):
+                values[name] = _integer(name, value, 0 if name == "verbose" else 1)
+        hardware, device = values["hardware"], choose_device(values["device"])
+        hardware = None if hardware is None else find(hardware)
+        return cls(**values | {"hardware": hardware, "device": device})
 
     def protocol(self, examples: int, classes: int) -> Direct:
         """The rule DIRECT, tuned for tables; a single class takes one epoch."""
