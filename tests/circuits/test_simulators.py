@@ -127,9 +127,7 @@ def test_the_core_equals_its_integer_model_in_every_bit(
         pytest.skip(f"{chosen} is not installed (apt-get install {chosen})")
     design = small(n=7, images=4, outputs=3, frequencies=column(1, -2, 0, 3, 0, 0, 5))
     folder = exported(tmp_path / "core", design, lengths)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    table = digital.simulate(folder, scratch, chosen)
+    table = digital.simulate(folder, chosen)
     found = fixed_point(design, lengths)
     phases = found.phases(found.fields(design.fields))
     assert np.array_equal(table[:, 2:], phases)
@@ -147,9 +145,7 @@ def test_core_predicts_the_first_of_equal_outputs(tmp_path: Path) -> None:
     couplings[:, 4:, 4:] = 0.0
     fields[..., 5] = fields[..., 4]
     folder = exported(tmp_path / "core", design, WordLengths())
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    table = digital.simulate(folder, scratch, "iverilog")
+    table = digital.simulate(folder, "iverilog")
     assert np.array_equal(table[:, -1], table[:, -2])
     assert table[:, 0].tolist() == [0, 0, 0]
 
@@ -174,7 +170,7 @@ def test_yosys_reads_a_core_of_any_lanes_without_a_warning(tmp_path: Path, lanes
     """With default parameters, with its memories, and with the parameters of the top module."""
     folder = exported(tmp_path / "core", small(n=7, outputs=3), WordLengths(lanes=lanes))
     script = "read_verilog core.v; read_verilog top.v; hierarchy -check -top entrain_top; proc"
-    said = simulators.run([simulators.program("yosys"), "-p", script], folder)
+    said = simulators.run(["yosys", "-p", script], folder)
     assert "entrain_top" in said
     assert [line for line in said.splitlines() if "Warning" in line] == []
 
@@ -185,9 +181,7 @@ def test_yosys_reads_a_core_of_any_lanes_without_a_warning(tmp_path: Path, lanes
 def test_a_core_is_synthesised_placed_and_routed(tmp_path: Path, lanes: int) -> None:
     lengths = WordLengths(phase=10, coupling=5, sine=6, address=6, lanes=lanes)
     folder = exported(tmp_path / "core", small(), lengths)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    found = digital.synthesise(folder, scratch, ["ice40"])
+    found = digital.synthesise(folder, ["ice40"])
     assert found["warnings"] == []
     assert found["ice40"]["SB_LUT4"] > 50
     assert found["nextpnr"]["megahertz"] > 10.0

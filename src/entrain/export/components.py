@@ -44,11 +44,9 @@ def parts(spice: Spice, omegas: np.ndarray) -> Parts:
     count = len(omegas)
     n = count - 1
     capacitors = np.full(count, spice.capacitance)
-    ones = np.ones(count)
     spread = spice.spread
     if spread is None or spread.is_identity:
-        inductors = 1.0 / (omegas * omegas * capacitors)
-        return Parts(capacitors, inductors, ones, ones, ones[:n], np.ones((n, n)))
+        spread = Components()
     draws = ChipDraws([spice.seed], torch.zeros((), dtype=torch.float64))
 
     def factors(tag: str, tolerance: float, *shape: int) -> np.ndarray:

@@ -16,9 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.data import Preprocessing
-from entrain.data.preprocessing import grey_levels
-from entrain.export.input_stage import InputStage, input_stage_of, split_input_stage
+from entrain.export.input_stage import (
+    InputStage,
+    check_tensor,
+    input_stage_of,
+    split_input_stage,
+)
 from entrain.hardware import Chip, Realised
 from entrain.hardware.chip import on_chips
 from entrain.kernels import reference
@@ -37,6 +40,7 @@ _MAX_BYTES = 2**28  # of the file
 _MAX_TITLE = 80
 _MAX_NAME = 200  # of a class
 DYNAMICS = ("mobility", "observation_time", "steps")
+_HEADER = ("outputs", "labels", "class_names", "model", "target")
 
 
 @dataclass(frozen=True)
@@ -156,9 +160,7 @@ class Design:
             images: Their number.
         """
         model = replace(self.phase_model, fields=self.phase_model.fields[:, :images])
-        stage = self.input_stage
-        if stage is not None:
-            stage = replace(stage, raw=stage.raw[:images])
+        stage = self.input_stage and replace(self.input_stage, raw=self.input_stage.raw[:images])
         return replace(self, phase_model=model, labels=self.labels[:images], input_stage=stage)
 
 
@@ -192,10 +194,9 @@ def design_of(
         if realised.field_changes:
             raise InputError("this chip changes fields by more than input weights: not in onnx")
         p = realised.parameters.map(lambda tensor: tensor.detach().cpu())
-        levels = np.asarray(pixels)
-        if isinstance(model.preprocessing, Preprocessing):
-            levels = grey_levels(levels, model.preprocessing.pixel_max)
-        stage = input_stage_of(levels, model.preprocessing, p.input_weights[0], p.biases[0])
+        stage = input_stage_of(
+            np.asarray(pixels), model.preprocessing, p.input_weights[0], p.biases[0]
+        )
     return Design(
         realised.phase_model(inputs).map(lambda tensor: tensor.detach().cpu()),
         model.network.dynamics,
@@ -209,13 +210,8 @@ def design_of(
 
 def write_design(folder: Path, design: Design) -> None:
     """Write the file of a design into its folder."""
-    header = {name: getattr(design.dynamics, name) for name in DYNAMICS} | {
-        "outputs": design.outputs,
-        "labels": list(design.labels),
-        "class_names": list(design.class_names),
-        "model": design.model,
-        "target": design.target,
-    }
+    header = {name: getattr(design.dynamics, name) for name in DYNAMICS}
+    header |= {name: getattr(design, name) for name in _HEADER}
     stage = {} if design.input_stage is None else design.input_stage.tensors()
     write_tensors(folder / FILE, KIND, design.phase_model.tensors() | stage, header)
 
@@ -250,6 +246,16 @@ def read_design(folder: Path) -> Design:
     return design
 
 
+def refuse_terms(design: Design, where: str) -> None:
+    """Raise for terms of the equation that an export to `where` does not compute."""
+    for name in ("injection", "lag", "harmonic"):
+        if getattr(design.phase_model, name) is not None:
+            raise InputError(
+                f"the network has {name}, which {where} does not compute; export its equations to "
+                "spice at the level phase, to onnx or plain"
+            )
+
+
 def check_design(design: Design) -> None:
     """Raise for oversized designs, inconsistent shapes and numbers that are not finite."""
     model = design.phase_model
@@ -264,14 +270,11 @@ def check_design(design: Design) -> None:
         raise InputError(f"{images} images, {n} oscillators and {design.dynamics.steps} steps")
     shapes = {"fields": (1, images, n), "couplings": (1, n, n), "lag": (1,), "harmonic": (1, 2)}
     for name, tensor in model.tensors().items():
-        shape = shapes.get(name, (1, 1, n))
-        if tuple(tensor.shape) != shape or not bool(tensor.isfinite().all()):
-            raise InputError(f"{name} of shape {tuple(tensor.shape)}, or not finite")
-    if len(design.labels) != images or len(design.class_names) != design.outputs:
-        raise InputError("the number of labels or class names differs from images or outputs")
-    if not all(-1 <= label < design.outputs for label in design.labels):
-        raise InputError(f"labels beyond the {design.outputs} classes")
-    if max(map(len, design.class_names)) > _MAX_NAME:
-        raise InputError(f"a class name of more than {_MAX_NAME} characters")
+        check_tensor(name, tensor, shapes.get(name, (1, 1, n)))
+    classes = range(-1, design.outputs)
+    if len(design.labels) != images or any(label not in classes for label in design.labels):
+        raise InputError(f"expected a label from -1 to {classes[-1]} of each image")
+    if len(design.class_names) != design.outputs or max(map(len, design.class_names)) > _MAX_NAME:
+        raise InputError(f"expected {design.outputs} class names of up to {_MAX_NAME} characters")
     if design.input_stage is not None:
         design.input_stage.check(images, n)

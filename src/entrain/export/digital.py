@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +18,6 @@ from entrain.export.verilog import CORE, TESTBENCH, TOP
 from entrain.utils.errors import InputError
 
 Simulator = Literal["verilator", "iverilog"]
-RESULTS = "results.txt"
 _SYNTHESIS = {
     "ice40": "synth_ice40 -top entrain_top -json ice40.json",
     "xilinx": "synth_xilinx -family xc7 -top entrain_top",
@@ -35,49 +36,44 @@ def simulator() -> Simulator:
     )
 
 
-def simulate(folder: Path, scratch: Path, name: Simulator) -> np.ndarray:
+@contextlib.contextmanager
+def _copy(folder: Path) -> Iterator[Path]:
+    """A temporary folder with the design's files, where programs write theirs."""
+    with tempfile.TemporaryDirectory(prefix="entrain-verify-") as scratch:
+        for path in folder.iterdir():
+            if path.suffix in (".v", ".vh", ".hex"):
+                shutil.copy(path, Path(scratch) / path.name)
+        yield Path(scratch)
+
+
+def simulate(folder: Path, name: Simulator) -> np.ndarray:
     """Verdict, cycles and phases of each image (M, 2 + N), from the testbench."""
-    _copy_files(folder, scratch)
-    if name == "verilator":
-        build = [program("verilator"), "--binary", "--timing", "-O3", "-Wno-fatal", "-Wno-WIDTH"]
-        run([*build, "--top-module", "testbench", "-o", "sim", TESTBENCH, CORE], scratch)
-        run(["./obj_dir/sim"], scratch)
-    else:
-        run([program("iverilog"), "-g2005", "-o", "sim", TESTBENCH, CORE], scratch)
-        run([program("vvp"), "sim"], scratch)
-    return np.loadtxt(scratch / RESULTS, dtype=np.int64, ndmin=2)
+    with _copy(folder) as scratch:
+        if name == "verilator":
+            build = ["verilator", "--binary", "--timing", "-O3", "-Wno-fatal", "-Wno-WIDTH"]
+            run([*build, "--top-module", "testbench", "-o", "sim", TESTBENCH, CORE], scratch)
+            run([str(scratch / "obj_dir/sim")], scratch)
+        else:
+            run(["iverilog", "-g2005", "-o", "sim", TESTBENCH, CORE], scratch)
+            run(["vvp", "sim"], scratch)
+        return np.loadtxt(scratch / "results.txt", dtype=np.int64, ndmin=2)
 
 
-def synthesise(
-    folder: Path, scratch: Path, families: Sequence[str] = tuple(_SYNTHESIS)
-) -> dict[str, Any]:
+def synthesise(folder: Path, families: Sequence[str] = tuple(_SYNTHESIS)) -> dict[str, Any]:
     """Cells of the core by Yosys for iCE40 and Xilinx 7, and its share of an iCE40 HX8K and
     highest frequency by nextpnr, if it fits."""
-    _copy_files(folder, scratch)
     result: dict[str, Any] = {"warnings": []}
-    for family in families:
-        command = _SYNTHESIS[family]
-        script = f"read_verilog {CORE} {TOP}; {command}; tee -o {family}.txt stat -json"
-        output = run([program("yosys"), "-p", script], scratch)
-        lines = {line for line in output.splitlines() if line.startswith("Warning:")}
-        result["warnings"] += sorted(line for line in lines if not line.startswith(_HARMLESS))
-        result[family] = _cells((scratch / f"{family}.txt").read_text())
-    result["nextpnr"] = _place(scratch) if "ice40" in families else None
+    with _copy(folder) as scratch:
+        for family in families:
+            command = f"{_SYNTHESIS[family]}; tee -o {family}.txt stat -json"
+            output = run(["yosys", "-p", f"read_verilog {CORE} {TOP}; {command}"], scratch)
+            lines = {line for line in output.splitlines() if line.startswith("Warning:")}
+            result["warnings"] += sorted(line for line in lines if not line.startswith(_HARMLESS))
+            text = (scratch / f"{family}.txt").read_text()
+            cells = json.loads(text[text.index("{") :])["design"]["num_cells_by_type"]
+            result[family] = dict(sorted(cells.items(), key=lambda item: -item[1]))
+        result["nextpnr"] = _place(scratch) if "ice40" in families else None
     return result
-
-
-def _copy_files(folder: Path, scratch: Path) -> None:
-    """Copy the design's files to where programs write theirs."""
-    for path in folder.iterdir():
-        if path.suffix in (".v", ".vh", ".hex"):
-            shutil.copy(path, scratch / path.name)
-
-
-def _cells(text: str) -> dict[str, int]:
-    """Cells of the design by type."""
-    values = json.loads(text[text.index("{") :])
-    cells: dict[str, int] = values["design"]["num_cells_by_type"]
-    return dict(sorted(cells.items(), key=lambda item: -item[1]))
 
 
 def _place(scratch: Path) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from entrain.export.design import Design
+from entrain.export.design import Design, refuse_terms
 from entrain.export.targets import WordLengths
 from entrain.utils.errors import InputError
 
@@ -58,8 +58,9 @@ class FixedPoint:
 
     @property
     def sum_bits(self) -> int:
-        """Bits of a sum over all couplings, and of a field."""
-        return _sum_bits(self.lengths, len(self.couplings))
+        """Bits that no sum over couplings overflows, nor a field of up to 4 times the largest."""
+        terms = max(1, math.ceil(math.log2(len(self.couplings))))
+        return self.lengths.coupling + self.lengths.sine + terms + _FIELD_BITS
 
     def fields(self, fields: np.ndarray) -> np.ndarray:
         """b' (M, N), clipped to their range.
@@ -78,10 +79,9 @@ class FixedPoint:
         Args:
             fields: b' (M, N).
         """
-        batches = np.split(fields, range(_BATCH, len(fields), _BATCH))
-        return np.concatenate([self._phases(batch) for batch in batches])
-
-    def _phases(self, fields: np.ndarray) -> np.ndarray:
+        if len(fields) > _BATCH:
+            batches = np.split(fields, range(_BATCH, len(fields), _BATCH))
+            return np.concatenate([self.phases(batch) for batch in batches])
         bits = self.lengths.phase
         mask, half = (1 << bits) - 1, 1 << (self.shift - 1)
         quarter, size = 1 << (self.lengths.address - 2), 1 << self.lengths.address
@@ -126,12 +126,6 @@ class FixedPoint:
         return np.asarray(self.signed(phases) * (2.0 * math.pi / 2**self.lengths.phase))
 
 
-def _sum_bits(lengths: WordLengths, oscillators: int) -> int:
-    """Bits that no sum overflows, with room for fields up to 4 times the largest sum."""
-    terms = max(1, math.ceil(math.log2(oscillators)))
-    return lengths.coupling + lengths.sine + terms + _FIELD_BITS
-
-
 def fixed_point(design: Design, lengths: WordLengths) -> FixedPoint:
     """A design in integers.
 
@@ -139,10 +133,7 @@ def fixed_point(design: Design, lengths: WordLengths) -> FixedPoint:
         design: The network; injection, lag and harmonics are not supported.
         lengths: Bits of each quantity.
     """
-    model = design.phase_model
-    for name in ("injection", "lag", "harmonic"):
-        if getattr(model, name) is not None:
-            raise InputError(f"the network has {name}, which the fixed-point core does not compute")
+    refuse_terms(design, "the fixed-point core")
     turn, amplitude = 2**lengths.phase, 2 ** (lengths.sine - 1) - 1
     largest = float(np.abs(design.couplings).max())
     if not largest:
@@ -154,18 +145,11 @@ def fixed_point(design: Design, lengths: WordLengths) -> FixedPoint:
     if not 0.0 < gain < math.inf:
         raise InputError(f"a step of {dynamics.time_step:g} is lost in fixed point")
     shift = _STEP_BITS - 1 - math.floor(math.log2(gain))
-    product_bits = _sum_bits(lengths, design.oscillators) + lengths.sine + _STEP_BITS
-    if shift < 1 or product_bits > _MAX_BITS:
-        raise InputError(
-            f"incompatible word lengths ({lengths.phase} phase, {lengths.coupling} coupling, "
-            f"{lengths.sine} sine bits for {design.oscillators} oscillators): products would take "
-            f"more than {_MAX_BITS} bits, or a step would be lost"
-        )
     frequencies = design.shared("frequencies")
     if frequencies is None:
         frequencies = np.zeros(design.oscillators)
     angles = 2.0 * math.pi * np.arange(2**lengths.address) / 2**lengths.address
-    return FixedPoint(
+    network = FixedPoint(
         lengths,
         np.rint(design.couplings * scale).astype(np.int64),
         np.rint(design.start / (2.0 * math.pi) * turn).astype(np.int64) % turn,
@@ -177,3 +161,9 @@ def fixed_point(design: Design, lengths: WordLengths) -> FixedPoint:
         dynamics.steps,
         design.outputs,
     )
+    if shift < 1 or network.sum_bits + lengths.sine + _STEP_BITS > _MAX_BITS:
+        raise InputError(
+            f"incompatible word lengths for {design.oscillators} oscillators, {lengths}: products "
+            f"would take more than {_MAX_BITS} bits, or a step would be lost"
+        )
+    return network

@@ -17,6 +17,8 @@ from entrain.export.verilog import verilog_files
 from entrain.utils.errors import InputError, reason
 from entrain.utils.files import write_atomically
 
+_MAX_BYTES = 2**29  # of a file
+
 
 class EditedFileError(InputError):
     """A file of an export was changed after it was written."""
@@ -73,14 +75,20 @@ def read_export(folder: Path) -> tuple[Design, Target]:
         raise InputError(f"{folder / FILE}: not a readable design ({reason(error)})") from error
 
 
+def read_file(path: Path) -> bytes:
+    """The content of one file of an export, of limited size."""
+    if not path.is_file():
+        raise InputError(f"{path}: is missing; export the model again")
+    if path.stat().st_size > _MAX_BYTES:
+        raise InputError(f"{path}: larger than 512 MiB, the most that an export may take")
+    return path.read_bytes()
+
+
 def refuse_edited(folder: Path, design: Design, target: Target) -> None:
     """Raise for files that differ from those of `write_export`: netlists can hold any command."""
     for name, content in files_of(design, target).items():
-        path = folder / name
-        if not path.is_file():
-            raise InputError(f"{path}: is missing; export the model again")
-        if path.stat().st_size != len(content) or path.read_bytes() != content:
+        if read_file(folder / name) != content:
             raise EditedFileError(
-                f"{path}: was changed after the export. Simulators run the commands in a file, "
-                "shell commands included: if the change is yours, allow edited files"
+                f"{folder / name}: was changed after the export. Simulators run the commands in a "
+                "file, shell commands included: if the change is yours, allow edited files"
             )

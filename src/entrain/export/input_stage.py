@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from entrain.data import FeatureScaling, Preprocessing
+from entrain.data.preprocessing import grey_levels
 from entrain.utils.errors import InputError
 
 _PREFIX = "front."  # of the tensors in a design's file
@@ -39,19 +40,24 @@ class InputStage:
     def check(self, images: int, n: int) -> None:
         """Raise for shapes other than those of M images and N oscillators."""
         hidden, inputs = self.input_weights.shape
-        shapes: dict[str, set[tuple[int, ...]]] = {
-            "raw": {(images, inputs)},
-            "mean": {(1,), (inputs,)},
-            "scale": {(1,), (inputs,)},
-            "norm": {(1,)},
-            "biases": {(n,)},
+        if hidden > n:
+            raise InputError(f"input weights for {hidden} of {n} oscillators")
+        shapes: dict[str, list[tuple[int, ...]]] = {
+            "raw": [(images, inputs)],
+            "mean": [(1,), (inputs,)],
+            "scale": [(1,), (inputs,)],
+            "norm": [(1,)],
+            "biases": [(n,)],
+            "input_weights": [(hidden, inputs)],
         }
         for name, allowed in shapes.items():
-            tensor = getattr(self, name)
-            if tuple(tensor.shape) not in allowed or not bool(tensor.isfinite().all()):
-                raise InputError(f"{_PREFIX}{name} of shape {tuple(tensor.shape)}, or not finite")
-        if hidden > n or not bool(self.input_weights.isfinite().all()):
-            raise InputError(f"input weights for {hidden} of {n} oscillators, or not finite")
+            check_tensor(_PREFIX + name, getattr(self, name), *allowed)
+
+
+def check_tensor(name: str, tensor: Tensor, *shapes: tuple[int, ...]) -> None:
+    """Raise for a tensor of none of these shapes, or with numbers that are not finite."""
+    if tuple(tensor.shape) not in shapes or not bool(tensor.isfinite().all()):
+        raise InputError(f"{name} of shape {tuple(tensor.shape)}, or not finite")
 
 
 def input_stage_of(
@@ -60,26 +66,29 @@ def input_stage_of(
     input_weights: Tensor,
     biases: Tensor,
 ) -> InputStage:
-    """The input stage of a model: raw pixels from 0 to the largest grey level, or features."""
+    """The input stage of a model: grey levels of raw pixels, or features."""
     if isinstance(preprocessing, Preprocessing):
         top = preprocessing.pixel_max
+        raw = grey_levels(raw, top)
         mean, scale = [top * preprocessing.mean], [1.0 / (top * preprocessing.sd)]
         norm = preprocessing.test_norm
     else:
         mean, norm = list(preprocessing.mean), 0.0
         scale = [preprocessing.factor / sd for sd in preprocessing.sd]
-    rows = torch.as_tensor(np.asarray(raw, dtype=np.float64)).reshape(len(raw), -1)
-    means, scales, norms = (
-        torch.tensor(values, dtype=torch.float64) for values in (mean, scale, [norm])
+    stage = (
+        np.asarray(raw, dtype=np.float64).reshape(len(raw), -1),
+        mean,
+        scale,
+        [norm],
+        input_weights,
+        biases,
     )
-    return InputStage(rows, means, scales, norms, input_weights.double(), biases.double())
+    return InputStage(*(torch.as_tensor(values, dtype=torch.float64) for values in stage))
 
 
 def split_input_stage(tensors: dict[str, Tensor]) -> tuple[dict[str, Any], InputStage | None]:
     """The tensors of the phase model, and the input stage if the file has one."""
-    stage: dict[str, Any] = {}
-    acting: dict[str, Any] = {}
-    for name, tensor in tensors.items():
-        part = stage if name.startswith(_PREFIX) else acting
-        part[name.removeprefix(_PREFIX)] = tensor
+    names = [name for name in tensors if name.startswith(_PREFIX)]
+    acting = {name: tensor for name, tensor in tensors.items() if name not in names}
+    stage = {name.removeprefix(_PREFIX): tensors[name] for name in names}
     return acting, InputStage(**stage) if stage else None

@@ -27,7 +27,7 @@ import math
 import numpy as np
 
 from entrain.export.components import parts
-from entrain.export.design import Design
+from entrain.export.design import Design, refuse_terms
 from entrain.export.targets import Spice
 from entrain.utils.errors import InputError
 
@@ -40,21 +40,10 @@ def number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def fundamental(steepness: float = _STEEPNESS) -> float:
-    """The fundamental of tanh(steepness cos p), in volts."""
-    wave = np.cos(np.arange(4096) * (2.0 * math.pi / 4096))
-    return float(2.0 * np.mean(np.tanh(steepness * wave) * wave))
-
-
 def lc_network(design: Design, spice: Spice) -> str:
     """Tanks, negative conductances and transconductors."""
-    model, n = design.phase_model, design.oscillators
-    for name in ("injection", "lag", "harmonic"):
-        if getattr(model, name) is not None:
-            raise InputError(
-                f"the network has {name}, which an lc netlist does not support; export its "
-                "equations at the level phase"
-            )
+    refuse_terms(design, "an lc netlist")
+    n = design.oscillators
     c, unit = spice.capacitance, spice.unit(design)
     strength = 2.0 * c * design.dynamics.mobility / unit  # siemens for J = 1
     omega = 2.0 * math.pi * spice.frequency
@@ -62,15 +51,20 @@ def lc_network(design: Design, spice: Spice) -> str:
     omegas = np.full(n, omega) if detuning is None else omega + detuning / unit
     if omegas.min() <= 0.1 * omega:
         raise InputError("natural frequencies are as large as the carrier; export more cycles")
+    driver, shared = "n", f".param level={number(4.0 / 3.0)}"
+    if spice.oscillator == "levelled":
+        wave = np.cos(np.arange(4096) * (2.0 * math.pi / 4096))
+        fundamental = float(2.0 * np.mean(np.tanh(_STEEPNESS * wave) * wave))  # of a limiter
+        limited = number(1.0 / fundamental)
+        driver, shared = "l", f".param level=1 z={number(1.0 / (omega * c))} limited={limited}"
     components = parts(spice, np.array([*omegas, omega]))
     lines = [
         f"* {n} oscillators and a reference, {spice.frequency:g} Hz, {spice.cycles:g} cycles",
         f".param g1={number(2.0 * c * spice.rate(design) / unit)} gm={number(strength)}",
-        _parameters(spice),
+        shared,
     ]
-    starts = [*design.start, 0.0]
-    for k, name in enumerate([*map(str, range(n)), REFERENCE]):
-        start = starts[k]
+    names = [*map(str, range(n)), REFERENCE]
+    for k, (name, start) in enumerate(zip(names, [*design.start, 0.0], strict=True)):
         farads, henries = components.capacitors[k], components.inductors[k]
         current = math.sin(start) * math.sqrt(farads / henries)  # w C sin(theta) at 1 V
         lines += [
@@ -80,7 +74,6 @@ def lc_network(design: Design, spice: Spice) -> str:
             f"Vsense{name} m{name} 0 0",
             *_active(spice, name, components.linear[k], components.level[k]),
         ]
-    driver = "l" if spice.oscillator == "levelled" else "n"
     lines.append("* fields: injection from the reference")
     for i, factor in enumerate(components.injections):
         lines.append(f"Gf{i} 0 n{i} {driver}{REFERENCE} 0 {_times(f'gm*b{i}', factor)}")
@@ -89,14 +82,6 @@ def lc_network(design: Design, spice: Spice) -> str:
         values = strength * row * components.transconductors[i]
         lines += [f"G{i}_{j} 0 n{i} {driver}{j} 0 {number(values[j])}" for j in np.flatnonzero(row)]
     return "\n".join([*lines, ""])
-
-
-def _parameters(spice: Spice) -> str:
-    """The parameters that all oscillators share."""
-    if spice.oscillator == "cubic":
-        return f".param level={number(4.0 / 3.0)}"
-    ohms = 1.0 / (2.0 * math.pi * spice.frequency * spice.capacitance)
-    return f".param level=1 z={number(ohms)} limited={number(1.0 / fundamental())}"
 
 
 def _active(spice: Spice, name: str, linear: float, level: float) -> list[str]:

@@ -28,37 +28,28 @@ def image_file(image: int) -> str:
 
 
 def netlists(design: Design, spice: Spice) -> dict[str, str]:
-    """The files of the export by name."""
-    network = phase_network if spice.level == "phase" else lc_network
-    files = {NETWORK: network(design, spice)}
-    for image in range(design.images):
-        files[image_file(image)] = _image(design, spice, image)
-    return files
-
-
-def _image(design: Design, spice: Spice, image: int) -> str:
-    """Title, fields, network and duration of one simulation."""
-    fields = [f".param b{i}={number(b)}" for i, b in enumerate(design.fields[image])]
+    """The files of the export by name: the network; title, fields and duration of each image."""
+    names = [str(i) for i in range(design.oscillators)]
     if spice.level == "phase":
+        network, vectors = phase_network(design, spice), [f"v(p{name})" for name in names]
         stop, step = spice.duration(), spice.duration() / PHASE_POINTS
-        vectors = [f"v(p{i})" for i in range(design.oscillators)]
     else:
-        cycle = 1.0 / spice.frequency
+        network, cycle = lc_network(design, spice), 1.0 / spice.frequency
+        vectors = [*(f"v(n{name})" for name in [*names, REFERENCE]), f"i(vsense{REFERENCE})"]
         stop, step = spice.duration() + 0.5 * cycle, cycle / POINTS_PER_CYCLE
-        names = [*map(str, range(design.oscillators)), REFERENCE]
-        vectors = [*(f"v(n{name})" for name in names), f"i(vsense{REFERENCE})"]
-    return "\n".join(
-        [
-            f"* {design.title}, image {image}, label {design.labels[image]}",
-            *fields,
+    files = {NETWORK: network}
+    for image, (fields, label) in enumerate(zip(design.fields, design.labels, strict=True)):
+        lines = [
+            f"* {design.title}, image {image}, label {label}",
+            *(f".param b{i}={number(b)}" for i, b in enumerate(fields)),
             f".include {NETWORK}",
             ".options method=trap reltol=1e-5 abstol=1e-15 vntol=1e-9 chgtol=1e-18 maxord=2",
             *(f".save {name}" for name in vectors),
             f".tran {number(step)} {number(stop)} 0 {number(step)} uic",
             ".end",
-            "",
         ]
-    )
+        files[image_file(image)] = "\n".join([*lines, ""])
+    return files
 
 
 def phase_network(design: Design, spice: Spice) -> str:

@@ -12,26 +12,13 @@ import numpy as np
 from entrain.export.design import Design
 from entrain.export.lc_netlist import REFERENCE
 from entrain.export.netlists import image_file, netlists
-from entrain.export.simulators import program, run
+from entrain.export.simulators import run
 from entrain.export.targets import Spice
 from entrain.utils.errors import InputError
 from entrain.utils.threads import cpu_share
 
 Progress = Callable[[float], None]
 TIMES = 50  # of the phases, after t = 0
-
-
-def run_image(folder: Path, image: int, scratch: Path) -> dict[str, np.ndarray]:
-    """The saved vectors of one image's netlist by name, and `time`."""
-    raw = (scratch / f"{image}.raw").resolve()
-    netlist = folder / image_file(image)
-    run([program("ngspice"), "-b", "-r", str(raw), netlist.name], folder, str(netlist))
-    if not raw.exists():
-        raise InputError(f"{netlist}: ngspice failed without an error message")
-    try:
-        return read_raw(raw)
-    finally:
-        raw.unlink()
 
 
 def read_raw(path: Path) -> dict[str, np.ndarray]:
@@ -71,7 +58,6 @@ def simulate(
         folder: Existing netlists of this design. Default: new ones.
     """
     grid = np.linspace(0.0, spice.duration(), times + 1)
-    done = 0
     with tempfile.TemporaryDirectory(prefix="entrain-ngspice-") as scratch:
         source = folder or Path(scratch)
         if folder is None:
@@ -79,15 +65,21 @@ def simulate(
                 (source / name).write_text(text, encoding="utf-8")
 
         def simulate_image(image: int) -> np.ndarray:
-            nonlocal done
-            phases = phases_of(design, spice, run_image(source, image, Path(scratch)), grid)
-            done += 1
-            if on_progress is not None:
-                on_progress(done / design.images)
-            return phases
+            raw, netlist = Path(scratch).resolve() / f"{image}.raw", source / image_file(image)
+            run(["ngspice", "-b", "-r", str(raw), netlist.name], source, str(netlist))
+            if not raw.exists():
+                raise InputError(f"{netlist}: ngspice failed without an error message")
+            vectors = read_raw(raw)
+            raw.unlink()
+            return phases_of(design, spice, vectors, grid)
 
+        phases = []
         with ThreadPoolExecutor(at_once or cpu_share()) as pool:
-            return np.stack(list(pool.map(simulate_image, range(design.images))), 1)
+            for result in pool.map(simulate_image, range(design.images)):
+                phases.append(result)
+                if on_progress is not None:
+                    on_progress(len(phases) / design.images)
+    return np.stack(phases, 1)
 
 
 def phases_of(
@@ -99,19 +91,18 @@ def phases_of(
     With v = cos(p + theta), and the reference's voltage cos(p) and inductor current sin(p), both
     divided by their standard deviations, the means are proportional to cos(theta) and -sin(theta).
     """
-    t, result = vectors["time"], np.empty((len(times), design.oscillators))
+    t, oscillators = vectors["time"], range(design.oscillators)
     if spice.level == "phase":
-        for i in range(design.oscillators):
-            result[:, i] = np.interp(times, t, vectors[f"v(p{i})"])
-        return result
+        return np.stack([np.interp(times, t, vectors[f"v(p{i})"]) for i in oscillators], 1)
     voltage, current = vectors[f"v(n{REFERENCE})"], vectors[f"i(vsense{REFERENCE})"]
     references = voltage / voltage.std(), current / current.std()
     half = 0.5 / spice.frequency
-    for i in range(design.oscillators):
+    phases = []
+    for i in oscillators:
         v = vectors[f"v(n{i})"]
         cosine, sine = (_means(t, v * reference, times, half) for reference in references)
-        result[:, i] = np.unwrap(np.arctan2(-sine, cosine))
-    return result
+        phases.append(np.unwrap(np.arctan2(-sine, cosine)))
+    return np.stack(phases, 1)
 
 
 def _means(t: np.ndarray, values: np.ndarray, times: np.ndarray, half: float) -> np.ndarray:

@@ -28,15 +28,22 @@ def onnx_file(design: Design) -> bytes:
     onnx, _ = _packages()
     if design.input_stage is None:
         raise InputError("the design has no input weights; export the model to onnx again")
-    graph = _Graph(onnx.helper)
+    graph = _Graph(onnx)
     theta = _rollout(graph, design, _fields(graph, design, design.input_stage))
     graph.add("Identity", theta, out=_PHASES)
-    outputs = graph.integers(np.arange(design.oscillators)[-design.outputs :])
+    outputs = graph.constant(np.arange(design.oscillators)[-design.outputs :], np.int64)
     graph.add("Cos", graph.add("Gather", _PHASES, outputs, axis=1), out=_SCORES)
-    model = graph.model(
-        design.title,
-        {_INPUT: design.input_stage.raw.shape[1]},
-        {_SCORES: design.outputs, _PHASES: design.oscillators},
+    widths = {
+        _INPUT: design.input_stage.raw.shape[1],
+        _SCORES: design.outputs,
+        _PHASES: design.oscillators,
+    }
+    first, *last = (graph.info(name, _FLOAT, "images", width) for name, width in widths.items())
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph(graph.nodes, design.title, [first], last, graph.constants),
+        opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="entrain",
     )
     onnx.helper.set_model_props(model, {"class_names": ", ".join(design.class_names)})
     onnx.checker.check_model(model, full_check=True)
@@ -70,73 +77,52 @@ def _packages() -> tuple[Any, Any]:
 class _Graph:
     """Nodes and constants in the order in which they were added."""
 
-    def __init__(self, helper: Any, prefix: str = "") -> None:
-        self.helper, self.prefix = helper, prefix
+    def __init__(self, onnx: Any, prefix: str = "") -> None:
+        self.onnx, self.prefix = onnx, prefix
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def add(self, operation: str, *inputs: str, out: str = "", **attributes: Any) -> str:
         """Add a node; the name of its output."""
         name = out or f"{self.prefix}{operation.lower()}{len(self.nodes)}"
-        self.nodes.append(self.helper.make_node(operation, list(inputs), [name], **attributes))
+        self.nodes.append(self.onnx.helper.make_node(operation, list(inputs), [name], **attributes))
         return name
 
-    def floats(self, values: Any) -> str:
-        """Add a constant of float32; its name."""
+    def constant(self, values: Any, dtype: type = np.float32) -> str:
+        """Add a constant; its name."""
         with np.errstate(over="ignore"):
-            array = np.asarray(values, dtype=np.float64).astype(np.float32)
+            array: np.ndarray = np.asarray(values).astype(dtype)
         if not np.isfinite(array).all():
             raise InputError("the design has numbers beyond those of float32")
-        return self._constant(array, _FLOAT)
-
-    def integers(self, values: Any) -> str:
-        """Add a constant of int64; its name."""
-        return self._constant(np.asarray(values, dtype=np.int64), _INT64)
-
-    def _constant(self, array: np.ndarray, element: int) -> str:
         name = f"{self.prefix}constant{len(self.constants)}"
-        tensor = self.helper.make_tensor(name, element, array.shape, array.tobytes(), raw=True)
-        self.constants.append(tensor)
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
         return name
 
     def info(self, name: str, element: int, *shape: str | int) -> Any:
         """The type and shape of an input or output."""
-        return self.helper.make_tensor_value_info(name, element, shape)
-
-    def model(self, name: str, inputs: dict[str, int], outputs: dict[str, int]) -> Any:
-        """The model with the widths of its inputs and outputs."""
-        ends = [
-            [self.info(end, _FLOAT, "images", width) for end, width in widths.items()]
-            for widths in (inputs, outputs)
-        ]
-        return self.helper.make_model(
-            self.helper.make_graph(self.nodes, name, *ends, self.constants),
-            opset_imports=[self.helper.make_opsetid("", _OPSET)],
-            ir_version=_IR_VERSION,
-            producer_name="entrain",
-        )
+        return self.onnx.helper.make_tensor_value_info(name, element, shape)
 
 
 def _fields(graph: _Graph, design: Design, stage: InputStage) -> str:
     """-mu dt b of raw inputs."""
     factor = -design.dynamics.mobility * design.dynamics.time_step
-    centred = graph.add("Sub", _INPUT, graph.floats(stage.mean.numpy()))
-    u = graph.add("Mul", centred, graph.floats(stage.scale.numpy()))
+    centred = graph.add("Sub", _INPUT, graph.constant(stage.mean.numpy()))
+    u = graph.add("Mul", centred, graph.constant(stage.scale.numpy()))
     if float(stage.norm):
         length = graph.add("ReduceL2", u, axes=[1], keepdims=1)
-        u = graph.add("Div", graph.add("Mul", u, graph.floats(stage.norm.numpy())), length)
+        u = graph.add("Div", graph.add("Mul", u, graph.constant(stage.norm.numpy())), length)
     hidden, inputs = stage.input_weights.shape
     weights = np.zeros((inputs, design.oscillators))
     weights[:, :hidden] = factor * stage.input_weights.numpy().T
-    product = graph.add("MatMul", u, graph.floats(weights))
-    return graph.add("Add", product, graph.floats(factor * stage.biases.numpy()))
+    product = graph.add("MatMul", u, graph.constant(weights))
+    return graph.add("Add", product, graph.constant(factor * stage.biases.numpy()))
 
 
 def _rollout(graph: _Graph, design: Design, fields: str) -> str:
     """The phases at the end."""
-    zeros = graph.add("Mul", fields, graph.floats(0.0))
-    theta = graph.add("Add", zeros, graph.floats(design.start))
-    body = _Graph(graph.helper, "step_")
+    zeros = graph.add("Mul", fields, graph.constant(0.0))
+    theta = graph.add("Add", zeros, graph.constant(design.start))
+    body = _Graph(graph.onnx, "step_")
     body.add("Identity", _step(body, design, "step_theta", fields), out="step_after")
     body.add("Identity", "step_go", out="step_on")
     shape = "images", design.oscillators
@@ -146,15 +132,15 @@ def _rollout(graph: _Graph, design: Design, fields: str) -> str:
         body.info("step_theta", _FLOAT, *shape),
     ]
     outputs = [body.info("step_on", _BOOL), body.info("step_after", _FLOAT, *shape)]
-    loop = graph.helper.make_graph(body.nodes, "step", inputs, outputs, body.constants)
-    return graph.add("Loop", graph.integers(design.dynamics.steps), "", theta, body=loop)
+    loop = graph.onnx.helper.make_graph(body.nodes, "step", inputs, outputs, body.constants)
+    return graph.add("Loop", graph.constant(design.dynamics.steps, np.int64), "", theta, body=loop)
 
 
 def _step(graph: _Graph, design: Design, theta: str, fields: str) -> str:
     """One Euler step of the phases."""
     model, dt = design.phase_model, design.dynamics.time_step
     factor = -design.dynamics.mobility * dt
-    couplings = graph.floats(factor * design.couplings.T)
+    couplings = graph.constant(factor * design.couplings.T)
     waves = graph.add("Sin", theta), graph.add("Cos", theta)
     lag = 0.0 if model.lag is None else float(model.lag[0])
     cosines, sines = _pulls(graph, couplings, waves, float(np.cos(lag)), float(np.sin(lag)))
@@ -167,10 +153,10 @@ def _step(graph: _Graph, design: Design, theta: str, fields: str) -> str:
         pulls = _pulls(graph, couplings, waves, *model.harmonic[0].tolist())
         change = graph.add("Add", change, _torque(graph, waves, pulls))
     if injection is not None:
-        torque = graph.add("Mul", waves[0], graph.floats(2.0 * factor * injection))
+        torque = graph.add("Mul", waves[0], graph.constant(2.0 * factor * injection))
         change = graph.add("Add", change, torque)
     if frequencies is not None:
-        change = graph.add("Add", change, graph.floats(dt * frequencies))
+        change = graph.add("Add", change, graph.constant(dt * frequencies))
     return graph.add("Add", theta, change)
 
 
@@ -181,7 +167,7 @@ def _pulls(
     cosines, sines = (graph.add("MatMul", wave, couplings) for wave in reversed(waves))
     if (p, q) == (1.0, 0.0):
         return cosines, sines
-    c, s = graph.floats(p), graph.floats(q)
+    c, s = graph.constant(p), graph.constant(q)
     along = graph.add("Add", graph.add("Mul", c, cosines), graph.add("Mul", s, sines))
     return along, graph.add("Sub", graph.add("Mul", c, sines), graph.add("Mul", s, cosines))
 

@@ -37,13 +37,13 @@ _EQUATION = (
 
 def plain_files(design: Design) -> dict[str, bytes]:
     """Both files by name."""
-    text = strict_json(description(design), 1) + "\n"
-    return {JSON: text.encode(), NUMPY: _archive(design)}
-
-
-def description(design: Design) -> dict[str, Any]:
-    """The values of the schema."""
     matrix, phases = design.couplings, design.phases()
+    scores = design.scores(phases)
+    arrays = {
+        name: tensor[0, 0].numpy() if name in ("frequencies", "injection") else tensor[0].numpy()
+        for name, tensor in design.phase_model.tensors().items()
+        if name != "start"
+    }
     first, second = np.nonzero(np.triu((matrix != 0) | (matrix.T != 0), 1))
     values: dict[str, Any] = {
         "format": "entrain network",
@@ -56,37 +56,20 @@ def description(design: Design) -> dict[str, Any]:
         "class_names": list(design.class_names),
         "start": design.start.tolist(),
     }
-    for name in ("frequencies", "injection"):
-        if (array := design.shared(name)) is not None:
-            values[name] = array.tolist()
-    for name in ("lag", "harmonic"):
-        if (tensor := getattr(design.phase_model, name)) is not None:
-            values[name] = tensor[0].tolist()
+    terms = ("frequencies", "injection", "lag", "harmonic")
+    values |= {name: arrays[name].tolist() for name in terms if name in arrays}
     values["couplers"] = [
         [int(i), int(j), float(matrix[i, j]), float(matrix[j, i])]
         for i, j in zip(first, second, strict=True)
     ]
     values["test_vectors"] = [
         {"label": label, "fields": b.tolist(), "phases": end.tolist(), "scores": cos.tolist()}
-        for label, b, end, cos in zip(
-            design.labels, design.fields, phases, design.scores(phases), strict=True
-        )
+        for label, b, end, cos in zip(design.labels, design.fields, phases, scores, strict=True)
     ]
-    return values
-
-
-def _archive(design: Design) -> bytes:
-    """The .npz file: arrays by the names of the schema, couplings as a matrix."""
-    model, phases = design.phase_model, design.phases()
-    arrays = {
-        name: tensor[0, 0].numpy() if name in ("frequencies", "injection") else tensor[0].numpy()
-        for name, tensor in model.tensors().items()
-        if name != "start"
-    }
     arrays |= {
         "start": design.start,
         "phases": phases,
-        "scores": design.scores(phases),
+        "scores": scores,
         "labels": np.array(design.labels),
         "dynamics": np.array([design.dynamics.mobility, design.dynamics.observation_time]),
         "steps": np.array(design.dynamics.steps),
@@ -96,7 +79,7 @@ def _archive(design: Design) -> bytes:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w") as entry:
                 np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
-    return content.getvalue()
+    return {JSON: (strict_json(values, 1) + "\n").encode(), NUMPY: content.getvalue()}
 
 
 def recompute(values: dict[str, Any], design: Design) -> np.ndarray:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from entrain.utils.errors import InputError
 
-_PACKAGES = {"vvp": "iverilog"}  # Debian packages with other names than their programs
 _TIMEOUT = 6 * 3600  # seconds of one run
 
 
@@ -17,16 +16,14 @@ def program(name: str) -> str:
     """The path of a program, or an `InputError` with the command that installs it."""
     path = shutil.which(name)
     if path is None:
-        package = _PACKAGES.get(name, name)
-        raise InputError(
-            f"{name} is not installed; on Debian and Ubuntu: apt-get install {package}"
-        )
+        raise InputError(f"{name} is not installed; on Debian and Ubuntu: apt-get install {name}")
     return path
 
 
 def run(command: Sequence[str], folder: Path, subject: str = "") -> str:
-    """The output of a command run in a folder. If it fails, an `InputError` has the last lines of
-    the output, after `subject`."""
+    """The output of an installed program run in a folder. If it fails, an `InputError` has the
+    last lines of the output, after `subject`."""
+    command = [program(command[0]), *command[1:]]
     name = f"{subject}: " * bool(subject) + Path(command[0]).name
     try:
         process = subprocess.run(

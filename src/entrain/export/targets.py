@@ -20,7 +20,13 @@ from entrain.utils.errors import (
 Level = Literal["phase", "lc"]
 Oscillator = Literal["levelled", "cubic"]
 _MAX_CYCLES = 10_000.0  # whose voltages fill a gigabyte
-_MAX_BITS = {"phase": 32, "coupling": 24, "sine": 24, "address": 14, "lanes": 64}
+_BITS = {
+    "phase": (1, 32),
+    "coupling": (2, 24),
+    "sine": (2, 24),
+    "address": (3, 14),
+    "lanes": (1, 64),
+}
 
 
 @dataclass(frozen=True)
@@ -116,16 +122,12 @@ class WordLengths:
     lanes: int = 4
 
     def __post_init__(self) -> None:
-        for name, most in _MAX_BITS.items():
+        for name, (least, most) in _BITS.items():
             label = name if name == "lanes" else f"{name} bits"
-            positive_int(label, getattr(self, name), most=most)
-        if self.address < 3 or self.address > self.phase:
-            raise InputError(
-                f"the sine table must have 3 to {self.phase} address bits (those of a phase), "
-                f"got {self.address}"
-            )
-        if min(self.coupling, self.sine) < 2:
-            raise InputError("couplings and sines must have 2 bits at least, one is the sign")
+            if positive_int(label, getattr(self, name), most=most) < least:
+                raise InputError(f"{label} must be from {least} to {most}")
+        if self.address > self.phase:
+            raise InputError(f"address bits must be up to those of a phase, {self.phase}")
 
 
 Target = Spice | WordLengths | Plain | Onnx

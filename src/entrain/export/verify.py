@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,14 @@ import numpy as np
 from entrain.export import digital
 from entrain.export.design import Design
 from entrain.export.fixed_point import fixed_point
-from entrain.export.folder import read_export, refuse_edited
+from entrain.export.folder import read_export, read_file, refuse_edited
 from entrain.export.ngspice import TIMES, Progress, simulate
 from entrain.export.onnx_graph import FILE as ONNX_FILE
 from entrain.export.onnx_graph import run_onnx
 from entrain.export.plain import JSON, recompute
-from entrain.export.targets import Onnx, Plain, Spice, WordLengths
+from entrain.export.targets import Plain, Spice, WordLengths
 from entrain.utils.errors import InputError, reason
 
-_MAX_BYTES = 2**29  # of a file
 _STEPS = 10_000  # Euler steps of the trajectory that circuits are compared with
 
 
@@ -98,15 +96,15 @@ def verify(
         raise InputError(f"{folder}: has {design.images} images, asked for the first {images}")
     if synthesis and not isinstance(target, WordLengths):
         raise InputError(f"{folder}: only a Verilog core can be synthesised")
-    if isinstance(target, Plain):
-        return _plain(folder, design)
-    if isinstance(target, Onnx):
-        return _onnx(folder, design)
+    if isinstance(target, WordLengths):
+        return _core(folder, design, target, synthesis)
     if isinstance(target, Spice):
         design = design if images is None else design.first(images)
         return _circuits(folder, design, target, on_progress)
-    with tempfile.TemporaryDirectory(prefix="entrain-verify-") as scratch:
-        return _core(folder, design, target, Path(scratch), synthesis)
+    simulator, run = ("NumPy", _recompute) if isinstance(target, Plain) else ("onnxruntime", _graph)
+    began = time.monotonic()
+    phases = run(folder, design)
+    return _compare(design, simulator, time.monotonic() - began, phases, design.phases())
 
 
 def _circuits(
@@ -117,109 +115,76 @@ def _circuits(
     simulated = simulate(design, spice, on_progress=on_progress, folder=folder)
     seconds = time.monotonic() - began
     python = design.trajectory(TIMES, _STEPS)
-    return _compare(
-        design,
-        "ngspice",
-        simulated[-1],
-        python[-1],
-        seconds,
-        simulated_phases=simulated[:, 0],
-        python_phases=python[:, 0],
-        details={"level": spice.level, "euler_steps": _STEPS},
-    )
+    details = {"level": spice.level, "euler_steps": _STEPS}
+    result = _compare(design, "ngspice", seconds, simulated[-1], python[-1], details)
+    return replace(result, simulated_phases=simulated[:, 0], python_phases=python[:, 0])
 
 
-def _plain(folder: Path, design: Design) -> Verification:
-    """The description recomputed by a second implementation, in NumPy alone."""
-    began = time.monotonic()
+def _recompute(folder: Path, design: Design) -> np.ndarray:
+    """The phases of the description by a second implementation, in NumPy alone."""
     try:
-        text = _read(folder / JSON).decode("utf-8")
-        phases = recompute(json.loads(text), design)
+        return recompute(json.loads(read_file(folder / JSON).decode("utf-8")), design)
     except (ValueError, ArithmeticError, LookupError, TypeError, RecursionError) as error:
         raise InputError(f"{folder / JSON}: not a network ({reason(error)})") from error
-    seconds = time.monotonic() - began
-    return _compare(design, "NumPy", phases, design.phases(), seconds)
 
 
-def _onnx(folder: Path, design: Design) -> Verification:
-    """The graph in onnxruntime under the raw inputs."""
+def _graph(folder: Path, design: Design) -> np.ndarray:
+    """The phases of the graph in onnxruntime under the raw inputs."""
     if design.input_stage is None:
         raise InputError(f"{folder}: has no raw inputs; export the model to onnx again")
-    began = time.monotonic()
-    phases = run_onnx(_read(folder / ONNX_FILE), design.input_stage.raw.numpy())
+    phases = run_onnx(read_file(folder / ONNX_FILE), design.input_stage.raw.numpy())
     if phases.shape != (design.images, design.oscillators):
         raise InputError(f"{folder / ONNX_FILE}: gives phases of shape {phases.shape}")
-    seconds = time.monotonic() - began
-    return _compare(design, "onnxruntime", phases, design.phases(), seconds)
+    return phases
 
 
-def _read(path: Path) -> bytes:
-    """The content of a file of limited size."""
-    if not path.is_file():
-        raise InputError(f"{path}: is missing; export the model again")
-    if path.stat().st_size > _MAX_BYTES:
-        raise InputError(f"{path}: larger than 512 MiB, the most that an export may take")
-    return path.read_bytes()
-
-
-def _core(
-    folder: Path, design: Design, lengths: WordLengths, scratch: Path, synthesis: bool
-) -> Verification:
+def _core(folder: Path, design: Design, lengths: WordLengths, synthesis: bool) -> Verification:
     """The testbench compared with the integer model, and with the network in floating point."""
     began, simulator = time.monotonic(), digital.simulator()
-    table = digital.simulate(folder, scratch, simulator)
-    seconds = time.monotonic() - began
+    verdicts, cycles, phases = np.split(digital.simulate(folder, simulator), [1, 2], axis=1)
+    seconds, verdicts = time.monotonic() - began, verdicts[:, 0]
     network = fixed_point(design, lengths)
     wanted = network.phases(network.fields(design.fields))
-    verdicts, phases = table[:, 0], table[:, 2:]
     radians, predictions = network.radians(phases), network.verdicts(wanted)
     floating = design.scores(design.phases())
     details: dict[str, Any] = {
         "bit_exact": bool((phases == wanted).all() and (verdicts == predictions).all()),
-        "cycles_per_inference": int(table[:, 1].max()),
+        "cycles_per_inference": int(cycles.max()),
         "agree_with_float": int((floating.argmax(-1) == verdicts).sum()),
         "max_difference_from_float": float(np.abs(floating - design.scores(radians)).max()),
     }
     if synthesis:
-        details["synthesis"] = digital.synthesise(folder, scratch)
-    return _compare(
-        design,
-        simulator,
-        radians,
-        network.radians(wanted),
-        seconds,
-        details=details,
-        verdicts=(verdicts, predictions),
-    )
+        details["synthesis"] = digital.synthesise(folder)
+    python, both = network.radians(wanted), (verdicts, predictions)
+    return _compare(design, simulator, seconds, radians, python, details, both)
 
 
 def _compare(
     design: Design,
     simulator: str,
+    seconds: float,
     simulated: np.ndarray,
     python: np.ndarray,
-    seconds: float,
-    *,
-    verdicts: tuple[np.ndarray, np.ndarray] | None = None,
-    **fields: Any,
+    details: dict[str, Any] | None = None,
+    predictions: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Verification:
     """Differences of scores and predictions, from the phases of both at the end (M, N)."""
     scores, wanted = design.scores(simulated), design.scores(python)
     if not (np.isfinite(scores).all() and np.isfinite(wanted).all()):
         raise InputError("phases overflowed: the simulation cannot be compared")
-    simulated_verdicts, python_verdicts = verdicts or (scores.argmax(-1), wanted.argmax(-1))
+    verdicts, expected = predictions or (scores.argmax(-1), wanted.argmax(-1))
     differences = np.abs(scores - wanted)
     return Verification(
         simulator,
         design.images,
-        int((simulated_verdicts == python_verdicts).sum()),
-        int((simulated_verdicts == np.array(design.labels)).sum()),
+        int((verdicts == expected).sum()),
+        int((verdicts == np.array(design.labels)).sum()),
         float(differences.max()),
         float(np.median(differences)),
         seconds,
         list(design.labels),
-        simulated_verdicts.tolist(),
+        verdicts.tolist(),
         scores,
         wanted,
-        **fields,
+        details=details or {},
     )
