@@ -258,7 +258,7 @@ class _Fit:
 
     def _weak(self, x: np.ndarray, noise: float, stage: str) -> Posterior:
         report = functools.partial(self._report, stage)
-        return solve(self._trajectories, self._path(x), noise, on_progress=report)
+        return solve(self._trajectories, self._path(x), noise, report)
 
     def _path(self, x: np.ndarray) -> np.ndarray:
         """The measured path (K + 1, M, N) on the grid; that of unknowns x if none was read."""

@@ -23,7 +23,6 @@ from entrain.models.network import KuramotoNetwork
 from entrain.physics import Parameters
 from entrain.utils.errors import InputError, positive_float, positive_int, seed_number
 
-_NAMES = ("input_weights", "biases", "couplings")
 _GAIN = 6.0  # of the softmax, if the model has none
 
 
@@ -67,20 +66,19 @@ def train_in_the_loop(
     calibrated = model.hardware if hardware is None else hardware
     if calibrated is None:
         raise InputError("the model has no calibrated chip: calibrate it, or pass hardware")
-    for name, count in (("steps", steps), ("batch_size", batch_size)):
-        positive_int(name, count)
-    rates = {
-        name: positive_float("rate", input_rate if name == "input_weights" else coupling_rate)
-        for name in _NAMES
-    }
+    positive_int("steps", steps)
+    positive_int("batch_size", batch_size)
+    rates = {"input_weights": input_rate, "biases": coupling_rate, "couplings": coupling_rate}
     generator = np.random.default_rng(seed_number("seed", seed))
     inputs = model.inputs(features, unseen=False)
     classes = torch.from_numpy(np.asarray(labels)).long()
     parameters = model.batched_parameters()
     used = (parameters.couplings != 0) & parameters.graph
-    leaves = {name: getattr(parameters, name).clone().requires_grad_() for name in _NAMES}
-    groups = [{"params": [leaves[name]], "lr": rate} for name, rate in rates.items()]
-    adam = torch.optim.Adam(groups)
+    leaves = {name: getattr(parameters, name).clone().requires_grad_() for name in rates}
+    adam = torch.optim.Adam(
+        {"params": [leaves[name]], "lr": positive_float("rate", rate)}
+        for name, rate in rates.items()
+    )
     for step in range(steps):
         rows = torch.from_numpy(generator.choice(len(inputs), min(batch_size, len(inputs)), False))
         loss, accuracy = _backward(
@@ -121,12 +119,9 @@ def _backward(
         )
     phase_model = realise(parameters, calibrated, draws).phase_model(inputs)
     _, pullback = kernels.rollout_with_pullback(phase_model.map(Tensor.detach), dynamics)
-    read = phases[:, -outputs:].requires_grad_()
-    scores = read.cos()
+    scores = phases.requires_grad_()[:, -outputs:].cos()
     loss = torch.nn.functional.cross_entropy((model.gain or _GAIN) * scores, labels)
-    (by_read,) = torch.autograd.grad(loss, read)
-    by_phases = torch.zeros_like(phases)
-    by_phases[:, -outputs:] = by_read
+    (by_phases,) = torch.autograd.grad(loss, phases)
     gradients = pullback(by_phases[None]).tensors()
     tensors = {n: tensor for n, tensor in phase_model.tensors().items() if tensor.requires_grad}
     torch.autograd.backward(

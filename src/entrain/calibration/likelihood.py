@@ -8,6 +8,7 @@ z = L^T x, in which the posterior of the weak form is isotropic.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -77,7 +78,7 @@ class Trajectories:
         factor: np.ndarray,
         noise: float,
         iterations: int,
-        on_progress: Callable[[float], None] | None = None,
+        on_progress: Callable[[float], None],
     ) -> np.ndarray:
         """The most likely unknowns; `factor` is the L of the weak form's posterior."""
 
@@ -90,20 +91,13 @@ class Trajectories:
                 return 1e30, np.zeros_like(z)  # after a step too far: the line search returns
             return value, scipy.linalg.solve_triangular(factor, gradient, lower=True)
 
-        done = 0
-
-        def report(_: np.ndarray) -> None:
-            nonlocal done
-            done += 1
-            if on_progress is not None:
-                on_progress(done / iterations)
-
-        result = scipy.optimize.minimize(  # type: ignore[call-overload]
+        done = itertools.count(1)
+        result = scipy.optimize.minimize(
             target,
             factor.T @ start,
             jac=True,
             method="L-BFGS-B",
-            callback=report,
+            callback=lambda _: on_progress(next(done) / iterations),
             options={"maxiter": iterations, "maxcor": _MEMORY},
         )
         return unknowns(result.x)

@@ -133,11 +133,14 @@ def read_traces(path: Path | str) -> Traces:
     path = Path(path)
     try:
         if path.suffix == ".npz":
-            arrays, noise = _npz(path)
+            arrays = _npz(path)
         else:
             tensors, header = read_tensors(path, KIND)
             arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-            noise = header.get("noise")
+            arrays["noise"] = header.get("noise")
+        noise = arrays.pop("noise", None)
+        if np.shape(noise) != ():
+            raise InputError(f"noise must be one number, got shape {np.shape(noise)}")
         if not {"times", "fields"} <= set(arrays) <= set(_ARRAYS):
             raise InputError(
                 f"expected the arrays {', '.join(_ARRAYS)}, got {', '.join(sorted(arrays)) or '-'}"
@@ -150,8 +153,8 @@ def read_traces(path: Path | str) -> Traces:
         raise InputError(f"{path}: not a readable file of traces ({reason(error)})") from error
 
 
-def _npz(path: Path) -> tuple[dict[str, Any], Any]:
-    """The arrays of an .npz file, and `noise`."""
+def _npz(path: Path) -> dict[str, Any]:
+    """The arrays of an .npz file."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     try:
@@ -159,13 +162,9 @@ def _npz(path: Path) -> tuple[dict[str, Any], Any]:
             if sum(entry.file_size for entry in archive.infolist()) > _MAX_BYTES:
                 raise InputError("larger than 2 GiB when unpacked")
         with np.load(path, allow_pickle=False) as content:
-            arrays = {name: content[name] for name in content.files}
+            return {name: content[name] for name in content.files}
     except (OSError, EOFError, zipfile.BadZipFile, ValueError, RuntimeError, MemoryError) as error:
         raise InputError(f"not a readable .npz file ({reason(error)})") from error
-    noise = arrays.pop("noise", None)
-    if noise is not None and np.shape(noise) != ():
-        raise InputError(f"noise must be one number, got shape {np.shape(noise)}")
-    return arrays, noise
 
 
 def plan(model: Model, *, runs: int = 200, times: int = 20, seed: int = 0) -> Traces:

@@ -132,14 +132,13 @@ class Unknowns:
         def rounded(values: np.ndarray) -> tuple[float, ...]:
             return tuple(float(f"{value:.7g}") for value in values)
 
-        parts = {name: x[part] for name, part in self.parts.items()}
-        gains = None
-        if "couplings" in parts or "asymmetry" in parts:
-            gains = tuple(map(rounded, self.gains(x)))
-        return Measured(
-            couplings=gains,
-            fields=rounded(1.0 + parts["fields"]) if "fields" in parts else None,
-            offsets=rounded(parts["offsets"]) if "offsets" in parts else None,
-            frequencies=rounded(parts["frequencies"]) if "frequencies" in parts else None,
-            lag=rounded(self.part("lag", x))[0],
-        )
+        values: dict[str, Any] = {
+            name: rounded(x[self.parts[name]])
+            for name in ("offsets", "frequencies")
+            if name in self.parts
+        }
+        if "fields" in self.parts:
+            values["fields"] = rounded(1.0 + x[self.parts["fields"]])
+        if "couplings" in self.parts or "asymmetry" in self.parts:
+            values["couplings"] = tuple(map(rounded, self.gains(x)))
+        return Measured(**values, lag=rounded(self.part("lag", x))[0])

@@ -41,11 +41,7 @@ class Posterior:
 
 
 def solve(
-    data: Trajectories,
-    path: np.ndarray,
-    noise: float,
-    *,
-    on_progress: Callable[[float], None] | None = None,
+    data: Trajectories, path: np.ndarray, noise: float, on_progress: Callable[[float], None]
 ) -> Posterior:
     """The posterior of the unknowns from a measured `path` (K + 1, M, N) on the Euler grid."""
     unknowns = data.unknowns
@@ -60,8 +56,7 @@ def solve(
             rows = columns[read]
             precision[np.ix_(indices, indices)] += rows.T @ rows / noise**2
             moment[indices] += rows.T @ left[read] / noise**2
-        if on_progress is not None:
-            on_progress((count + 1) / len(batches))
+        on_progress((count + 1) / len(batches))
     factor = np.linalg.cholesky(precision)
     return Posterior(scipy.linalg.cho_solve((factor, True), moment), factor)
 

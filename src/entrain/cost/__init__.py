@@ -12,13 +12,7 @@
 from entrain.cost.estimate import NOT_MODELLED, Cost, cost_of, cost_of_workload
 from entrain.cost.parts import MEASURES, Part, System
 from entrain.cost.ranges import Range, text
-from entrain.cost.technology import (
-    Quantity,
-    Technology,
-    find_technology,
-    read_technology,
-    technologies,
-)
+from entrain.cost.technology import Quantity, Technology, find_technology, technologies
 from entrain.cost.workload import Workload, workload_of
 
 __all__ = [
@@ -34,7 +28,6 @@ __all__ = [
     "cost_of",
     "cost_of_workload",
     "find_technology",
-    "read_technology",
     "technologies",
     "text",
     "workload_of",

@@ -31,7 +31,7 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
     parts = input_parts(workload, technology, inputs)
     if inputs == "digital":
         parts.append(_dacs(technology, workload.oscillators, workload.field_bits))
-    count, outputs = workload.oscillators + 1, workload.outputs
+    count, outputs, source = workload.oscillators + 1, workload.outputs, technology.source
     energy, formula = _run_energy(technology, "oscillators")
     coupler_energy, coupler_formula = _run_energy(technology, "couplers")
     scale = _precision(technology, "couplers", workload.coupling_bits) * workload.couplers
@@ -42,9 +42,7 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
             energy * count,
             technology["oscillators.area"] * count,
             f"(N + 1) {formula}, T_run = cycles / frequency",
-            technology.source(
-                "oscillators.power", "oscillators.energy", "run.frequency", "run.cycles"
-            ),
+            source("oscillators.power", "oscillators.energy", "run.frequency", "run.cycles"),
             time=_run_time(technology),
         ),
         Part(
@@ -53,9 +51,7 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
             coupler_energy * scale,
             technology["couplers.area"] * scale,
             f"couplers growth^(bits - b0) {coupler_formula}",
-            technology.source(
-                "couplers.power", "couplers.energy", "couplers.bits", "couplers.growth"
-            ),
+            source("couplers.power", "couplers.energy", "couplers.bits", "couplers.growth"),
         ),
         Part(
             "readout",
@@ -63,7 +59,7 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
             technology["readout.energy"] * outputs,
             technology["readout.area"] * outputs,
             "O E",
-            technology.source("readout.energy", "readout.time"),
+            source("readout.energy", "readout.time"),
             time=technology["readout.time"],
         ),
     ]

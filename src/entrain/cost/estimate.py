@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ class Cost:
         return {
             "technology": self.technology.name,
             "inputs": self.inputs,
-            "workload": self.workload.to_json(),
+            "workload": asdict(self.workload),
             "systems": {system.name: system.to_json() for system in self.systems},
             "not_modelled": list(NOT_MODELLED),
         }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
-from entrain.cost.ranges import NOTHING, Range, total
+from entrain.cost.ranges import NOTHING, Range
 
 MEASURES = {"time": "s", "energy": "J", "power": "W", "area": "m2"}
 
@@ -45,12 +45,12 @@ class System:
     @property
     def time(self) -> Range:
         """Seconds of an inference."""
-        return total(part.time for part in self.parts)
+        return sum((part.time for part in self.parts), NOTHING)
 
     @property
     def energy(self) -> Range:
         """Joules of an inference."""
-        return total(part.energy for part in self.parts)
+        return sum((part.energy for part in self.parts), NOTHING)
 
     @property
     def power(self) -> Range:
@@ -61,7 +61,7 @@ class System:
     def area(self) -> Range | None:
         """Square metres; None if the area of a part is unknown."""
         areas = [part.area for part in self.parts if part.area is not None]
-        return total(areas) if len(areas) == len(self.parts) else None
+        return sum(areas, NOTHING) if len(areas) == len(self.parts) else None
 
     def to_json(self) -> dict[str, Any]:
         """Totals and parts as JSON values."""
@@ -76,15 +76,16 @@ def _measures(item: Part | System) -> dict[str, Any]:
 
 def system(name: str, title: str, parts: Iterable[Part]) -> System:
     """A design of these parts, whose powers are their energies over the time of an inference."""
-    parts = tuple(parts)
-    time = total(part.time for part in parts)
-    powered = (replace(part, power=average_power(part.energy, time)) for part in parts)
-    return System(name, title, tuple(powered))
+    design = System(name, title, tuple(parts))
+    powered = (
+        replace(part, power=average_power(part.energy, design.time)) for part in design.parts
+    )
+    return replace(design, parts=tuple(powered))
 
 
 def average_power(energy: Range, time: Range) -> Range:
     """E / T with all numbers low, all typical and all high at once; the bounds are the least and
     the largest of the three, since no chip needs the most energy in the least time."""
-    pairs = ((energy.low, time.low), (energy.typical, time.typical), (energy.high, time.high))
-    low, typical, high = (joules / seconds if seconds else 0.0 for joules, seconds in pairs)
-    return Range(min(low, typical, high), typical, max(low, typical, high))
+    pairs = zip(astuple(energy), astuple(time), strict=True)
+    watts = [joules / seconds if seconds else 0.0 for joules, seconds in pairs]
+    return Range(min(watts), watts[1], max(watts))

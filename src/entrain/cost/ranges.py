@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 _PREFIXES = ((1e-18, "a"), (1e-15, "f"), (1e-12, "p"), (1e-9, "n"), (1e-6, "u"), (1e-3, "m"),
@@ -52,11 +51,6 @@ class Range:
 NOTHING = Range.exactly(0.0)
 
 
-def total(ranges: Iterable[Range]) -> Range:
-    """The sum of the ranges."""
-    return sum(ranges, NOTHING)
-
-
 def si(value: float, unit: str) -> str:
     """Two digits or more with a prefix: 7.8e-8 J as 78 nJ; areas in um² or mm²."""
     if unit == "m2":
@@ -64,10 +58,8 @@ def si(value: float, unit: str) -> str:
         return f"{_digits(value / factor)} {name}"
     if value == 0.0:
         return f"0 {unit}"
-    size, prefix = _PREFIXES[0]
-    for factor, name in _PREFIXES:
-        if value >= 0.995 * factor:  # 999.6 p is shown as 1 n
-            size, prefix = factor, name
+    # 999.6 p is shown as 1 n
+    size, prefix = max((p for p in _PREFIXES if value >= 0.995 * p[0]), default=_PREFIXES[0])
     return f"{_digits(value / size)} {prefix.replace('u', 'µ')}{unit}"
 
 

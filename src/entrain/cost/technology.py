@@ -78,11 +78,6 @@ class Quantity:
     unit: str
     source: str
 
-    @property
-    def assumed(self) -> bool:
-        """True if the number has no source, or a source for a part of it only."""
-        return "assumed" in self.source.lower()
-
 
 @dataclass(frozen=True)
 class Technology:
@@ -110,7 +105,7 @@ def technologies() -> tuple[str, ...]:
 
 
 def find_technology(technology: Technology | str | Path) -> Technology:
-    """The technology of a preset or a file.
+    """The technology of a preset or a file, completed by the sections that all technologies share.
 
     Args:
         technology: A name of `technologies()`, a TOML file, or a `Technology`, which is returned.
@@ -119,11 +114,7 @@ def find_technology(technology: Technology | str | Path) -> Technology:
         return technology
     if not isinstance(technology, str | Path):
         raise TypeError(f"technology must be a Technology, a name or a file, got {technology!r}")
-    return read_technology(find_preset(str(technology), _FOLDER, "technology"))
-
-
-def read_technology(path: Path) -> Technology:
-    """The technology of a TOML file, completed by the entries that all technologies share."""
+    path = find_preset(str(technology), _FOLDER, "technology")
     title, quantities = _read(path)
     _, common = _read(_COMMON)
     sections = {name.split(".")[0] for name in quantities}
@@ -159,22 +150,17 @@ def _read(path: Path) -> tuple[str, dict[str, Quantity]]:
 
 def _quantity(section: str, key: str, entry: object) -> Quantity:
     name = f"{section}.{key}"
-    if not isinstance(entry, dict):
+    keys = set(entry) - {"unit", "source"} if isinstance(entry, dict) else set()
+    if not isinstance(entry, dict) or keys not in ({"value"}, set(_KEYS)):
         raise InputError(
-            f"{name} must hold value (or low, typical and high), unit and source, "
-            f"got {short_repr(entry)}"
+            f"{name} must hold value, or low, typical and high, with unit and source; got "
+            f"{short_repr(entry)}"
         )
     unit, source = entry.get("unit"), entry.get("source")
     factor = unit_factor(name, unit, ENTRIES[section][key])
     if not isinstance(source, str) or not source.strip():
         raise InputError(
             f'{name} must have a source, or the source "assumed"; got {short_repr(source)}'
-        )
-    keys = set(entry) - {"unit", "source"}
-    if keys not in ({"value"}, set(_KEYS)):
-        raise InputError(
-            f"{name} must hold value, or low, typical and high, with unit and source; got "
-            f"{short_repr(', '.join(sorted(map(str, entry))))}"
         )
     least, most = _BOUNDS.get(key, (0.0, _MOST))
     labels = {name: "value"} if "value" in keys else {f"{name}, {bound}": bound for bound in _KEYS}

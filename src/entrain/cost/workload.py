@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from entrain.hardware import Hardware, Levels, on_chips
 from entrain.models.model import Model
@@ -42,10 +41,6 @@ class Workload:
     def weights(self) -> int:
         """H D, the number of input weights."""
         return self.hidden * self.inputs
-
-    def to_json(self) -> dict[str, Any]:
-        """The counts as JSON values."""
-        return asdict(self)
 
 
 def workload_of(model: Model, seed: int = 0) -> Workload:
