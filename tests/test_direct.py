@@ -19,8 +19,8 @@ from direct_tasks import (
     SPEC,
     H,
     equal_states,
-    run_of,
     raw,
+    run_of,
     same,
     task,
 )

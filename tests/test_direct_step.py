@@ -17,10 +17,10 @@ from direct_tasks import (
     SEED,
     H,
     examples,
-    run_of,
     network_of,
     raw,
     rise_and_fall,
+    run_of,
     signed_outputs,
     task,
 )
