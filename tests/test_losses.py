@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 from torch import Tensor
 
 from entrain import kernels
 from entrain.physics import INITIAL_PHASE, Dynamics, PhaseModel, drift
-from entrain.physics.likelihood import negative_log_likelihood
 from entrain.rules.two_stage import endpoint_loss
 from networks import random_couplings, random_tensor
 
@@ -105,18 +102,3 @@ def test_runs_are_independent(example) -> None:
             (gradient.couplings, by.couplings),
         ):
             assert torch.allclose(ours[one], theirs, rtol=1e-12, atol=1e-18)
-
-
-def test_nll_is_the_sum_of_gaussian_transition_densities(example) -> None:
-    """Path loss and NLL differ by the factor 1 / (4 mu kT dt) and the stated constant."""
-    b, j, alpha, d = (example[name] for name in ("b", "j", "alpha", "d"))
-    kT = 0.3
-    theta = [torch.arccos(torch.tanh(alpha * k / d.steps)) for k in range(d.steps + 1)]
-    total = torch.zeros(len(b), dtype=b.dtype)
-    for k in range(d.steps):
-        mean = theta[k] + d.time_step * drift(theta[k], PhaseModel(b, j), d.mobility)
-        step = torch.distributions.Normal(mean, math.sqrt(2 * d.mobility * kT * d.time_step))
-        total -= step.log_prob(theta[k + 1]).sum((1, 2))
-    per_number = total / (b.shape[1] * d.steps * b.shape[2])
-    loss, _ = kernels.path_loss(PhaseModel(b, j), alpha, d)
-    assert torch.allclose(negative_log_likelihood(loss, d, kT), per_number, rtol=1e-10)

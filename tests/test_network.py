@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entrain import KuramotoNetwork
-from entrain.models.teacher import teacher_parameter_count
 from entrain.physics import INITIAL_PHASE
 from networks import random_network, random_tensor
 
@@ -30,31 +29,6 @@ def test_counts_of_the_paper() -> None:
     assert network.parameter_count == 52_906
     assert network.couplers == 2_656
     assert network.oscillators == 74
-
-
-@pytest.mark.parametrize(
-    ("widths", "count"),
-    [
-        ((64,), 50_890),
-        ((32, 32), 26_506),
-        ((48, 16), 38_634),
-        ((16, 48), 13_866),
-        ((40, 24), 32_634),
-        ((52, 12), 41_586),
-        ((56, 8), 44_506),
-        ((22, 21, 21), 18_435),
-        ((32, 16, 16), 26_090),
-        ((40, 16, 8), 32_282),
-        ((40, 8, 16), 32_042),
-        ((32, 24, 8), 26_202),
-        ((24, 24, 16), 20_010),
-        ((16, 24, 24), 13_818),
-        ((16, 16, 16, 16), 13_546),
-    ],
-)
-def test_teacher_parameter_counts_of_the_paper(widths: tuple[int, ...], count: int) -> None:
-    assert sum(widths) == 64
-    assert teacher_parameter_count(784, widths, 10) == count
 
 
 @given(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -9,13 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import entrain
-from entrain.physics import Guide, path_coefficients
+from entrain import kernels
+from entrain.physics import Dynamics, Guide, PhaseModel, drift, path_coefficients
 from entrain_paper.experiments.metrics import (
     near_misses,
+    negative_log_likelihood,
     paired_effect,
+    teacher_parameter_count,
     trajectory_errors,
     trajectory_rmse,
 )
+from networks import random_couplings, random_tensor
 
 
 def test_trajectory_errors_obey_the_decomposition_and_vanish_at_the_start() -> None:
@@ -78,3 +84,44 @@ def test_near_misses_have_the_true_class_second_at_the_median_lead() -> None:
         lead = scores[row].max() - scores[row, labels[row]]
         assert abs(lead - np.median(same)) == np.abs(np.array(same) - np.median(same)).min()
     assert labels[near_misses(np.eye(5)[labels], labels)].tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("widths", "count"),
+    [
+        ((64,), 50_890),
+        ((32, 32), 26_506),
+        ((48, 16), 38_634),
+        ((16, 48), 13_866),
+        ((40, 24), 32_634),
+        ((52, 12), 41_586),
+        ((56, 8), 44_506),
+        ((22, 21, 21), 18_435),
+        ((32, 16, 16), 26_090),
+        ((40, 16, 8), 32_282),
+        ((40, 8, 16), 32_042),
+        ((32, 24, 8), 26_202),
+        ((24, 24, 16), 20_010),
+        ((16, 24, 24), 13_818),
+        ((16, 16, 16, 16), 13_546),
+    ],
+)
+def test_teacher_parameter_counts_of_the_paper(widths: tuple[int, ...], count: int) -> None:
+    assert sum(widths) == 64
+    assert teacher_parameter_count(784, widths, 10) == count
+
+
+def test_nll_is_the_sum_of_gaussian_transition_densities() -> None:
+    """Path loss and NLL differ by the factor 1 / (4 mu kT dt) and the stated constant."""
+    b, j = random_tensor(2, 4, 8, seed=1), random_couplings(2, 5, 3)
+    alpha, d = 2 * random_tensor(2, 4, 8, seed=2), Dynamics(1.2, 0.4, 12)
+    kT = 0.3
+    theta = [torch.arccos(torch.tanh(alpha * k / d.steps)) for k in range(d.steps + 1)]
+    total = torch.zeros(len(b), dtype=b.dtype)
+    for k in range(d.steps):
+        mean = theta[k] + d.time_step * drift(theta[k], PhaseModel(b, j), d.mobility)
+        step = torch.distributions.Normal(mean, math.sqrt(2 * d.mobility * kT * d.time_step))
+        total -= step.log_prob(theta[k + 1]).sum((1, 2))
+    per_number = total / (b.shape[1] * d.steps * b.shape[2])
+    loss, _ = kernels.path_loss(PhaseModel(b, j), alpha, d)
+    assert torch.allclose(negative_log_likelihood(loss, d, kT), per_number, rtol=1e-10)

@@ -3,11 +3,11 @@ activations, and their students."""
 
 from __future__ import annotations
 
-from entrain.models.teacher import teacher_parameter_count
 from entrain.rules import TeacherSpec
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.metrics import teacher_parameter_count
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import AUXILIARY_RATE, FASHION, Setting
 from entrain_paper.experiments.teacher_spread import GAIN, network_cell, source

@@ -7,9 +7,9 @@ import torch
 from entrain import kernels
 from entrain.evaluation import summarise
 from entrain.models.network import KuramotoNetwork
-from entrain.physics.likelihood import negative_log_likelihood
 from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, TestExamples, Values
+from entrain_paper.experiments.metrics import negative_log_likelihood
 from entrain_paper.experiments.setting import BOTH
 
 _CHUNK = 250  # test images whose complete paths are in memory

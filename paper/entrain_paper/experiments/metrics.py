@@ -13,8 +13,9 @@ from torch import Tensor
 
 from entrain.evaluation.measure import CHUNK, chunks
 from entrain.models.network import KuramotoNetwork
-from entrain.physics import Guide
-from entrain.utils.errors import InputError
+from entrain.models.teacher import layer_sizes
+from entrain.physics import Dynamics, Guide
+from entrain.utils.errors import InputError, positive_float
 
 BOOTSTRAP_RESAMPLES = 10_000  # the paper does not state its number
 
@@ -114,3 +115,18 @@ def near_misses(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
             distance = np.abs(lead[members] - np.median(lead[members]))
             selected.append(members[distance.argmin()])
     return np.array(selected, dtype=np.int64)
+
+
+def teacher_parameter_count(inputs: int, widths: Sequence[int], outputs: int) -> int:
+    """Number of weights and biases of an inputs-widths-outputs network."""
+    return sum((fan_in + 1) * fan_out for fan_in, fan_out in layer_sizes(inputs, widths, outputs))
+
+
+def negative_log_likelihood(path_loss: Tensor, dynamics: Dynamics, temperature: float) -> Tensor:
+    r"""Local Euler-Maruyama NLL of the teacher path, per example, time interval and oscillator.
+
+    NLL = L_path / (4 mu kT dt) + 1/2 ln(4 pi mu kT dt), at temperature kT > 0.
+    """
+    positive_float("temperature", temperature)
+    variance = 2.0 * dynamics.mobility * temperature * dynamics.time_step
+    return path_loss / (2.0 * variance) + 0.5 * math.log(2.0 * math.pi * variance)

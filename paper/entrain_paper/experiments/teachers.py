@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from entrain.models.teacher import teacher_parameter_count
 from entrain.rules import TeacherSpec
 from entrain_paper.experiments.comparison import Cell, Comparison, Constant, Row
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
+from entrain_paper.experiments.metrics import teacher_parameter_count
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
 

@@ -30,11 +30,6 @@ SECONDS_BETWEEN_SAVES = 5.0
 
 Job = Stage | Measurement
 
-_RESULT = frozenset(
-    {"experiment", "title", "source", "key", "setting", "values", "stages"}
-    | {"seconds", "finished", "device", "versions"}
-)
-
 
 class ResultsFolder:
     """Storage of results and trained stages."""
@@ -100,7 +95,7 @@ class ResultsFolder:
         path = self.result_path(experiment)
         if not path.exists():
             return None
-        result = read_json_with_digest(path, _RESULT, "a result of entrain reproduce")
+        result = read_json_with_digest(path, "a result of entrain reproduce")
         missing = sorted({"key", "setting", "values"} - set(result))
         if missing:
             raise InputError(

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from entrain.training.trials import Trial
 
 _MOST_ROWS = 8
-_KEYS = frozenset({"dataset", "epochs", "hidden", "validation_top1", "settings", "trials"})
 
 
 def command(
@@ -133,7 +132,7 @@ def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:
             f"--settings {path} are for DIRECT, and {', '.join(protocols)} cannot use them; add "
             "--protocol DIRECT"
         )
-    values = read_json_with_digest(path, _KEYS, "a file of entrain search")
+    values = read_json_with_digest(path, "a file of entrain search")
     try:
         settings = {name: float(values["settings"][name]) for name in SPACE}
     except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -95,7 +95,7 @@ def open_yield_file(path: Path | None, test: ChipTest, hardware: Hardware) -> It
 def keep_result(path: Path, result: dict[str, Any]) -> None:
     """Add the result to the file of a finished yield."""
     with _locked(path):
-        measured = read_json_with_digest(path, {"measured"}, _WHAT)["measured"]
+        measured = read_json_with_digest(path, _WHAT)["measured"]
         _write(path, result | {"measured": measured})
 
 
@@ -106,7 +106,7 @@ def check_path(path: Path) -> None:
     if path.suffix.lower() != ".json":
         raise InputError(f"{path}: the file of a yield ends in .json")
     if path.exists():
-        read_json_with_digest(path, {"measured"}, _WHAT)
+        read_json_with_digest(path, _WHAT)
 
 
 @contextlib.contextmanager
@@ -127,7 +127,7 @@ def _write(path: Path, values: dict[str, Any]) -> None:
 
 def _read(path: Path, key: dict[str, Any]) -> dict[Hardware, _Accuracies]:
     """The accuracies in the file of a test, which must have the same key."""
-    content = read_json_with_digest(path, {"measured"}, _WHAT)
+    content = read_json_with_digest(path, _WHAT)
     try:
         measured = content["measured"]
         same = {name: measured[name] == value for name, value in key.items()}

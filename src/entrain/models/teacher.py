@@ -15,11 +15,6 @@ def layer_sizes(inputs: int, widths: Sequence[int], outputs: int) -> list[tuple[
     return list(itertools.pairwise([inputs, *widths, outputs]))
 
 
-def teacher_parameter_count(inputs: int, widths: Sequence[int], outputs: int) -> int:
-    """Number of weights and biases of an inputs-widths-outputs network."""
-    return sum((fan_in + 1) * fan_out for fan_in, fan_out in layer_sizes(inputs, widths, outputs))
-
-
 @dataclass(frozen=True)
 class Teacher:
     """Affine layers with tanh between them.

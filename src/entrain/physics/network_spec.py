@@ -120,12 +120,6 @@ class NetworkSpec:
         harmonic = any(self.harmonic) or "harmonic" in self.trainable
         return given + ["lag"] * lag + ["harmonic"] * harmonic
 
-    def additions(self) -> dict[str, Any]:
-        """Fields that differ from their defaults, without `hidden` and `dynamics`."""
-        values, defaults = asdict(self), asdict(NetworkSpec())
-        del values["hidden"], values["dynamics"]
-        return {name: value for name, value in values.items() if value != defaults[name]}
-
     def graph_of(self, outputs: int, device: torch.device | None = None) -> Tensor:
         """(N, N) booleans, True where two oscillators are coupled.
 

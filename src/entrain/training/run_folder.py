@@ -35,10 +35,6 @@ from entrain.utils.hashing import sha256_of_json
 
 SECONDS_BETWEEN_SAVES = 1.0
 _TRAIN_AGAIN = "Delete it to train its stage again"
-_RESULTS = frozenset(
-    {"dataset", "split", "examples", "seed", "teacher", "results"}
-    | {"folder", "model", "figure", "device", "seconds"}
-)
 _LOCK = "run.lock"
 
 
@@ -82,7 +78,7 @@ class RunFolder:
         if not file.is_file():
             raise InputError(f"{path}: not a run folder (it has no run.json)")
         try:
-            content = check_digest(json.loads(file.read_text()), {"recipe", "settings"}, "a run")
+            content = check_digest(json.loads(file.read_text()), "a run")
             settings = dict(content["settings"])
             folder = cls(path, Recipe.from_json(content["recipe"]), settings)
             folder._recipe_hash = sha256_of_json(content["recipe"])
@@ -174,7 +170,7 @@ class RunFolder:
         path = self.path / "results.json"
         if not path.exists():
             return None
-        return read_json_with_digest(path, _RESULTS, "the results of a run")
+        return read_json_with_digest(path, "the results of a run")
 
     def _state_path(self, stage: str) -> Path:
         return self.path / "state" / f"{stage.lower()}.safetensors"

@@ -119,7 +119,7 @@ def _open_journal(path: Path | None) -> Iterator[dict[str, list[Trial]]]:
 
 
 def _read_journal(path: Path) -> dict[str, list[Trial]]:
-    content = read_json_with_digest(path, {"searches"}, "a journal of a search")
+    content = read_json_with_digest(path, "a journal of a search")
     try:
         searches = content["searches"].items()
         return {title: [_trial(entry) for entry in trials] for title, trials in searches}

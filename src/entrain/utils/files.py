@@ -7,7 +7,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,34 +74,26 @@ def with_digest(values: dict[str, Any]) -> dict[str, Any]:
     return plain | {"digest": _digest(plain)}
 
 
-def check_digest(values: dict[str, Any], known: Collection[str], what: str) -> dict[str, Any]:
-    """`values` of `with_digest` without the digest; an `InputError` if they do not match it.
-
-    Values without a digest must have only `known` entries: damage to the word "digest" must not
-    disable the check. `what` the values are appears in errors.
-    """
+def check_digest(values: dict[str, Any], what: str) -> dict[str, Any]:
+    """`values` of `with_digest` without the digest; an `InputError` if they do not match it."""
     rest = {name: value for name, value in values.items() if name != "digest"}
-    if "digest" in values:
-        if _digest(rest) != values["digest"]:
-            raise InputError(
-                "does not match its digest: it was changed after it was written; move it away and "
-                "measure or train again"
-            )
-    elif unknown := sorted(set(rest) - set(known)):
+    if "digest" not in values:
+        raise InputError(f"not {what} (no digest); move it away and measure or train again")
+    if _digest(rest) != values["digest"]:
         raise InputError(
-            f"not {what} (no digest, and an unknown entry {unknown[0][:40]!a}); move it away "
-            "and measure again"
+            "does not match its digest: it was changed after it was written; move it away and "
+            "measure or train again"
         )
     return rest
 
 
-def read_json_with_digest(path: Path, known: Collection[str], what: str) -> dict[str, Any]:
+def read_json_with_digest(path: Path, what: str) -> dict[str, Any]:
     """The values in a JSON file, see `check_digest`; an `InputError` names the file."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise TypeError(f"expected a JSON object, got {type(values).__name__}")
-        return check_digest(values, known, what)
+        return check_digest(values, what)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except (TypeError, ValueError, RecursionError) as error:
