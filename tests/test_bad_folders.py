@@ -22,7 +22,7 @@ from entrain.models.model import read_model
 from entrain.rules import PROTOCOLS
 from entrain.training.run_folder import RunFolder, new_folder
 from entrain.utils.errors import InputError
-from entrain.utils.files import file_lock, write_atomically
+from entrain.utils.files import file_lock, with_digest, write_atomically
 from model_files import rewritten
 
 SETTINGS = {
@@ -260,8 +260,7 @@ def test_resuming_with_a_checkpoint_of_another_recipe(refuse: Refuse, run: Path)
     content["recipe"]["teacher"]["widths"] = [5, 3, 2]
     file.write_text(json.dumps(content))
     assert f"{file}: does not match its digest" in refuse("train", "--resume", run, "--json")
-    del content["digest"]
-    file.write_text(json.dumps(content))
+    file.write_text(json.dumps(with_digest(content)))
     message = refuse("train", "--resume", run, "--json")
     assert "teacher.safetensors: belongs to another recipe" in message
 
