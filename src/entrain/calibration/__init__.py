@@ -13,13 +13,5 @@ from entrain.calibration.in_the_loop import train_in_the_loop
 from entrain.calibration.traces import Traces, plan, read_traces, simulated
 from entrain.calibration.unknowns import Prior
 
-__all__ = [
-    "Calibration",
-    "Prior",
-    "Traces",
-    "calibrate",
-    "plan",
-    "read_traces",
-    "simulated",
-    "train_in_the_loop",
-]
+__all__ = ["Calibration", "Prior", "Traces", "calibrate", "plan", "read_traces", "simulated"]
+__all__ += ["train_in_the_loop"]

@@ -15,20 +15,6 @@ from entrain.cost.ranges import Range, text
 from entrain.cost.technology import Quantity, Technology, find_technology, technologies
 from entrain.cost.workload import Workload, workload_of
 
-__all__ = [
-    "MEASURES",
-    "NOT_MODELLED",
-    "Cost",
-    "Part",
-    "Quantity",
-    "Range",
-    "System",
-    "Technology",
-    "Workload",
-    "cost_of",
-    "cost_of_workload",
-    "find_technology",
-    "technologies",
-    "text",
-    "workload_of",
-]
+__all__ = ["MEASURES", "NOT_MODELLED", "Cost", "Part", "Quantity", "Range", "System"]
+__all__ += ["Technology", "Workload", "cost_of", "cost_of_workload", "find_technology"]
+__all__ += ["technologies", "text", "workload_of"]

@@ -16,21 +16,6 @@ from entrain.data.own.tables import LabelColumnError
 from entrain.data.preprocessing import Preprocessing
 from entrain.data.sources import status
 
-__all__ = [
-    "CLASS_NAMES",
-    "DATASETS",
-    "SMALL",
-    "Dataset",
-    "FeatureDataset",
-    "FeatureScaling",
-    "ImageDataset",
-    "LabelColumnError",
-    "Preprocessing",
-    "Split",
-    "balance",
-    "fingerprint",
-    "load_dataset",
-    "load_own",
-    "load_test_split",
-    "status",
-]
+__all__ = ["CLASS_NAMES", "DATASETS", "SMALL", "Dataset", "FeatureDataset", "FeatureScaling"]
+__all__ += ["ImageDataset", "LabelColumnError", "Preprocessing", "Split", "balance"]
+__all__ += ["fingerprint", "load_dataset", "load_own", "load_test_split", "status"]

@@ -21,21 +21,6 @@ from entrain.evaluation.metrics import (
 )
 from entrain.evaluation.reject import RejectOption
 
-__all__ = [
-    "Refinement",
-    "RejectOption",
-    "Summary",
-    "agreement",
-    "check_finite",
-    "correlation",
-    "evaluate",
-    "margin",
-    "noisy_scores",
-    "refine",
-    "representative",
-    "rmse",
-    "scores_of",
-    "stochastic",
-    "summarise",
-    "top_k",
-]
+__all__ = ["Refinement", "RejectOption", "Summary", "agreement", "check_finite", "correlation"]
+__all__ += ["evaluate", "margin", "noisy_scores", "refine", "representative", "rmse"]
+__all__ += ["scores_of", "stochastic", "summarise", "top_k"]

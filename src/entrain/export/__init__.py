@@ -18,17 +18,5 @@ from entrain.export.folder import read_export, write_export
 from entrain.export.targets import Onnx, Plain, Spice, WordLengths
 from entrain.export.verify import Verification, verify
 
-__all__ = [
-    "Design",
-    "FixedPoint",
-    "Onnx",
-    "Plain",
-    "Spice",
-    "Verification",
-    "WordLengths",
-    "design_of",
-    "fixed_point",
-    "read_export",
-    "verify",
-    "write_export",
-]
+__all__ = ["Design", "FixedPoint", "Onnx", "Plain", "Spice", "Verification", "WordLengths"]
+__all__ += ["design_of", "fixed_point", "read_export", "verify", "write_export"]

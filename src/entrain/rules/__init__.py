@@ -18,26 +18,10 @@ from entrain.rules.teacher import TeacherSpec
 from entrain.rules.two_stage import PAPER_PROTOCOLS, Solver, TwoStage
 from entrain.utils.errors import InputError, unknown_name
 
-__all__ = [
-    "DIRECT_PROTOCOLS",
-    "PAPER_PROTOCOLS",
-    "PROTOCOLS",
-    "RULES",
-    "Assignment",
-    "Augmentation",
-    "Direct",
-    "EquilibriumPropagation",
-    "Pretrained",
-    "Rule",
-    "SimultaneousPerturbation",
-    "Solver",
-    "Task",
-    "TeacherSpec",
-    "Tensors",
-    "TwoStage",
-    "from_json",
-    "protocol_named",
-]
+__all__ = ["DIRECT_PROTOCOLS", "PAPER_PROTOCOLS", "PROTOCOLS", "RULES", "Assignment"]
+__all__ += ["Augmentation", "Direct", "EquilibriumPropagation", "Pretrained", "Rule"]
+__all__ += ["SimultaneousPerturbation", "Solver", "Task", "TeacherSpec", "Tensors", "TwoStage"]
+__all__ += ["from_json", "protocol_named"]
 
 RULES: dict[str, type[Rule]] = {
     rule.kind: rule

@@ -15,27 +15,7 @@ from entrain.training.stages import (
     train_stage,
 )
 
-__all__ = [
-    "DivergedError",
-    "Options",
-    "Progress",
-    "Recipe",
-    "Stage",
-    "Store",
-    "Trained",
-    "TrainingState",
-    "best_run",
-    "collapse_hint",
-    "collapsed_runs",
-    "digest",
-    "pack_state",
-    "read_state",
-    "run_pipeline",
-    "stages_of",
-    "teacher_stage",
-    "test_results",
-    "time_hint",
-    "train_stage",
-    "train_task",
-    "unpack_state",
-]
+__all__ = ["DivergedError", "Options", "Progress", "Recipe", "Stage", "Store", "Trained"]
+__all__ += ["TrainingState", "best_run", "collapse_hint", "collapsed_runs", "digest"]
+__all__ += ["pack_state", "read_state", "run_pipeline", "stages_of", "teacher_stage"]
+__all__ += ["test_results", "time_hint", "train_stage", "train_task", "unpack_state"]
