@@ -17,7 +17,7 @@ from chips import inputs, parameters
 from command_line import Invoke, cli, printed
 from entrain.cluster import LocalEngine, RayEngine
 from entrain.data import Split
-from entrain.evaluation.chip_yield import Block, ChipTest, measure_block, title_of, yields_of
+from entrain.evaluation.chip_yield import Block, ChipTest, measure_block, yields_of
 from entrain.evaluation.chips import blocks
 from entrain.hardware import Hardware, Mismatch, preset
 from entrain.models.model import Model
@@ -79,10 +79,10 @@ def test_a_killed_worker_is_replaced(cluster: Cluster) -> None:
     killed: list[int] = []
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    found = dict(RayEngine(cluster.address, "cpu").map(measure_block, test, BLOCKS, title_of))
+    found = dict(RayEngine(cluster.address, "cpu").map(measure_block, test, BLOCKS))
     killer.join(60)
     assert killed
-    assert found == dict(LocalEngine().map(measure_block, test, BLOCKS, title_of))
+    assert found == dict(LocalEngine().map(measure_block, test, BLOCKS))
 
 
 def test_a_worker_that_always_dies_ends_the_measurement(cluster: Cluster) -> None:
@@ -94,19 +94,15 @@ def test_a_worker_that_always_dies_ends_the_measurement(cluster: Cluster) -> Non
 
     threading.Thread(target=kill, daemon=True).start()
     with pytest.raises(InputError, match="chips 0 to 2: the Ray cluster gave up after 0 retries"):
-        list(
-            RayEngine(cluster.address, "cpu", retries=0).map(
-                measure_block, endless, BLOCKS, title_of
-            )
-        )
+        list(RayEngine(cluster.address, "cpu", retries=0).map(measure_block, endless, BLOCKS))
 
 
 def test_an_error_of_a_worker_is_raised_unchanged(cluster: Cluster) -> None:
     small = [Block(Hardware(oscillators=3), (0,))]
     with pytest.raises(InputError, match="the network has 12 oscillators, the chip 3"):
-        list(RayEngine(cluster.address, "cpu").map(measure_block, long_test(), small, title_of))
+        list(RayEngine(cluster.address, "cpu").map(measure_block, long_test(), small))
     with pytest.raises(InputError, match="no GPUs"):
-        list(RayEngine(cluster.address, "cuda").map(measure_block, long_test(), small, title_of))
+        list(RayEngine(cluster.address, "cuda").map(measure_block, long_test(), small))
 
 
 def test_the_command_works_on_a_cluster(

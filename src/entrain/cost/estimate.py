@@ -87,11 +87,7 @@ class Cost:
 
 
 def cost_of(
-    model: Model,
-    technology: Technology | str | Path,
-    *,
-    inputs: Inputs = "digital",
-    seed: int = 0,
+    model: Model, technology: Technology | str | Path, *, inputs: Inputs = "digital", seed: int = 0
 ) -> Cost:
     """Time, energy, power and area of one inference, each as low, typical and high.
 

@@ -88,12 +88,9 @@ class ChipTest:
     def to(self, device: torch.device) -> ChipTest:
         """This test on another device."""
         parameters = self.parameters.map(lambda tensor: tensor.to(device))
-        return replace(
-            self,
-            parameters=replace(parameters, graph=parameters.graph.to(device)),
-            inputs=self.inputs.to(device),
-            labels=self.labels.to(device),
-        )
+        parameters = replace(parameters, graph=parameters.graph.to(device))
+        inputs, labels = self.inputs.to(device), self.labels.to(device)
+        return replace(self, parameters=parameters, inputs=inputs, labels=labels)
 
     def accuracies(self, block: Block) -> list[float]:
         """Top-1 in percent on each chip of a block."""
@@ -116,10 +113,8 @@ class Block:
     hardware: Hardware
     seeds: tuple[int, ...]
 
-
-def title_of(block: Block) -> str:
-    """The name of a block in errors."""
-    return f"chips {block.seeds[0]} to {block.seeds[-1]}"
+    def __str__(self) -> str:
+        return f"chips {self.seeds[0]} to {self.seeds[-1]}"
 
 
 def measure_block(test: ChipTest, block: Block, device: torch.device) -> list[float]:
@@ -190,13 +185,8 @@ def yields_of(
     for hardware in unique:
         hardware.check(model.network.hidden, model.network.outputs)
     inputs, labels = model.examples(data, unseen=unseen)
-    test = ChipTest(
-        model.batched_parameters(),
-        model.network.dynamics,
-        inputs,
-        labels,
-        seed_number("noise_seed", noise_seed),
-    )
+    seed = seed_number("noise_seed", noise_seed)
+    test = ChipTest(model.batched_parameters(), model.network.dynamics, inputs, labels, seed)
     with open_yield_file(None if out is None else Path(out), test, unique[0]) as file:
         pending: list[Block] = []
         for hardware in unique:
@@ -210,7 +200,7 @@ def yields_of(
             ]
         if pending:
             engine = engine or LocalEngine(test.inputs.device)
-            for block, accuracies in engine.map(measure_block, test, pending, title_of):
+            for block, accuracies in engine.map(measure_block, test, pending):
                 file.add(block.hardware, block.seeds, accuracies)
                 if on_done is not None:
                     on_done(accuracies)

@@ -16,12 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.export.input_stage import (
-    InputStage,
-    check_tensor,
-    input_stage_of,
-    split_input_stage,
-)
+from entrain.export.input_stage import InputStage, check_tensor, input_stage_of, split_input_stage
 from entrain.hardware import Chip, Realised
 from entrain.hardware.chip import on_chips
 from entrain.kernels import reference

@@ -23,11 +23,7 @@ class Kernel:
     """A compiled kernel on a device; arguments are tensors, ints and floats (32 bits each)."""
 
     def __init__(
-        self,
-        function: ctypes.c_void_p,
-        name: str,
-        device: torch.device,
-        context: ctypes.c_void_p,
+        self, function: ctypes.c_void_p, name: str, device: torch.device, context: ctypes.c_void_p
     ) -> None:
         self._function, self._name = function, name
         self._device, self._context = device, context

@@ -1,6 +1,6 @@
 """Training rules, one a file.
 
-A rule is a frozen dataclass (`interface.Rule`) in NAME.py; NAME_task.py has its gradient. `RULES`
+A rule is a frozen dataclass (`interface.Rule`) beside the task that computes its gradient. `RULES`
 are the classes by their tag in files, `PROTOCOLS` the rules by their name on the command line.
 """
 
@@ -34,12 +34,8 @@ RULES: dict[str, type[Rule]] = {
         Pretrained,
     )
 }
-PROTOCOLS: dict[str, Rule] = {
-    **PAPER_PROTOCOLS,
-    **DIRECT_PROTOCOLS,
-    **EQUILIBRIUM_PROTOCOLS,
-    **SPSA_PROTOCOLS,
-}
+PROTOCOLS: dict[str, Rule] = {**PAPER_PROTOCOLS, **DIRECT_PROTOCOLS}
+PROTOCOLS |= {**EQUILIBRIUM_PROTOCOLS, **SPSA_PROTOCOLS}
 
 
 def protocol_named(name: str) -> Rule:

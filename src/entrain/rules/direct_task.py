@@ -140,11 +140,7 @@ class DirectTask:
         self._distortions = draws if self._distortions is None else self._distortions.copy_(draws)
 
     def _renew_draws(
-        self,
-        tensors: Tensors,
-        rows: Tensor,
-        dynamics: Dynamics,
-        generators: list[torch.Generator],
+        self, tensors: Tensors, rows: Tensor, dynamics: Dynamics, generators: list[torch.Generator]
     ) -> None:
         """New chips and random numbers for the step on the examples `rows` (R, B)."""
         if self._chips is not None:

@@ -99,12 +99,7 @@ class TeacherTask:
     """
 
     def __init__(
-        self,
-        spec: TeacherSpec,
-        train: Examples,
-        validation: Examples,
-        outputs: int,
-        seed: int,
+        self, spec: TeacherSpec, train: Examples, validation: Examples, outputs: int, seed: int
     ) -> None:
         self.spec = spec
         self.epochs = spec.epochs

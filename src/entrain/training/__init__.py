@@ -7,13 +7,7 @@ from entrain.training.options import Options
 from entrain.training.pipeline import Progress, Store, Trained, run_pipeline, stages_of
 from entrain.training.recipe import Recipe
 from entrain.training.results import test_results
-from entrain.training.stages import (
-    DivergedError,
-    Stage,
-    digest,
-    teacher_stage,
-    train_stage,
-)
+from entrain.training.stages import DivergedError, Stage, digest, teacher_stage, train_stage
 
 __all__ = ["DivergedError", "Options", "Progress", "Recipe", "Stage", "Store", "Trained"]
 __all__ += ["TrainingState", "best_run", "collapse_hint", "collapsed_runs", "digest"]

@@ -7,8 +7,7 @@ take little longer than one. On a cluster each trial is a task.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,16 +90,7 @@ class _Problem:
     protocol: Direct
     hidden: int
     seed: int
-
-    @cached_property
-    def _prepared(self) -> dict[torch.device, TrainingData]:
-        return {}
-
-    def on(self, device: torch.device) -> TrainingData:
-        """The data on a device."""
-        if device not in self._prepared:
-            self._prepared[device] = TrainingData(self.data, device)
-        return self._prepared[device]
+    prepared: dict[torch.device, TrainingData] = field(default_factory=dict)
 
 
 def _train(
@@ -108,6 +98,8 @@ def _train(
 ) -> list[float | None]:
     """Validation top-1 of settings trained side by side; None for runs that diverge at once."""
     settings = task[1]
+    if device not in problem.prepared:
+        problem.prepared[device] = TrainingData(problem.data, device)
     values: dict[str, Any] = {name: tuple(setting[name] for setting in settings) for name in SPACE}
     stage = Stage(
         replace(problem.protocol, **values),
@@ -116,7 +108,7 @@ def _train(
         runs=(0,) * len(settings),
         seed=problem.seed,
     )
-    state = train_stage(stage, problem.on(device), {})
+    state = train_stage(stage, problem.prepared[device], {})
     return [
         state.selected("top1", run) if int(state.best_epoch[run]) else None
         for run in range(len(settings))
