@@ -192,7 +192,7 @@ def test_a_file_belongs_to_its_number_of_examples(
         ("[1]", "not a file of entrain yield"),
         (strict_json(with_digest({"measured": 3})), "not a file of entrain yield"),
         (strict_json(with_digest({"mean": 3})), "not a file of entrain yield"),
-        ('{"mean": 98.5}', "an unknown entry 'mean'"),
+        ('{"mean": 98.5}', "not a file of entrain yield (no digest)"),
     ],
 )
 def test_a_file_of_another_sort_is_refused(
