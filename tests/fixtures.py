@@ -8,11 +8,16 @@ from collections.abc import Iterator
 
 import pytest
 from click.testing import Result
+from hypothesis import settings
 from typer.testing import CliRunner
 
 from command_line import TERMINAL, TINY, Invoke, Refuse, Run, in_process, strict, threads
 from entrain.cli import app
 from source_folders import folders as folders
+
+# A busy machine takes longer than the 200 ms that an example may take by default.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture
