@@ -39,7 +39,7 @@ def connection(address: str | None) -> Iterator[Any]:
         if address is None:
             quiet |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
             ray.init(address="local", **quiet)
-            nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+            nodes: list[dict[str, Any]] = ray.nodes()
             if any(node["NodeManagerAddress"] != "127.0.0.1" for node in nodes):
                 ray.shutdown()
                 raise InputError(
