@@ -91,7 +91,7 @@ def test_buttons_that_would_change_nothing_are_off_and_say_why(page: Visit) -> N
 
     assert all(off().values())
     assert "at temperature 0 every run of this chip is the same" in page.text("noise-why")
-    assert "all are the same" in page.text("chip-why")
+    assert "all chips are the same" in page.text("chip-why")
     page.set("chip-kind", "wang-2019")  # chips that differ, without noise
     page.eventually(lambda: page.scores() == close(python(preset("wang-2019"), 0)))
     assert off() == {"new-noise": True, "new-chip": False, "chip-number": False, "ensemble": True}
