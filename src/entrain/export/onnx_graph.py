@@ -9,6 +9,7 @@ cosine of all phases, by the sums of `physics.phase_model`. Couplings and fields
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ _INPUT, _SCORES, _PHASES = "pixels", "scores", "phases"
 
 def onnx_file(design: Design) -> bytes:
     """The content of the graph's file."""
-    onnx, _ = _packages()
+    onnx = _package("onnx")
     if design.input_stage is None:
         raise InputError("the design has no input weights; export the model to onnx again")
     graph = _Graph(onnx)
@@ -52,7 +53,7 @@ def onnx_file(design: Design) -> bytes:
 
 def run_onnx(content: bytes, raw: np.ndarray) -> np.ndarray:
     """The phases at the end (M, N) of raw inputs (M, D), by onnxruntime on the CPU."""
-    _, runtime = _packages()
+    runtime = _package("onnxruntime")
     options = runtime.SessionOptions()
     options.log_severity_level = 3
     try:
@@ -63,15 +64,11 @@ def run_onnx(content: bytes, raw: np.ndarray) -> np.ndarray:
     return np.asarray(phases, dtype=np.float64)
 
 
-def _packages() -> tuple[Any, Any]:
+def _package(name: str) -> Any:
     try:
-        import onnx
-        import onnxruntime
+        return importlib.import_module(name)
     except ImportError as error:
-        raise InputError(
-            "ONNX needs the packages onnx and onnxruntime: pip install 'entrain[onnx]'"
-        ) from error
-    return onnx, onnxruntime
+        raise InputError(f"ONNX needs the package {name}: pip install 'entrain[onnx]'") from error
 
 
 class _Graph:
