@@ -237,7 +237,7 @@ def test_an_invalid_file_is_refused_by_its_name(tmp_path: Path, text: str, messa
 
 def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     huge = written(tmp_path, "# " + "x" * 2**20)
-    with pytest.raises(InputError, match="larger than 1 MiB"):
+    with pytest.raises(InputError, match="expected at most 1,048,576 for a hardware file"):
         read(huge)
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"\xff\xfe\x00")

@@ -272,7 +272,8 @@ def test_the_strengths_of_each_effect(
     assert strengths["mismatch"][0]["mean"] > strengths["mismatch"][4]["mean"]
     drawn = figure.read_text()
     assert "<svg" in drawn
-    shown = invoke(*command, *options)
+    assert "exists already" in invoke(*command, *options).stderr
+    shown = invoke(*command, *options, "--overwrite")
     assert shown.exit_code == 0
     assert "x 0.25" in shown.stdout
     assert "coupling_levels" in shown.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from entrain.cli.console import print_json, print_line, print_table
-from entrain.cli.options import Json, argument, option, require_new, with_option_names
+from entrain.cli.options import Json, Overwrite, argument, option, with_option_names
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def command(
         int | None, option("Number of Euler steps of the fitted model.", "as in MODEL")
     ] = None,
     iterations: Annotated[int, option("Iterations of the maximum-likelihood fit.")] = 40,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Estimate couplings, fields, frequencies and lag of a chip from its measured phases.
@@ -51,21 +52,26 @@ def command(
     from entrain.models.pretrained import load
     from entrain.plots.calibration import draw_calibration
     from entrain.utils.files import strict_json, write_atomically
+    from entrain.utils.new_files import new_files
 
     report, figure = out_file.with_suffix(".json"), out_file.with_suffix(".png")
-    require_new(out_file, report, figure)
     if out_file.suffix != ".safetensors":
         raise InputError(f"--out must be a .safetensors file, got {out_file}")
     with with_option_names(*_UNITS):
         prior = Prior(couplings, asymmetry, fields, offsets, frequencies, lag)
-    loaded, measured = load(model), read_traces(traces)
-    with stage_bar() as update, with_option_names("steps"):
-        calibration = calibrate(
-            loaded, measured, prior=prior, steps=steps, iterations=iterations, on_progress=update
-        )
-    calibration.model(loaded).save(out_file)
-    write_atomically(report, (strict_json(calibration.to_json(), 1) + "\n").encode())
-    draw_calibration(figure, calibration)
+    with new_files(out_file, report, figure, overwrite=overwrite) as parts:
+        loaded, measured = load(model), read_traces(traces)
+        with stage_bar() as update, with_option_names("steps"):
+            calibration = calibrate(
+                *(loaded, measured),
+                prior=prior,
+                steps=steps,
+                iterations=iterations,
+                on_progress=update,
+            )
+        calibration.model(loaded).save(parts[out_file])
+        write_atomically(parts[report], (strict_json(calibration.to_json(), 1) + "\n").encode())
+        draw_calibration(parts[figure], calibration)
     if json:
         not_shown = calibration.not_shown
         print_json({"model": str(out_file), **calibration.summary(), "not_shown": not_shown})

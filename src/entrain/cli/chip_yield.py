@@ -15,6 +15,7 @@ from entrain.cli.options import (
     Figure,
     Json,
     ModelArgument,
+    Overwrite,
     option,
     require,
 )
@@ -72,6 +73,7 @@ def command(
     address: Address = None,
     data_dir: DataDir = None,
     device: Device = "auto",
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Measure the accuracy of MODEL on many chips of the same hardware.
@@ -86,12 +88,14 @@ def command(
     from entrain.models.on_chip import hardware_mismatch_message
     from entrain.plots.chip_yield import draw_yield
     from entrain.plots.style import check_format
+    from entrain.utils.new_files import check_new, new_files
 
     check_chips(chips, seed)
     require(positive_int, examples=examples)
     if threshold is not None:
         finite_float("--threshold", threshold, least=0.0, most=100.0)
     check_format(figure)
+    check_new(figure, overwrite=overwrite)
     if out_file is not None:
         check_path(out_file)
     path, loaded = load_model(model)
@@ -147,7 +151,8 @@ def command(
         keep_result(out_file, result)
         result["file"] = str(out_file)
     if figure is not None:
-        draw_yield(figure, result)
+        with new_files(figure, overwrite=overwrite) as parts:
+            draw_yield(parts[figure], result)
         result["figure"] = str(figure)
     if json:
         print_json(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, cast
 
 from entrain.cli.console import out, print_json, print_line, print_presets, print_table, table
-from entrain.cli.options import Figure, Json, argument, option
+from entrain.cli.options import Figure, Json, Overwrite, argument, option
 from entrain.utils.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def command(
     seed: Annotated[int, option("Seed of the chip whose couplers are counted.")] = 0,
     list_presets: Annotated[bool, option("List the technology presets.", name="--list")] = False,
     figure: Figure = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Estimate time, energy, power and area of one inference of MODEL on an oscillator chip.
@@ -40,8 +41,10 @@ def command(
     from entrain.cost import cost_of, find_technology, technologies
     from entrain.plots.cost import draw_cost
     from entrain.plots.style import check_format
+    from entrain.utils.new_files import check_new, new_files
 
     check_format(figure)
+    check_new(figure, overwrite=overwrite)
     if list_presets:
         presets = map(find_technology, technologies())
         print_presets("Technologies", "technologies", presets, json)
@@ -60,7 +63,8 @@ def command(
     cost = cost_of(loaded, chosen, inputs=cast("Inputs", inputs), seed=seed)
     result = {"model": str(path), **cost.to_json()}
     if figure is not None:
-        draw_cost(figure, list(result["systems"].values()), path.stem)
+        with new_files(figure, overwrite=overwrite) as parts:
+            draw_cost(parts[figure], list(result["systems"].values()), path.stem)
         result["figure"] = str(figure)
     if json:
         print_json(result)

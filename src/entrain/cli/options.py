@@ -37,6 +37,7 @@ Label = Annotated[
 ]
 ImageSize = Annotated[int, option("Side of your own pictures in pixels.")]
 Figure = Annotated[Path | None, option("Draw a figure: .png, .pdf or .svg.", metavar="FILE")]
+Overwrite = Annotated[bool, option("Replace an output file that exists.", name="--overwrite")]
 EngineName = Annotated[str, option("process (this one) or ray (needs entrain[cluster]).")]
 Address = Annotated[str | None, option("HOST:PORT of a Ray cluster.", "start one here")]
 
@@ -69,10 +70,3 @@ def with_option_names(*names: str) -> Iterator[None]:
     except InputError as error:
         message = pattern.sub(lambda match: option_name(match[0]), str(error))
         raise InputError(message) from error
-
-
-def require_new(*paths: Path) -> None:
-    """Refuse output files that exist."""
-    for path in paths:
-        if path.exists():
-            raise InputError(f"{path}: exists already; give another --out")

@@ -71,6 +71,7 @@ def command(
     protocol = Direct().tuned_for(data.name, len(data.train))
     protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
     path = out_file or Path("runs") / f"search-{data.name}.json"
+    _check_result(path, data.name)
     with fraction_bar(f"{trials} settings, {epochs} epochs each") as on_progress:
 
         def report(finished: list[Trial]) -> None:
@@ -117,6 +118,17 @@ def command(
         options["--hidden"] = hidden
     words = [str(word) for item in options.items() if item[1] is not None for word in item]
     print_line(shlex.join(["entrain", "train", dataset, "--protocol", "DIRECT", *words]))
+
+
+def _check_result(path: Path, dataset: str) -> None:
+    """Refuse a file that is not the result of a search on the same data, which is continued."""
+    from entrain.utils.files import read_json_with_digest
+
+    if not path.exists():
+        return
+    before = read_json_with_digest(path, "a file of entrain search")
+    if "trials" not in before or before.get("dataset") != dataset:
+        raise InputError(f"{path}: is not a search on {dataset}; choose another --out")
 
 
 def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:

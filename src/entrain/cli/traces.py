@@ -11,9 +11,9 @@ from entrain.cli.console import err, print_json, print_line
 from entrain.cli.options import (
     Json,
     ModelArgument,
+    Overwrite,
     is_given,
     option,
-    require_new,
     with_option_names,
 )
 from entrain.utils.errors import InputError
@@ -38,6 +38,7 @@ def command(
     seed: Annotated[int, option("Seed of the simulated chip.")] = 0,
     noise: Annotated[float, option("Standard deviation of its readings in rad.")] = 0.0,
     field_seed: Annotated[int, option("Seed of the fields and of the noise.")] = 0,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Plan the measurement of a chip that was programmed with MODEL, for entrain calibrate.
@@ -50,19 +51,22 @@ def command(
     from entrain.calibration import plan, simulated
     from entrain.hardware import find
     from entrain.models.pretrained import load
+    from entrain.utils.new_files import new_files
 
     for name in ("seed", "noise"):
         if hardware is None and is_given(context, name):
             raise InputError(f"--{name} is for a simulated chip: choose it with --hardware")
-    require_new(out_file)
     loaded = load(model)
-    with with_option_names("runs", "times", "noise"):
+    with (
+        with_option_names("runs", "times", "noise"),
+        new_files(out_file, overwrite=overwrite) as parts,
+    ):
         traces = plan(loaded, runs=runs, times=times, seed=field_seed)
         if hardware is not None:
             chip = find(hardware).sample(seed)
             traces = simulated(loaded, chip, traces, noise=noise, seed=field_seed)
             _report_left_out(chip.hardware, loaded)
-        traces.save(out_file)
+        traces.save(parts[out_file])
     facts = {
         "file": str(out_file),
         "runs": traces.runs,

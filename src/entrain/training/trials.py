@@ -114,7 +114,7 @@ def _open_journal(path: Path | None) -> Iterator[dict[str, list[Trial]]]:
                 f"{path}: another process is searching with this journal; wait for it, or choose "
                 "another file"
             )
-        remove_temporary_files(path.parent, f"{path.stem}.")  # also of the command's result
+        remove_temporary_files(path.parent, path.name)
         yield _read_journal(path) if path.exists() else {}
 
 

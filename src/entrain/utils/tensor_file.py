@@ -12,6 +12,7 @@ The digest does not protect against forgery.
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from entrain.utils.errors import InputError, short_repr
-from entrain.utils.files import strict_json, write_atomically
+from entrain.utils.files import MOST_BYTES, open_regular, strict_json, write_atomically
 from entrain.utils.hashing import sha256, tensor_bytes
 
 FORMAT_VERSION = 2
+_MOST_BYTES = {"model": 2**30}  # of a file, by kind
 _KEY = "entrain"
 _DIGEST = ', "digest": "{}"}}'  # the end of a header
 _DIGEST_LENGTH = len(_DIGEST.format("0" * 64))
@@ -73,8 +75,7 @@ def write_tensors(
 
 def read_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors and the header of a file; an `InputError` if it is not of `kind`."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such {kind} file")
+    open_regular(path, f"{kind} file", _MOST_BYTES.get(kind, MOST_BYTES)).close()
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
@@ -123,17 +124,25 @@ def _header(origin: str, kind: str, metadata: dict[str, str]) -> dict[str, Any]:
             f"version {FORMAT_VERSION}. Upgrade entrain to read newer files"
         )
     assert isinstance(header, dict)
-    if place := _find_oversized_int(header):
-        raise InputError(f"{origin}: {place} has more digits than any number of a {kind} needs")
+    try:
+        fault = _fault_of_numbers(header)
+    except RecursionError as error:
+        raise InputError(f"{origin}: its header is nested too deeply for a {kind}") from error
+    if fault is not None:
+        raise InputError(f"{origin}: {fault}")
     return header
 
 
-def _find_oversized_int(value: object, place: str = "") -> str | None:
-    """The path a.b[i] of an integer beyond 64 bits."""
+def _fault_of_numbers(value: object, place: str = "") -> str | None:
+    """A message on the first integer beyond 64 bits or number that is not finite, at a.b[i]."""
     if isinstance(value, dict):
         entries = ((f"{place}.{key}" if place else str(key), v) for key, v in value.items())
     elif isinstance(value, list):
         entries = ((f"{place}[{i}]", v) for i, v in enumerate(value))
+    elif isinstance(value, float) and not math.isfinite(value):
+        return f"{place} is {value}; expected a finite number"
+    elif isinstance(value, int) and abs(value) >= 2**63:
+        return f"{place} has more digits than any number that is expected there"
     else:
-        return place if isinstance(value, int) and abs(value) >= 2**63 else None
-    return next((path for name, v in entries if (path := _find_oversized_int(v, name))), None)
+        return None
+    return next((fault for name, v in entries if (fault := _fault_of_numbers(v, name))), None)

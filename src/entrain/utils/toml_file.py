@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from entrain.utils.errors import InputError, short_repr, unknown_name
+from entrain.utils.files import read_bytes
 
 Parsed = TypeVar("Parsed")
 _LARGEST = 2**20  # bytes
@@ -39,12 +40,9 @@ def find_preset(name: str, folder: Path, what: str) -> Path:
 
 def read_toml(path: Path, what: str, parse: Callable[[dict[str, Any]], Parsed]) -> Parsed:
     """`parse` of the content of a file; an `InputError` names the file."""
-    if not os.path.isfile(path):
-        raise InputError(f"{path}: no such {what} file")
-    if path.stat().st_size > _LARGEST:
-        raise InputError(f"{path}: larger than 1 MiB, too large for a {what} file")
+    text = read_bytes(path, f"{what} file", _LARGEST)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a TOML file ({error})") from error
     try:
