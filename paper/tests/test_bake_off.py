@@ -17,6 +17,7 @@ from torch import Tensor
 
 from command_line import Invoke, Refuse, printed
 from entrain.data import load_dataset
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper import peers
 from entrain_paper.experiments import EXPERIMENTS, TINY
@@ -49,7 +50,7 @@ class Line(Peer):
     def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return {"W": 0.01 * torch.randn(classes, inputs, generator=generator)}
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         return inputs @ parameters["W"].mT
 
     @property

@@ -12,6 +12,7 @@ from entrain.rules import Tensors
 from entrain_paper.peers import SYSTEMS
 from entrain_paper.peers.equilibrium_propagation import EquilibriumPropagation
 from entrain_paper.peers.phase_layers import PhaseLayers
+from peer_draws import draws_for
 
 SIZE, CLASSES = 16, 3  # 4 x 4 pixels
 NAMES = ["rageau", "rageau-74", "gower", "wang", "fan", "scellier"]
@@ -50,8 +51,7 @@ def gradient_at_rest(
 ) -> Tensors:
     """The gradient of the loss through every step of the free relaxation."""
     leaves = {name: tensor.clone().requires_grad_() for name, tensor in parameters.items()}
-    torch.manual_seed(0)  # the same random start every time
-    loss = system.loss(leaves, inputs, target).sum()
+    loss = system.loss(leaves, inputs, target, draws_for(inputs)).sum()
     slopes = torch.autograd.grad(loss, list(leaves.values()))
     return dict(zip(leaves, slopes, strict=True))
 
@@ -64,9 +64,8 @@ def flat(gradient: Tensors) -> Tensor:
 
 def movement(system: EquilibriumPropagation, parameters: Tensors, inputs: Tensor) -> Tensor:
     """Largest change (R,) of the free state in one more step."""
-    torch.manual_seed(0)
     drive = system.drive(parameters, inputs)
-    state = system.free_state(parameters, drive)
+    state = system.free_state(parameters, drive, draws_for(inputs))
     pairs = zip(state, system.relax(parameters, drive, state, 1), strict=True)
     return torch.stack([(after - before).abs().amax((1, 2)) for before, after in pairs]).amax(0)
 
@@ -81,8 +80,8 @@ def test_gradient_error_is_second_order_in_beta(name: str) -> None:
     assert usable.sum() >= 3
     errors = []
     for beta in (0.01, 0.005):
-        torch.manual_seed(0)
-        _, estimate = replace(system, beta=beta).gradients(parameters, inputs, target)
+        nudged = replace(system, beta=beta)
+        _, estimate = nudged.gradients(parameters, inputs, target, draws_for(inputs))
         errors.append(((flat(estimate) - exact).norm(dim=1) / exact.norm(dim=1))[usable])
     assert errors[1].median() < 2e-3
     assert 3.8 < (errors[0] / errors[1]).median() < 4.2
@@ -93,7 +92,11 @@ def test_forces_are_minus_the_energy_gradient(name: str) -> None:
     system = system_of(name, hidden=6, starts=1)
     parameters, inputs, _ = problem(system)
     drive = system.drive(parameters, inputs)
-    state = tuple(torch.rand_like(units) for units in system.initial_state(parameters, drive))
+    draws = draws_for(inputs)
+    state = tuple(
+        draws.uniform("units", *units.shape[1:])
+        for units in system.initial_state(parameters, drive, draws)
+    )
     h, y = (units.requires_grad_() for units in state)
     slopes = torch.autograd.grad(system.energy(parameters, drive, (h, y)).sum(), (h, y))
     for force, slope in zip(system.forces(parameters, drive, (h, y)), slopes, strict=True):
@@ -105,14 +108,14 @@ def test_energy_decreases_during_the_free_relaxation(name: str) -> None:
     system = system_of(name, hidden=6, starts=1, step=0.05)  # short steps follow the slope
     parameters, inputs, _ = problem(system)
     drive = system.drive(parameters, inputs)
-    state = system.initial_state(parameters, drive)
+    state = system.initial_state(parameters, drive, draws_for(inputs))
     energy = system.energy(parameters, drive, state)
     for _ in range(system.free_steps):
         state = system.relax(parameters, drive, state, 1)
         after = system.energy(parameters, drive, state)
         assert (after <= energy + 1e-12).all()
         energy = after
-    assert (system.dissipated_energy(parameters, inputs) > 0.0).all()
+    assert (system.dissipated_energy(parameters, inputs, draws_for(inputs)) > 0.0).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -129,23 +132,24 @@ def test_system_learns_a_small_task(name: str) -> None:
         name: tensor[None]
         for name, tensor in system.init_parameters(SIZE, CLASSES, generator).items()
     }
-    torch.manual_seed(0)
+    draws = draws_for(inputs)
     adam = torch.optim.Adam(list(parameters.values()), lr=0.02)
     for _ in range(60):
-        _, gradients = system.gradients(parameters, inputs, target)
+        _, gradients = system.gradients(parameters, inputs, target, draws)
         for key, tensor in parameters.items():
             tensor.grad = gradients[key]
         adam.step()
-    accuracy = (system.scores(parameters, inputs).argmax(-1)[0] == labels).float().mean()
+    accuracy = (system.scores(parameters, inputs, draws).argmax(-1)[0] == labels).float().mean()
     assert accuracy > 0.6  # chance is 1/3
 
 
 def test_scores_converge_with_the_number_of_bits() -> None:
     unrounded = system_of("gower", hidden=6)
     parameters, inputs, _ = problem(unrounded)
-    exact = unrounded.scores(parameters, inputs)
+    draws = draws_for(inputs)
+    exact = unrounded.scores(parameters, inputs, draws)
     fine = system_of("gower-bits", hidden=6, parameter_bits=40, phase_bits=40)
     coarse = system_of("gower-bits", hidden=6)
-    torch.testing.assert_close(fine.scores(parameters, inputs), exact)
-    difference = (coarse.scores(parameters, inputs) - exact).abs().max()
+    torch.testing.assert_close(fine.scores(parameters, inputs, draws), exact)
+    difference = (coarse.scores(parameters, inputs, draws) - exact).abs().max()
     assert 0.0 < difference < 1.0

@@ -13,6 +13,7 @@ from entrain_paper.peers.fixed_point import (
     solve_positive,
 )
 from entrain_paper.peers.subdeq import SubDEQ
+from peer_draws import draws_for
 
 RUNS, BATCH, SIZE = 2, 3, 6
 
@@ -126,11 +127,14 @@ def test_implicit_gradients_match_finite_differences() -> None:
         system.project(parameters)
         inputs = torch.rand(1, 4, 7, generator=generator).double()
         target = torch.eye(3, dtype=torch.float64)[torch.tensor([[0, 1, 2, 0]])]
-        _, gradients = system.gradients(parameters, inputs, target)
+        draws = draws_for(inputs)
+        _, gradients = system.gradients(parameters, inputs, target, draws)
         for name, gradient in gradients.items():
             along = torch.randn(gradient.shape, generator=generator).double()
             ahead, behind = (
-                system.loss(parameters | {name: parameters[name] + h * along}, inputs, target)
+                system.loss(
+                    parameters | {name: parameters[name] + h * along}, inputs, target, draws
+                )
                 for h in (1e-5, -1e-5)
             )
             slope = float((ahead - behind).sum()) / 2e-5

@@ -17,6 +17,7 @@ from entrain_paper.peers.laydevant import IsingMachine
 from entrain_paper.peers.mresn import Reservoirs
 from entrain_paper.peers.snn import Spiking, input_spikes
 from entrain_paper.peers.whitelam import LangevinComputer
+from peer_draws import draws_for
 
 SMALL: list[Peer] = [
     Reservoirs(units=20, rate=3e-2),
@@ -56,10 +57,11 @@ def batch(runs: int = 2, count: int = 60) -> tuple[Tensor, Tensor]:
 @pytest.mark.parametrize("peer", SMALL, ids=lambda peer: peer.name)
 def test_system_learns_line_images(peer: Peer) -> None:
     parameters, (images, target) = initial_parameters(peer), batch()
+    draws = draws_for(images)
     initial = {name: tensor.clone() for name, tensor in parameters.items()}
     moments = {name: torch.zeros_like(tensor) for name, tensor in parameters.items()}
     for _ in range(100):
-        _, gradients = peer.gradients(parameters, images, target)
+        _, gradients = peer.gradients(parameters, images, target, draws)
         assert gradients.keys() == parameters.keys() - set(peer.fixed)
         for name, gradient in gradients.items():
             step = peer.rate * peer.rates.get(name, 1.0)
@@ -67,7 +69,7 @@ def test_system_learns_line_images(peer: Peer) -> None:
                 moments[name].lerp_(gradient.square(), 0.1)
                 gradient = gradient / (moments[name].sqrt() + 1e-6)
             parameters[name] = parameters[name] - step * gradient
-    correct = peer.scores(parameters, images).argmax(-1) == target.argmax(-1)
+    correct = peer.scores(parameters, images, draws).argmax(-1) == target.argmax(-1)
     assert correct.float().mean() > 0.9
     for name in peer.fixed:
         assert torch.equal(parameters[name], initial[name])
@@ -122,10 +124,9 @@ def test_pixels_spike_once_and_brighter_ones_earlier() -> None:
 
 def test_variance_in_a_quadratic_well_follows_equipartition() -> None:
     """V = J2 x^2 has the stiffness k = 2 J2 and the variance kT / k."""
-    torch.manual_seed(0)
     peer = LangevinComputer(quartic=0.0, quadratic=1.5, temperature=0.7, observation_time=3.0)
     field, bonds = torch.full((1, 10_000, 2), 0.6), torch.zeros(1, 2, 2)
-    x = peer.final_state(field, bonds)
+    x = peer.final_state(field, bonds, draws_for(field))
     stiffness = 2.0 * peer.quadratic
     assert float(x.mean()) == pytest.approx(0.6 / stiffness, abs=0.02)
     # Euler's method multiplies it by 1 / (1 - k dt / 2), 1.015 here.
@@ -153,7 +154,7 @@ def test_time_step_error_is_first_order() -> None:
     bonds = bonds + bonds.mT
 
     def ends(step: float) -> Tensor:
-        return replace(peer, step=step).final_state(field, bonds)
+        return replace(peer, step=step).final_state(field, bonds, draws_for(field))
 
     fine = ends(0.0005)
     errors = [float((ends(step) - fine).abs().max()) for step in (0.01, 0.001)]
@@ -179,7 +180,7 @@ def test_annealing_finds_the_ground_state_of_a_frustrated_ring() -> None:
     assert float(ground.min()) == pytest.approx(float(2.0 * strengths.min() - strengths.sum()))
     start = torch.zeros(1, 20, half)
     temperatures = laydevant.cooling_schedule(3.0, 0.05, 200)
-    h, y = laydevant.anneal(weights, start, start, start, start, temperatures)
+    h, y = laydevant.anneal(weights, start, start, start, start, temperatures, draws_for(start))
     energies = laydevant.energy(weights, start, start, h, y)
     assert float(energies.min()) == pytest.approx(float(ground.min()), abs=1e-5)
     assert (energies < ground.min() + 1e-4).float().mean() > 0.5
@@ -187,11 +188,11 @@ def test_annealing_finds_the_ground_state_of_a_frustrated_ring() -> None:
 
 def test_heat_bath_samples_the_boltzmann_distribution() -> None:
     """Two coupled spins under fields at a constant temperature, against enumeration."""
-    torch.manual_seed(0)
     weights = torch.full((1, 1, 1), 0.8)
     on_h, on_y = torch.full((1, 40_000, 1), 0.3), torch.full((1, 40_000, 1), -0.5)
     zero = torch.zeros_like(on_h)
-    h, y = laydevant.anneal(weights, on_h, on_y, zero, zero, [1.5] * 30, quench=False)
+    draws = draws_for(on_h)
+    h, y = laydevant.anneal(weights, on_h, on_y, zero, zero, [1.5] * 30, draws, quench=False)
     states = list(itertools.product((-1.0, 1.0), repeat=2))
     chances = torch.tensor([math.exp((0.8 * a * b + 0.3 * a - 0.5 * b) / 1.5) for a, b in states])
     counted = torch.tensor([float(((h == a) & (y == b)).float().mean()) for a, b in states])

@@ -6,15 +6,18 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import Tensor
 
 from entrain.data import load_dataset
 from entrain.physics import NetworkSpec
 from entrain.rules import Assignment, Tensors
 from entrain.rules.training_data import TrainingData
-from entrain.training import Stage, train_stage
+from entrain.training import Stage, pack_state, train_stage
+from entrain.training.checkpoint import unpack_state
 from entrain_paper.peers import SYSTEMS, Peer
 from entrain_paper.peers.nmode import NMODE, NMODE_AUGMENTED, potential
 from entrain_paper.peers.task import PeerTask
+from peer_draws import draws_for
 
 NETWORK_PARAMETERS = 52_906  # parameters of 74 oscillators on 784 pixels
 STEADY = ("subdeq", "aoc", "nmode", "nmode-augmented", "logistic", "mlp", "rbf")
@@ -70,6 +73,39 @@ def test_two_epochs_give_finite_values(name: str, digits: TrainingData) -> None:
     assert system.parameter_count(parameters) > 0
 
 
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_interrupted_training_ends_with_the_same_bits(name: str, digits: TrainingData) -> None:
+    """Whatever the states of the global generators, which stay as they are."""
+    system = small(SYSTEMS[name])
+    fewer = {field: 3 for field in ("reads", "trajectories") if hasattr(system, field)}
+    tuned = replace(system, clip=system.clip and 1e-3, **fewer)  # the norm is above 1e-3
+    stage, saved, (_, validation) = Stage(tuned, "digits", runs=(0, 1)), [], digits.images
+    assert validation.images is not None
+
+    def finished(seed: int, start: bytes | None = None) -> dict[str, Tensor]:
+        torch.manual_seed(seed)
+        before = torch.get_rng_state()
+        state = train_stage(
+            stage,
+            digits,
+            {},
+            saved=None if start is None else unpack_state(start, "memory")[0],
+            on_epoch=lambda state: saved.append(pack_state(state, {})),
+        )
+        task = PeerTask(tuned, Assignment(digits, NetworkSpec(), (0, 1), 0))
+        best = {name: tensor for name, tensor in state.best.items() if "." not in name}
+        energy = torch.tensor(task.energy(best, validation.images) or 0.0)
+        scores = task.scores(best, validation.images)
+        assert torch.equal(before, torch.get_rng_state())
+        return state.current | {"scores": scores, "energy": energy, "best": state.best_epoch}
+
+    whole = finished(1)
+    resumed = finished(2, saved[0])
+    assert whole.keys() == resumed.keys()
+    for key, tensor in whole.items():
+        assert torch.equal(tensor, resumed[key]), key
+
+
 @pytest.mark.parametrize("name", STEADY)
 def test_runs_are_independent(name: str, digits: TrainingData) -> None:
     """Run 1 alone equals run 1 beside run 0, up to the rounding of batched products."""
@@ -108,7 +144,8 @@ def test_memory_units_dissipate_energy() -> None:
     parameters = {
         key: tensor[None] for key, tensor in NMODE.init_parameters(20, 10, generator).items()
     }
-    assert float(NMODE.dissipated_energy(parameters, torch.rand(1, 9, 20, generator=generator))) > 0
+    inputs = torch.rand(1, 9, 20, generator=generator)
+    assert float(NMODE.dissipated_energy(parameters, inputs, draws_for(inputs))) > 0
 
 
 def test_nmode_variants_differ_in_augmentation_and_epochs_only() -> None:

@@ -12,6 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.fixed_point import FixedPointSolver, Map, equilibrium
 from entrain_paper.peers.interface import Peer
@@ -58,7 +59,7 @@ class AnalogOpticalComputer(Peer):
     def couplers(self, parameters: Tensors) -> int:
         return parameters["W"][0].numel()
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         return linear(self.state(parameters, inputs).tanh(), parameters["V"], parameters["c"])
 
     def state(self, parameters: Tensors, inputs: Tensor) -> Tensor:

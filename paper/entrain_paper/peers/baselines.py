@@ -9,6 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Direct, Tensors
 from entrain.rules.direct import tuned
 from entrain_paper.peers.interface import Peer
@@ -38,7 +39,7 @@ class Logistic(Static):
     def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return {"V": torch.zeros(classes, inputs), "c": torch.zeros(classes)}
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         return linear(inputs, parameters["V"], parameters["c"])
 
 
@@ -61,7 +62,7 @@ class Perceptron(Static):
     def init_parameters(self, inputs: int, classes: int, generator: torch.Generator) -> Tensors:
         return glorot_layers(inputs, self.hidden, classes, generator)
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         hidden = linear(inputs, parameters["W"], parameters["b"]).relu()
         return linear(hidden, parameters["V"], parameters["c"])
 
@@ -108,13 +109,13 @@ class RadialBasis(Static):
             "c": torch.zeros(classes),
         }
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         centres = parameters["m"]
         squares = inputs.square().sum(-1, keepdim=True) + centres.square().sum(-1)[:, None]
         distance = (squares - 2.0 * linear(inputs, centres)).relu() / inputs.shape[-1]
         kernel = (-parameters["g"].exp()[:, None] * distance).exp()
         return linear(kernel, parameters["V"], parameters["c"])
 
-    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
-        margins = (2.0 * target - 1.0) * self.scores(parameters, inputs)
+    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor, draws: Draws) -> Tensor:
+        margins = (2.0 * target - 1.0) * self.scores(parameters, inputs, draws)
         return (1.0 - margins).relu().square().sum(-1).mean(-1)

@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain.utils.errors import one_of, positive_float, positive_int
 from entrain_paper.peers.interface import Peer
@@ -63,7 +64,7 @@ class EquilibriumPropagation(Peer):
         """-dE / dh and -dE / dy."""
 
     @abstractmethod
-    def initial_state(self, parameters: Tensors, drive: Tensor) -> State:
+    def initial_state(self, parameters: Tensors, drive: Tensor, draws: Draws) -> State:
         """Initial state of the free relaxation."""
 
     def readout(self, outputs: Tensor) -> Tensor:
@@ -89,8 +90,9 @@ class EquilibriumPropagation(Peer):
     def couplers(self, parameters: Tensors) -> int:
         return parameters["V"][0].numel()
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
-        readout = self.readout(self.free_state(parameters, self.drive(parameters, inputs))[1])
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
+        _, y = self.free_state(parameters, self.drive(parameters, inputs), draws)
+        readout = self.readout(y)
         runs, examples, _ = inputs.shape
         readout = readout.reshape(runs, self.starts, examples, -1).mean(1)
         return readout if self.nudging == "squared" else self.gain * readout
@@ -102,19 +104,19 @@ class EquilibriumPropagation(Peer):
             return 0.5 * (self.target_readout(target) - readout).square().sum(-1)
         return -(target * (self.gain * readout).log_softmax(-1)).sum(-1)
 
-    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
+    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor, draws: Draws) -> Tensor:
         """Mean cost C (R,) at the free state."""
-        _, y = self.free_state(parameters, self.drive(parameters, inputs))
+        _, y = self.free_state(parameters, self.drive(parameters, inputs), draws)
         return self.output_cost(y, target.repeat(1, self.starts, 1)).mean(-1)
 
     @torch.no_grad()
     def gradients(
-        self, parameters: Tensors, inputs: Tensor, target: Tensor
+        self, parameters: Tensors, inputs: Tensor, target: Tensor, draws: Draws
     ) -> tuple[Tensor, Tensors]:
         """Loss (R,) and its gradient as estimated from the two nudged states."""
         drive = self.drive(parameters, inputs)
         target = target.repeat(1, self.starts, 1)
-        h, y = self.free_state(parameters, drive)
+        h, y = self.free_state(parameters, drive, draws)
         loss = self.output_cost(y, target).mean(-1)
         copies = 2 * self.starts  # both signs of beta are side by side in the batch
         beta = torch.cat([torch.full_like(y[..., :1], sign * self.beta) for sign in (1.0, -1.0)], 1)
@@ -144,18 +146,18 @@ class EquilibriumPropagation(Peer):
             starts=1,
         )
 
-    def dissipated_energy(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def dissipated_energy(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         """Mean decrease (R,) of E in one inference."""
         drive = self.drive(parameters, inputs).repeat(1, self.starts, 1)
-        first = self.initial_state(parameters, drive)
+        first = self.initial_state(parameters, drive, draws)
         last = self.relax_free(parameters, drive, first)
         drop = self.energy(parameters, drive, first) - self.energy(parameters, drive, last)
         return drop.mean(-1)
 
-    def free_state(self, parameters: Tensors, drive: Tensor) -> State:
+    def free_state(self, parameters: Tensors, drive: Tensor, draws: Draws) -> State:
         """Free states (R, starts B, H) and (R, starts B, O) from every start."""
         drive = drive.repeat(1, self.starts, 1)
-        return self.relax_free(parameters, drive, self.initial_state(parameters, drive))
+        return self.relax_free(parameters, drive, self.initial_state(parameters, drive, draws))
 
     def relax_free(self, parameters: Tensors, drive: Tensor, state: State) -> State:
         """The free state reached from an initial state."""

@@ -11,6 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.equilibrium_propagation import EquilibriumPropagation, State
 from entrain_paper.peers.layers import normal_layers
@@ -71,9 +72,10 @@ class Fan(EquilibriumPropagation):
             torch.addcmul(out, y, (self.pump - 1.0) - y.square()),
         )
 
-    def initial_state(self, parameters: Tensors, drive: Tensor) -> State:
-        outputs = drive.new_empty(*drive.shape[:-1], parameters["c"].shape[-1])
-        return _NOISE * torch.randn_like(drive), _NOISE * torch.randn_like(outputs)
+    def initial_state(self, parameters: Tensors, drive: Tensor, draws: Draws) -> State:
+        examples, hidden = drive.shape[1:]
+        h = draws.normal("h", examples, hidden)
+        return _NOISE * h, _NOISE * draws.normal("y", examples, parameters["c"].shape[-1])
 
     def relax_free(self, parameters: Tensors, drive: Tensor, state: State) -> State:
         rise = self.free_steps // 2

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.interface import Peer
 from entrain_paper.peers.phase_layers import PhaseLayers
@@ -59,9 +60,9 @@ class CoarseGower(Gower):
     parameter_bits: int = 10
     phase_bits: int = 4
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         rounded = {name: self._round(tensor) for name, tensor in parameters.items()}
-        _, y = self.free_state(rounded, self.drive(rounded, inputs))
+        _, y = self.free_state(rounded, self.drive(rounded, inputs), draws)
         spacing = 2.0 * math.pi / (1 << self.phase_bits)
         return self.gain * ((y / spacing).round() * spacing).cos()
 

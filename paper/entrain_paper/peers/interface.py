@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Assignment, Augmentation, Rule, Task, Tensors
 from entrain.utils.errors import positive_float, positive_int
 
@@ -24,6 +25,8 @@ class Peer(Rule):
     inputs (`scores`) and a loss. Gradients are those of `loss` by autograd, unless the system
     estimates them itself (`gradients`), as equilibrium propagation does. Inputs are grey levels
     from 0 to 1, or, if `standardised`, of zero mean and unit deviation over the training pixels.
+    The random numbers of noise and of random initial states are taken from `draws` alone, each
+    with a tag of its own.
 
     Training uses Adam (or SGD with `momentum`) at `rate`, which falls to zero as a cosine. `clip`
     bounds the norm of each run's gradient. `rates` multiplies the rate of a tensor by name; tensors
@@ -67,21 +70,21 @@ class Peer(Rule):
         """Initial parameters of one run, on the CPU in float32."""
 
     @abstractmethod
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         """Class scores (R, B, O) of inputs (R, B, D); the largest is the prediction."""
 
-    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
+    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor, draws: Draws) -> Tensor:
         """Mean loss (R,) over a batch with one-hot target (R, B, O); cross-entropy by default."""
-        likely = self.scores(parameters, inputs).log_softmax(-1)
+        likely = self.scores(parameters, inputs, draws).log_softmax(-1)
         return -(target * likely).sum(-1).mean(-1)
 
     def gradients(
-        self, parameters: Tensors, inputs: Tensor, target: Tensor
+        self, parameters: Tensors, inputs: Tensor, target: Tensor, draws: Draws
     ) -> tuple[Tensor, Tensors]:
         """Loss (R,) and the gradient of each trained tensor, by autograd."""
         leaves = self.trained_leaves(parameters)
         with torch.enable_grad():
-            loss = self.loss(parameters | leaves, inputs, target)
+            loss = self.loss(parameters | leaves, inputs, target, draws)
             slopes = torch.autograd.grad(loss.sum(), list(leaves.values()))
         return loss.detach(), dict(zip(leaves, slopes, strict=True))
 
@@ -109,7 +112,7 @@ class Peer(Rule):
         """Trained parameters of one run."""
         return sum(t[0].numel() for name, t in parameters.items() if name not in self.fixed)
 
-    def dissipated_energy(self, parameters: Tensors, inputs: Tensor) -> Tensor | None:
+    def dissipated_energy(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor | None:
         """Mean energy (R,) that one inference on inputs (R, B, D) dissipates, in units of the
         model; None without an energy."""
         return None

@@ -13,6 +13,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.interface import Optimiser, Peer
 from entrain_paper.peers.layers import glorot_layers
@@ -83,24 +84,25 @@ class IsingMachine(Peer):
     def couplers(self, parameters: Tensors) -> int:
         return parameters["V"][0].numel()
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
-        h, y = self._free(parameters, *self._fields(parameters, inputs))
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
+        h, y = self._free(parameters, *self._fields(parameters, inputs), draws)
         field = h @ parameters["V"].mT + parameters["c"][:, None]
         outputs = y + _TIE * torch.tanh(field)
         return outputs.reshape(*y.shape[:2], -1, self.copies).mean(-1)
 
-    def dissipated_energy(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def dissipated_energy(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         """Mean decrease (R,) of E from random spins, whose mean energy is 0, to the free state."""
         fields = self._fields(parameters, inputs)
-        return -energy(parameters["V"], *fields, *self._free(parameters, *fields)).mean(-1)
+        free = self._free(parameters, *fields, draws)
+        return -energy(parameters["V"], *fields, *free).mean(-1)
 
     def gradients(
-        self, parameters: Tensors, inputs: Tensor, target: Tensor
+        self, parameters: Tensors, inputs: Tensor, target: Tensor, draws: Draws
     ) -> tuple[Tensor, Tensors]:
         on_h, on_y = self._fields(parameters, inputs)
-        free = self._free(parameters, on_h, on_y)
+        free = self._free(parameters, on_h, on_y, draws)
         spins = (2.0 * target - 1.0).repeat_interleave(self.copies, dim=-1)
-        nudged = self._nudged(parameters, on_h, on_y + self.beta * spins, *free)
+        nudged = self._nudged(parameters, on_h, on_y + self.beta * spins, *free, draws)
         loss = 0.5 * (free[1] - spins).square().mean(-1).mean(-1)
         scale = 1.0 / (self.beta * inputs.shape[1])
         before, after = _energy_slopes(*free, inputs), _energy_slopes(*nudged, inputs)
@@ -111,19 +113,29 @@ class IsingMachine(Peer):
         on_h = inputs @ parameters["W"].mT + parameters["b"][:, None]
         return on_h, parameters["c"][:, None].expand(-1, inputs.shape[1], -1)
 
-    def _free(self, parameters: Tensors, on_h: Tensor, on_y: Tensor) -> tuple[Tensor, Tensor]:
+    def _free(
+        self, parameters: Tensors, on_h: Tensor, on_y: Tensor, draws: Draws
+    ) -> tuple[Tensor, Tensor]:
         h, y = torch.zeros_like(on_h), torch.zeros_like(on_y)
         if self.annealed:
-            return self._anneal_best(parameters["V"], on_h, on_y, h, y, self.hot, self.free_steps)
+            temperatures = cooling_schedule(self.hot, self.cold, self.free_steps)
+            fields = on_h, on_y
+            return self._anneal_best(parameters["V"], *fields, h, y, temperatures, draws, "free")
         return self._relax(parameters["V"], on_h, on_y, h, y, self.free_steps)
 
     def _nudged(
-        self, parameters: Tensors, on_h: Tensor, on_y: Tensor, h: Tensor, y: Tensor
+        self,
+        parameters: Tensors,
+        on_h: Tensor,
+        on_y: Tensor,
+        h: Tensor,
+        y: Tensor,
+        draws: Draws,
     ) -> tuple[Tensor, Tensor]:
         if self.annealed:
-            return self._anneal_best(
-                parameters["V"], on_h, on_y, h, y, self.warm, self.nudged_steps
-            )
+            temperatures = cooling_schedule(self.warm, self.cold, self.nudged_steps)
+            fields = on_h, on_y
+            return self._anneal_best(parameters["V"], *fields, h, y, temperatures, draws, "nudged")
         return self._relax(parameters["V"], on_h, on_y, h, y, self.nudged_steps)
 
     def _relax(
@@ -142,13 +154,14 @@ class IsingMachine(Peer):
         on_y: Tensor,
         h: Tensor,
         y: Tensor,
-        hot: float,
-        sweeps: int,
+        temperatures: list[float],
+        draws: Draws,
+        tag: str,
     ) -> tuple[Tensor, Tensor]:
         """The annealed state of lowest energy among `reads`, for each example."""
         batch = on_h.shape[1]
         on_h, on_y, h, y = (t.repeat(1, self.reads, 1) for t in (on_h, on_y, h, y))
-        h, y = anneal(weights, on_h, on_y, h, y, cooling_schedule(hot, self.cold, sweeps))
+        h, y = anneal(weights, on_h, on_y, h, y, temperatures, draws, tag)
         energies = energy(weights, on_h, on_y, h, y).reshape(-1, self.reads, batch)
         best = energies.argmin(1)[:, None, :, None]  # (R, 1, B, 1)
 
@@ -195,6 +208,8 @@ def anneal(
     h: Tensor,
     y: Tensor,
     temperatures: list[float],
+    draws: Draws,
+    tag: str = "",
     quench: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Spins after heat-bath sweeps at these temperatures from h, y (0 is an undecided spin).
@@ -203,17 +218,18 @@ def anneal(
     probability 1 / (1 + exp(-2 field / temperature)). `quench` sets each layer to the signs of its
     fields at the end.
     """
-    for temperature in temperatures:
-        h = _sample_spins(on_h + y @ weights, temperature)
-        y = _sample_spins(on_y + h @ weights.mT, temperature)
+
+    def sample(field: Tensor, temperature: float, name: str) -> Tensor:
+        uniform = draws.uniform(name, *field.shape[1:])
+        return _signs(torch.sigmoid(2.0 / temperature * field) - uniform)
+
+    for sweep, temperature in enumerate(temperatures):
+        h = sample(on_h + y @ weights, temperature, f"{tag} h {sweep}")
+        y = sample(on_y + h @ weights.mT, temperature, f"{tag} y {sweep}")
     if not quench:
         return h, y
     h = _signs(on_h + y @ weights)
     return h, _signs(on_y + h @ weights.mT)
-
-
-def _sample_spins(field: Tensor, temperature: float) -> Tensor:
-    return _signs(torch.sigmoid(2.0 / temperature * field) - torch.rand_like(field))
 
 
 def _signs(values: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.interface import Peer
 
@@ -74,7 +75,7 @@ class Reservoirs(Peer):
     def variables(self) -> int:
         return _SCANS * self.units
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         states = self.states(parameters, inputs).transpose(1, 2).flatten(2)  # (R, B, 4 * units)
         return states @ parameters["V"].mT + parameters["c"][:, None]
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Direct, Tensors
 from entrain.rules.direct import tuned
 from entrain_paper.peers.interface import Peer
@@ -58,7 +59,7 @@ class NeuralMemory(Peer):
     def couplers(self, parameters: Tensors) -> int:
         return 0
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         drive = linear(inputs, parameters["W"], parameters["b"])
         return linear(self.memory(drive), parameters["V"], parameters["c"])
 
@@ -72,7 +73,7 @@ class NeuralMemory(Peer):
             state = state + (0.5 * step) * (first + second)
         return state
 
-    def dissipated_energy(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def dissipated_energy(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         drive = linear(inputs, parameters["W"], parameters["b"])
         state = self.memory(drive)
         fall = potential(torch.zeros_like(state), drive) - potential(state, drive)

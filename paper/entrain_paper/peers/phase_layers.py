@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.equilibrium_propagation import EquilibriumPropagation, State
 from entrain_paper.peers.layers import normal_layers
@@ -95,7 +96,7 @@ class PhaseLayers(EquilibriumPropagation):
             torch.addcmul(cos_out * side, sin_out, up, value=-1.0),
         )
 
-    def initial_state(self, parameters: Tensors, drive: Tensor) -> State:
+    def initial_state(self, parameters: Tensors, drive: Tensor, draws: Draws) -> State:
         along, outputs = self.fields(drive)[0], parameters["c"].shape[-1]
         quarter = math.pi / 2.0
         return (

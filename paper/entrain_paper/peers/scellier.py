@@ -12,6 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.equilibrium_propagation import EquilibriumPropagation, Nudging, State
 from entrain_paper.peers.layers import glorot_layers
@@ -64,7 +65,7 @@ class Scellier(EquilibriumPropagation):
         pull = torch.baddbmm(drive, y, parameters["V"]) - h
         return pull, torch.baddbmm(parameters["c"][:, None], h, parameters["V"].mT) - y
 
-    def initial_state(self, parameters: Tensors, drive: Tensor) -> State:
+    def initial_state(self, parameters: Tensors, drive: Tensor, draws: Draws) -> State:
         outputs = parameters["c"].shape[-1]
         return torch.zeros_like(drive), drive.new_zeros(*drive.shape[:-1], outputs)
 

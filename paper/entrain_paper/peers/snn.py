@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.interface import Peer
 
@@ -80,7 +81,7 @@ class Spiking(Peer):
     def variables(self) -> int:
         return sum(self.hidden) + 10
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         spikes = input_spikes(inputs, self.steps)
         for layer in range(len(self.hidden)):
             spikes, _ = self._layer(parameters, layer, spikes)

@@ -11,6 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.fixed_point import FixedPointSolver, Map, equilibrium
 from entrain_paper.peers.interface import Peer
@@ -56,7 +57,7 @@ class SubDEQ(Peer):
     def couplers(self, parameters: Tensors) -> int:
         return parameters["W"][0].numel()
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         state = self.state(parameters, inputs)
         centred = state - state.mean(-1, keepdim=True)
         deviation = (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()

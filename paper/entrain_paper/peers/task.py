@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 
 from entrain.evaluation import metrics
+from entrain.hardware import FreshDraws
 from entrain.rules import adamw
-from entrain.rules.interface import Assignment, Tensors, shuffled
+from entrain.rules.interface import Assignment, Tensors, generators, shuffled
 from entrain.rules.repeated_step import RepeatedSteps
+from entrain_paper.peers.draws import SequentialDraws
 from entrain_paper.peers.interface import Peer
 
 _BATCH = 1000  # examples scored at once
@@ -22,6 +24,9 @@ class PeerTask:
     Tensors: the system's parameters by name, `first.*` and `second.*` their moments, `adam.count`
     the steps; with averaging `raw.*` are the optimised parameters, and the named ones their
     running mean.
+
+    Random numbers of the dynamics are a pure function of seed, run, epoch and of what they are for:
+    training, validation (the same noise after every epoch), test or energy.
     """
 
     def __init__(self, peer: Peer, assignment: Assignment) -> None:
@@ -42,13 +47,17 @@ class PeerTask:
         self._schedule = torch.zeros((), device=self._device)
         self._distortions: Tensor | None = None
         self._steps = RepeatedSteps()
+        self._draws: dict[int, FreshDraws] = {}  # by examples in a batch
+        self._names = tuple(self._init_parameters(0))
+
+    def _init_parameters(self, run: int) -> Tensors:
+        generator = torch.Generator().manual_seed(self._seed * 1_000_003 + run)
+        return self.peer.init_parameters(self._images[0].numel(), self._classes, generator)
 
     def initial(self) -> Tensors:
-        inputs = self._images[0].numel()
-        generators = [torch.Generator().manual_seed(self._seed * 1_000_003 + r) for r in self.runs]
-        runs = [self.peer.init_parameters(inputs, self._classes, each) for each in generators]
+        runs = [self._init_parameters(run) for run in self.runs]
         parameters = {
-            name: torch.stack([run[name] for run in runs]).to(self._device) for name in runs[0]
+            name: torch.stack([run[name] for run in runs]).to(self._device) for name in self._names
         }
         tensors = {name: tensor.clone() for name, tensor in parameters.items()}
         for name, tensor in parameters.items():
@@ -59,7 +68,6 @@ class PeerTask:
             tensors[f"first.{name}"] = torch.zeros_like(tensor)
             tensors[f"second.{name}"] = torch.zeros_like(tensor)
         tensors["adam.count"] = torch.zeros(len(self.runs), 1, device=self._device)
-        torch.manual_seed(self._seed)  # for the random numbers of the dynamics
         return tensors
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
@@ -68,10 +76,12 @@ class PeerTask:
         self._sample_distortions(epoch, count)
         step = self._steps.get(tensors, self._step, self._total)
         self._total.zero_()
+        streams = generators("peer", self._seed, self.runs, epoch, self._device)
         batches = torch.split(order, self.peer.batch_size, dim=1)
         for index, rows in enumerate(batches):
             done = (epoch + index / len(batches)) / self.epochs
             self._schedule.fill_(adamw.cosine_schedule(done))
+            self._draws_of(tensors, rows).renew(streams)
             step(rows)
         return {"loss": self._total / count}
 
@@ -86,10 +96,26 @@ class PeerTask:
         else:
             self._distortions.copy_(distortions)
 
+    def _draws_of(self, tensors: Tensors, rows: Tensor) -> FreshDraws:
+        """Random numbers of a step on examples `rows` (R, B)."""
+        batch = rows.shape[1]
+        if batch not in self._draws:
+            self._draws[batch] = FreshDraws(len(self.runs), self._total)
+            self._gradients(self._parameters(tensors), rows)  # requests all that it will use
+        return self._draws[batch]
+
+    def _parameters(self, tensors: Tensors) -> Tensors:
+        """The optimised parameters, in the order of `init_parameters`, in which the norm of the
+        gradient is summed; a checkpoint has another."""
+        return {name: tensors.get(f"raw.{name}", tensors[name]) for name in self._names}
+
+    def _gradients(self, parameters: Tensors, rows: Tensor) -> tuple[Tensor, Tensors]:
+        inputs, target = self._inputs(rows), self._targets[rows]
+        return self.peer.gradients(parameters, inputs, target, self._draws[rows.shape[1]])
+
     def _step(self, tensors: Tensors, rows: Tensor) -> None:
-        names = [n for n in tensors if "." not in n]
-        parameters = {name: tensors.get(f"raw.{name}", tensors[name]) for name in names}
-        loss, gradients = self.peer.gradients(parameters, self._inputs(rows), self._targets[rows])
+        parameters = self._parameters(tensors)
+        loss, gradients = self._gradients(parameters, rows)
         self._update(tensors, parameters, gradients)
         self.peer.project(parameters)
         self._total += loss * rows.shape[1]
@@ -134,7 +160,7 @@ class PeerTask:
 
     def validate(self, tensors: Tensors) -> Tensors:
         parameters = {name: tensor for name, tensor in tensors.items() if "." not in name}
-        scores = self.scores(parameters, self._validation)
+        scores = self.scores(parameters, self._validation, "validation")
         labels = self._validation_labels.expand(len(self.runs), -1)[..., None]
         entropy = -scores.log_softmax(-1).gather(-1, labels)[..., 0]
         return {
@@ -143,21 +169,26 @@ class PeerTask:
         }
 
     @torch.no_grad()
-    def scores(self, parameters: Tensors, images: Tensor) -> Tensor:
-        """Scores (R, M, O) of images (M, rows, columns)."""
-        scores = [self.peer.scores(parameters, inputs) for inputs in self._batches(images)]
+    def scores(self, parameters: Tensors, images: Tensor, purpose: str = "test") -> Tensor:
+        """Scores (R, M, O) of images (M, rows, columns), with the random numbers of `purpose`."""
+        draws = self._sequential_draws(purpose)
+        scores = [self.peer.scores(parameters, inputs, draws) for inputs in self._batches(images)]
         return torch.cat(scores, dim=1)
 
     @torch.no_grad()
     def energy(self, parameters: Tensors, images: Tensor) -> float | None:
         """Dissipated energy of one inference, mean over images (M, rows, columns) and runs."""
-        total = 0.0
+        total, draws = 0.0, self._sequential_draws("energy")
         for inputs in self._batches(images):
-            energy = self.peer.dissipated_energy(parameters, inputs)
+            energy = self.peer.dissipated_energy(parameters, inputs, draws)
             if energy is None:
                 return None
             total += float(energy.double().mean()) * inputs.shape[1]
         return total / len(images)
+
+    def _sequential_draws(self, purpose: str) -> SequentialDraws:
+        streams = generators(f"peer {purpose}", self._seed, self.runs, 0, self._device)
+        return SequentialDraws(streams, self._total)
 
     def _batches(self, images: Tensor) -> Iterator[Tensor]:
         """Inputs (R, B, D) of images (M, rows, columns), the same for every run."""

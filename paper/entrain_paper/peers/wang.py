@@ -12,6 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.equilibrium_propagation import State
 from entrain_paper.peers.phase_layers import PhaseLayers
@@ -57,10 +58,10 @@ class Wang(PhaseLayers):
         along, across = drive.chunk(2, dim=-1)
         return along, across
 
-    def initial_state(self, parameters: Tensors, drive: Tensor) -> State:
-        h, y = super().initial_state(parameters, drive)
+    def initial_state(self, parameters: Tensors, drive: Tensor, draws: Draws) -> State:
+        h, y = super().initial_state(parameters, drive, draws)
         turn = 2.0 * math.pi
-        return turn * torch.rand_like(h), turn * torch.rand_like(y)
+        return turn * draws.uniform("h", *h.shape[1:]), turn * draws.uniform("y", *y.shape[1:])
 
 
 def small_images(inputs: Tensor) -> Tensor:

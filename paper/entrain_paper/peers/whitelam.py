@@ -12,6 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from entrain.hardware import Draws
 from entrain.rules import Tensors
 from entrain_paper.peers.interface import Peer
 
@@ -94,20 +95,20 @@ class LangevinComputer(Peer):
         within = self.hidden * (self.hidden - 1) // 2
         return within + (parameters["b"].shape[-1] - self.hidden) * self.hidden
 
-    def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def scores(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         field, bonds = self._field(parameters, inputs), self.bonds(parameters)
         mean = torch.zeros_like(field[..., self.hidden :])
-        for _ in range(self.trajectories):
-            mean += self.final_state(field, bonds)[..., self.hidden :]
+        for number in range(self.trajectories):
+            mean += self.final_state(field, bonds, draws, number)[..., self.hidden :]
         return mean / self.trajectories
 
-    def dissipated_energy(self, parameters: Tensors, inputs: Tensor) -> Tensor:
+    def dissipated_energy(self, parameters: Tensors, inputs: Tensor, draws: Draws) -> Tensor:
         """Mean decrease (R,) of V over one trajectory, in units of kT at temperature 1."""
         field, bonds = self._field(parameters, inputs), self.bonds(parameters)
-        end = self.potential(self.final_state(field, bonds), field, bonds)  # V is 0 at the start
+        end = self.potential(self.final_state(field, bonds, draws), field, bonds)  # V starts at 0
         return -end.mean(-1)
 
-    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor) -> Tensor:
+    def loss(self, parameters: Tensors, inputs: Tensor, target: Tensor, draws: Draws) -> Tensor:
         """The teacher's cross-entropy plus the action of its path, each per unit."""
         field = inputs @ parameters["teacher_W"].mT + parameters["teacher_b"][:, None]
         hidden = torch.tanh(field)
@@ -136,12 +137,15 @@ class LangevinComputer(Peer):
         wells = -2.0 * self.quadratic * x - 4.0 * self.quartic * x**3
         return torch.baddbmm(wells + field, x, bonds)
 
-    def final_state(self, field: Tensor, bonds: Tensor) -> Tensor:
+    def final_state(
+        self, field: Tensor, bonds: Tensor, draws: Draws, trajectory: int = 0
+    ) -> Tensor:
         """Units (R, B, N) at the observation time, one noisy trajectory per example."""
         x = torch.zeros_like(field)
         noise = math.sqrt(2.0 * self.temperature * self.step)
-        for _ in range(round(self.observation_time / self.step)):
-            x = x + self.step * self.force(x, field, bonds) + noise * torch.randn_like(x)
+        for step in range(round(self.observation_time / self.step)):
+            kick = draws.normal(f"{trajectory}.{step}", *x.shape[1:])
+            x = x + self.step * self.force(x, field, bonds) + noise * kick
         return x
 
     def _field(self, parameters: Tensors, inputs: Tensor) -> Tensor:

@@ -234,6 +234,22 @@ def check_chips(chips: object) -> None:
 
 def shuffled(stream: str, seed: int, runs: tuple[int, ...], epoch: int, count: int) -> Tensor:
     """Permutations (R, count) of the examples, a pure function of (stream, seed, run, epoch)."""
-    tag = int.from_bytes(stream.encode(), "little")
-    rows = [np.random.default_rng([tag, seed, run, epoch]).permutation(count) for run in runs]
+    seeds = _seed_sequences(stream, seed, runs, epoch)
+    rows = [np.random.default_rng(each).permutation(count) for each in seeds]
     return torch.from_numpy(np.stack(rows))
+
+
+def generators(
+    stream: str, seed: int, runs: tuple[int, ...], epoch: int, device: torch.device
+) -> list[torch.Generator]:
+    """A generator for each run, a pure function of (stream, seed, run, epoch)."""
+    seeds = _seed_sequences(stream, seed, runs, epoch)
+    words = [int(each.generate_state(1, np.uint64)[0]) for each in seeds]
+    return [torch.Generator(device).manual_seed(word) for word in words]
+
+
+def _seed_sequences(
+    stream: str, seed: int, runs: tuple[int, ...], epoch: int
+) -> list[np.random.SeedSequence]:
+    tag = int.from_bytes(stream.encode(), "little")
+    return [np.random.SeedSequence([tag, seed, run, epoch]) for run in runs]
