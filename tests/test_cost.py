@@ -295,12 +295,19 @@ def test_damaged_technologies_are_read_or_raise(tmp_path: Path) -> None:
 # Commands, and what was kept
 
 
-def test_the_command_prints_parts_totals_and_comparison(invoke: Invoke, tmp_path: Path) -> None:
+def test_the_command_prints_parts_totals_and_comparison(
+    invoke: Invoke, refuse: Refuse, tmp_path: Path
+) -> None:
     figure = tmp_path / "cost.svg"
     line = ("cost", "mnist-74-robust", "--technology", "ring-65nm")
     result = printed(invoke, *line, "--figure", figure)
     assert set(result["systems"]) == {"chip", "mlp", "core"}
     assert result["workload"]["couplers"] == workload_of(entrain.load("mnist-74-robust")).couplers
+    assert figure.read_text().startswith("<?xml")
+    figure.write_text("mine")
+    assert "exists already" in refuse(*line, "--figure", figure)
+    assert figure.read_text() == "mine"
+    printed(invoke, *line, "--figure", figure, "--overwrite")
     assert figure.read_text().startswith("<?xml")
     shown = invoke(*line).stdout
     for word in ("couplers", "weight memory", "readout", "784-66-10", "not modelled"):

@@ -243,9 +243,10 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not a TOML file"):
         read(binary)
-    for name in (str(tmp_path / "none.toml"), str(tmp_path)):
-        with pytest.raises(InputError, match="no such hardware file"):
-            find(name)
+    with pytest.raises(InputError, match="no such hardware file"):
+        find(str(tmp_path / "none.toml"))
+    with pytest.raises(InputError, match="is a folder, expected a hardware file"):
+        find(str(tmp_path))
     for name in ("typicl", "TYPICAL"):
         with pytest.raises(InputError, match=r"did you mean 'typical'.*or give a TOML file"):
             find(name)

@@ -175,6 +175,8 @@ def test_the_command_writes_what_train_takes(
     for name, value in found["settings"].items():
         assert protocol[name] == pytest.approx(value)
     file.write_text("{}")
+    assert "not a file of entrain search" in refuse("search", "digits", *options)
+    assert file.read_text() == "{}"  # a file of the user is never replaced
     arguments[5] = tmp_path / "other"
     assert "not a file of entrain search" in refuse("train", "digits", *arguments)
     assert "add --protocol DIRECT" in refuse("train", "digits", "--settings", file)

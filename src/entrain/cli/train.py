@@ -266,14 +266,14 @@ def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
 def _network(path: Path | None) -> NetworkSpec | None:
     """The network of a JSON file."""
     from entrain.physics import NetworkSpec
+    from entrain.utils.files import read_bytes
 
     if path is None:
         return None
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
     known = [field.name for field in dataclasses.fields(NetworkSpec)]
+    content = read_bytes(path, "file", 2**20)
     try:
-        values = loads(path.read_text(encoding="utf-8"))
+        values = loads(content)
         if not isinstance(values, dict):
             raise InputError(f"expected a JSON object, got {type(values).__name__}")
         for name in values:

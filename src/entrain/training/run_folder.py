@@ -24,6 +24,7 @@ from entrain.utils.errors import InputError, reason
 from entrain.utils.files import (
     check_digest,
     file_lock,
+    read_bytes,
     read_json_with_digest,
     remove_temporary_files,
     strict_json,
@@ -36,6 +37,7 @@ from entrain.utils.hashing import sha256_of_json
 SECONDS_BETWEEN_SAVES = 1.0
 _TRAIN_AGAIN = "Delete it to train its stage again"
 _LOCK = "run.lock"
+_MOST_BYTES = 2**24  # of run.json
 
 
 class ResumableError(InputError):
@@ -78,7 +80,7 @@ class RunFolder:
         if not file.is_file():
             raise InputError(f"{path}: not a run folder (it has no run.json)")
         try:
-            content = check_digest(json.loads(file.read_text()), "a run")
+            content = check_digest(json.loads(read_bytes(file, "run", _MOST_BYTES)), "a run")
             settings = dict(content["settings"])
             folder = cls(path, Recipe.from_json(content["recipe"]), settings)
             folder._recipe_hash = sha256_of_json(content["recipe"])
