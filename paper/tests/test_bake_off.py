@@ -6,7 +6,7 @@ import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -107,6 +107,18 @@ def test_system_is_measured_once(line: Line, invoke: Invoke, tmp_path: Path) -> 
     again = invoke(*quick(tmp_path, "line"))
     assert "nothing to do" in again.stdout
     assert f"{first['rows'][0]['measured_mean'] - 99.9:+.2f}" in again.stdout
+
+
+def test_noisy_system_has_the_same_row_when_measured_again(invoke: Invoke, tmp_path: Path) -> None:
+    def measured() -> list[dict[str, Any]]:
+        rows = printed(invoke, *quick(tmp_path, "whitelam", "--dataset=mnist"))["rows"]
+        return [{name: row[name] for name in row if name != "seconds"} for row in rows]
+
+    first = measured()
+    (tmp_path / "bake-off-whitelam-mnist.json").unlink()
+    with torch.random.fork_rng([]):
+        torch.manual_seed(1)
+        assert measured() == first
 
 
 def test_all_writes_the_report_with_figures(

@@ -73,6 +73,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             by class, 1 for classes not in it; or "balanced", n_samples / (n_classes * examples of
             the class).
         random_state: Seed or RandomState of the split, the first weights and the order of examples.
+            None is NumPy's global state, as in all of scikit-learn.
         hardware: Chips to train for: a `Hardware`, the name of a preset such as "typical", or a
             TOML file. Their imperfections are present in training, and twenty chips share the
             validation data. Predictions are those of the ideal network in any case; see `on` and
