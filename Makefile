@@ -9,6 +9,7 @@
 #   test-slow         the tutorials, the documentation site, and what takes long
 #   fuzz              12,000 damaged and hostile files: results/fuzz.json
 #   soak              commands killed 100 times at random moments and resumed: 9 minutes
+# make test-oldest    the library's tests with the lowest versions that pyproject.toml admits
 # make gpu-test       kernels, every protocol, resume and evaluation on a GPU: 1.5 minutes
 #
 # A part installs what it needs: Python packages with pip, Debian packages as root, npm's beside the
@@ -23,7 +24,7 @@ SOURCES := src paper tests benchmarks tools docs/gallery
 
 .NOTPARALLEL:
 .PHONY: demo test test-all test-page test-circuits test-cluster test-paper test-slow
-.PHONY: docs fuzz soak gpu-test lint page page-unit-tests clean
+.PHONY: test-oldest docs fuzz soak gpu-test lint page page-unit-tests clean
 
 demo: $(VENV)/installed
 	$(BIN)/entrain train digits
@@ -51,6 +52,14 @@ test-paper: $(VENV)/installed-dev $(VENV)/installed-bench
 test-slow: $(VENV)/installed-dev $(VENV)/installed-docs $(VENV)/installed-cluster
 	$(PYTEST) $(PARALLEL) -m "slow or not slow" tests/slow
 	$(PYTEST) $(PARALLEL) -m slow tests tests/page tests/circuits tests/cluster paper/tests
+
+# In an environment of its own. On a machine without CUDA the oldest PyTorch brings its libraries along.
+test-oldest:
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(PYTHON) tools/oldest_versions.py >$(VENV)-oldest/constraints.txt
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint $(VENV)-oldest/constraints.txt --editable ".[dev]" --editable ./paper
+	OMP_WAIT_POLICY=passive $(VENV)-oldest/bin/python -m pytest $(PARALLEL)
 
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
@@ -110,4 +119,4 @@ $(VENV)/installed-bench: paper/pyproject.toml constraints.txt | $(VENV)/installe
 	else echo "SKIPPED: tests that need the extra bench of the paper"; fi
 
 clean:
-	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

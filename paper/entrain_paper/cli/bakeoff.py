@@ -52,7 +52,7 @@ def command(
         typer.Option(
             "--search",
             help="Search the settings of NAME on validation images instead (needs "
-            "entrain[search]); with all, of systems below their cited accuracy.",
+            "the extra search); with all, of systems below their cited accuracy.",
         ),
     ] = False,
     trials: Annotated[int, typer.Option(help="Largest number of settings of --search.")] = 20,

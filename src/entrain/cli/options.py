@@ -38,7 +38,7 @@ Label = Annotated[
 ImageSize = Annotated[int, option("Side of your own pictures in pixels.")]
 Figure = Annotated[Path | None, option("Draw a figure: .png, .pdf or .svg.", metavar="FILE")]
 Overwrite = Annotated[bool, option("Replace an output file that exists.", name="--overwrite")]
-EngineName = Annotated[str, option("process (this one) or ray (needs entrain[cluster]).")]
+EngineName = Annotated[str, option("process (this one) or ray (needs the extra cluster).")]
 Address = Annotated[str | None, option("HOST:PORT of a Ray cluster.", "start one here")]
 
 

@@ -49,7 +49,7 @@ def command(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Search learning rates, gain and decay of DIRECT with Optuna (needs entrain[search]).
+    """Search learning rates, gain and decay of DIRECT with Optuna (needs the extra search).
 
     Use its file with entrain train DATASET --protocol DIRECT --settings FILE. A killed search
     continues from the journal beside the file.

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-from entrain.utils.errors import InputError
+from entrain.utils.errors import InputError, missing_extra
 
 SECONDS_TO_CONNECT = 10.0
 
@@ -33,7 +33,7 @@ def connection(address: str | None) -> Iterator[Any]:
         import ray
         import ray.exceptions
     except ImportError as error:
-        raise InputError('Ray is not installed: pip install "entrain[cluster]"') from error
+        raise missing_extra("Ray", "cluster") from error
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if address is None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from entrain.export.design import Design
 from entrain.export.input_stage import InputStage
-from entrain.utils.errors import InputError
+from entrain.utils.errors import InputError, missing_extra
 
 FILE = "network.onnx"
 _OPSET, _IR_VERSION = 17, 8  # of 2022, which all current runtimes read
@@ -68,7 +68,7 @@ def _package(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise InputError(f"ONNX needs the package {name}: pip install 'entrain[onnx]'") from error
+        raise missing_extra(name, "onnx") from error
 
 
 class _Graph:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from entrain.utils.errors import InputError, positive_int, reason, seed_number
+from entrain.utils.errors import InputError, missing_extra, positive_int, reason, seed_number
 from entrain.utils.files import (
     file_lock,
     read_json_with_digest,
@@ -60,7 +60,7 @@ def run_trials(
     try:
         import optuna
     except ImportError as error:
-        raise InputError('Optuna is not installed: pip install "entrain[search]"') from error
+        raise missing_extra("Optuna", "search") from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
     study = optuna.create_study(direction="maximize", sampler=sampler)

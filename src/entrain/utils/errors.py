@@ -32,6 +32,14 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} {name!r}; {hint}choose from {choices}")
 
 
+def missing_extra(package: str, extra: str) -> InputError:
+    """An `InputError` for an optional package that is not installed."""
+    return InputError(
+        f"{package} is not installed: pip install 'entrain-oscillators[{extra}]', or in a clone "
+        f"pip install '.[{extra}]'"
+    )
+
+
 def one_of(name: str, value: object, allowed: object) -> None:
     """Refuse a value that is not one of a `Literal`."""
     if value not in get_args(allowed):
