@@ -23,8 +23,9 @@ def test_the_tutorial_of_digits_runs(tmp_path: Path) -> None:
 
 
 def test_the_tutorial_of_own_data_runs(tmp_path: Path) -> None:
-    accuracy, same = printed("tutorials/own-data.md", tmp_path)
-    assert float(accuracy) > 0.95
+    accuracy, labels, same = printed("tutorials/own-data.md", tmp_path)
+    assert float(accuracy) > 90
+    assert set(labels.strip("[]").split()) <= {"0", "1", "2"}
     assert same == "True"
     answers = (tmp_path / "answers.csv").read_text().splitlines()
     assert len(answers) == 1 + 178
@@ -32,9 +33,9 @@ def test_the_tutorial_of_own_data_runs(tmp_path: Path) -> None:
 
 def test_the_tutorial_of_own_loops_runs(tmp_path: Path) -> None:
     learned, better, under_noise, shape = printed("tutorials/own-loop.md", tmp_path)
-    assert float(learned) > 0.95
+    assert float(learned) > 0.9
     assert better == "True"
-    assert float(under_noise) > 0.9
+    assert float(under_noise) > 0.8
     assert shape == "torch.Size([5, 300, 3])"
 
 

@@ -212,7 +212,7 @@ def _train(
 ) -> tuple[dict[str, Any], Trained]:
     """Train and write models, figure and results."""
     from entrain import kernels
-    from entrain.training import run_pipeline, test_results
+    from entrain.training import run_pipeline
     from entrain.training.progress import TrainingProgress
 
     start = time.monotonic()
@@ -221,8 +221,7 @@ def _train(
         trained = run_pipeline(folder.recipe, data, device=device, store=folder, progress=progress)
     folder.save_models(trained.models)
     figure = folder.path / "trajectories.png"
-    results = test_results(trained, data)
-    results |= {
+    results = trained.results | {
         "folder": str(folder.path),
         "model": str(folder.main_model_path),
         "figure": str(figure),

@@ -16,6 +16,7 @@ from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.data.own.arrays import label_texts
+from entrain.data.own.examples import codes_of
 from entrain.data.preprocessing import as_array
 from entrain.evaluation import RejectOption, check_finite, evaluate, scores_of
 from entrain.evaluation.chips import scores_on_chips, scores_on_target
@@ -178,20 +179,20 @@ class Model:
             X: Raw pixels or rows of features, as for `inputs`.
             y: True labels (n,), as in `classes`.
         """
-        predicted, labels = self.predict_indices(X), label_texts(as_array(y), "y")
-        names = self.class_names
-        if len(labels) != len(predicted):
-            raise InputError(
-                f"expected {len(predicted)} labels, one for each example, got {len(labels)}"
-            )
+        predicted = self.predict_indices(X)
+        return float(np.mean(predicted == self._indices(y, len(predicted))))
+
+    def _indices(self, y: ArrayLike, count: int) -> np.ndarray:
+        """Indices (n,) in `class_names` of `count` labels."""
+        labels, names = label_texts(as_array(y), "y"), self.class_names
+        if len(labels) != count:
+            raise InputError(f"expected {count} labels, one for each example, got {len(labels)}")
         if foreign := sorted(set(labels) - set(names)):
             raise InputError(
                 f"y holds the label {foreign[0]!r}; expected the classes of the model: "
                 f"{', '.join(names[:10])}{', ...' * (len(names) > 10)}"
             )
-        return float(
-            np.mean([names[i] == label for i, label in zip(predicted, labels, strict=True)])
-        )
+        return codes_of(labels, names)
 
     def probabilities(self, pixels: np.ndarray) -> Tensor:
         """Class probabilities (n, O): softmax(gain cos theta_out).
@@ -272,19 +273,36 @@ class Model:
         )
         return replace(self, reject=option)
 
-    def evaluate(self, split: Split, *, unseen: bool = True) -> dict[str, float]:
+    def evaluate(
+        self, X: Split | np.ndarray, y: ArrayLike | None = None, *, unseen: bool = True
+    ) -> dict[str, float]:
         """Percentages top1, top2 and agreement with the teacher, and the endpoint errors.
+
+        `evaluate(X, y)` or, of a dataset or a training, `evaluate(trained.test)`.
 
         Validation images with `unseen` False reproduce `details["validation"]` of a model trained
         for the ideal network.
 
         Args:
-            split: Labelled examples.
+            X: Labelled examples; or raw pixels or rows of features, as for `inputs`.
+            y: Their true labels (n,), as in `classes`.
             unseen: As for `inputs`.
         """
-        inputs, labels = self.examples(split, unseen=unseen)
+        inputs, labels = self.examples(self._split(X, y), unseen=unseen)
         targets = None if self.teacher is None else self.teacher.targets(inputs)
         return evaluate(self._scores(inputs), labels, targets)
+
+    def _split(self, X: Split | np.ndarray, y: ArrayLike | None) -> Split:
+        """The labelled examples of the arguments of `evaluate`."""
+        if isinstance(X, Split):
+            if y is not None:
+                raise InputError("y belongs to arrays, a Split has its labels; leave it out")
+            return X
+        if y is None:
+            raise InputError("the labels are missing: give one for each example, evaluate(X, y)")
+        rows = self._array(X)
+        rows = rows.reshape(len(rows), -1) if rows.ndim == 3 else rows  # images
+        return Split(rows, self._indices(y, len(rows)))
 
     def examples(self, split: Split, *, unseen: bool = True) -> tuple[Tensor, Tensor]:
         """Network inputs (n, D) and labels (n,) on the network's device.

@@ -98,13 +98,14 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         feature_names_in_: Names of the features (n_features,), if X has names.
 
     Examples:
-        >>> from sklearn.datasets import load_iris
         >>> from entrain.sklearn.estimator import KuramotoClassifier
-        >>> X, y = load_iris(return_X_y=True)
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.model_selection import train_test_split
+        >>> X, X_test, y, y_test = train_test_split(*load_iris(return_X_y=True), random_state=0)
         >>> classifier = KuramotoClassifier(hidden=16, epochs=40, random_state=0).fit(X, y)
-        >>> classifier.score(X, y) > 0.9
+        >>> classifier.score(X_test, y_test) > 0.9
         True
-        >>> classifier.predict_proba(X[:2]).shape
+        >>> classifier.predict_proba(X_test[:2]).shape
         (2, 3)
         >>> classifier.network_.oscillators
         19

@@ -6,10 +6,9 @@ from entrain.training.loop import TrainingState, best_run, train_task
 from entrain.training.options import Options
 from entrain.training.pipeline import Progress, Store, Trained, run_pipeline, stages_of
 from entrain.training.recipe import Recipe
-from entrain.training.results import test_results
 from entrain.training.stages import DivergedError, Stage, digest, teacher_stage, train_stage
 
 __all__ = ["DivergedError", "Options", "Progress", "Recipe", "Stage", "Store", "Trained"]
 __all__ += ["TrainingState", "best_run", "collapse_hint", "collapsed_runs", "digest"]
 __all__ += ["pack_state", "read_state", "run_pipeline", "stages_of", "teacher_stage"]
-__all__ += ["test_results", "time_hint", "train_stage", "train_task", "unpack_state"]
+__all__ += ["time_hint", "train_stage", "train_task", "unpack_state"]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
 
 import torch
 
-from entrain.data import Dataset
+from entrain.data import Dataset, Split
 from entrain.models.model import Model
 from entrain.models.teacher import Teacher
 from entrain.rules.training_data import TrainingData
 from entrain.training.convergence import collapsed_runs
 from entrain.training.loop import TrainingState
 from entrain.training.recipe import Recipe
+from entrain.training.results import test_results
 from entrain.training.stages import Stage, teacher_stage, train_stage
 
 TEACHER_STAGE = "teacher"
@@ -49,12 +51,24 @@ class Trained:
         teacher: The selected teacher, if the recipe has one.
         states: The final state of each stage by name: "teacher", then protocols.
         models: The models of each protocol, one per run.
+        data: The examples; `test` are those that neither training nor selection used.
     """
 
     recipe: Recipe
     teacher: Teacher | None
     states: dict[str, TrainingState]
     models: dict[str, tuple[Model, ...]]
+    data: Dataset = field(repr=False)
+
+    @property
+    def test(self) -> Split:
+        """The test examples."""
+        return self.data.test
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """Metrics on the test examples, as in results.json: `results["results"]["DIRECT"]`."""
+        return test_results(self)
 
     @property
     def model(self) -> Model:
@@ -96,7 +110,7 @@ def run_pipeline(
         rule.name: _models(recipe, data, teacher, stages[rule.name], states[rule.name], device)
         for rule in recipe.protocols
     }
-    return Trained(recipe, teacher, states, models)
+    return Trained(recipe, teacher, states, models, data)
 
 
 def stages_of(recipe: Recipe) -> dict[str, Stage]:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from entrain.data import Dataset, Split
+from entrain.data import Split
 from entrain.evaluation import evaluate, summarise
 from entrain.evaluation.chip_yield import yield_of
 from entrain.hardware import Hardware
 from entrain.models.model import Model
-from entrain.training.pipeline import Trained
+
+if TYPE_CHECKING:
+    from entrain.training.pipeline import Trained
 
 CHIPS = 20  # seeds 0 to 19, which training and selection do not use
 
 
-def test_results(trained: Trained, data: Dataset) -> dict[str, Any]:
+def test_results(trained: Trained) -> dict[str, Any]:
     """Metrics of the teacher and of every protocol: mean, sample SD and each run. JSON values.
 
     They are the ideal network's. Protocols trained for chips, and the start of a training for one
     calibrated chip, also have results `on_chips`. `collapsed` are the runs of each protocol that
     collapsed, if any did.
     """
+    data = trained.data
     labels = torch.from_numpy(data.test.labels)
     teacher = None
     if trained.teacher is not None:

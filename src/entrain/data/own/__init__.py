@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,20 +13,23 @@ from entrain.data.datasets import SPLIT_SEED
 from entrain.data.own.arrays import from_npz
 from entrain.data.own.examples import Dataset
 from entrain.data.own.folders import from_folder
+from entrain.data.own.memory import from_memory, is_array_like
 from entrain.data.own.tables import from_table
 from entrain.utils.errors import InputError, seed_number
 
 
 def load_own(
-    path: Path | str,
+    data: Any,
+    y: Any = None,
     *,
     label: str | None = None,
     image_size: int = 28,
     seed: int = SPLIT_SEED,
     on_progress: Callable[[float], None] | None = None,
 ) -> Dataset:
-    """The data at `path`: images as an `ImageDataset`, features as a `FeatureDataset`.
+    """Your own data: images as an `ImageDataset`, features as a `FeatureDataset`.
 
+    - arrays, tensors, lists and data frames with labels y, as in `entrain.train(X, y)`.
     - `.npz`: arrays X and y; X numbers (n, D) for features, or (n, rows, columns) for images,
       integers from 0 to 255 or floats from 0 to 1; y integers or strings (n,). X_validation,
       y_validation, X_test and y_test are optional.
@@ -36,15 +40,24 @@ def load_own(
     Without validation or test examples, 15 % of each class are set aside for either, at least one.
 
     Args:
-        path: The file or folder.
+        data: A file, a folder, an array or a data frame.
+        y: Labels of an array or a data frame (n,), numbers or strings.
         label: Label column of a table; by default the one called label, class, target or y, else
             the last.
         image_size: Side in pixels that pictures are scaled to.
         seed: Seed of the split.
         on_progress: Called with the fraction of the pictures that is read.
     """
-    path = Path(path)
     seed_number("seed", seed)
+    if not isinstance(data, str | os.PathLike):
+        if not is_array_like(data):
+            raise TypeError(
+                f"data must be a path, an array or a DataFrame with labels y, got {data!r}"
+            )
+        return from_memory(data, y, label, seed)
+    path = Path(data)
+    if y is not None:
+        raise InputError(f"y belongs to arrays, {path} has labels of its own")
     is_folder, suffix = path.is_dir(), path.suffix.lower()
     try:
         if not is_folder and not path.is_file():
