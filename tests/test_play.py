@@ -89,6 +89,7 @@ def test_the_policy_allows_this_page_and_nothing_else(server: PageServer) -> Non
         "http://127.0.0.1/../server.py",
         "/index.html/..",
         "/\x01",
+        "http://[/",
     ],
 )
 def test_nothing_outside_the_page_is_served(server: PageServer, path: str) -> None:
@@ -109,6 +110,34 @@ def test_only_requests_to_loopback_names_are_answered(server: PageServer) -> Non
         assert ask(server, "/", host=host or " ")[0] == 421
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
         assert ask(server, "/", method)[0] == 501
+
+
+def test_the_server_waits_while_no_descriptor_is_free() -> None:
+    program = """
+import os, resource, socket, threading, time
+from entrain.playground import PageServer
+
+server = PageServer({"index.html": b""})
+threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+waiting = socket.socket()  # created before the descriptors run out
+used = [socket.socket()]
+resource.setrlimit(resource.RLIMIT_NOFILE, (used[0].fileno() + 1, used[0].fileno() + 1))
+waiting.connect(("127.0.0.1", server.server_port))
+before = time.process_time()
+time.sleep(1.0)
+print(time.process_time() - before)
+used.pop().close()
+waiting.sendall(f"GET / HTTP/1.1\\r\\nHost: 127.0.0.1:{server.server_port}\\r\\n\\r\\n".encode())
+waiting.settimeout(10)
+print(waiting.recv(12).decode(), flush=True)
+os._exit(0)  # the server still runs
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    seconds, answer = done.stdout.splitlines()
+    assert float(seconds) < 0.5  # of CPU time in a second
+    assert answer == "HTTP/1.1 200"
 
 
 def start(*options: str, **variables: str) -> tuple[subprocess.Popen[str], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 from entrain.playground.files import Content, content_of
 
 HOST = "127.0.0.1"
+_PAUSE = 0.1  # seconds
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -45,6 +47,15 @@ class PageServer(ThreadingHTTPServer):
         self.files["/"] = self.files["/index.html"]
         super().__init__((HOST, port), _Handler)
 
+    def get_request(self) -> tuple[Any, Any]:
+        """See TCPServer; waits after a failure, which would be repeated at once while the process
+        has no free file descriptor."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(_PAUSE)
+            raise
+
     @property
     def url(self) -> str:
         """Address of the page."""
@@ -73,7 +84,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return
-        name = urlsplit(self.path).path
+        try:
+            name = urlsplit(self.path).path
+        except ValueError:  # such as http://[/
+            self.send_error(HTTPStatus.BAD_REQUEST)
+            return
         if name not in self.server.files:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
