@@ -184,7 +184,9 @@ def test_a_claim_removes_temporary_files_of_its_job_only(tmp_path: Path) -> None
     folder = ResultsFolder(tmp_path)
     folder.create()
     ours, other = (TINY.teacher(name) for name in ("MNIST", "Fashion-MNIST"))
-    left = [folder.stages / f".{stage.key}.safetensors.x1.tmp" for stage in (ours, other)]
+    left = [
+        folder.stages / f".{stage.key}.safetensors.0123abcd.entrain-tmp" for stage in (ours, other)
+    ]
     for path in left:
         path.touch()
     with folder.claim(ours) as held:
@@ -195,8 +197,13 @@ def test_a_claim_removes_temporary_files_of_its_job_only(tmp_path: Path) -> None
 def test_a_report_removes_temporary_files_of_reports_only(tmp_path: Path, invoke: Invoke) -> None:
     shutil.copy(Path(__file__).parents[2] / "results" / "teachers.json", tmp_path)
     (tmp_path / "figures").mkdir()
-    left = [tmp_path / ".REPRODUCTION.md.x1.tmp", tmp_path / "figures" / ".seeds.png.x1.tmp"]
-    other = tmp_path / ".teachers.json.x1.tmp"  # of a measurement, which may be going on
+    left = [
+        tmp_path / ".REPRODUCTION.md.0123abcd.entrain-tmp",
+        tmp_path / "figures" / ".seeds.png.0123abcd.entrain-tmp",
+    ]
+    other = (
+        tmp_path / ".teachers.json.0123abcd.entrain-tmp"
+    )  # of a measurement, which may be going on
     for path in (*left, other):
         path.touch()
     assert invoke("report", tmp_path).exit_code == 0

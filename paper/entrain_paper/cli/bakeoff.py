@@ -78,6 +78,7 @@ def command(
     """
     from entrain.utils.errors import positive_float, positive_int
     from entrain_paper.experiments.bake_off import datasets_named, experiments_named, systems_named
+    from entrain_paper.reproduction.measured import reading
 
     require(positive_int, runs=runs, trials=trials, epochs=epochs)
     require(positive_float, minutes=minutes)
@@ -100,11 +101,12 @@ def command(
     )
     measured = [experiment.name for experiment in experiments]
     report = _report(folder, measured)
-    rows = measured_rows(folder, measured)
-    if json:
-        print_json({"folder": str(folder.path), "setting": setting.name, "rows": rows})
-        return
-    print_rows(rows)
+    with reading(*measured):
+        rows = measured_rows(folder, measured)
+        if json:
+            print_json({"folder": str(folder.path), "setting": setting.name, "rows": rows})
+            return
+        print_rows(rows)
     if report is not None:
         print_line(f"report   {report}")
     out.print(status)

@@ -65,6 +65,7 @@ def _pairs(
     from entrain.utils.errors import InputError
     from entrain_paper.experiments.bake_off import ALL, experiments_named
     from entrain_paper.peers import SYSTEMS
+    from entrain_paper.reproduction.measured import reading
 
     if not names:
         raise InputError("--search needs the name of a system, or all")
@@ -83,11 +84,12 @@ def _pairs(
             f"{folder.result_path(bake_off.name)}: not found, so that no measured accuracy can be "
             "compared with the cited one; run entrain bakeoff all first, or name systems"
         )
-    return [
-        (row["system"], row["dataset"])
-        for row in result["values"]["rows"]
-        if row["system"] in SYSTEMS and row["cited"] and row["measured_mean"] < row["cited"]
-    ]
+    with reading(bake_off.name):
+        return [
+            (row["system"], row["dataset"])
+            for row in result["values"]["rows"]
+            if row["system"] in SYSTEMS and row["cited"] and row["measured_mean"] < row["cited"]
+        ]
 
 
 def _search(

@@ -43,6 +43,9 @@ class Scale:
     draws: tuple[float, ...]
     over: Literal["teachers", "orders"] = "teachers"
 
+    def __post_init__(self) -> None:
+        _check_numbers(*self.draws)
+
     @property
     def mean(self) -> float:
         """Mean of the draws."""
@@ -68,6 +71,13 @@ class Scale:
 Spread = Mapping[Source, Scale]
 
 
+def _check_numbers(*values: float | None) -> None:
+    """Raise a TypeError for measured values that are neither numbers nor None."""
+    for value in values:
+        if not isinstance(value, float | int | None):
+            raise TypeError(f"expected a number, got {value!r}")
+
+
 @dataclass(frozen=True)
 class Cell:
     """One measured number, the paper's and ours, with standard deviations if there are runs.
@@ -86,6 +96,9 @@ class Cell:
     repeated: bool = False
     borrowed: bool = False
     own_source: Source | None = None
+
+    def __post_init__(self) -> None:
+        _check_numbers(self.ours, self.ours_sd)
 
     @property
     def difference(self) -> float | None:

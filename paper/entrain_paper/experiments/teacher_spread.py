@@ -12,6 +12,8 @@ from entrain_paper.experiments.shared_stages import FROM_ZERO
 # Methods without a sweep, and the method whose scale they take.
 _SCALE_OF = {"PATH-CONT": "PATH", "PRETRAIN-END-ONLY": "TWO-STAGE-END"}
 GAIN = "TWO-STAGE-END - PATH"
+SCALES = ("teacher-sweep", "teacher-seeds", "more-teachers", "from-zero", "single-runs")
+"""Experiments that `spread` reads."""
 
 
 def source(dataset: str, method: str, metric: str) -> Source:

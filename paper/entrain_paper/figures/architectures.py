@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +112,8 @@ def _labelled(rows: list[Values], *values: np.ndarray) -> list[int]:
 def _equal_gains(axis: Axes) -> list[tuple[Point, Point]]:
     """Ends of the lines y = x + gain, drawn with the gain at the edge of the panel."""
     (left, right), (bottom, top) = axis.get_xlim(), axis.get_ylim()
-    step = 1 if top - left - (bottom - right) < 8 else 2
+    span = top - left - (bottom - right)
+    step = 1 if span < 8 else 2 if span < 40 else math.ceil(span / 10)
     first = step * np.ceil((bottom - right) / step)
     lines = []
     for gain in np.arange(first, top - left, step):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 Results = dict[str, Values]  # experiment -> its values
 
+_MOST_INCHES = 100  # side of a figure
 TOP1, AGREEMENT, RMSE = "top1", "agreement", "endpoint_rmse"
 METRIC_LABELS = {
     TOP1: "test top-1 accuracy (%)",
@@ -33,6 +34,8 @@ def panels(
     """A figure of `size` inches, and its axes (rows, columns), with grids."""
     from matplotlib.figure import Figure
 
+    if max(size) > _MOST_INCHES:
+        raise ValueError(f"a figure of {size[0]:g} x {size[1]:g} inches for its rows")
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     for axis in axes.ravel():

@@ -12,9 +12,10 @@ from entrain_paper.experiments.comparison import Cell, Comparison, Spread
 from entrain_paper.figures import FIGURES
 from entrain_paper.report.assumptions import ASSUMPTIONS
 from entrain_paper.report.markdown import grid
-from entrain_paper.report.rounding import rounding_section
+from entrain_paper.report.rounding import REPEATED, rounding_section
 from entrain_paper.report.summary import SYMBOLS, judge, summary
 from entrain_paper.report.tables import TABLES
+from entrain_paper.reproduction.measured import read_together, reading
 
 
 def document(results: Mapping[str, Any], figures: list[str]) -> str:
@@ -25,7 +26,7 @@ def document(results: Mapping[str, Any], figures: list[str]) -> str:
         _head(results),
         summary(judged),
         f"## Assumptions about unspecified details\n\n{assumptions}",
-        rounding_section(results),
+        read_together(rounding_section, results, REPEATED),
     ]
     for name, experiment in EXPERIMENTS.items():
         if name in results:
@@ -37,7 +38,8 @@ def document(results: Mapping[str, Any], figures: list[str]) -> str:
             ]
             if name in judged.comparisons:
                 parts += _comparison(judged.comparisons[name], judged.spread)
-            parts += _table_and_figures(name, results[name], figures)
+            with reading(name):
+                parts += _table_and_figures(name, results[name], figures)
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from entrain.plots.style import save
 from entrain_paper.figures import FIGURES
 from entrain_paper.reproduction import ResultsFolder
+from entrain_paper.reproduction.measured import reading
 
 DPI = 160
 
@@ -24,7 +25,9 @@ def draw_figures(results: ResultsFolder, *, stale_only: bool = False) -> list[st
         names.append(name)
         path = results.path / "figures" / f"{name}.png"
         if not (stale_only and _is_newer(path, [results.result_path(n) for n in figure.needs])):
-            save(figure.draw({n: measured[n]["values"] for n in figure.needs}), path, dpi=DPI)
+            with reading(*figure.needs):
+                drawn = figure.draw({n: measured[n]["values"] for n in figure.needs})
+                save(drawn, path, dpi=DPI)
     return names
 
 

@@ -13,6 +13,12 @@ from entrain_paper.report.markdown import Column, plain, table
 # Dataset, training, experiment and top-1 of the first, and of the second.
 Pair = tuple[str, str, str, float, str, float]
 
+REPEATED = (
+    *("multiseed", "teacher-sweep", "ablation", "endpoint-weight", "single-runs"),
+    "architectures",
+)
+"""Experiments with trainings that were repeated."""
+
 _TEXT = (
     "The order of floating-point sums depends on the networks that are trained side by side, so "
     "that the last bits differ. Each row compares two trainings with the same teacher, training "

@@ -9,8 +9,9 @@ from typing import Any
 
 from entrain_paper.experiments import EXPERIMENTS
 from entrain_paper.experiments.comparison import VERDICTS, Claim, Comparison, Spread, Verdict
-from entrain_paper.experiments.teacher_spread import spread
+from entrain_paper.experiments.teacher_spread import SCALES, spread
 from entrain_paper.report.markdown import grid, plain, table
+from entrain_paper.reproduction.measured import read_together, reading
 
 SYMBOLS: dict[Verdict, str] = {
     "setting": "=",
@@ -73,11 +74,11 @@ class Judged:
 
 def judge(results: Mapping[str, Any]) -> Judged:
     """Verdicts on every experiment that is compared with the paper or makes claims."""
-    comparisons = {
-        name: compare(results[name]["values"])
-        for name, experiment in EXPERIMENTS.items()
-        if name in results and (compare := experiment.compare) is not None
-    }
+    comparisons = {}
+    for name, experiment in EXPERIMENTS.items():
+        if name in results and experiment.compare is not None:
+            with reading(name):
+                comparisons[name] = experiment.compare(results[name]["values"])
     teachers = {
         stage["key"]
         for name, comparison in comparisons.items()
@@ -85,7 +86,7 @@ def judge(results: Mapping[str, Any]) -> Judged:
         for stage in results[name]["stages"]
         if " teacher " in stage.get("title", "")
     }
-    return Judged(comparisons, spread(results), len(teachers))
+    return Judged(comparisons, read_together(spread, results, SCALES), len(teachers))
 
 
 def headline(judged: Judged) -> str:

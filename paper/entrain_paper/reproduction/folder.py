@@ -25,6 +25,7 @@ from entrain.utils.files import (
     write_atomically,
 )
 from entrain_paper.experiments import EXPERIMENTS, Measurement, Values
+from entrain_paper.reproduction.measured import check_result
 
 SECONDS_BETWEEN_SAVES = 5.0
 
@@ -96,11 +97,10 @@ class ResultsFolder:
         if not path.exists():
             return None
         result = read_json_with_digest(path, "a result of entrain reproduce")
-        missing = sorted({"key", "setting", "values"} - set(result))
-        if missing:
-            raise InputError(
-                f"{path}: not a result of entrain reproduce (it has no {missing[0]}); move it away"
-            )
+        try:
+            check_result(result)
+        except InputError as error:
+            raise InputError(f"{path}: {error}; move it away and measure again") from error
         return result
 
     def results(self) -> dict[str, Values]:
