@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch
 
 import entrain
 from circuits import SPREAD, every_term, small
-from command_line import Invoke, Refuse, Run, printed
+from command_line import Invoke, Refuse, Run, cli, printed
 from entrain.data import FeatureScaling
 from entrain.export import Design, Onnx, Plain, Spice, WordLengths, design_of, verify, write_export
 from entrain.export.design import FILE, read_design, write_design
@@ -22,6 +23,7 @@ from entrain.export.input_stage import input_stage_of
 from entrain.export.targets import Target
 from entrain.hardware import Chip, Hardware, Mismatch, preset
 from entrain.physics import Dynamics, PhaseModel
+from entrain.playground import export
 from entrain.utils.errors import InputError
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
@@ -49,6 +51,43 @@ def test_an_export_is_read_as_it_was_written(tmp_path: Path, target: Target) -> 
     refuse_edited(folder, design, found)
     with pytest.raises(InputError, match="not empty"):
         write_export(folder, small(), target)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from circuits import small
+from entrain.export import Plain, write_export
+from entrain.utils import files
+if sys.argv[2] == "page":
+    from entrain.playground import export as write
+else:
+    write = lambda folder: write_export(folder, small(), Plain())
+replace, writes = files._replace, []
+
+def counted(path, content):
+    replace(path, content)
+    writes.append(path)
+    if len(writes) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+files._replace = counted
+write(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("what", ["circuit", "page"])
+def test_killed_export_leaves_no_folder_and_can_be_repeated(what: str, tmp_path: Path) -> None:
+    program = ("-c", KILLED)
+    folder, helpers = tmp_path / "export", str(Path(__file__).parent)
+    assert cli(folder, what, helpers, program=program).returncode == -signal.SIGKILL
+    assert not folder.exists()
+    if what == "page":
+        export(folder)
+    else:
+        write_export(folder, small(), Plain())
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_changed_and_missing_files_are_not_run(tmp_path: Path) -> None:

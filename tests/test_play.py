@@ -236,7 +236,9 @@ def test_an_export_is_the_whole_page(tmp_path: Path, invoke, refuse: Refuse) -> 
         assert files[name].read_bytes() == path.read_bytes()
     assert "is not empty, and nothing is overwritten" in refuse("play", "--export", folder)
     (tmp_path / "file").write_text("x")
-    assert "is a file, expected a folder" in refuse("play", "--export", tmp_path / "file")
+    assert "is a file, expected the name of a new folder" in refuse(
+        "play", "--export", tmp_path / "file"
+    )
     assert len(export(tmp_path / "new" / "deep")) == len(files)
 
 

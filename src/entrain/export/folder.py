@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from entrain.export.targets import Onnx, Plain, Spice, Target, target_from_json,
 from entrain.export.verilog import verilog_files
 from entrain.utils.errors import InputError, reason
 from entrain.utils.files import write_atomically
+from entrain.utils.new_files import new_folder
 
 _MAX_BYTES = 2**29  # of a file
 
@@ -42,23 +41,13 @@ def write_export(folder: Path, design: Design, target: Target) -> list[str]:
         design: The network and its test images.
         target: The format: `Spice`, `WordLengths`, `Onnx` or `Plain`.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: exists and is not empty; name a new folder")
-    check_design(design)  # so that it can be read again
-    design = replace(design, target=target_to_json(target))
-    files = files_of(design, target)
-    # A new folder appears when it is complete: a killed export can be repeated.
-    scratch = folder if folder.exists() else folder.with_name(f".{folder.name}.{os.getpid()}")
-    try:
+    with new_folder(folder) as part:
+        check_design(design)  # so that it can be read again
+        design = replace(design, target=target_to_json(target))
+        files = files_of(design, target)
         for name, content in files.items():
-            write_atomically(scratch / name, content)
-        write_design(scratch, design)
-        if scratch != folder:
-            scratch.rename(folder)
-    except BaseException:
-        if scratch != folder:
-            shutil.rmtree(scratch, ignore_errors=True)
-        raise
+            write_atomically(part / name, content)
+        write_design(part, design)
     return [*files, FILE]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from entrain.models.pretrained import find
 from entrain.utils.errors import InputError
 from entrain.utils.files import write_atomically
+from entrain.utils.new_files import new_folder
 
 if TYPE_CHECKING:
     from entrain.models.network import KuramotoNetwork
@@ -88,12 +89,7 @@ def content_of(content: Content) -> bytes:
 def export(folder: Path, model: Path | str | None = None) -> list[Path]:
     """Write the page to a new or empty folder, for any static host; the files written."""
     files = page_files(model)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file, expected a folder for the page")
-    if folder.is_dir() and any(folder.iterdir()):
-        raise InputError(
-            f"{folder}: is not empty, and nothing is overwritten; choose another folder"
-        )
-    for name, content in files.items():
-        write_atomically(folder / name, content_of(content))
+    with new_folder(folder) as part:
+        for name, content in files.items():
+            write_atomically(part / name, content_of(content))
     return [folder / name for name in files]

@@ -1,10 +1,11 @@
-"""New files of a command, which appear together when it succeeds."""
+"""New files and folders of a command, which appear together when it succeeds."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -69,6 +70,40 @@ def new_files(*paths: Path | None, overwrite: bool = False) -> Iterator[dict[Pat
             journal.unlink()
         finally:
             _remove(parts.values())
+
+
+@contextlib.contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Where to write the files of a folder that appears at the end.
+
+    The folder must be new or empty. A second process with the same folder is refused. An error
+    leaves nothing. After a kill the command can be repeated.
+
+    Args:
+        folder: The target, not the current folder.
+    """
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _claimed(folder):
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder}: is a file, expected the name of a new folder")
+        if folder.exists() and any(folder.iterdir()):
+            raise InputError(
+                f"{folder}: is not empty, and nothing is overwritten; name a new folder"
+            )
+        if folder.exists() and folder.samefile("."):
+            raise InputError(f"{folder}: is the current folder; name a new folder in it")
+        part = folder.with_name(f".{folder.name}.entrain-part")
+        shutil.rmtree(part, ignore_errors=True)  # of a killed command
+        try:
+            part.mkdir()
+            yield part
+            if folder.exists():
+                folder.rmdir()
+            part.rename(folder)
+            sync_folder(folder.parent)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def _publish(parts: dict[Path, Path], replaceable: set[Path]) -> None:
