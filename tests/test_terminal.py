@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from command_line import Invoke, Run, all_in_a_terminal, cli, strict
 from entrain.cli import app
-from entrain.cli.console import err, escape_unprintable, out, with_exit_codes
+from entrain.cli.console import err, out, with_exit_codes
+from entrain.utils import escape
 from model_files import rewritten
 from own_files import folder_of_pictures
 
@@ -32,19 +33,19 @@ COMMANDS = {
 def test_only_line_ends_tabs_and_printable_characters_are_visible_as_they_are() -> None:
     for code in range(0x110000):
         character = chr(code)
-        kept = escape_unprintable(character) == character
+        kept = escape.terminal(character) == character
         category = unicodedata.category(character)
         if category in ("Cc", "Cf", "Cs", "Zl", "Zp"):  # controls, bidirectional ones, line ends
             assert kept == (character in "\n\t")
         elif category[0] in "LMNPS":
             assert kept
-    assert escape_unprintable("a\x1b[2J\u202eb\n") == "a\\x1b[2J\\u202eb\n"
+    assert escape.terminal("a\x1b[2J\u202eb\n") == "a\\x1b[2J\\u202eb\n"
 
 
 @given(st.text())
 def test_what_is_visible_stays(text: str) -> None:
-    escaped = escape_unprintable(text)
-    assert escape_unprintable(escaped) == escaped
+    escaped = escape.terminal(text)
+    assert escape.terminal(escaped) == escaped
     assert not RAW.search(escaped)
 
 

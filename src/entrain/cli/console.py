@@ -18,26 +18,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from entrain.utils import escape
 from entrain.utils.errors import InputError
 
 BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 _NO_MEMORY = re.compile("out of memory|not enough memory|allocate memory|Storage size calculation")
-
-
-def escape_unprintable(text: str) -> str:
-    r"""`text` with unprintable characters escaped: ESC as \x1b, a bidirectional control as \u202e.
-
-    Line ends and tabs stay.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character
-        if character.isprintable() or character in "\n\t\N{NO-BREAK SPACE}"
-        else character.encode("unicode_escape").decode()
-        for character in text
-    )
 
 
 class SafeConsole(Console):
@@ -51,7 +37,7 @@ class SafeConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """See Console; escaped before the layout, so that columns have the right widths."""
-        return super().render_str(escape_unprintable(text), **options)
+        return super().render_str(escape.terminal(text), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -60,7 +46,7 @@ class SafeConsole(Console):
         for segment in super().render(renderable, options):
             text = segment.text
             if segment.control is None and not text.isprintable():
-                segment = Segment(escape_unprintable(text), segment.style)
+                segment = Segment(escape.terminal(text), segment.style)
             yield segment
 
 

@@ -10,7 +10,6 @@ import typer
 
 from entrain.cli.console import (
     err,
-    escape_unprintable,
     number,
     print_error,
     print_json,
@@ -18,6 +17,7 @@ from entrain.cli.console import (
 )
 from entrain.cli.options import Json, ModelArgument, argument, option
 from entrain.cli.progress import fraction_bar
+from entrain.utils import escape
 from entrain.utils.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _print_csv(model: Model, results: list[dict[str, Any]]) -> None:
 
 def _cell(value: object) -> object:
     if isinstance(value, str):
-        return escape_unprintable(value).replace("\n", " ")
+        return escape.csv_cell(value)
     return str(value).lower() if isinstance(value, bool) else value
 
 
