@@ -163,6 +163,47 @@ def test_of_many_classes_the_figure_shows_some(tmp_path: Path, invoke: Invoke) -
         assert 0.9 < figure.height / figure.width < 1.0  # five rows of five
 
 
+def strange_table(folder: Path) -> Path:
+    """Rows of negative numbers, with formulas and characters of no font as labels."""
+    rng = np.random.default_rng(0)
+    rows = -1.0 - rng.uniform(size=(60, 3)) - np.repeat([[0], [5]], 30, 0)
+    labels = np.repeat(["$x_1^", "\U00013080 {%"], 30)
+    np.savez(folder / "negative.npz", X=rows, y=labels)
+    return folder / "negative.npz"
+
+
+def test_negative_rows_and_formulas_as_labels_are_drawn(tmp_path: Path, invoke: Invoke) -> None:
+    options = ["--out", tmp_path / "run", "--epochs=3", *SMALL]
+    result = invoke("train", strange_table(tmp_path), *options, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "warning" not in result.stderr.lower()
+    with Image.open(json.loads(result.stdout)["figure"]) as figure:
+        assert np.asarray(figure.convert("L")).std() > 10
+
+
+def test_a_figure_that_fails_costs_no_results(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("vmin must be\nless")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fail)
+    run = tmp_path / "run"
+    options = ["--out", run, "--epochs=3", *SMALL]
+    first = invoke("train", strange_table(tmp_path), *options, "--json")
+    again = invoke("train", "--resume", run)
+    warning = f"warning: {run / 'trajectories.png'}: no figure was drawn (ValueError: vmin must be"
+    for result in (first, again):
+        assert result.exit_code == 0, result.stderr
+        (line,) = (line for line in result.stderr.splitlines() if "warning" in line)
+        assert line == f"{warning} less)"
+    found = json.loads(first.stdout)
+    assert found["figure"] is None
+    assert line.endswith(found["figure_error"])
+    assert "figure " not in again.stdout
+    assert json.loads((run / "results.json").read_text())["figure"] is None
+
+
 def test_a_finished_run_resumes_to_the_same_weights(trained: Path, invoke: Invoke) -> None:
     file = trained / "direct-0.safetensors"
     before = load_file(file)

@@ -51,12 +51,7 @@ def test_methods_look_different_without_colour() -> None:
     assert len(set(METHOD_MARKERS.values())) == len(METHOD_MARKERS)
 
 
-# Every figure, with several runs and with one
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_figure_draws_several_runs(name: str) -> None:
-    assert draw(name, results(3)).axes
+# Every figure with one run; test_figure_data.py draws two
 
 
 @pytest.mark.parametrize("name", FIGURES)

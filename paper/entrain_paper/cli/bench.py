@@ -36,6 +36,7 @@ def command(
     """
     import json as text
 
+    from entrain.cli.figures import drawing
     from entrain.plots.style import save
     from entrain.utils.device import choose_device
     from entrain.utils.errors import positive_int
@@ -61,7 +62,9 @@ def command(
         write_atomically(out_folder / "bench.json", text.dumps(result, indent=1).encode())
         if growth:
             title = f"cost of a training step on {result['environment']['device']}"
-            save(growth_figure(result["growth"], title), out_folder / "growth.png")
+            figure = out_folder / "growth.png"
+            with drawing(figure, result):
+                save(growth_figure(result["growth"], title), figure)
     if json:
         print_json(result)
     else:

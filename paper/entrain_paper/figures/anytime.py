@@ -10,6 +10,7 @@ from entrain_paper.figures.panels import (
     by_dataset,
     heading,
     legend_below,
+    log_scale,
     means,
     method_key,
     number,
@@ -98,7 +99,7 @@ def _observation_times(axis: Axes, rows: list[Values]) -> None:
     means(axis, times, [row["mean"] for row in rows], [row["sd"] for row in rows], "DIRECT")
     for row in rows:
         runs(axis, row["observation_time"], row["runs"], 0.18 * row["observation_time"])
-    axis.set_xscale("log", base=2)
+    log_scale(axis, "x", times, base=2)
     axis.set_xticks(times, [f"{time:g}" for time in times])
     axis.xaxis.set_minor_locator(NullLocator())
     axis.margins(x=0.14, y=0.12)

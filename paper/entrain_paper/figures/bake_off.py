@@ -18,6 +18,7 @@ from entrain_paper.figures.panels import (
     heading,
     key,
     legend_below,
+    log_scale,
     number,
     panels,
 )
@@ -156,9 +157,10 @@ def _log_axis(axis: Axes, costs: list[float]) -> None:
     """Costs on a logarithmic axis with room for labels; ticks at powers of ten, or more."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+    if not log_scale(axis, "x", costs):
+        return
     low, high = min(costs), max(costs)
     room = (high / low) ** _ROOM if high > low else 2.0
-    axis.set_xscale("log")
     axis.set_xlim(low / room, high * room)
     subs = (1.0, 2.0, 5.0) if high < _NARROW * low else (1.0,)
     axis.xaxis.set_major_locator(LogLocator(subs=subs))

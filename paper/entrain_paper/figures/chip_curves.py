@@ -13,6 +13,7 @@ from entrain_paper.figures.panels import (
     heading,
     key,
     legend_below,
+    log_scale,
     means,
     method_key,
     panels,
@@ -89,8 +90,7 @@ def _plot_curve(axis: Axes, rows: list[Values], curve: Curve) -> None:
 
     rows = sorted(rows, key=lambda row: row["value"])
     at = [row["value"] for row in rows]
-    if curve.scale == "log":
-        axis.set_xscale("log")
+    logarithmic = curve.scale == "log" and log_scale(axis, "x", at)
     for kind, look in TRAINED.items():
         middle, sd = ([row[kind][part] for row in rows] for part in ("mean", "sd"))
         means(axis, at, middle, sd, look, markersize=6.0)
@@ -98,8 +98,8 @@ def _plot_curve(axis: Axes, rows: list[Values], curve: Curve) -> None:
     axis.xaxis.set_minor_locator(NullLocator())
     room = 0.1 * (at[-1] - at[0]) or 1.0
     ends = (at[0] - room, at[-1] + room)
-    if curve.scale == "log":
-        factor = (at[-1] / at[0]) ** 0.1 if len(at) > 1 else 2.0
+    if logarithmic:
+        factor = (at[-1] / at[0]) ** 0.1 if at[-1] > at[0] else 2.0
         ends = (at[0] / factor, at[-1] * factor)
     axis.set_xlim(ends)
     axis.set_xlabel(curve.label or curve.title)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from entrain.plots.style import CLASS_COLOURS
+from entrain.plots.style import class_colour
+from entrain.utils import escape
+from entrain_paper.figures.panels import log_scale
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,16 +21,19 @@ def growth_figure(axes: dict[str, Any], title: str) -> Figure:
     from matplotlib.ticker import NullFormatter, ScalarFormatter
 
     figure = Figure(figsize=(10.5, 3.6), layout="constrained")
-    panels = figure.subplots(1, len(axes), sharey=True, squeeze=False)[0]
-    for panel, (name, axis) in zip(panels, axes.items(), strict=True):
+    panels = figure.subplots(1, max(1, len(axes)), sharey=True, squeeze=False)[0]
+    for panel, (name, axis) in zip(panels, axes.items(), strict=False):
         for index, (backend, values) in enumerate(axis["ms"].items()):
-            panel.loglog(
+            panel.plot(
                 axis["sizes"],
                 values,
                 marker=_MARKERS[index % len(_MARKERS)],
-                color=CLASS_COLOURS[index],
+                color=class_colour(index),
                 label=f"{backend}: exponent {axis['exponent'][backend]:.2f}",
             )
+        times = [time for values in axis["ms"].values() for time in values]
+        log_scale(panel, "x", axis["sizes"])
+        log_scale(panel, "y", times)
         panel.set_xlabel(_LABELS.get(name, name))
         panel.set_xticks(axis["sizes"])
         panel.xaxis.set_major_formatter(ScalarFormatter())
@@ -38,5 +43,5 @@ def growth_figure(axes: dict[str, Any], title: str) -> Figure:
         panel.legend(fontsize=7, frameon=False, loc="upper left")
         panel.margins(y=0.25)
     panels[0].set_ylabel("training step (ms)")
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(escape.mathtext(title), fontsize=11)
     return figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -48,11 +48,31 @@ def panels(
     return figure, axes
 
 
+def empty_figure(title: str) -> Figure:
+    """A title without panels."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.0, 1.2), layout="constrained")
+    figure.suptitle(title, fontsize=11)
+    figure.text(0.5, 0.35, "no such example", ha="center", fontsize=10)
+    return figure
+
+
 def heading(axis: Axes, text: str, letter: str = "") -> None:
     """Set the title of a panel, with its letter on the left."""
     axis.set_title(text, fontsize=9.5)
     if letter:
         axis.set_title(f"({letter})", loc="left", fontsize=9.5, fontweight="bold")
+
+
+def log_scale(
+    axis: Axes, which: Literal["x", "y"], values: Sequence[float], **options: Any
+) -> bool:
+    """Make an axis logarithmic if all `values` on it are positive; True if it is."""
+    positive = all(value > 0 for value in values)
+    if positive:
+        (axis.set_xscale if which == "x" else axis.set_yscale)("log", **options)
+    return positive
 
 
 def number(value: float | None) -> float:

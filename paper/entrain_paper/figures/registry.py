@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from entrain.plots.style import boxes_for_missing_glyphs
+from entrain.utils import escape
 from entrain_paper.figures.ablation import protocol_ablation
 from entrain_paper.figures.accuracy_by_size import oscillator_scale, records
 from entrain_paper.figures.anytime import anytime
@@ -15,7 +17,7 @@ from entrain_paper.figures.chip_curves import chip_curves
 from entrain_paper.figures.chip_scores import published_chips, trained_for_chips
 from entrain_paper.figures.controls import recurrence, single_runs
 from entrain_paper.figures.fragility import fragility, typical_yield
-from entrain_paper.figures.panels import Results
+from entrain_paper.figures.panels import Results, empty_figure
 from entrain_paper.figures.performance import main_performance
 from entrain_paper.figures.robustness import scaling_noise_grid
 from entrain_paper.figures.rules import rule_gradients, rules_on_chips
@@ -34,12 +36,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure; `draw` takes the values of the experiments `needs`, by name."""
+    """A figure; `function` takes the values of the experiments `needs`, by name."""
 
     name: str
     caption: str
     needs: tuple[str, ...]
-    draw: Callable[[Results], Figure]
+    function: Callable[[Results], Figure]
+
+    def draw(self, results: Results) -> Figure:
+        """The figure of the values of `needs`; one without axes if an experiment has no rows."""
+        needed = {name: results[name] for name in self.needs}
+        if any(values.get("rows") == [] for values in needed.values()):
+            return empty_figure(self.name)
+        with boxes_for_missing_glyphs():
+            return self.function(_labels(needed))
+
+
+def _labels(values: Any) -> Any:
+    """JSON values with all text escaped for figures; names of methods and datasets stay."""
+    if isinstance(values, dict):
+        return {name: _labels(entry) for name, entry in values.items()}
+    if isinstance(values, list):
+        return [_labels(entry) for entry in values]
+    return escape.mathtext(values) if isinstance(values, str) else values
 
 
 _DIAMONDS = "Hollow diamonds are the paper's numbers."

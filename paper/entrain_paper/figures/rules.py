@@ -12,6 +12,7 @@ from entrain_paper.figures.panels import (
     heading,
     key,
     legend_below,
+    log_scale,
     panels,
     row_axis,
 )
@@ -47,7 +48,7 @@ def rule_gradients(results: Results) -> Figure:
         for axis, measure in zip(axes[:, column], ("cosine", "length"), strict=True):
             _plot_curve(axis, members, measure)
             axis.axhline(1.0, color="#555555", linestyle=":", linewidth=1.2, zorder=1)
-        axes[1, column].set_yscale("log")
+        log_scale(axes[1, column], "y", [row["couplings"]["length"] for row in members])
         axes[1, column].set_xlabel(_AXES[curve])
         heading(axes[0, column], "", "abcd"[column])
     axes[0, 0].set_ylabel("cosine with exact gradient")
@@ -60,8 +61,8 @@ def rule_gradients(results: Results) -> Figure:
 def _plot_curve(axis: Axes, rows: list[Values], measure: str) -> None:
     from matplotlib.ticker import NullLocator
 
-    axis.set_xscale("log")
     ticks = sorted({row["value"] for row in rows})
+    log_scale(axis, "x", ticks)
     axis.set_xticks(ticks, [f"{value:g}" for value in ticks], rotation=45)
     axis.xaxis.set_minor_locator(NullLocator())
     for rule, look in _LOOKS.items():

@@ -14,6 +14,7 @@ from entrain_paper.figures.panels import (
     Results,
     Values,
     by_dataset,
+    empty_figure,
     heading,
     key,
     legend_below,
@@ -76,18 +77,9 @@ def examples(dataset: str, kind: str) -> Callable[[Results], Figure]:
                     title,
                     bounds=AMID if kind == "correct" else _UPPER_LEFT,
                 )
-        return _without_examples(title)
+        return empty_figure(title)
 
     return draw
-
-
-def _without_examples(title: str) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.0, 1.2), layout="constrained")
-    figure.suptitle(title, fontsize=11)
-    figure.text(0.5, 0.35, "no such example", ha="center", fontsize=10)
-    return figure
 
 
 def stochastic_dynamics(results: Results) -> Figure:

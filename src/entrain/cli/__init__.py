@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from entrain.cli.commands import Commands
-from entrain.cli.console import err
+from entrain.cli.console import err, print_warning
 from entrain.cli.plugins import add_command, add_plugins
 
 app = typer.Typer(
@@ -67,8 +67,7 @@ def main() -> None:
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    err.print("warning:", style="yellow", end=" ")
-    err.print(str(message), soft_wrap=True)
+    print_warning(str(message))
 
 
 def _print_traceback(kind: type[BaseException], error: BaseException, trace: Any) -> None:

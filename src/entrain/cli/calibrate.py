@@ -48,6 +48,7 @@ def command(
     every estimate with its error, and FILE.png shows them.
     """
     from entrain.calibration import Prior, calibrate, read_traces
+    from entrain.cli.figures import drawing
     from entrain.cli.progress import stage_bar
     from entrain.models.pretrained import load
     from entrain.plots.calibration import draw_calibration
@@ -71,13 +72,15 @@ def command(
             )
         calibration.model(loaded).save(parts[out_file])
         write_atomically(parts[report], (strict_json(calibration.to_json(), 1) + "\n").encode())
-        draw_calibration(parts[figure], calibration)
+        result = {"model": str(out_file), **calibration.summary()}
+        with drawing(figure, result):
+            draw_calibration(parts[figure], calibration)
     if json:
-        not_shown = calibration.not_shown
-        print_json({"model": str(out_file), **calibration.summary(), "not_shown": not_shown})
+        print_json(result | {"not_shown": calibration.not_shown})
         return
     _print(calibration)
-    print_line(f"model  {out_file}, {report}, {figure}")
+    files = (out_file, report, result["figure"])
+    print_line(f"model  {', '.join(str(file) for file in files if file)}")
     print_line(f"train it for this chip: entrain train --calibrated {out_file}")
 
 

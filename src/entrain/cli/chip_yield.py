@@ -82,6 +82,7 @@ def command(
     draws the noise of an inference, which is the same for every chip. With --out, a killed command
     continues, and one with more chips adds to those of the file.
     """
+    from entrain.cli.figures import drawing
     from entrain.cli.loading import hardware_for, load_model, prepared_engine, read_test_examples
     from entrain.evaluation.chips import check_chips
     from entrain.evaluation.yield_file import check_path, keep_result
@@ -151,9 +152,8 @@ def command(
         keep_result(out_file, result)
         result["file"] = str(out_file)
     if figure is not None:
-        with new_files(figure, overwrite=overwrite) as parts:
+        with new_files(figure, overwrite=overwrite) as parts, drawing(figure, result):
             draw_yield(parts[figure], result)
-        result["figure"] = str(figure)
     if json:
         print_json(result)
     else:

@@ -110,6 +110,12 @@ def print_error(message: str) -> None:
     err.print(message, soft_wrap=True)
 
 
+def print_warning(message: str) -> None:
+    """Print a warning."""
+    err.print("warning:", style="yellow", end=" ")
+    err.print(message, soft_wrap=True)
+
+
 def exit_with(message: str, code: int, json: bool) -> NoReturn:
     """Exit; under --json print the error as one object."""
     if json:

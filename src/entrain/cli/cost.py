@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from entrain.cli.console import out, print_json, print_line, print_presets, print_table, table
 from entrain.cli.options import Figure, Json, Overwrite, argument, option
@@ -37,6 +37,7 @@ def command(
     clocks and supplies; the area of couplers that are set to zero; the accuracy gained by more
     cycles and bits. Digital parts are those of 45 nm. See docs/cost.md.
     """
+    from entrain.cli.figures import drawing
     from entrain.cli.loading import load_model
     from entrain.cost import cost_of, find_technology, technologies
     from entrain.plots.cost import draw_cost
@@ -61,11 +62,10 @@ def command(
         raise unknown_name("--inputs", inputs, ("digital", "crossbar"))
     path, loaded = load_model(model)
     cost = cost_of(loaded, chosen, inputs=cast("Inputs", inputs), seed=seed)
-    result = {"model": str(path), **cost.to_json()}
+    result: dict[str, Any] = {"model": str(path), **cost.to_json()}
     if figure is not None:
-        with new_files(figure, overwrite=overwrite) as parts:
-            draw_cost(parts[figure], list(result["systems"].values()), path.stem)
-        result["figure"] = str(figure)
+        with new_files(figure, overwrite=overwrite) as parts, drawing(figure, result):
+            draw_cost(parts[figure], list(cost.to_json()["systems"].values()), path.stem)
     if json:
         print_json(result)
     else:

@@ -210,8 +210,9 @@ def command(
 def _train(
     folder: RunFolder, data: Dataset, device: torch.device
 ) -> tuple[dict[str, Any], Trained]:
-    """Train and write models, figure and results."""
+    """Train and write models, results and figure."""
     from entrain import kernels
+    from entrain.cli.figures import drawing
     from entrain.training import run_pipeline
     from entrain.training.progress import TrainingProgress
 
@@ -232,7 +233,10 @@ def _train(
         },
     }
     folder.save_results(results)
-    draw_results(figure, trained, data)
+    with drawing(figure, results):
+        draw_results(figure, trained, data)
+    if "figure_error" in results:
+        folder.save_results(results)
     return results, trained
 
 

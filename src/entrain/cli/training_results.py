@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from entrain.rules import Rule
     from entrain.training import DivergedError, Recipe, Trained
 
-_MOST_PANELS = 25  # of the figure
-
 # Columns: title, metric, format; on_chips.* are those over chips.
 _IDEAL = (*COLUMNS[:4], ("epoch", "epoch", ".0f"))
 _ON_CHIPS = (
@@ -46,7 +44,8 @@ def print_results(results: dict[str, Any], trained: Trained) -> None:
         seeds = f"seeds 0 to {chips - 1}; more: entrain yield {folder}"
         print_line(f"chips   {name or 'the hardware trained for'}, {seeds}")
     print_line(f"model   {results['model']}")
-    print_line(f"figure  {results['figure']}")
+    if results["figure"] is not None:
+        print_line(f"figure  {results['figure']}")
     print_line(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
 
 
@@ -86,24 +85,16 @@ def draw_results(file: Path, trained: Trained, data: Dataset) -> None:
     import numpy as np
 
     from entrain.evaluation import representative, scores_of
-    from entrain.plots import save, trajectories
+    from entrain.plots import trajectory
+    from entrain.plots.trajectories import MOST_PANELS
 
-    model = trained.model
-    inputs = model.inputs(data.test.features)
-    scores = scores_of(model.network, inputs)
-    rows = representative(scores.cpu().numpy(), data.test.labels)
+    model, test = trained.model, data.test
+    scores = scores_of(model.network, model.inputs(test.features))
+    rows = representative(scores.cpu().numpy(), test.labels)
     if not len(rows):  # nothing is classified correctly
-        rows = np.unique(data.test.labels, return_index=True)[1]
-    rows = rows[:_MOST_PANELS]
-    outputs = model.network.readout(model.network.simulate(inputs[rows], record=True))
-    figure = trajectories(
-        images=data.test.features[rows].reshape(-1, *data.image_shape),
-        outputs=outputs.cpu().numpy(),
-        labels=data.test.labels[rows],
-        class_names=data.class_names,
-        title=f"{model.protocol} on {data.name}: output oscillators over time",
-    )
-    save(figure, file)
+        rows = np.unique(test.labels, return_index=True)[1]
+    rows = rows[:MOST_PANELS]
+    trajectory(model, test.features[rows], model.classes[test.labels[rows]], path=file)
 
 
 def divergence_errors(recipe: Recipe, trained: Trained) -> list[str]:

@@ -31,6 +31,7 @@ def command(
     ngspice runs netlists; Verilator or Icarus Verilog runs a core, which must be equal in every bit
     to its integer model. The results are written to verify.json and verify.png in the folder.
     """
+    from entrain.cli.figures import drawing
     from entrain.cli.progress import fraction_bar
     from entrain.export.design import read_design
     from entrain.export.folder import EditedFileError
@@ -48,11 +49,15 @@ def command(
         raise InputError(f"{error}: run entrain verify --edited") from error
     result = verification.to_json()
     write_atomically(folder / RESULT, (strict_json(result, 1) + "\n").encode())
-    draw_verification(folder / FIGURE, verification, read_design(folder).class_names)
+    result = {"folder": str(folder), **result}
+    with drawing(folder / FIGURE, result):
+        draw_verification(folder / FIGURE, verification, read_design(folder).class_names)
     if json:
-        print_json({"folder": str(folder), **result})
+        print_json(result)
         return
     _print(folder, verification)
+    files = (folder / RESULT, result["figure"])
+    print_line(f"report   {', '.join(str(file) for file in files if file)}")
 
 
 def _print(folder: Path, verification: Verification) -> None:
@@ -76,4 +81,3 @@ def _print(folder: Path, verification: Verification) -> None:
     if placed := synthesis.get("nextpnr"):
         values["nextpnr"] = f"{placed['device']}, {placed['megahertz']} MHz"
     print_table(f"{folder} in {verification.simulator}", ("", ""), values.items())
-    print_line(f"report   {folder / RESULT}, {folder / FIGURE}")

@@ -1,5 +1,6 @@
 """Metrics of networks, statistics over runs, and accuracies on chips."""
 
+from entrain.evaluation.class_report import ClassReport
 from entrain.evaluation.measure import (
     Refinement,
     check_finite,
@@ -21,6 +22,6 @@ from entrain.evaluation.metrics import (
 )
 from entrain.evaluation.reject import RejectOption
 
-__all__ = ["Refinement", "RejectOption", "Summary", "agreement", "check_finite", "correlation"]
-__all__ += ["evaluate", "margin", "noisy_scores", "refine", "representative", "rmse"]
+__all__ = ["ClassReport", "Refinement", "RejectOption", "Summary", "agreement", "check_finite"]
+__all__ += ["correlation", "evaluate", "margin", "noisy_scores", "refine", "representative", "rmse"]
 __all__ += ["scores_of", "stochastic", "summarise", "top_k"]

@@ -18,7 +18,13 @@ from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.data.own.arrays import label_texts
 from entrain.data.own.examples import codes_of
 from entrain.data.preprocessing import as_array
-from entrain.evaluation import RejectOption, check_finite, evaluate, scores_of
+from entrain.evaluation import (
+    ClassReport,
+    RejectOption,
+    check_finite,
+    evaluate,
+    scores_of,
+)
 from entrain.evaluation.chips import scores_on_chips, scores_on_target
 from entrain.evaluation.reject import MOST_ROWS
 from entrain.hardware import Chip, Hardware
@@ -180,11 +186,28 @@ class Model:
             y: True labels (n,), as in `classes`.
         """
         predicted = self.predict_indices(X)
-        return float(np.mean(predicted == self._indices(y, len(predicted))))
+        return float(np.mean(predicted == self.label_indices(y, len(predicted))))
 
-    def _indices(self, y: ArrayLike, count: int) -> np.ndarray:
-        """Indices (n,) in `class_names` of `count` labels."""
-        labels, names = label_texts(as_array(y), "y"), self.class_names
+    def report(self, X: np.ndarray, y: ArrayLike) -> ClassReport:
+        """Confusion matrix, and precision, recall and F1 of every class.
+
+        Args:
+            X: Raw pixels or rows of features, as for `inputs`.
+            y: True labels (n,), as in `classes`.
+        """
+        predicted = self.predict_indices(X)
+        labels = self.label_indices(y, len(predicted))
+        return ClassReport.of(labels, predicted, self.class_names)
+
+    def label_indices(self, y: ArrayLike, count: int) -> np.ndarray:
+        """Indices (n,) of labels in `class_names`.
+
+        Args:
+            y: Labels (n,), as in `classes`.
+            count: Number n of labels that is expected.
+        """
+        labels = label_texts(as_array(y), "y")
+        names = [name.strip() for name in self.class_names]
         if len(labels) != count:
             raise InputError(f"expected {count} labels, one for each example, got {len(labels)}")
         if foreign := sorted(set(labels) - set(names)):
@@ -193,6 +216,28 @@ class Model:
                 f"{', '.join(names[:10])}{', ...' * (len(names) > 10)}"
             )
         return codes_of(labels, names)
+
+    def trajectory(self, pixels: np.ndarray) -> Tensor:
+        """Phases (K + 1, n, N) at every grid time from 0 to t_f, the outputs last.
+
+        Args:
+            pixels: As for `inputs`.
+        """
+        inputs = self.inputs(pixels)
+        path = self.network.simulate(inputs, record=True)
+        check_finite(path[-1], inputs)
+        return path
+
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Pixels (n, rows, columns), or rows of features (n, 1, D) in standard deviations.
+
+        Args:
+            pixels: As for `inputs`.
+        """
+        scaling, values = self.preprocessing, self._array(pixels)
+        if isinstance(scaling, FeatureScaling):
+            values = scaling(values).numpy() / scaling.factor
+        return values.reshape(-1, *scaling.image_shape)
 
     def probabilities(self, pixels: np.ndarray) -> Tensor:
         """Class probabilities (n, O): softmax(gain cos theta_out).
@@ -302,7 +347,7 @@ class Model:
             raise InputError("the labels are missing: give one for each example, evaluate(X, y)")
         rows = self._array(X)
         rows = rows.reshape(len(rows), -1) if rows.ndim == 3 else rows  # images
-        return Split(rows, self._indices(y, len(rows)))
+        return Split(rows, self.label_indices(y, len(rows)))
 
     def examples(self, split: Split, *, unseen: bool = True) -> tuple[Tensor, Tensor]:
         """Network inputs (n, D) and labels (n,) on the network's device.

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entrain.plots.style import CLASS_COLOURS, save
+from entrain.plots.style import CLASS_COLOURS, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def _histogram(axis: Axes, result: dict[str, Any]) -> None:
         axis.axvline(value, linestyle=line, color="black", linewidth=1.2, label=name)
     axis.set(xlabel="test top-1 accuracy of a chip (%)", ylabel="chips")
     name = result["hardware"].get("name")
-    axis.set_title(f"{result['chips']} chips{f' of {name}' if name else ''}", fontsize=10)
+    axis.set_title(f"{result['chips']} chips{f' of {label(name)}' if name else ''}", fontsize=10)
     # Below the axes: above them a line at a low accuracy would cross the legend.
     axis.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, class_colour, save
+from entrain.plots.style import CLASS_COLOURS, class_colour, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,14 +38,14 @@ def _traces(axis: Axes, verification: Verification, class_names: tuple[str, ...]
     simulated, expected = verification.simulated_phases, verification.python_phases
     assert simulated is not None
     assert expected is not None
-    class_names = tuple(name.replace("$", r"\$") for name in class_names)  # no formula
+    names = [label(name) for name in class_names]
     times = np.linspace(0.0, 1.0, len(simulated))
-    for k, name in enumerate(class_names):
-        colour, column = class_colour(k), k - len(class_names)
+    for k, name in enumerate(names):
+        colour, column = class_colour(k), k - len(names)
         axis.plot(times, np.cos(expected[:, column]), color=colour, alpha=0.45, lw=3.0)
         axis.plot(times, np.cos(simulated[:, column]), color=colour, lw=1.1, label=name)
-    label = verification.labels[0]
-    image = "without a label" if label < 0 else f"a {class_names[label]}"
+    true = verification.labels[0]
+    image = "without a label" if true < 0 else f"a {names[true]}"
     axis.set(xlabel="time / observation time", ylabel=r"$\cos\theta$ of the outputs")
     axis.set_title(
         f"image 0, {image}: {verification.simulator} (thin), Python (wide)", fontsize=9.5

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, save
+from entrain.plots.style import CLASS_COLOURS, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,9 +42,11 @@ def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None
     left, right = figure.subplots(1, 2, sharey=True)
     _energies(left, systems)
     _shares(right, systems)
-    left.set_yticks(range(len(systems)), [system["title"] for system in systems], fontsize=8)
+    left.set_yticks(
+        range(len(systems)), [label(system["title"], 60) for system in systems], fontsize=8
+    )
     left.invert_yaxis()
-    left.set_title(title, fontsize=9.5)
+    left.set_title(label(title, 60), fontsize=9.5)
     handles, names = right.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=6, fontsize=7.5, frameon=False)
     save(figure, path)
@@ -56,7 +58,8 @@ def _energies(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
         ends = [energy["low"], energy["high"]]
         axis.plot(ends, [row, row], "-", color="#888888", lw=5, solid_capstyle="butt")
         axis.plot(energy["typical"], row, "o", color="black", ms=5)
-    axis.set_xscale("log")
+    if any(system["energy"]["high"] > 0 for system in systems):
+        axis.set_xscale("log")
     axis.grid(axis="x", color="#dddddd", lw=0.6)
     axis.set_axisbelow(True)
     axis.set_xlabel("energy of one inference (J): range and typical value")

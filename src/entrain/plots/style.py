@@ -1,11 +1,15 @@
-"""Colours and file formats of all figures."""
+"""Colours, labels and file formats of all figures."""
 
 from __future__ import annotations
 
+import contextlib
 import io
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from entrain.utils import escape
 from entrain.utils.errors import InputError
 from entrain.utils.files import write_atomically
 
@@ -35,6 +39,22 @@ def class_colour(index: int) -> str:
     return CLASS_COLOURS[index % len(CLASS_COLOURS)]
 
 
+def label(text: str, most: int = 24) -> str:
+    """Text of a user for a figure: no formula, and the middle of a long text left out."""
+    if len(text) > most:
+        text = f"{text[: most // 2]}…{text[-(most // 2) + 1 :]}"
+    return escape.mathtext(text)
+
+
+@contextlib.contextmanager
+def boxes_for_missing_glyphs() -> Iterator[None]:
+    """No warning of each character that the font lacks; it is drawn as a box."""
+    with warnings.catch_warnings():
+        for message in ("Glyph ", "Matplotlib currently does not support"):
+            warnings.filterwarnings("ignore", message, UserWarning)
+        yield
+
+
 def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:
     """Write a figure atomically, in the format of the file name.
 
@@ -44,9 +64,16 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:
         dpi: Resolution of a bitmap.
     """
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=path.suffix.lstrip("."), dpi=dpi, bbox_inches="tight")
+    with boxes_for_missing_glyphs():
+        figure.savefig(buffer, format=path.suffix.lstrip("."), dpi=dpi, bbox_inches="tight")
     write_atomically(path, buffer.getvalue())
     return path
+
+
+def not_drawn(path: Path, error: Exception) -> str:
+    """A message for a figure that could not be drawn, on one line."""
+    cause = " ".join(str(error).split())
+    return f"{path}: no figure was drawn ({type(error).__name__}: {cause})"
 
 
 def check_format(path: Path | None) -> None:

@@ -1,10 +1,10 @@
 r"""Text of users and files, escaped for the format it is written in: one function per format.
 
-    terminal    no control codes: ESC as \x1b, a bidirectional control as \u202e
-    csv_cell    no formula of a spreadsheet: '=1+1
-    markdown    no markup and no HTML: \|, \`, &lt;
-    html        no tags
-    mathtext    no formula of matplotlib: \$
+terminal    no control codes: ESC as \x1b, a bidirectional control as \u202e
+csv_cell    no formula of a spreadsheet: '=1+1
+markdown    no markup and no HTML: \|, \`, &lt;
+html        no tags
+mathtext    no formula of matplotlib: \$
 """
 
 from __future__ import annotations
