@@ -8,18 +8,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from entrain.calibration import Calibration, Prior
 from entrain.calibration.unknowns import Unknowns
+from entrain.data import FeatureScaling
 from entrain.evaluation import ClassReport
 from entrain.export import Verification
 from entrain.hardware import Hardware
-from entrain.plots import confusion_matrix, save, trajectories
+from entrain.models.model import Model
+from entrain.plots import confusion_matrix, save, trajectories, trajectory
 from entrain.plots.calibration import draw_calibration
 from entrain.plots.chip_yield import draw_yield
 from entrain.plots.circuits import draw_verification
 from entrain.plots.cost import draw_cost
+from entrain.utils.errors import InputError
+from networks import random_network
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -128,3 +133,39 @@ def test_every_figure_is_drawn_without_a_warning(
     draw(kind, tmp_path / "figure.png")
     with Image.open(tmp_path / "figure.png") as figure:
         assert max(figure.size) < 4000
+
+
+ROWS = np.random.default_rng(1).normal(size=(30, 6))
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    network = random_network(scale=2.0, dtype=torch.float32, steps=20)
+    scaling = FeatureScaling.fit(ROWS)
+    return Model(network, scaling, ("no", "yes", "$"), "some data", "DIRECT")
+
+
+def test_a_trajectory_ends_at_the_scores_and_names_wrong_answers(model: Model) -> None:
+    x, predicted = ROWS[:4], model.predict(ROWS[:4])
+    labels = np.where(predicted == "no", "yes", "no")
+    panels = trajectory(model, x, labels).axes[:4]
+    for axis, answer, label, scores in zip(
+        panels, predicted, labels, model.scores(x).tolist(), strict=True
+    ):
+        assert [float(line.get_ydata()[-1]) for line in axis.lines] == pytest.approx(scores)
+        assert axis.get_title() == f"{answer.replace('$', chr(92) + '$')} (is {label})"
+    assert "(is" not in trajectory(model, x).axes[0].get_title()
+
+
+def test_phases_of_all_oscillators_start_together(model: Model, tmp_path: Path) -> None:
+    figure = trajectory(model, ROWS[0], phases=True, path=tmp_path / "phases.svg")
+    starts = [float(line.get_ydata()[0]) for line in figure.axes[0].lines]
+    assert starts == pytest.approx([np.pi / 2] * 8)
+    assert (tmp_path / "phases.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_a_trajectory_has_a_panel_for_each_of_a_few_examples(model: Model) -> None:
+    with pytest.raises(InputError, match="at most 25 examples, got 30; choose some rows"):
+        trajectory(model, ROWS)
+    with pytest.raises(InputError, match="expected 2 labels"):
+        trajectory(model, ROWS[:2], ["no"])

@@ -223,6 +223,8 @@ class Model:
         Args:
             pixels: As for `inputs`.
         """
+        if self.chip is not None:
+            raise InputError("phases over time are those of the ideal network; use it off the chip")
         inputs = self.inputs(pixels)
         path = self.network.simulate(inputs, record=True)
         check_finite(path[-1], inputs)

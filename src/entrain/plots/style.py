@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import textwrap
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,7 +73,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:
 
 def not_drawn(path: Path, error: Exception) -> str:
     """A message for a figure that could not be drawn, on one line."""
-    cause = " ".join(str(error).split())
+    cause = textwrap.shorten(str(error), 200, placeholder=" ...")
     return f"{path}: no figure was drawn ({type(error).__name__}: {cause})"
 
 

@@ -44,7 +44,7 @@ def trajectory(
     predicted class, the title its name, in red if it is not the label.
 
     Args:
-        model: A trained model; one on a chip (`Model.on`) shows that chip.
+        model: A trained model.
         x: Raw pixels or rows of features, as for `Model.predict`, at most 25 examples.
         y: True labels (n,), as in `Model.classes`.
         phases: True for the phases theta(t) of all oscillators, the hidden ones in grey.
