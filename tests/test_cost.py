@@ -318,6 +318,15 @@ def test_the_command_prints_parts_totals_and_comparison(
     assert "weight memory" not in names
 
 
+def test_a_model_without_a_technology_is_compared_in_all(invoke: Invoke) -> None:
+    found = printed(invoke, "cost", "mnist-74")["technologies"]
+    alone = printed(invoke, "cost", "mnist-74", "--technology", "vo2")
+    assert tuple(found) == technologies()
+    assert found["vo2"] == {name: value for name, value in alone.items() if name != "model"}
+    shown = invoke("cost", "mnist-74").stdout
+    assert all(name in shown for name in (*technologies(), "time", "energy", "power", "area"))
+
+
 def test_the_command_lists_and_shows_technologies(invoke: Invoke) -> None:
     assert set(printed(invoke, "cost", "--list")["technologies"]) == set(technologies())
     shown = printed(invoke, "cost", "--technology", "vo2")["quantities"]
@@ -328,7 +337,10 @@ def test_the_command_lists_and_shows_technologies(invoke: Invoke) -> None:
 
 
 def test_cost_command_raises_for_invalid_input(refuse: Refuse, tmp_path: Path) -> None:
-    assert "choose a technology" in refuse("cost", "mnist-74")
+    assert "name a MODEL, or a --technology" in refuse("cost")
+    figure = ("--figure", tmp_path / "a.png")
+    assert "add --technology" in refuse("cost", "mnist-74", *figure)
+    assert "add MODEL" in refuse("cost", "--technology", "vo2", *figure)
     assert "did you mean 'vo2'" in refuse("cost", "mnist-74", "--technology", "v02")
     assert "no such technology file" in refuse(
         "cost", "mnist-74", "--technology", tmp_path / "no.toml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from entrain.cli.console import out, print_json, print_line, print_presets, print_table, table
@@ -18,7 +19,9 @@ def command(
         str | None,
         argument("MODEL", "Model file, run folder or shipped model.", "show the technology"),
     ] = None,
-    technology: Annotated[str | None, option("Preset (--list) or TOML file.", "none")] = None,
+    technology: Annotated[
+        str | None, option("Preset (--list) or TOML file.", "a table of all presets")
+    ] = None,
     inputs: Annotated[
         str, option("Hardware of the input weights: digital (SRAM, MACs) or crossbar.")
     ] = "digital",
@@ -31,7 +34,8 @@ def command(
     """Estimate time, energy, power and area of one inference of MODEL on an oscillator chip.
 
     Compares it with an 8-bit MLP of as many parameters and a fixed-point core in an FPGA. Results
-    are ranges, low to high. Without MODEL, show the numbers of a technology with their sources.
+    are ranges, low to high. Without --technology, compare the chips of all presets; without MODEL,
+    show the numbers of a technology with their sources.
 
     Not modelled: the source of the image; programming, calibration and standby; wires, control,
     clocks and supplies; the area of couplers that are set to zero; the accuracy gained by more
@@ -50,17 +54,26 @@ def command(
         presets = map(find_technology, technologies())
         print_presets("Technologies", "technologies", presets, json)
         return
-    if technology is None:
-        raise InputError("choose a technology with --technology (entrain cost --list lists them)")
-    chosen = find_technology(technology)
+    if model is None and technology is None:
+        raise InputError("name a MODEL, or a --technology (entrain cost --list lists them)")
+    for name, missing in (("MODEL", model), ("--technology", technology)):
+        if figure is not None and missing is None:
+            raise InputError(f"--figure draws the cost of a model in a technology; add {name}")
+    chosen = None if technology is None else find_technology(technology)
     if model is None:
-        if figure is not None:
-            raise InputError("--figure draws the cost of a model; name a MODEL")
+        assert chosen is not None
         _print_technology(chosen, json)
         return
     if inputs not in ("digital", "crossbar"):
         raise unknown_name("--inputs", inputs, ("digital", "crossbar"))
     path, loaded = load_model(model)
+    if chosen is None:
+        costs = [
+            cost_of(loaded, name, inputs=cast("Inputs", inputs), seed=seed)
+            for name in technologies()
+        ]
+        _print_all(path, costs, json)
+        return
     cost = cost_of(loaded, chosen, inputs=cast("Inputs", inputs), seed=seed)
     result: dict[str, Any] = {"model": str(path), **cost.to_json()}
     if figure is not None:
@@ -70,6 +83,24 @@ def command(
         print_json(result)
     else:
         _print(cost)
+
+
+def _print_all(path: Path, costs: list[Cost], json: bool) -> None:
+    """Print the chip of each technology."""
+    from entrain.cost import MEASURES, NOT_MODELLED, text
+
+    if json:
+        values = {cost.technology.name: cost.to_json() for cost in costs}
+        print_json({"model": str(path), "technologies": values})
+        return
+    rows = []
+    for cost in costs:
+        ranges = [(getattr(cost.chip, name), unit) for name, unit in MEASURES.items()]
+        cells = ("-" if range is None else text(range, unit) for range, unit in ranges)
+        rows.append((cost.technology.name, *cells))
+    print_table(f"one inference of {path.stem}: typical (low to high)", ("", *MEASURES), rows)
+    print_line("parts, sources and a comparison: --technology NAME")
+    print_line(f"not modelled: {'; '.join(NOT_MODELLED)}")
 
 
 def _print_technology(technology: Technology, json: bool) -> None:
