@@ -32,6 +32,7 @@ from entrain.hardware import (
     PhaseNoise,
     Readout,
     Stuck,
+    noise_seeds,
     on_chips,
     preset,
     realise,
@@ -87,11 +88,28 @@ def test_the_range_of_a_chip_does_not_depend_on_chips_beside_it(count: int) -> N
     assert torch.equal(whole, alone)
 
 
-def test_noise_differs_by_its_seed_and_not_by_the_chip() -> None:
-    hardware = Hardware(phase_noise=PhaseNoise(0.2), readout=Readout(noise=0.1, jitter=0.1))
-    first, second = scores(hardware, 0, 1)
-    assert torch.equal(first, second)
-    assert not torch.allclose(first, scores(hardware, 0, noise_seed=1)[0], atol=1e-3)
+NOISY = Hardware(phase_noise=PhaseNoise(0.2), readout=Readout(noise=0.1, jitter=0.1))
+
+
+def test_every_chip_has_its_own_draw_of_noise() -> None:
+    first, second = scores(NOISY, 0, 1)
+    assert not torch.allclose(first, second, atol=1e-3)
+    assert not torch.allclose(first, scores(NOISY, 0, noise_seed=1)[0], atol=1e-3)
+    for part in (NOISY.only("phase_noise"), NOISY.only("readout")):
+        assert not torch.allclose(*scores(part, 0, 1), atol=1e-3)
+
+
+def test_noise_of_a_chip_does_not_depend_on_chips_beside() -> None:
+    together = scores(NOISY, 9, 2, 5, noise_seed=3)
+    assert torch.equal(together[1], scores(NOISY, 2, noise_seed=3)[0])
+    assert torch.equal(together[:2], scores(NOISY, 9, 2, noise_seed=3))
+
+
+def test_seeds_of_noise_are_words_of_philox() -> None:
+    tag = int.from_bytes(b"infr", "big")
+    seeds = [0, 7, 2**32 - 1]
+    assert noise_seeds(5, seeds) == [philox([seed, 0, 0, 0], [5, tag])[0] for seed in seeds]
+    assert len(set(noise_seeds(0, range(1000)))) == 1000
 
 
 def philox(counter: list[int], key: list[int]) -> list[int]:

@@ -34,6 +34,7 @@ from entrain.hardware import (
     PhaseNoise,
     Readout,
     Stuck,
+    noise_seeds,
     on_chips,
 )
 from entrain.kernels import reference
@@ -235,7 +236,8 @@ def test_thermal_noise_equals_that_of_simulate(dtype: torch.dtype) -> None:
     network = random_network(6, 9, 3, dtype=dtype, observation_time=0.4, steps=40)
     hardware = Hardware(phase_noise=PhaseNoise(0.3))
     found = scores(hardware, 5, of=parameters(dtype), noise_seed=7)
-    wanted = network.simulate(inputs(dtype=dtype), temperature=0.3, seed=7, replicates=1)
+    (seed,) = noise_seeds(7, [5])
+    wanted = network.simulate(inputs(dtype=dtype), temperature=0.3, seed=seed, replicates=1)
     phases = wanted.detach().reshape(5, N)
     assert torch.allclose(found[0], phases[:, -OUTPUTS:].cos(), rtol=0, atol=1e-5)
 
@@ -284,9 +286,10 @@ def test_a_late_reading_is_a_longer_run_to_first_order(what: str) -> None:
         hardware = Hardware(readout=Readout(**{what: size}))
         dynamics = Dynamics(1.0, 0.4, steps)
         found = scores_on_chips(of, hardware, [3], inputs(), dynamics, noise_seed=3)[0, 0]
-        draws = ChipDraws([3], found)
         late = (
-            draws.normal("tfsp", 1)[0] if what == "spread" else draws.normal("tfji", 5, 1)[0, :, 0]
+            ChipDraws([3], found).normal("tfsp", 1)[0]
+            if what == "spread"
+            else ChipDraws(noise_seeds(3, [3]), found).normal("tfji", 5, 1)[0, :, 0]
         )
         worst = 0.0
         for row, delay in enumerate(late.expand(5).tolist()):

@@ -110,6 +110,29 @@ def test_evaluate_remembers_the_data_of_a_run(
     assert f"{own}: the run was trained on it, and it is no longer there" in message
 
 
+def test_export_and_yield_take_the_data_of_a_model_without_its_run_folder(
+    trained: Path, table: Path, tmp_path: Path, invoke: Invoke, refuse: Refuse
+) -> None:
+    model, folder = tmp_path / "my model.safetensors", tmp_path / "plain"
+    model.write_bytes((trained / "direct-0.safetensors").read_bytes())
+    for command in (
+        ("export", model, "--to", "plain", "--out", folder),
+        ("yield", model, "--hardware", "typical", "--chips", 3),
+    ):
+        message = refuse(*command)
+        assert f"entrain {command[0]} '{model}'" in message
+        assert message.endswith("--dataset FILE")
+    assert not folder.exists()
+    data = ("--dataset", table, "--label", "kind")
+    printed(invoke, "export", model, "--to", "plain", "--out", folder, *data)
+    exported = printed(invoke, "verify", folder)
+    assert (exported["images"], exported["agree"]) == (10, 10)
+    alone = printed(invoke, "yield", model, "--hardware", "typical", "--chips", 3, *data)
+    folder_yield = printed(invoke, "yield", trained, "--hardware", "typical", "--chips", 3)
+    assert alone["examples"] == 22
+    assert alone["accuracies"] == folder_yield["accuracies"]
+
+
 def test_a_run_whose_own_data_are_none_is_refused(
     trained: Path, tmp_path: Path, refuse: Refuse
 ) -> None:

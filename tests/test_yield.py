@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from entrain.cli import app
 from entrain.data import Split, load_dataset
 from entrain.evaluation.chip_yield import Yield, yield_of
 from entrain.evaluation.chips import check_chips
+from entrain.evaluation.intervals import wilson
 from entrain.hardware import Hardware, Mismatch, Readout, preset
 from entrain.models.model import Model, read_model
 from entrain.utils.errors import InputError
@@ -176,6 +178,41 @@ def test_a_yield_is_its_chips_one_by_one(model: Model, test_set: Split) -> None:
     )
 
 
+def test_a_chip_has_one_accuracy_in_every_command(
+    invoke: Invoke, chip_run: Path, model: Model, test_set: Split
+) -> None:
+    """With noise: alone, within any set of chips, and in `entrain evaluate`."""
+    noisy = replace(TYPICAL, readout=Readout(noise=0.3, jitter=0.1), mismatch=None, name="")
+    chips, noise = (9, 2, 30), ("--noise-seed", 4)
+    with pytest.warns(UserWarning, match="trained for typical"):
+        alone = [
+            model.on(noisy.sample(seed), noise_seed=4).evaluate(test_set)["top1"] for seed in chips
+        ]
+    found = yield_of(model, noisy, test_set, chips=29, first_seed=2, noise_seed=4).accuracies
+    assert [found[seed - 2] for seed in chips] == alone
+    assert len(set(alone)) > 1
+    listed = printed(invoke, "yield", chip_run, "--chips", 3, *noise)
+    for seed, accuracy in enumerate(listed["accuracies"]):
+        one = printed(invoke, "evaluate", chip_run, "--chip", seed, "--seed", 4)
+        assert one["top1"] == accuracy
+        low, high = one["top1_interval"]
+        assert low < accuracy < high
+        assert (low, high) == wilson(round(accuracy * 3), 300)
+    assert "95 % interval of top-1" in invoke("evaluate", chip_run, "--chip", 1).stdout
+
+
+def test_intervals_contain_their_values(model: Model, test_set: Split) -> None:
+    found = yield_of(model, TYPICAL, test_set, chips=110)
+    values = found.summary() | {"above_threshold": found.above(60)}
+    intervals = found.intervals(threshold=60)
+    assert intervals.keys() == {"mean", "p5", "p50", "worst", "above_threshold"}
+    assert all(low < values[name] < high for name, (low, high) in intervals.items())
+    assert found.standard_error > found.sd / math.sqrt(110)  # examples add to it
+    assert found.intervals() == yield_of(model, TYPICAL, test_set, chips=110).intervals()
+    with pytest.raises(InputError, match="intervals need the correct examples of each chip"):
+        Yield((90.0, 80.0)).intervals()
+
+
 def test_the_numbers_of_a_yield() -> None:
     found = Yield((90.0, 80.0, 70.0, 60.0, 50.0))
     assert (found.mean, found.worst, found.percentile(50)) == (70.0, 50.0, 70.0)
@@ -224,6 +261,13 @@ def test_the_command_is_yield_of(
     assert {name: found[name] for name in wanted.summary()} == wanted.summary()
     assert {"mean", "sd", "p5", "worst"} <= wanted.summary().keys()
     assert found["above_threshold"] == wanted.above(50)
+    assert found["standard_error"] == wanted.standard_error
+    expected = {name: list(interval) for name, interval in wanted.intervals(50).items()}
+    assert found["intervals"] == {"ideal": found["intervals"]["ideal"], **expected}
+    low, high = found["intervals"]["mean"]
+    shown = " ".join(invoke("yield", chip_run, "--chips", 8, "--seed", 4).stdout.split())
+    assert f"{low:.2f} to {high:.2f}" in shown
+    assert f"standard error of the mean │ {found['standard_error']:.2f}" in shown
     assert found["ideal"] == model.evaluate(test_set)["top1"]
     assert found["hardware"] == found["trained_for"]
     assert Hardware.from_json(found["hardware"]) == TYPICAL

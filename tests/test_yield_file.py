@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Invoke, Refuse, environment, printed
+from command_line import Invoke, Refuse, environment, killed_after, printed
 from entrain.data import Split
 from entrain.evaluation.chip_yield import Block, ChipTest, yield_of, yields_of
 from entrain.hardware import Hardware, Mismatch, preset
@@ -25,6 +25,28 @@ from test_yield import test_set as test_set
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
 
 TYPICAL = preset("typical")
+
+# `entrain` with two chips in a block, which waits for SIGINT after the third block.
+WAITING = """
+import sys, time
+from entrain.cli import main
+from entrain.evaluation import chips
+from entrain.evaluation.chip_yield import ChipTest
+
+chips._ON_A_CPU = 2 * 300  # the test examples of digits
+measure, blocks = ChipTest.correct, 0
+
+def wait(test, block):
+    global blocks
+    blocks += 1
+    if blocks == 4:
+        print("three blocks", file=sys.stderr, flush=True)
+        time.sleep(60)
+    return measure(test, block)
+
+ChipTest.correct = wait
+main()
+"""
 
 # `entrain` with two chips in a block, each kept at once, killed when it replaces the file for the
 # COUNTth time, just before or just after.
@@ -57,13 +79,13 @@ main()
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The seeds of chips that are measured in this process, as they are."""
     seeds: list[int] = []
-    measure = ChipTest.accuracies
+    measure = ChipTest.correct
 
-    def counted(test: ChipTest, block: Block) -> list[float]:
+    def counted(test: ChipTest, block: Block) -> list[bytes]:
         seeds.extend(block.seeds)
         return measure(test, block)
 
-    monkeypatch.setattr(ChipTest, "accuracies", counted)
+    monkeypatch.setattr(ChipTest, "correct", counted)
     return seeds
 
 
@@ -128,18 +150,61 @@ def test_more_chips_are_added_and_fewer_are_taken(
 def test_an_error_keeps_what_was_measured(
     model: Model, test_set: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, measure = tmp_path / "yield.json", ChipTest.accuracies
+    file, measure = tmp_path / "yield.json", ChipTest.correct
 
-    def fail(test: ChipTest, block: Block) -> list[float]:
+    def fail(test: ChipTest, block: Block) -> list[bytes]:
         if 4 in block.seeds:
             raise KeyboardInterrupt
         return measure(test, block)
 
     monkeypatch.setattr("entrain.evaluation.chips._ON_A_CPU", 2 * len(test_set))
-    monkeypatch.setattr(ChipTest, "accuracies", fail)
+    monkeypatch.setattr(ChipTest, "correct", fail)
     with pytest.raises(KeyboardInterrupt):
         yield_of(model, TYPICAL, test_set, chips=8, out=file)
     assert kept_in(file)["seeds"] == [0, 1, 2, 3]
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("json_too", [False, True])
+def test_interrupted_yield_shows_the_chips_it_measured(
+    invoke: Invoke, chip_run: Path, json_too: bool
+) -> None:
+    command = [sys.executable, "-c", WAITING, "yield", str(chip_run), "--effects", "--chips=9"]
+    process = subprocess.Popen(
+        [*command, "--json"] if json_too else command,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with killed_after(120, process):
+        assert process.stderr is not None
+        assert process.stderr.readline() == "three blocks\n"
+        process.send_signal(signal.SIGINT)
+        shown, said = process.communicate()
+    assert process.returncode == 130
+    assert "interrupted after 6 of 9 chips" in said
+    expected = printed(invoke, "yield", chip_run, "--chips", 6)
+    if json_too:
+        assert json.loads(shown) == expected | {"interrupted": True, "chips_asked": 9}
+    else:
+        assert f"{expected['mean']:.2f}" in shown
+        assert "6 chips of typical" in shown
+
+
+def test_a_file_of_an_earlier_version_is_refused_and_kept(
+    model: Model, test_set: Split, tmp_path: Path
+) -> None:
+    """It has one draw of noise for all chips."""
+    file = tmp_path / "yield.json"
+    yield_of(model, TYPICAL, test_set, chips=2, out=file)
+    measured = json.loads(file.read_text())["measured"]
+    del measured["version"], measured["examples"], measured["kinds"][0]["correct"]
+    file.write_text(strict_json(with_digest({"measured": measured})))
+    before = file.read_bytes()
+    with pytest.raises(InputError, match="of an earlier version of entrain, which drew the noise"):
+        yield_of(model, TYPICAL, test_set, chips=3, out=file)
+    assert file.read_bytes() == before
 
 
 def test_a_file_of_something_else_is_refused_and_kept(
@@ -192,6 +257,7 @@ def test_a_file_belongs_to_its_number_of_examples(
         ("[1]", "not a file of entrain yield"),
         (strict_json(with_digest({"measured": 3})), "not a file of entrain yield"),
         (strict_json(with_digest({"mean": 3})), "not a file of entrain yield"),
+        (strict_json(with_digest({"measured": {"version": 2}})), "not a file of entrain yield"),
         ('{"mean": 98.5}', "not a file of entrain yield (no digest)"),
     ],
 )

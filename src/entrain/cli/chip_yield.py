@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from entrain.cli.console import err, number, out, print_json, print_line, print_table
+import typer
+
+from entrain.cli.console import (
+    INTERRUPTED,
+    err,
+    number,
+    out,
+    print_json,
+    print_line,
+    print_table,
+)
 from entrain.cli.options import (
     Address,
     DataDir,
@@ -16,6 +27,9 @@ from entrain.cli.options import (
     Json,
     ModelArgument,
     Overwrite,
+    TestData,
+    TestImageSize,
+    TestLabel,
     option,
     require,
 )
@@ -31,7 +45,8 @@ if TYPE_CHECKING:
 _ROWS = {
     "ideal": "ideal network",
     "mean": "mean over chips",
-    "sd": "SD",
+    "standard_error": "standard error of the mean",
+    "sd": "SD from chip to chip",
     "p1": "1st percentile",
     "p5": "5th percentile",
     "p50": "median",
@@ -56,9 +71,9 @@ def command(
     strengths: Annotated[
         bool, option("Also measure each effect at 1/4 to 4 times its strength.", name="--strengths")
     ] = False,
-    dataset: Annotated[
-        str | None, option("Use the test examples of another dataset.", "as in training")
-    ] = None,
+    dataset: TestData = None,
+    label: TestLabel = None,
+    image_size: TestImageSize = None,
     examples: Annotated[int | None, option("Use the first test examples only.", "all")] = None,
     out_file: Annotated[
         Path | None,
@@ -78,13 +93,16 @@ def command(
 ) -> None:
     """Measure the accuracy of MODEL on many chips of the same hardware.
 
-    The seed of a chip draws its mismatch, its dead parts and its other imperfections. --noise-seed
-    draws the noise of an inference, which is the same for every chip. With --out, a killed command
-    continues, and one with more chips adds to those of the file.
+    The seed of a chip draws its mismatch, its dead parts and its other imperfections; with
+    --noise-seed it draws the noise of its inferences. The intervals of the mean and the percentiles
+    are over chips, noise and test examples. With --out, a killed command continues, and one with
+    more chips adds to those of the file. Ctrl-C shows the chips measured so far.
     """
     from entrain.cli.figures import drawing
     from entrain.cli.loading import hardware_for, load_model, prepared_engine, read_test_examples
+    from entrain.evaluation.chip_yield import wilson_of
     from entrain.evaluation.chips import check_chips
+    from entrain.evaluation.intervals import CONFIDENCE
     from entrain.evaluation.yield_file import check_path, keep_result
     from entrain.models.on_chip import hardware_mismatch_message
     from entrain.plots.chip_yield import draw_yield
@@ -102,7 +120,8 @@ def command(
     path, loaded = load_model(model)
     hardware_of_chips = hardware_for(path, loaded, hardware)
     torch_device, chosen_engine = prepared_engine(engine, address, device)
-    name, split = read_test_examples(path, data_dir, dataset)
+    usage = f"entrain yield {shlex.quote(model)} --dataset FILE"
+    name, split = read_test_examples(usage, path, data_dir, dataset, label, image_size)
     if examples is not None:
         if examples > len(split):
             raise InputError(
@@ -111,7 +130,7 @@ def command(
             )
         split = replace(split, features=split.features[:examples], labels=split.labels[:examples])
     loaded.network.to(torch_device)
-    yields = _measure(
+    yields, interrupted = _measure(
         loaded,
         _variants(hardware_of_chips, effects, strengths),
         split,
@@ -121,7 +140,8 @@ def command(
         out=out_file,
         engine=chosen_engine,
     )
-    chip_yield = yields[hardware_of_chips]
+    chip_yield, ideal = yields[hardware_of_chips], loaded.evaluate(split)["top1"]
+    intervals = {"ideal": wilson_of(ideal, len(split)), **chip_yield.intervals(threshold)}
     result: dict[str, Any] = {
         "model": str(path),
         "hardware": hardware_of_chips.to_json(),
@@ -129,16 +149,21 @@ def command(
         "dataset": name,
         "split": "test",
         "examples": len(split),
-        "chips": chips,
+        "chips": len(chip_yield.accuracies),
         "seed": seed,
         "noise_seed": noise_seed,
-        "ideal": loaded.evaluate(split)["top1"],
+        "ideal": ideal,
         **chip_yield.summary(),
+        "standard_error": chip_yield.standard_error,
+        "confidence": CONFIDENCE,
+        "intervals": {name: list(interval) for name, interval in intervals.items()},
         "accuracies": list(chip_yield.accuracies),
     }
     if threshold is not None:
         result |= {"threshold": threshold, "above_threshold": chip_yield.above(threshold)}
-    if effects:
+    if interrupted:
+        result |= {"interrupted": True, "chips_asked": chips}
+    if effects and not interrupted:
         result["effects"] = {
             effect: {
                 "alone": yields[hardware_of_chips.only(effect)].mean,
@@ -146,10 +171,11 @@ def command(
             }
             for effect, _ in hardware_of_chips.effects
         }
-    if strengths:
+    if strengths and not interrupted:
         result["strengths"] = _strengths(hardware_of_chips, yields)
     if out_file is not None:
-        keep_result(out_file, result)
+        if not interrupted:
+            keep_result(out_file, result)
         result["file"] = str(out_file)
     if figure is not None:
         with new_files(figure, overwrite=overwrite) as parts, drawing(figure, result):
@@ -160,6 +186,8 @@ def command(
         _print(result)
     if (message := hardware_mismatch_message(loaded.hardware, hardware_of_chips)) is not None:
         err.print(message, soft_wrap=True)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _variants(hardware: Hardware, effects: bool, strengths: bool) -> list[Hardware]:
@@ -183,9 +211,10 @@ def _measure(
     chips: int,
     out: Path | None,
     **options: Any,
-) -> dict[Hardware, Yield]:
+) -> tuple[dict[Hardware, Yield], bool]:
+    """The yield of every variant, and True if Ctrl-C ended the measurement early."""
     from entrain.cli.progress import fraction_bar
-    from entrain.evaluation.chip_yield import yields_of
+    from entrain.evaluation.chip_yield import YieldInterrupted, yields_of
 
     title = f"{chips} chips" + (f" of {len(variants)} variants" if len(variants) > 1 else "")
     with fraction_bar(title) as on_progress:
@@ -197,11 +226,19 @@ def _measure(
             on_progress(done / (chips * len(variants)))
 
         try:
-            return yields_of(model, variants, split, chips=chips, out=out, on_done=count, **options)
-        except KeyboardInterrupt:
+            yields = yields_of(
+                model, variants, split, chips=chips, out=out, on_done=count, **options
+            )
+            return yields, False
+        except KeyboardInterrupt as error:
             if out is not None:
                 err.print(f"stopped; the same command continues from {out}", soft_wrap=True)
-            raise
+            if not isinstance(error, YieldInterrupted):
+                raise
+            yields = error.yields
+    measured = len(yields[variants[0]].accuracies)
+    err.print(f"interrupted after {measured:,} of {chips:,} chips", style="yellow")
+    return yields, True
 
 
 def _strengths(
@@ -226,11 +263,14 @@ def _print(result: dict[str, Any]) -> None:
     name = result["hardware"].get("name")
     title = f"{result['chips']:,} chips{f' of {name}' if name else ''}: {result['dataset']}"
     out.print(f"{title}, {result['examples']:,} examples", style="bold", soft_wrap=True)
-    rows = [(name, number(result[key])) for key, name in _ROWS.items()]
+    intervals = result["intervals"]
+    rows = [
+        (name, number(result[key]), _interval(intervals.get(key))) for key, name in _ROWS.items()
+    ]
     if "threshold" in result:
-        title = f"chips with at least {result['threshold']:g}"
-        rows.append((title, f"{result['above_threshold']:.1f} %"))
-    print_table("", ("top-1 %", "value"), rows)
+        title, share = f"chips with at least {result['threshold']:g}", result["above_threshold"]
+        rows.append((title, f"{share:.1f} %", _interval(intervals["above_threshold"], ".1f")))
+    print_table("", ("top-1 %", "value", f"{result['confidence']} % interval"), rows)
     if "effects" in result:
         effects = result["effects"].items()
         by_cost = sorted(effects, key=lambda row: row[1]["alone"] - row[1]["without"])
@@ -247,6 +287,10 @@ def _print(result: dict[str, Any]) -> None:
         _print_strengths(result["strengths"])
     if "file" in result:
         print_line(f"saved in {result['file']}")
+
+
+def _interval(interval: list[float] | None, form: str = ".2f") -> str:
+    return "" if interval is None else " to ".join(format(bound, form) for bound in interval)
 
 
 def _print_strengths(strengths: dict[str, list[dict[str, Any]]]) -> None:

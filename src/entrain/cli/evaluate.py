@@ -8,7 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from entrain.cli.console import err, number, print_json, print_line, print_table
-from entrain.cli.options import DataDir, Device, Json, ModelArgument, argument, option, require
+from entrain.cli.options import (
+    DataDir,
+    Device,
+    Json,
+    ModelArgument,
+    TestImageSize,
+    TestLabel,
+    argument,
+    option,
+    require,
+)
 from entrain.utils.errors import InputError, positive_float, positive_int, seed_number
 
 if TYPE_CHECKING:
@@ -45,10 +55,8 @@ def command(
     hardware: Annotated[
         str | None, option("Preset (entrain hardware) or TOML file of the chip.", "as in training")
     ] = None,
-    label: Annotated[str | None, option("Label column of your table.", "as in training")] = None,
-    image_size: Annotated[
-        int | None, option("Side of your own pictures in pixels.", "as in training")
-    ] = None,
+    label: TestLabel = None,
+    image_size: TestImageSize = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
@@ -63,6 +71,8 @@ def command(
     from entrain import kernels
     from entrain.cli.loading import hardware_for, load_model, read_test_examples
     from entrain.evaluation import refine as refined
+    from entrain.evaluation.chip_yield import wilson_of
+    from entrain.evaluation.intervals import CONFIDENCE
     from entrain.utils.device import choose_device
 
     require(partial(positive_float, zero=True), temperature=temperature)
@@ -82,7 +92,8 @@ def command(
         chip_hardware = hardware_for(path, loaded, hardware)
         chip_hardware.check(loaded.network.hidden, loaded.network.outputs)
         sampled = chip_hardware.sample(chip)
-    name, split = read_test_examples(path, data_dir, dataset, label, image_size)
+    usage = f"entrain evaluate {shlex.quote(model)} FILE"
+    name, split = read_test_examples(usage, path, data_dir, dataset, label, image_size)
     torch_device = choose_device(device)
     kernels.prepare(torch_device, err.print)
     loaded.network.to(torch_device)
@@ -102,6 +113,8 @@ def command(
     else:
         result |= {"chip": chip, "hardware": sampled.hardware.to_json(), "noise_seed": seed}
         result |= replace(loaded, chip=sampled, noise_seed=seed).evaluate(split)
+        result["confidence"] = CONFIDENCE
+        result["top1_interval"] = list(wilson_of(result["top1"], len(split)))
     if loaded.hardware is not None:
         result["trained_for"] = loaded.hardware.to_json()
     if refine is not None:
@@ -167,6 +180,12 @@ def _print(result: dict[str, Any]) -> None:
             for name, metrics in _metrics_by_name(result).items()
         ],
     )
+    if "top1_interval" in result:
+        low, high = result["top1_interval"]
+        print_line(
+            f"{result['confidence']} % interval of top-1, by {result['examples']:,} examples: "
+            f"{low:.2f} to {high:.2f} %"
+        )
     if "refinement" in result:
         fine = result["refinement"]
         print_line(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -13,6 +14,9 @@ from entrain.cli.options import (
     DataDir,
     Json,
     ModelArgument,
+    TestData,
+    TestImageSize,
+    TestLabel,
     is_given,
     option,
     option_name,
@@ -74,6 +78,9 @@ def command(
         ),
     ] = None,
     seed: Annotated[int, option("Seed of the chip of --hardware or --spread.")] = 0,
+    dataset: TestData = None,
+    label: TestLabel = None,
+    image_size: TestImageSize = None,
     data_dir: DataDir = None,
     json: Json = False,
 ) -> None:
@@ -112,7 +119,8 @@ def command(
             raise unknown_name("--to", to, ("spice", "verilog", "onnx", "plain"))
     path, loaded = load_model(model)
     chip = None if hardware is None else find(hardware).sample(seed)
-    _, split = read_test_examples(path, data_dir)
+    usage = f"entrain export {shlex.quote(model)} --to {to} --dataset FILE"
+    _, split = read_test_examples(usage, path, data_dir, dataset, label, image_size)
     count = min(images, len(split))
     name = path.stem if path.stem != "model" else path.parent.name
     examples = split.features[:count], split.labels[:count]

@@ -100,21 +100,28 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def read_test_examples(
+    usage: str,
     path: Path,
     data_dir: Path | None,
     dataset: str | None = None,
     label: str | None = None,
     image_size: int | None = None,
 ) -> tuple[str, Split]:
-    """The name and the test examples of `dataset`, or of the data that a model was trained on."""
-    from entrain.models.pretrained import load_test_examples
+    """The name and the test examples of `dataset`, or of the data that a model was trained on.
+
+    `usage` is the command that names the data of the user, for the error if they are needed.
+    """
+    from entrain.models.pretrained import DataNotNamedError, load_test_examples
 
     with with_option_names("label", "image_size"):
-        return load_test_examples(
-            path,
-            dataset,
-            label=label,
-            image_size=image_size,
-            data_dir=data_dir,
-            read=lambda name, source: read_data(name, None, source),
-        )
+        try:
+            return load_test_examples(
+                path,
+                dataset,
+                label=label,
+                image_size=image_size,
+                data_dir=data_dir,
+                read=lambda name, source: read_data(name, None, source),
+            )
+        except DataNotNamedError as error:
+            raise InputError(f"{error}: {usage}") from error

@@ -36,6 +36,18 @@ Label = Annotated[
     str | None, option("Label column of your table.", "label, class, target, y, or the last")
 ]
 ImageSize = Annotated[int, option("Side of your own pictures in pixels.")]
+TestData = Annotated[
+    str | None,
+    option(
+        "Use the test examples of another dataset or of your own data.",
+        "as in training",
+        metavar="DATASET",
+    ),
+]
+TestLabel = Annotated[str | None, option("Label column of your table.", "as in training")]
+TestImageSize = Annotated[
+    int | None, option("Side of your own pictures in pixels.", "as in training")
+]
 Figure = Annotated[Path | None, option("Draw a figure: .png, .pdf or .svg.", metavar="FILE")]
 Overwrite = Annotated[bool, option("Replace an output file that exists.", name="--overwrite")]
 EngineName = Annotated[str, option("process (this one) or ray (needs the extra cluster).")]

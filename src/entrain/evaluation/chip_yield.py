@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,21 @@ from torch import Tensor
 
 from entrain.cluster import Engine, LocalEngine
 from entrain.data import Split
-from entrain.evaluation.chips import accuracies_on_chips, blocks, check_chips
-from entrain.evaluation.yield_file import open_yield_file
+from entrain.evaluation.chips import blocks, check_chips, correct_on_chips
+from entrain.evaluation.intervals import (
+    PERCENTILES,
+    Bootstrap,
+    Interval,
+    accuracy,
+    bootstrap,
+    pack,
+    wilson,
+)
+from entrain.evaluation.yield_file import YieldFile, open_yield_file
 from entrain.hardware import Hardware, find
 from entrain.models.model import Model
 from entrain.physics import Dynamics, Parameters
-from entrain.utils.errors import seed_number
+from entrain.utils.errors import InputError, seed_number
 
 
 @dataclass(frozen=True)
@@ -27,10 +37,15 @@ class Yield:
     Args:
         accuracies: One for each chip, in the order of their seeds.
         first_seed: Seed of the first chip; the others follow.
+        examples: Number of test examples.
+        correct: For each chip the examples that it predicts correctly, eight to a byte, see
+            `entrain.evaluation.intervals`.
     """
 
     accuracies: tuple[float, ...]
     first_seed: int = 0
+    examples: int = 0
+    correct: tuple[bytes, ...] = field(default=(), repr=False)
 
     @property
     def mean(self) -> float:
@@ -65,14 +80,59 @@ class Yield:
 
     def summary(self) -> dict[str, float]:
         """Mean, standard deviation, percentiles and worst chip, in percent."""
-        return {
-            "mean": self.mean,
-            "sd": self.sd,
-            "p1": self.percentile(1),
-            "p5": self.percentile(5),
-            "p50": self.percentile(50),
-            "worst": self.worst,
+        percentiles = {f"p{share}": self.percentile(share) for share in PERCENTILES}
+        return {"mean": self.mean, "sd": self.sd, **percentiles, "worst": self.worst}
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean, over chips, their noise and the test examples."""
+        return self._bootstrap.standard_error
+
+    def intervals(self, threshold: float | None = None) -> dict[str, Interval]:
+        """95 % intervals by the names of `summary`.
+
+        Those of the mean and the percentiles are by bootstrap over chips, their noise and the test
+        examples; a percentile needs five chips below it, the 5th 100 chips. That of the worst chip
+        is Wilson's for its accuracy on so many examples, that of `above_threshold` Wilson's for a
+        share of so many chips.
+
+        Args:
+            threshold: Accuracy in percent, for the interval of `above`.
+        """
+        percentiles = self._bootstrap.percentiles
+        intervals = {
+            "mean": self._bootstrap.mean,
+            **{f"p{share}": interval for share, interval in percentiles.items()},
+            "worst": wilson_of(self.worst, self.examples),
         }
+        if threshold is not None:
+            chips = len(self.accuracies)
+            intervals["above_threshold"] = wilson_of(self.above(threshold), chips)
+        return intervals
+
+    @cached_property
+    def _bootstrap(self) -> Bootstrap:
+        if not self.correct:
+            raise InputError("intervals need the correct examples of each chip, as from yield_of")
+        return bootstrap(self.correct, self.examples)
+
+
+def wilson_of(percentage: float, trials: int) -> Interval:
+    """Wilson's interval of a percentage of `trials`.
+
+    Args:
+        percentage: 100 times a count divided by `trials`.
+        trials: Examples of one chip, or chips.
+    """
+    return wilson(round(percentage * trials / 100.0), trials)
+
+
+class YieldInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a measurement; `yields` has the chips that were measured, by hardware."""
+
+    def __init__(self, yields: dict[Hardware, Yield]) -> None:
+        super().__init__()
+        self.yields = yields
 
 
 @dataclass(frozen=True)
@@ -92,9 +152,9 @@ class ChipTest:
         inputs, labels = self.inputs.to(device), self.labels.to(device)
         return replace(self, parameters=parameters, inputs=inputs, labels=labels)
 
-    def accuracies(self, block: Block) -> list[float]:
-        """Top-1 in percent on each chip of a block."""
-        accuracies: list[float] = accuracies_on_chips(
+    def correct(self, block: Block) -> list[bytes]:
+        """The examples that each chip of a block predicts correctly, eight to a byte."""
+        correct = correct_on_chips(
             self.parameters,
             block.hardware,
             block.seeds,
@@ -102,8 +162,8 @@ class ChipTest:
             self.labels,
             self.dynamics,
             noise_seed=self.noise_seed,
-        )[0].tolist()
-        return accuracies
+        )
+        return pack(correct[0].cpu().numpy())
 
 
 @dataclass(frozen=True)
@@ -117,9 +177,9 @@ class Block:
         return f"chips {self.seeds[0]} to {self.seeds[-1]}"
 
 
-def measure_block(test: ChipTest, block: Block, device: torch.device) -> list[float]:
-    """Top-1 in percent on each chip of a block, computed on a device."""
-    return test.to(device).accuracies(block)
+def measure_block(test: ChipTest, block: Block, device: torch.device) -> list[bytes]:
+    """`ChipTest.correct` of a block, computed on a device."""
+    return test.to(device).correct(block)
 
 
 def yield_of(
@@ -142,7 +202,7 @@ def yield_of(
         data: Labelled examples.
         chips: Number of chips.
         first_seed: Seed of the first chip.
-        noise_seed: Seed of the noise, which is the same for every chip.
+        noise_seed: Seed of the noise, of which every chip has its own draw.
         unseen: False for training and validation images, see `Model.inputs`.
         out: File for the accuracies. An interrupted call, or one for more chips, continues from it.
         on_done: Called with the accuracies of each block of chips.
@@ -178,7 +238,8 @@ def yields_of(
     """`yield_of` for several variants of a hardware; a file `out` belongs to the first.
 
     `on_done` also gets the accuracies that the file holds already. The result depends neither on
-    the engine nor on interruptions: each chip is measured independently of the others.
+    the engine nor on interruptions: each chip is measured independently of the others. Ctrl-C
+    raises `YieldInterrupted` once a chip is measured.
     """
     seeds = check_chips(chips, first_seed)
     unique = list(dict.fromkeys(variants))
@@ -200,11 +261,27 @@ def yields_of(
             ]
         if pending:
             engine = engine or LocalEngine(test.inputs.device)
-            for block, accuracies in engine.map(measure_block, test, pending):
-                file.add(block.hardware, block.seeds, accuracies)
-                if on_done is not None:
-                    on_done(accuracies)
-        return {
-            hardware: Yield(tuple(file.of(hardware)[seed] for seed in seeds), first_seed)
-            for hardware in unique
-        }
+            try:
+                for block, correct in engine.map(measure_block, test, pending):
+                    accuracies = [accuracy(bits, len(inputs)) for bits in correct]
+                    file.add(block.hardware, block.seeds, accuracies, correct)
+                    if on_done is not None:
+                        on_done(accuracies)
+            except KeyboardInterrupt as error:
+                partial = {hardware: _yield(file, hardware, seeds) for hardware in unique}
+                if partial[unique[0]].accuracies:
+                    raise YieldInterrupted(partial) from error
+                raise
+        return {hardware: _yield(file, hardware, seeds) for hardware in unique}
+
+
+def _yield(file: YieldFile, hardware: Hardware, seeds: Sequence[int]) -> Yield:
+    """The yield of the chips among these seeds that were measured."""
+    accuracies, correct = file.of(hardware), file.correct_of(hardware)
+    measured = [seed for seed in seeds if seed in accuracies]
+    return Yield(
+        tuple(accuracies[seed] for seed in measured),
+        seeds[0],
+        file.examples,
+        tuple(correct[seed] for seed in measured if seed in correct),
+    )

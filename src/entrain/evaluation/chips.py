@@ -9,10 +9,18 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.evaluation.measure import scores_of
-from entrain.evaluation.metrics import top_k
-from entrain.hardware import ChipDraws, Draws, Hardware, Realised, on_chips, realise
+from entrain.evaluation.metrics import hits, percent
+from entrain.hardware import (
+    ChipDraws,
+    Draws,
+    Hardware,
+    Realised,
+    noise_seeds,
+    on_chips,
+    realise,
+)
 from entrain.models.network import KuramotoNetwork
-from entrain.physics import Dynamics, Noise, Parameters, drift, readout
+from entrain.physics import Dynamics, Noise, Parameters, PhaseModel, drift, readout
 from entrain.utils.errors import InputError, positive_int, seed_number
 
 VALIDATION_CHIPS = range(2**31, 2**31 + 20)  # seeds far above those of counted chips
@@ -33,8 +41,26 @@ def accuracies_on_chips(
     noise_seed: int = 0,
 ) -> Tensor:
     """Top-1 in percent of networks (R, ...) on each chip: (R, C). A tie goes to the lower class."""
+    return percent(
+        correct_on_chips(
+            parameters, hardware, seeds, inputs, labels, dynamics, noise_seed=noise_seed
+        )
+    )
+
+
+def correct_on_chips(
+    parameters: Parameters,
+    hardware: Hardware,
+    seeds: Sequence[int],
+    inputs: Tensor,
+    labels: Tensor,
+    dynamics: Dynamics,
+    *,
+    noise_seed: int = 0,
+) -> Tensor:
+    """True (R, C, M) for each example that a network (R, ...) predicts correctly on a chip."""
     parts = _by_block(parameters, hardware, seeds, inputs, dynamics, noise_seed)
-    return torch.cat([top_k(scores, labels) for scores in parts], dim=1)
+    return torch.cat([hits(scores, labels) for scores in parts], dim=1)
 
 
 def scores_on_chips(
@@ -48,8 +74,8 @@ def scores_on_chips(
 ) -> Tensor:
     """Output activations of networks (R, ...) on chips of these seeds: (R, C, M, O), inputs (M, D).
 
-    Thermal noise and readout noise depend on `noise_seed` and the sample alone, so that chips
-    differ by their imperfections only.
+    Thermal noise and readout noise depend on `noise_seed`, the seed of the chip and the sample, so
+    that a chip has the same noise alone and beside others, and no two chips share theirs.
     """
     parts = _by_block(parameters, hardware, seeds, inputs, dynamics, noise_seed)
     return torch.cat(list(parts), dim=1)
@@ -67,7 +93,8 @@ def scores_across_chips(
     """Activations (R, M, O) of networks (R, ...) on inputs (M, D) divided among chips in order.
 
     Each chip of these seeds gets one part of the inputs. `draws` are random numbers drawn earlier
-    for the chips, at most as many as inputs.
+    for the chips, at most as many as inputs. Chips share the noise of the n-th input of their part:
+    their inputs differ, and the epochs of trained networks were selected so.
     """
     samples, runs, chips = len(inputs), len(parameters.biases), min(len(seeds), len(inputs))
     if draws is None:
@@ -78,7 +105,8 @@ def scores_across_chips(
     share = -(-samples // chips)
     rows = torch.arange(chips * share, device=inputs.device) % samples  # wraps round if uneven
     parts = inputs[rows].reshape(chips, share, -1).repeat(runs, 1, 1)
-    scores = scores_of_realised(realised, hardware, seeds[:chips], parts, dynamics, 0, 0)
+    noise = [0] * chips
+    scores = scores_of_realised(realised, hardware, seeds[:chips], parts, dynamics, noise)
     return scores.reshape(runs, chips * share, -1)[:, :samples]
 
 
@@ -121,12 +149,14 @@ def _by_block(
 ) -> Iterator[Tensor]:
     """Activations (R, C, M, O), block by block."""
     runs = len(parameters.biases)
+    noise_of = dict(zip(seeds, noise_seeds(noise_seed, seeds), strict=True))
     for block in blocks(parameters, seeds, len(inputs)):
         samples = max(1, _rollouts(parameters) // (runs * len(block)))
         realised = on_chips(parameters, hardware, block)
+        noise = [noise_of[seed] for seed in block]
         parts = [
             scores_of_realised(
-                realised, hardware, block, inputs[row:][:samples], dynamics, noise_seed, row
+                realised, hardware, block, inputs[row:][:samples], dynamics, noise, row
             )
             for row in range(0, len(inputs), samples)
         ]
@@ -140,21 +170,16 @@ def scores_of_realised(
     seeds: Sequence[int],
     inputs: Tensor,
     dynamics: Dynamics,
-    noise_seed: int,
-    first_sample: int,
+    noise: Sequence[int],
+    first_sample: int = 0,
 ) -> Tensor:
     """Activations (L, B, O) of L networks on chips, inputs (B, D) shared or (L, B, D).
 
-    `first_sample` is the number of the first row, which its noise depends on.
+    `noise` has the seed of the noise of each chip, which also depends on the number of a row;
+    `first_sample` is that of the first row.
     """
     model = realised.phase_model(inputs)
-    thermal = hardware.phase_noise
-    if thermal is None or thermal.is_identity:
-        phases = kernels.rollout(model, dynamics)
-    else:
-        samples = first_sample + torch.arange(inputs.shape[-2], device=inputs.device)
-        noise = Noise(noise_seed, thermal.temperature, samples.new_zeros(1), samples)
-        phases = kernels.rollout(model, dynamics, noise=noise)[:, 0]
+    phases = _phases(model, hardware, dynamics, noise, first_sample)
     outputs = realised.parameters.outputs
     reading = hardware.readout
     if reading is None or reading.is_identity:
@@ -163,6 +188,37 @@ def scores_of_realised(
     if reading.timing:
         velocity = drift(phases, model, dynamics.mobility)[..., -outputs:]
     chips = ChipDraws(seeds, phases, len(phases) // len(seeds))
-    run = ChipDraws([noise_seed], phases, 1, first_sample)
+    runs = ChipDraws(noise, phases, len(phases) // len(seeds), first_sample)
     time = dynamics.observation_time
-    return reading.scores(phases[..., -outputs:], velocity, time, chips, run)
+    return reading.scores(phases[..., -outputs:], velocity, time, chips, runs)
+
+
+def _phases(
+    model: PhaseModel,
+    hardware: Hardware,
+    dynamics: Dynamics,
+    noise: Sequence[int],
+    first_sample: int,
+) -> Tensor:
+    """Phases (L, B, N) at t_f; network r C + c has the thermal noise of chip c."""
+    thermal = hardware.phase_noise
+    if thermal is None or thermal.is_identity:
+        return kernels.rollout(model, dynamics)
+    samples = first_sample + torch.arange(model.fields.shape[1], device=model.fields.device)
+
+    def rollout(networks: PhaseModel, seed: int) -> Tensor:
+        forcing = Noise(seed, thermal.temperature, samples.new_zeros(1), samples)
+        return kernels.rollout(networks, dynamics, noise=forcing)[:, 0]
+
+    if len(set(noise)) == 1:
+        return rollout(model, noise[0])
+    # A rollout has one draw of noise for all its networks: one rollout for each chip.
+    phases = torch.empty_like(model.fields)
+    for chip, seed in enumerate(noise):
+        phases[chip :: len(noise)] = rollout(_every(model, chip, len(noise)), seed)
+    return phases
+
+
+def _every(model: PhaseModel, first: int, step: int) -> PhaseModel:
+    """The networks first, first + step, ... of a phase model."""
+    return model.map(lambda tensor: tensor[first::step].contiguous())

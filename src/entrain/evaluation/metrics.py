@@ -20,7 +20,12 @@ from entrain.utils.errors import InputError
 
 
 def top_k(scores: Tensor, labels: Tensor, k: int = 1) -> Tensor:
-    """Share of examples whose label is among the k largest scores, percent (...).
+    """Share of examples whose label is among the k largest scores, percent (...)."""
+    return percent(hits(scores, labels, k))
+
+
+def hits(scores: Tensor, labels: Tensor, k: int = 1) -> Tensor:
+    """True (..., M) where the label is among the k largest scores.
 
     A tie goes to the lower class index, as in argmax. An example with a NaN score is a miss.
     """
@@ -28,13 +33,13 @@ def top_k(scores: Tensor, labels: Tensor, k: int = 1) -> Tensor:
     above = (scores > correct).sum(-1)
     classes = torch.arange(scores.shape[-1], device=scores.device)
     ties = ((scores == correct) & (classes < labels[:, None])).sum(-1)
-    return _percent((above + ties < k) & ~scores.isnan().any(-1))
+    return (above + ties < k) & ~scores.isnan().any(-1)
 
 
 def agreement(scores: Tensor, targets: Tensor) -> Tensor:
     """Share of examples on which student and teacher predict the same class, percent (...)."""
     same = scores.argmax(-1) == targets.argmax(-1)
-    return _percent(same & ~scores.isnan().any(-1))
+    return percent(same & ~scores.isnan().any(-1))
 
 
 def rmse(scores: Tensor, targets: Tensor) -> Tensor:
@@ -56,7 +61,8 @@ def margin(scores: Tensor) -> Tensor:
     return best[..., 0] - best[..., 1]
 
 
-def _percent(hits: Tensor) -> Tensor:
+def percent(hits: Tensor) -> Tensor:
+    """Share (...) of the examples (..., M) that are hits, in percent."""
     return 100.0 * hits.double().mean(-1)
 
 

@@ -6,7 +6,7 @@ from entrain.hardware.components import Components
 from entrain.hardware.coupling_function import CouplingFunction
 from entrain.hardware.dead import Dead
 from entrain.hardware.delay import Delay
-from entrain.hardware.draws import CachedDraws, ChipDraws, FreshDraws
+from entrain.hardware.draws import CachedDraws, ChipDraws, FreshDraws, noise_seeds
 from entrain.hardware.effect import Draws, Effect, Realised
 from entrain.hardware.fan_in import FanIn, largest_inputs
 from entrain.hardware.files import HardwareFile, describe, find, preset, presets, read
@@ -26,4 +26,4 @@ __all__ = ["Asymmetry", "CachedDraws", "Chip", "ChipDraws", "Components", "Coupl
 __all__ += ["Dead", "Delay", "Draws", "Effect", "FanIn", "FrequencySpread", "FreshDraws"]
 __all__ += ["Hardware", "HardwareFile", "Levels", "Measured", "Mismatch", "Offset", "PhaseNoise"]
 __all__ += ["Readout", "Realised", "Sparsity", "Stuck", "Wiring", "describe", "find", "largest"]
-__all__ += ["largest_inputs", "on_chips", "preset", "presets", "read", "realise"]
+__all__ += ["largest_inputs", "noise_seeds", "on_chips", "preset", "presets", "read", "realise"]

@@ -50,6 +50,19 @@ class ChipDraws:
         return values.to(self._like.dtype).repeat(self._runs, *[1] * (values.dim() - 1))
 
 
+def noise_seeds(noise_seed: int, seeds: Sequence[int]) -> list[int]:
+    """Seeds of the noise of inferences on chips with these seeds, one for each chip.
+
+    The first word of Philox with key (noise_seed, "infr") and counter (seed of the chip, 0, 0, 0),
+    so that the noise of a chip is independent of that of others, and the same beside any of them.
+    """
+    chips = torch.as_tensor(seeds, dtype=torch.int64)
+    zero = torch.zeros_like(chips)
+    key = (noise_seed, int.from_bytes(b"infr", "big"))
+    words: list[int] = philox((chips, zero, zero, zero), key)[0].tolist()
+    return words
+
+
 class CachedDraws:
     """The variates of other draws, cached for chips that are used repeatedly."""
 

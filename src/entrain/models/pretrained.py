@@ -17,6 +17,10 @@ if TYPE_CHECKING:  # PyTorch is slow to import, and finding a file does without 
 _FOLDER = Path(__file__).parent
 
 
+class DataNotNamedError(InputError):
+    """The data of a model are the user's own and have to be named."""
+
+
 def shipped() -> list[str]:
     """Names of the models that come with the package."""
     return sorted(path.stem for path in _FOLDER.glob("*.safetensors"))
@@ -100,12 +104,12 @@ def load_test_examples(
     if dataset is None and recorded is not None:
         own = recorded | changes
         if not Path(recorded["path"]).exists():
-            raise InputError(
+            raise DataNotNamedError(
                 f"{recorded['path']}: the run was trained on it, and it is no longer there; name "
                 "the file or folder"
             )
     elif dataset is None and name not in DATASETS:
-        raise InputError(
+        raise DataNotNamedError(
             f"the model was trained on data of your own ({name}): name the file or folder"
         )
     else:
@@ -118,7 +122,7 @@ def load_test_examples(
     else:
         data = (read or read_source)(name, own)
         if run is not None and dataset is None and not changes and not run.has(data):
-            raise InputError(
+            raise DataNotNamedError(
                 f"{own['path']}: has changed since the run was trained on it, so its test examples "
                 "may have been trained on; name the file or folder to use it all the same"
             )

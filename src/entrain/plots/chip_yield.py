@@ -44,8 +44,11 @@ def draw_yield(path: Path, result: dict[str, Any]) -> None:
 
 def _histogram(axis: Axes, result: dict[str, Any]) -> None:
     axis.hist(result["accuracies"], bins="auto", color=CLASS_COLOURS[5], edgecolor="white")
+    low, high = result["intervals"]["mean"]
+    axis.axvspan(low, high, color="black", alpha=0.15, linewidth=0)
+    mean = f"mean {result['mean']:.2f} ({result['confidence']} %: {low:.2f} to {high:.2f})"
     for value, line, name in (
-        (result["mean"], "-", f"mean {result['mean']:.2f}"),
+        (result["mean"], "-", mean),
         (result["p5"], "--", f"5th percentile {result['p5']:.2f}"),
         (result["ideal"], ":", f"ideal network {result['ideal']:.2f}"),
     ):

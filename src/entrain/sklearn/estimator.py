@@ -232,7 +232,8 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Args:
             chip: A chip, `Hardware.sample(seed)`, or the seed of one of `hardware_`.
-            noise_seed: Seed of the noise, which also depends on the row's position in X.
+            noise_seed: Seed of the noise, which also depends on the chip and the row's position in
+                X.
         """
         check_is_fitted(self)
         on_chip = copy.copy(self)
@@ -258,7 +259,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             hardware: A `Hardware`, the name of a preset or a TOML file; `hardware_` by default.
             chips: Number of chips.
             first_seed: Seed of the first chip.
-            noise_seed: Seed of the noise, which is the same for every chip.
+            noise_seed: Seed of the noise, of which every chip has its own draw.
         """
         check_is_fitted(self)
         hardware = self.hardware_ if hardware is None else find(hardware)
