@@ -109,6 +109,8 @@ def _case(case: Case) -> dict[str, Any]:
         "accuracies": list(result.accuracies),
         "summary": result.summary(),
         "above": [result.above(threshold) for threshold in THRESHOLDS],
+        "above_intervals": [result.intervals(each)["above_threshold"] for each in THRESHOLDS],
+        "standard_error": result.standard_error,
     }
 
 

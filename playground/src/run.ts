@@ -18,6 +18,9 @@ import {
   type Rollout,
   type Shape,
 } from "./core";
+import { chipNoiseSeed } from "./core/hardware/draws";
+import { kindOf } from "./core/hardware/realise";
+import { isIdeal } from "./lab/commands";
 import { ENSEMBLE, damageOf, physicsOf, type AppState } from "./state";
 
 /** A network as its chip holds it, without what only a run needs. */
@@ -78,7 +81,7 @@ export function runAll(state: AppState, models: Model[], input: Input): Outcome[
     const inputs = inputsOf(model, input.values);
     const network = kept(model, physics);
     const fields = fieldsOn(network, inputs);
-    const rollout = simulate(network, fields, physics, {
+    const rollout = simulate(network, fields, { ...physics, seed: noiseSeedOf(physics) }, {
       replicates: state.ensemble && physics.temperature > 0 ? ENSEMBLE : 1,
       sample: input.sample,
       shown: 0,
@@ -90,6 +93,13 @@ export function runAll(state: AppState, models: Model[], input: Input): Outcome[
     const tied = highest.length > 1 ? highest : [];
     return { model: shownOf(network), physics, fields, rollout, answer, tied, doubt };
   });
+}
+
+/** The seed of the noise: the chip's own draw, and of the ideal network that of
+ * `entrain evaluate --temperature`. */
+function noiseSeedOf(physics: Physics): number {
+  const { phase_noise: _, ...rest } = kindOf(physics);
+  return isIdeal(rest) ? physics.seed : chipNoiseSeed(physics.seed, physics.chip);
 }
 
 const chips = new WeakMap<Model, { key: string; network: Realised }>();

@@ -19,6 +19,7 @@ import {
   type Model,
   type Realised,
 } from "../src/core";
+import { chipNoiseSeed } from "../src/core/hardware/draws";
 import {
   chips,
   couplingsIn,
@@ -57,7 +58,7 @@ function scores(found: Realised, inputs: Float64Array, sample: number): Float64A
   const physics = {
     ...unchangedPhysics(found),
     temperature: found.hardware.phase_noise?.temperature ?? 0,
-    seed: known.noise_seed,
+    seed: chipNoiseSeed(known.noise_seed, found.chip),
   };
   const fields = fieldsOn(found, inputs);
   return scoresOf(simulate(found, fields, physics, { replicates: 1, sample, shown: 0 }));

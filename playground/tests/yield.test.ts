@@ -7,12 +7,13 @@ import { fieldsOn } from "../src/core/hardware/realised";
 import { readingsAlong } from "../src/core/simulate";
 import {
   binsOf,
-  imageError,
+  meanError,
   measureChip,
   percentile,
   shareAbove,
   summaryOf,
   unfit,
+  wilson,
   type Examples,
 } from "../src/core/yield";
 import type { Model } from "../src/core/types";
@@ -26,6 +27,8 @@ interface Case {
   accuracies: number[];
   summary: Record<string, number>;
   above: number[];
+  above_intervals: [number, number][];
+  standard_error: number;
 }
 
 const text = new TextDecoder().decode(bytesOf("tests/vectors/yield.json"));
@@ -58,11 +61,13 @@ describe.each(known.cases)("$model on $name", ({ model: name, hardware, ...expec
 
   test("ten chips answer as entrain.yield_of says", { timeout: 60_000 }, () => {
     expect(examples.labels.length).toBe(expected.images);
+    const rights = new Int32Array(expected.images);
     const accuracies = expected.accuracies.map((_, k) => {
       const trial = trialOf(model, hardware, known.first_seed + k);
-      const { correct, confusion } = measureChip(model, examples, trial);
-      const right = Array.from({ length: model.outputs }, (_, o) => confusion[o * model.outputs + o]!);
-      expect(right.reduce((a, b) => a + b)).toBe(correct[0]);
+      const { correct, right, confusion } = measureChip(model, examples, trial);
+      right.forEach((one, image) => (rights[image]! += one));
+      const diagonal = Array.from({ length: model.outputs }, (_, o) => confusion[o * model.outputs + o]!);
+      expect(diagonal.reduce((a, b) => a + b)).toBe(correct[0]);
       expect(confusion.reduce((a, b) => a + b)).toBe(expected.images);
       return (100 * correct[0]!) / expected.images;
     });
@@ -70,6 +75,9 @@ describe.each(known.cases)("$model on $name", ({ model: name, hardware, ...expec
     const apart = accuracies.map((each, k) => Math.abs(each - expected.accuracies[k]!));
     expect(Math.max(...apart)).toBeLessThanOrEqual(100 / expected.images + 1e-9);
     expect(apart.filter((gap) => gap > 1e-3).length).toBeLessThanOrEqual(1);
+    // The package resamples chips and images, the page adds their variances.
+    const ratio = meanError(accuracies, rights) / expected.standard_error;
+    expect(Math.abs(ratio - 1)).toBeLessThan(0.15);
   });
 
   test("the package says the same of those accuracies", () => {
@@ -80,6 +88,12 @@ describe.each(known.cases)("$model on $name", ({ model: name, hardware, ...expec
     expect(percentile(expected.accuracies, 1)).toBeCloseTo(expected.summary["p1"]!, 9);
     const above = known.thresholds.map((each) => shareAbove(expected.accuracies, each));
     expect(above).toEqual(expected.above);
+    known.thresholds.forEach((threshold, k) => {
+      const good = expected.accuracies.filter((each) => each >= threshold).length;
+      const [low, high] = wilson(good, expected.accuracies.length);
+      expect(low).toBeCloseTo(expected.above_intervals[k]![0], 9);
+      expect(high).toBeCloseTo(expected.above_intervals[k]![1], 9);
+    });
   });
 });
 
@@ -119,9 +133,10 @@ test.each([
   }
 });
 
-test("so many images leave this much doubt about an accuracy", () => {
-  expect(imageError(97, 200)).toBeCloseTo(1.206, 3); // sqrt(0.97 0.03 / 200)
-  expect(imageError(100, 200)).toBe(0);
+test("the standard error of a mean is over chips and over images", () => {
+  expect(meanError([50, 50], [2, 2, 0, 0])).toBeCloseTo(100 * Math.sqrt(1 / 12), 12); // images differ
+  expect(meanError([0, 100], [1, 1])).toBeCloseTo(50, 12); // chips differ
+  expect(meanError([100], [1, 1])).toBe(0);
 });
 
 test("a network that does not fit is told why; a graph that takes couplers away is no reason", () => {

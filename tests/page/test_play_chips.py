@@ -30,6 +30,7 @@ from entrain.hardware import (
     Mismatch,
     Readout,
     Wiring,
+    noise_seeds,
     on_chips,
     preset,
     presets,
@@ -47,7 +48,8 @@ def python(hardware: Hardware, chip: int, tile: int = TILE, noise_seed: int = 0)
     inputs = model.inputs(test.features[index]).double()
     realised = on_chips(network, hardware, [chip])
     dynamics = model.network.dynamics
-    return scores_of_realised(realised, hardware, [chip], inputs, dynamics, noise_seed, index)[0, 0]
+    noise = noise_seeds(noise_seed, [chip])
+    return scores_of_realised(realised, hardware, [chip], inputs, dynamics, noise, index)[0, 0]
 
 
 def close(scores: torch.Tensor) -> Any:

@@ -1,6 +1,7 @@
 /** A network on many chips: what each answers, and how many of them answer well. The numbers are the
  * package's `entrain.yield_of`. */
 
+import { chipNoiseSeed } from "./hardware/draws";
 import { misfitOf, realise } from "./hardware/realise";
 import { fieldsOn } from "./hardware/realised";
 import type { Hardware } from "./hardware/hardware";
@@ -25,10 +26,11 @@ export interface Trial {
 
 export interface ChipResult {
   correct: number[]; // examples read as their class, at each place
+  right: Uint8Array; // 1 for each example read as its class at the last place
   confusion: Int32Array; // (O, O) at the last place: row the class, column the answer
 }
 
-/** How a network reads examples on one chip. Example k has the noise of sample k, as in the package;
+/** How a network reads examples on one chip. Example k has the chip's noise of sample k, as in the package;
  * of outputs that are read alike the first is the answer. */
 export function measureChip(model: Model, examples: Examples, trial: Trial): ChipResult {
   const { hardware, chip, places } = trial;
@@ -37,10 +39,11 @@ export function measureChip(model: Model, examples: Examples, trial: Trial): Chi
     observationTime: trial.observationTime,
     steps: trial.steps,
     temperature: hardware.phase_noise?.temperature ?? 0,
-    seed: trial.noiseSeed,
+    seed: chipNoiseSeed(trial.noiseSeed, chip),
   };
   const network = realise(model, hardware, chip);
   const correct = places.map(() => 0);
+  const right = new Uint8Array(examples.labels.length);
   const confusion = new Int32Array(model.outputs ** 2);
   examples.inputs.forEach((inputs, sample) => {
     const label = examples.labels[sample]!;
@@ -49,9 +52,10 @@ export function measureChip(model: Model, examples: Examples, trial: Trial): Chi
     answers.forEach((answer, k) => {
       if (answer === label) correct[k]! += 1;
     });
+    right[sample] = Number(answers.at(-1) === label);
     confusion[label * model.outputs + answers.at(-1)!]! += 1;
   });
-  return { correct, confusion };
+  return { correct, right, confusion };
 }
 
 /** The class with the largest score. A dead output counts as any other, as it does in the package. */
@@ -133,7 +137,29 @@ export function binsOf(values: number[], most = 24): Bin[] {
   return bins;
 }
 
-/** The standard error, in percentage points, that so many images leave of an accuracy in percent. */
-export function imageError(accuracy: number, images: number): number {
-  return Math.sqrt((accuracy * (100 - accuracy)) / images);
+/** The standard error of the mean accuracy, in percentage points, over chips, each with its noise, and
+ * over images, which all chips share: sqrt(var of chips / C + var of images / M). `accuracies` are those
+ * of the C chips in percent, `rights` the chips that read each of the M images as its class. */
+export function meanError(accuracies: number[], rights: ArrayLike<number>): number {
+  const ofImages = Array.from(rights, (count) => (100 * count) / accuracies.length);
+  return Math.sqrt(varianceOfMean(accuracies) + varianceOfMean(ofImages));
+}
+
+function varianceOfMean(values: number[]): number {
+  const mean = meanOf(values);
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return values.length > 1 ? squares / (values.length - 1) / values.length : 0;
+}
+
+export const NORMAL_95 = 1.959963984540054; // standard errors to either side of a 95 % interval
+
+/** Wilson's 95 % interval, in percent, of a probability: so many successes in so many trials. */
+export function wilson(count: number, trials: number): [number, number] {
+  const share = count / trials;
+  const square = NORMAL_95 ** 2 / trials;
+  const centre = share + square / 2;
+  const half = Math.sqrt(share * (1 - share) * square + square ** 2 / 4);
+  const low = (100 * (centre - half)) / (1 + square);
+  const high = (100 * (centre + half)) / (1 + square);
+  return [count === 0 ? 0 : low, count === trials ? 100 : high];
 }

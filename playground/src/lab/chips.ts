@@ -1,6 +1,7 @@
 /** "Make 100 chips": networks on the same chips, one after the other. */
 
 import type { Hardware } from "../core";
+import type { ChipResult } from "../core/yield";
 import type { Pool, Subject } from "./pool";
 
 /** How chips are run: as the page runs its own. */
@@ -15,6 +16,7 @@ export interface Running {
 export interface Batch {
   seeds: number[]; // of the chips that are done with every network, rising
   accuracies: number[][]; // in percent, at those seeds
+  rights: Int32Array[]; // (M) chips that read each image as its class, of those at the seeds
   confusions: Int32Array[]; // (O, O), over all chips and images
   images: number;
   chips: number; // asked for
@@ -24,6 +26,7 @@ export function emptyBatch(subjects: Subject[], chips: number): Batch {
   return {
     seeds: [],
     accuracies: subjects.map(() => []),
+    rights: subjects.map(({ examples }) => new Int32Array(examples.labels.length)),
     confusions: subjects.map(({ model }) => new Int32Array(model.outputs ** 2)),
     images: subjects[0]?.examples.labels.length ?? 0,
     chips,
@@ -41,14 +44,19 @@ export function makeChips(
   onMore: (batch: Batch) => void,
 ): void {
   const batch = emptyBatch(subjects, chips);
-  const found = new Map<number, (number | undefined)[]>(); // accuracies by seed
+  const found = new Map<number, (ChipResult | undefined)[]>(); // by seed
   const finished = (seed: number): void => {
-    const accuracies = found.get(seed)!;
-    if (accuracies.length < subjects.length || accuracies.includes(undefined)) return;
+    const results = found.get(seed)!;
+    if (results.length < subjects.length || results.includes(undefined)) return;
     const place = batch.seeds.findIndex((other) => other > seed);
     const at = place < 0 ? batch.seeds.length : place;
     batch.seeds.splice(at, 0, seed);
-    accuracies.forEach((each, k) => batch.accuracies[k]!.splice(at, 0, each!));
+    results.forEach((result, k) => {
+      const { correct, right } = result!;
+      batch.accuracies[k]!.splice(at, 0, (100 * correct.at(-1)!) / right.length);
+      right.forEach((one, image) => (batch.rights[k]![image]! += one));
+    });
+    found.delete(seed);
     onMore(batch);
   };
   const tasks = Array.from({ length: chips }, (_, c) => {
@@ -57,9 +65,9 @@ export function makeChips(
     return subjects.map((subject, k) => ({
       subject,
       trial: trialOf(subject, running, chip),
-      done: ({ correct, confusion }: { correct: number[]; confusion: Int32Array }) => {
-        confusion.forEach((count, cell) => (batch.confusions[k]![cell]! += count));
-        found.get(chip)![k] = (100 * correct.at(-1)!) / subject.examples.labels.length;
+      done: (result: ChipResult) => {
+        result.confusion.forEach((count, cell) => (batch.confusions[k]![cell]! += count));
+        found.get(chip)![k] = result;
         finished(chip);
       },
     }));

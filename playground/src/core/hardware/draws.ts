@@ -36,6 +36,14 @@ export class Draws {
   }
 }
 
+/** The seed of the noise of inferences on a chip, as `noise_seeds` of the package: each chip has its
+ * own draw, the same whichever chips are beside it. */
+export function chipNoiseSeed(noiseSeed: number, chip: number): number {
+  const words = new Uint32Array(4);
+  philox(chip, 0, 0, 0, noiseSeed, keyOf("infr"), words);
+  return words[0]!;
+}
+
 /** Four letters as a word, the first the highest byte. */
 function keyOf(tag: string): number {
   let key = 0;

@@ -1,6 +1,6 @@
 /** What chips of a kind achieve, as numbers. */
 
-import { imageError, shareAbove, summaryOf } from "../../core/yield";
+import { meanError, meanOf, NORMAL_95, shareAbove, summaryOf, wilson } from "../../core/yield";
 import { make } from "../../dom";
 import type { Batch } from "../../lab/chips";
 import { colourOf } from "./axes";
@@ -20,7 +20,7 @@ export class YieldTable {
     );
   }
 
-  show({ accuracies, images, seeds }: Batch, names: string[], threshold: number): void {
+  show({ accuracies, rights, images, seeds }: Batch, names: string[], threshold: number): void {
     this.body.replaceChildren(
       ...accuracies.map((each, k) => {
         const { mean, sd, p5, worst } = summaryOf(each);
@@ -36,10 +36,15 @@ export class YieldTable {
         );
       }),
     );
-    const [mean] = accuracies.map((each) => summaryOf(each).mean);
+    const intervals = accuracies.map((each, k) => {
+      const [mean, half] = [meanOf(each), NORMAL_95 * meanError(each, rights[k]!)];
+      const above = wilson(each.filter((one) => one >= threshold).length, each.length);
+      const ends = [Math.max(0, mean - half), Math.min(100, mean + half)].map((end) => end.toFixed(1));
+      const shares = above.map((end) => end.toFixed(0));
+      return `${names[k]!} mean ${ends.join(" to ")} %, chips above ${shares.join(" to ")} %`;
+    });
     this.note.textContent =
-      `${seeds.length} ${seeds.length === 1 ? "chip" : "chips"}, each on the same ${images} test images: one image is ` +
-      `${(100 / images).toFixed(1)} points, and so few leave a standard error of ` +
-      `${imageError(mean!, images).toFixed(1)} points beside the whole test set.`;
+      `${seeds.length} ${seeds.length === 1 ? "chip" : "chips"}, each with its own noise and on the same ${images} test images. ` +
+      `95 % intervals over chips, noise and images: ${intervals.join("; ")}.`;
   }
 }
