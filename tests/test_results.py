@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 import entrain
-from command_line import Invoke, printed
+from command_line import Invoke, Refuse, Run, printed
+from entrain.models.pretrained import load_test_examples
 from entrain.training import Trained
 from entrain.training.run_folder import RunFolder
 from entrain.utils.errors import InputError
@@ -79,3 +82,26 @@ def test_load_own_reads_arrays_and_data_frames_as_train_does(frame: bool, table:
         entrain.load_own(table, NAMES)
     with pytest.raises(TypeError, match="got 3"):
         entrain.load_own(3)
+
+
+def test_examples_of_other_classes_are_refused(refuse: Refuse) -> None:
+    on_chips = ["--hardware", "typical", "--dataset"]
+    for command, *more in (["evaluate", "mnist-74"], ["yield", "mnist-74", *on_chips]):
+        message = refuse(command, *more, "fashion-mnist")
+        assert "fashion-mnist has the classes T-shirt/top, Trouser" in message
+        assert "the model has 0, 1, 2" in message
+
+
+def test_examples_of_another_dataset_are_reported(tmp_path: Path, tiny_run: Run) -> None:
+    with pytest.warns(UserWarning, match="was trained on mnist; these are examples of mnist-small"):
+        name, _ = load_test_examples("mnist-74", "mnist-small")
+    assert name == "mnist-small"
+    model = dataclasses.replace(entrain.load("mnist-74"), dataset="mnist-small")
+    model.save(tmp_path / "small.safetensors")
+    with pytest.warns(UserWarning, match="mnist-small trains on some of them"):
+        load_test_examples(tmp_path / "small.safetensors", "mnist")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_test_examples("mnist-74")
+        load_test_examples("mnist-74", "mnist")
+        load_test_examples(tiny_run.folder)

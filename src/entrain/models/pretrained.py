@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,8 @@ def load_test_examples(
     """The name and the test examples of the data that a model was trained on.
 
     A run folder stores the path of your own data; of these, the test examples are the part that
-    training set aside.
+    training set aside. Data with other classes than the model's are refused; data that it was not
+    trained on are a warning.
 
     Args:
         model: A shipped name, a run folder or a model file.
@@ -91,7 +93,7 @@ def load_test_examples(
         data_dir: Folder with the idx files of MNIST or Fashion-MNIST.
         read: Reads your own data in place of `entrain.data.selection.read_source`.
     """
-    from entrain.data import DATASETS, load_test_split
+    from entrain.data import CLASS_NAMES, DATASETS, load_test_split
     from entrain.data.selection import IMAGE_SIZE, own_source, read_source
 
     path = find(model)
@@ -117,6 +119,7 @@ def load_test_examples(
         if own and recorded and own["path"] == recorded["path"]:
             own = recorded | changes
     if own is None:
+        _check_classes(name, CLASS_NAMES[name], trained)
         folder = data_dir or (run.settings["data_dir"] if run is not None else None)
         split = load_test_split(name, Path(folder) if folder else None)
     else:
@@ -126,11 +129,7 @@ def load_test_examples(
                 f"{own['path']}: has changed since the run was trained on it, so its test examples "
                 "may have been trained on; name the file or folder to use it all the same"
             )
-        if data.class_names != trained.class_names:
-            raise InputError(
-                f"{name} has the classes {', '.join(data.class_names)}; the model has "
-                f"{', '.join(trained.class_names)}"
-            )
+        _check_classes(name, data.class_names, trained)
         name, split = data.name, data.test
     if split.features.shape[1] != trained.network.inputs:
         examples = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
@@ -138,7 +137,28 @@ def load_test_examples(
             f"{name} has {examples.format(split.features.shape[1])}, the model {path} takes "
             f"{trained.network.inputs} (it was trained on {trained.dataset})"
         )
+    if name != trained.dataset:
+        _warn_other_dataset(name, trained.dataset)
     return name, split
+
+
+def _check_classes(name: str, classes: tuple[str, ...], model: Model) -> None:
+    """Refuse data whose classes are not the model's."""
+    if classes != model.class_names:
+        raise InputError(
+            f"{name} has the classes {', '.join(classes)}; the model has "
+            f"{', '.join(model.class_names)}"
+        )
+
+
+def _warn_other_dataset(name: str, trained_on: str) -> None:
+    """Warn that these are not examples of the dataset that a model was trained on."""
+    from entrain.data import SMALL
+
+    message = f"the model was trained on {trained_on}; these are examples of {name}"
+    if SMALL.get(trained_on) == name:
+        message += f", and {trained_on} trains on some of them"
+    warnings.warn(message, stacklevel=3)
 
 
 def _run_of(path: Path, model: Model) -> RunFolder | None:
