@@ -1,6 +1,6 @@
 """What must hold on a real GPU: `make gpu-test`, in under three minutes.
 
-    PYTHONPATH=src:tests python3 tests/gpu_check.py [DEVICE]
+    PYTHONPATH=src:paper:tests python3 tests/gpu_check.py [DEVICE]
 
 Kernels, an epoch of every protocol, kill and resume to the same bits, and evaluation. Plain
 Python, because a GPU machine may have neither pytest nor a network: it takes PyTorch, NumPy,
@@ -194,6 +194,32 @@ def kill_and_resume(device: torch.device) -> str:
     return "TWO-STAGE-END and DIRECT, the same bits"
 
 
+def compared_systems(device: torch.device) -> str:
+    """A system of the bake-off that continues from its first epoch ends with the same bits,
+    whatever the state of the global generator."""
+    from dataclasses import replace
+
+    import entrain
+    from entrain.rules.training_data import TrainingData
+    from entrain.training import Stage, pack_state, train_stage, unpack_state
+    from entrain_paper.peers import SYSTEMS
+
+    data = TrainingData(entrain.load_dataset("digits"), device)
+    names = ("wang", "fan", "laydevant", "laydevant-annealed", "whitelam", "aoc")
+    for name in names:
+        stage = Stage(replace(SYSTEMS[name], epochs=3, examples=500), "digits", runs=(0, 1))
+        saved: list[bytes] = []
+        whole = train_stage(
+            stage, data, {}, on_epoch=lambda state, saved=saved: saved.append(pack_state(state, {}))
+        )
+        torch.manual_seed(len(name))
+        resumed = train_stage(stage, data, {}, saved=unpack_state(saved[0], name)[0])
+        assert whole.history == resumed.history, name
+        for key, tensor in whole.current.items():
+            assert torch.equal(tensor, resumed.current[key]), (name, key)
+    return f"{len(names)} systems, the same bits"
+
+
 def evaluation(device: torch.device) -> str:
     """The shipped models are as accurate as they are on a CPU, without and with noise."""
     import entrain
@@ -247,6 +273,7 @@ CHECKS: tuple[Callable[[torch.device], str], ...] = (
     terms_are_trained,
     chips,
     kill_and_resume,
+    compared_systems,
     evaluation,
 )
 

@@ -5,7 +5,9 @@
 
 Each scenario runs once undisturbed. Then it runs again and again: a SIGKILL of the whole process
 group at a moment drawn uniformly from that time, the next start, the next kill, until it is left to
-end. Every file of it must have the bits of the undisturbed run, but for the times it states.
+end. Every file of it must have the bits of the undisturbed run, but for the times it states. Where
+measurements are apart from trainings, the results are deleted then and measured again, which must
+give the same bits, too.
 """
 
 from __future__ import annotations
@@ -43,7 +45,10 @@ CACHE = "numba"
 class Scenario:
     """A command that writes into `out`; TABLE is a table; `weight` is its share of the kills.
 
+    `prepare` are commands that run once before, in the folder INPUTS.
     `resume` replaces it once `out/run.json` is there; else it goes on when it is called again.
+    `repeatable`: False if its outputs appear complete and at once; then it refuses to be repeated.
+    `measures`: its results are deleted at the end, and measured again.
     `compiles`: the kernels too, into a cache that is as new as the run.
     """
 
@@ -51,6 +56,9 @@ class Scenario:
     command: str
     resume: str | None = None
     weight: int = 1
+    prepare: tuple[str, ...] = ()
+    repeatable: bool = True
+    measures: bool = False
     compiles: bool = False
 
 
@@ -75,12 +83,41 @@ SCENARIOS = (
     Scenario(
         "train: a table", "train TABLE --out out --hidden 12 --direct-epochs 30", _RESUME, weight=5
     ),
-    Scenario("reproduce: teachers and runs", f"reproduce teachers multiseed {_TINY}", weight=3),
-    Scenario("reproduce: under noise", f"reproduce stochastic-dynamics {_TINY}", weight=2),
+    Scenario(
+        "reproduce: teachers and runs",
+        f"reproduce teachers multiseed {_TINY}",
+        weight=3,
+        measures=True,
+    ),
+    Scenario(
+        "reproduce: under noise", f"reproduce stochastic-dynamics {_TINY}", weight=2, measures=True
+    ),
+    Scenario(
+        "bakeoff: systems with noise",
+        f"bakeoff wang fan whitelam laydevant-annealed aoc --dataset MNIST {_TINY}",
+        weight=3,
+        measures=True,
+    ),
     Scenario(
         "search",
         "search TABLE --trials 14 --side-by-side 2 --epochs 3 --hidden 8 --out out/found.json",
         weight=5,
+    ),
+    Scenario(
+        "calibrate",
+        "calibrate INPUTS/traces.npz --model INPUTS/run --out out/calibrated.safetensors",
+        weight=2,
+        prepare=(
+            "train TABLE --out INPUTS/run --hidden 8 --direct-epochs 4",
+            "traces INPUTS/run --hardware typical --runs 20 --out INPUTS/traces.npz",
+        ),
+        repeatable=False,
+    ),
+    Scenario(
+        "export",
+        "export mnist-74 --to verilog --images 100 --out out/verilog",
+        weight=2,
+        repeatable=False,
     ),
     Scenario(
         "train: kernels not yet compiled",
@@ -109,7 +146,7 @@ class Run:
 
     def __init__(self, scenario: Scenario, folder: Path) -> None:
         self.scenario, self.folder, self.out = scenario, folder, folder / "out"
-        self.table = folder.parent / "table.csv"
+        self.table, self.inputs = folder.parent / "table.csv", folder.parent / "inputs"
         self.attempts, self.took = 0, 0.0  # seconds of the last attempt
         folder.mkdir()
 
@@ -118,19 +155,9 @@ class Run:
         command = self.scenario.command
         if self.scenario.resume and (self.out / "run.json").exists():
             command = self.scenario.resume
-        words = command.replace("TABLE", shlex.quote(str(self.table)))
         began, clock = time.time(), time.monotonic()
         self.attempts += 1
-        with (self.folder / "errors.txt").open("wb") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "entrain", *shlex.split(words)],
-                cwd=self.folder,
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-            )
+        process = self._start(command)
         try:
             code = process.wait(SECONDS_OF_A_RUN if delay is None else delay)
         except subprocess.TimeoutExpired:
@@ -146,10 +173,44 @@ class Run:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         self.took = time.monotonic() - clock
-        if code != 0:
-            errors_text = (self.folder / "errors.txt").read_text(errors="replace")
-            raise Failed(f"{command}: exit code {code}: {errors_text[-500:]}")
+        was_complete = code == 2 and self.attempts > 1 and not self.scenario.repeatable
+        if code != 0 and not was_complete:
+            raise Failed(f"{command}: exit code {code}: {self._errors()}")
         return None
+
+    def prepare(self) -> None:
+        """Run the commands that come before."""
+        for command in self.scenario.prepare:
+            if self._start(command).wait(SECONDS_OF_A_RUN):
+                raise Failed(f"{command}: {self._errors()}")
+
+    def delete_results(self) -> None:
+        """Delete what was measured, and leave what was trained."""
+        for path in self.out.rglob("*"):
+            if path.is_file() and "stages" not in path.parts:
+                path.unlink()
+
+    def _start(self, command: str) -> subprocess.Popen[bytes]:
+        """`entrain COMMAND` in a process group of its own."""
+        for word, path in (("TABLE", self.table), ("INPUTS", self.inputs)):
+            command = command.replace(word, shlex.quote(str(path)))
+        with self._error_file.open("wb") as errors:
+            return subprocess.Popen(
+                [sys.executable, "-m", "entrain", *shlex.split(command)],
+                cwd=self.folder,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+    @property
+    def _error_file(self) -> Path:
+        return self.folder / "errors.txt"
+
+    def _errors(self) -> str:
+        return self._error_file.read_text(errors="replace")[-500:]
 
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ENTRAIN")}
@@ -177,6 +238,7 @@ def soak(scenario: Scenario, kills: int, moments: random.Random, folder: Path) -
     folder.mkdir()
     undisturbed = Run(scenario, folder / "undisturbed")
     write_table(undisturbed.table)
+    undisturbed.prepare()
     undisturbed.attempt(None)
     expected = contents(undisturbed.out)
     result, span = Killed(scenario, undisturbed.took), undisturbed.took
@@ -196,6 +258,11 @@ def soak(scenario: Scenario, kills: int, moments: random.Random, folder: Path) -
             else:
                 run.attempt(None)
             wrong = differences(expected, contents(run.out))
+            if scenario.measures and not wrong:
+                run.delete_results()
+                run.attempt(None)
+                again = differences(expected, contents(run.out))
+                wrong = [f"measured again, {each}" for each in again]
         except Failed as error:
             wrong = [str(error).replace(str(folder), "")]
         if run.attempts == 1:  # never killed: the machine may be less busy than it was

@@ -64,7 +64,7 @@ def test_times_may_differ_and_nothing_else(tmp_path: Path) -> None:
 def test_the_minutes_of_a_report_may_differ_and_nothing_else_of_it(tmp_path: Path) -> None:
     result = json.loads((ROOT / "results" / "teachers.json").read_text())
     slower = result | {"seconds": result["seconds"] + 6000}
-    for name, made in (("1", result), ("2", slower), ("3", result | {"title": "Others"})):
+    for name, made in (("1", result), ("2", slower), ("3", result | {"device": "Another"})):
         (tmp_path / name).mkdir()
         (tmp_path / name / "REPRODUCTION.md").write_text(document({"teachers": made}, []))
     one, two, three = (contents(tmp_path / name) for name in "123")
@@ -95,4 +95,4 @@ def test_every_scenario_gets_its_share_of_a_hundred_kills() -> None:
     assert sum(parts) == 100
     assert min(parts) >= 3
     commands = {each.command.split()[0] for each in SCENARIOS}
-    assert commands == {"train", "reproduce", "search"}
+    assert commands == {"train", "reproduce", "bakeoff", "search", "calibrate", "export"}
