@@ -68,19 +68,20 @@ def kernels(device: torch.device) -> str:
 def cut_batches(device: torch.device) -> str:
     """Work that does not fit is cut along the batch, and stays on the fast kernel."""
     import entrain.kernels as chosen
+    from entrain.kernels import memory
     from entrain.physics import Dynamics
 
     model = facts.single(facts.example((2, 33, 74, 50)), device)
-    dynamics, before = Dynamics(steps=50), chosen.TAPE_BYTES
+    dynamics, before = Dynamics(steps=50), memory.TAPE_BYTES
     gradient = torch.ones_like(model.fields)
     phases, pullback = chosen.rollout_with_pullback(model, dynamics)
     whole = pullback(gradient)
-    chosen.TAPE_BYTES = 8 * 2 * chosen.select_backend(model).tape_bytes(74, 50)
+    memory.TAPE_BYTES = 8 * 2 * chosen.select_backend(model).tape_bytes(model, 50)
     try:
         pieces, pullback = chosen.rollout_with_pullback(model, dynamics)
         found = pullback(gradient)
     finally:
-        chosen.TAPE_BYTES = before
+        memory.TAPE_BYTES = before
     assert torch.allclose(pieces, phases, atol=1e-5)
     assert torch.allclose(found.fields, whole.fields, atol=1e-5)
     error = float((found.couplings - whole.couplings).abs().max() / whole.couplings.abs().max())

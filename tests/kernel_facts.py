@@ -250,7 +250,7 @@ def check_memory(
     before = torch.cuda.memory_allocated(device)
     backend.rollout_with_pullback(model, dynamics)[1](gradient)
     used = torch.cuda.max_memory_allocated(device) - before
-    promised = runs * batch * backend.tape_bytes(n, steps, model.harmonic is not None)
+    promised = runs * batch * backend.tape_bytes(model, steps)
     beside = 4 * (8 * model.fields.numel() + 4 * model.couplings.numel()) + 2**24  # and cuBLAS
     assert used <= promised + beside, (used, promised, beside)
     return {"bytes used of those promised": used / promised}

@@ -10,7 +10,7 @@ from torch import Tensor
 
 import entrain
 from entrain import kernels
-from entrain.kernels import reference
+from entrain.kernels import memory, reference
 from entrain.physics import Dynamics, Noise, PhaseModel
 from entrain.rules import PAPER_PROTOCOLS, TwoStage
 from entrain.rules.exact_path import solve_path
@@ -79,7 +79,8 @@ def test_pieces_of_a_batch_give_the_same_gradients(
     monkeypatch.setattr(cpu, "rollout_with_pullback", counted)
     monkeypatch.setattr(reference, "rollout_with_pullback", refused)
     copies = 2 * (3 if noisy else 1)
-    monkeypatch.setattr(kernels, "TAPE_BYTES", rows * copies * cpu.tape_bytes(7, 12))
+    monkeypatch.setattr(cpu, "PARALLEL_SAMPLES", 1)
+    monkeypatch.setattr(memory, "TAPE_BYTES", rows * copies * cpu.tape_bytes(model, 12))
     found, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise, record=record)
     assert torch.equal(found, whole)
     for name, tensor in pullback(gradient).tensors().items():

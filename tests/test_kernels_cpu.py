@@ -349,7 +349,10 @@ def test_views_expanded_fields_and_no_samples() -> None:
     assert torch.equal(cpu.rollout(PhaseModel(b, j), d), cpu.rollout(PhaseModel(turned, j), d))
     nobody = Noise(1, 0.1, torch.arange(2), torch.arange(0))
     nothing, shared = b[:, :0], torch.zeros(2, 1, 7)
-    for model in (PhaseModel(nothing, j), PhaseModel(nothing, j, shared, nothing)):
+    for model in (
+        PhaseModel(nothing, j),
+        PhaseModel(nothing, j, frequencies=shared, injection=nothing),
+    ):
         for noise, record in ((None, False), (None, True), (nobody, False)):
             empty, pullback = cpu.rollout_with_pullback(model, d, noise=noise, record=record)
             assert empty.shape[-2:] == (0, 7)
@@ -363,4 +366,5 @@ def test_views_expanded_fields_and_no_samples() -> None:
 def test_tape_bytes_is_the_size_of_the_tape() -> None:
     for n, steps in ((2, 1), (7, 20), (74, 5)):
         tape = cpu.Tape(1, 1, steps, cpu._rows(n))
-        assert tape.states.nbytes + tape.diagonals.nbytes == 8 * cpu.tape_bytes(n, steps)
+        model = PhaseModel(torch.zeros(1, 1, n), torch.zeros(1, n, n))
+        assert tape.states.nbytes + tape.diagonals.nbytes == 8 * cpu.tape_bytes(model, steps)

@@ -170,7 +170,7 @@ def _entrain(kernel: str) -> Callable[[Problem], tuple[Train, Infer]]:
         def train() -> tuple[Tensor, Tensor, Tensor]:
             with kernels.use(kernel):
                 loss, gradient = endpoint_loss(model, targets, problem.dynamics)
-            return loss[0], gradient.fields[0], gradient.couplings[0]
+            return loss[0], gradient.fields[0], gradient.matrix[0]
 
         def infer() -> Tensor:
             with kernels.use(kernel):

@@ -66,7 +66,7 @@ class Problem:
             loss, gradient = endpoint_loss(model, targets, self.dynamics)
             phases = kernels.rollout(model, self.dynamics)
         outputs = readout(phases[0], targets.shape[-1])
-        return outputs, loss[0], gradient.fields[0], gradient.couplings[0]
+        return outputs, loss[0], gradient.fields[0], gradient.matrix[0]
 
     def error(self, result: tuple[Tensor, Tensor, Tensor]) -> float:
         """Largest relative error of loss and gradients, in the maximum norm."""

@@ -173,7 +173,7 @@ def calibrate(
     if steps is not None:
         dynamics = replace(dynamics, steps=positive_int("steps", steps, most=10**5))
     hardware, base = nominal(model, torch.from_numpy(traces.fields))
-    unknowns = Unknowns(base.couplings[0].numpy(), prior or Prior())
+    unknowns = Unknowns(base.matrix[0].numpy(), prior or Prior())
     if not len(unknowns) or len(unknowns) > _MAX_UNKNOWNS:
         raise InputError(
             f"there are {len(unknowns)} unknowns; a calibration takes 1 to {_MAX_UNKNOWNS}"

@@ -109,7 +109,7 @@ def _backward(
     draws = ChipDraws([0], parameters.biases.detach())
     programmed = realise(parameters, replace(calibrated, measured=None), draws).phase_model(inputs)
     couplings, fields = (
-        tensor[0].detach().double().numpy() for tensor in (programmed.couplings, programmed.fields)
+        tensor[0].detach().double().numpy() for tensor in (programmed.matrix, programmed.fields)
     )
     phases = torch.from_numpy(np.asarray(chip(couplings, fields))).to(inputs)
     if phases.shape != fields.shape or not bool(phases.isfinite().all()):

@@ -99,7 +99,7 @@ class Unknowns:
         nominal = base.tensors()
         gain, offset = tensor(self.part("fields", x)), tensor(self.part("offsets", x))
         values: dict[str, Any] = nominal | {
-            "couplings": base.couplings * tensor(self.gains(x)),
+            "couplings": base.matrix * tensor(self.gains(x)),
             "fields": base.fields * (1.0 + gain) + offset,
         }
         if "frequencies" in self.parts:
@@ -111,7 +111,7 @@ class Unknowns:
 
     def pullback(self, gradient: PhaseModel, base: PhaseModel) -> np.ndarray:
         """The gradient with respect to the unknowns, from that with respect to `phase_model`."""
-        by_gain = (gradient.couplings * base.couplings)[0].double().numpy()
+        by_gain = (gradient.matrix * base.matrix)[0].double().numpy()
         upper, lower = by_gain[*self.pairs.T], by_gain.T[*self.pairs.T]
         by_field = gradient.fields[0].double()
         gradients = {

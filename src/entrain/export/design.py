@@ -80,7 +80,7 @@ class Design:
     @property
     def couplings(self) -> np.ndarray:
         """J (N, N); row i acts on oscillator i."""
-        return self.phase_model.couplings[0].numpy()
+        return self.phase_model.matrix[0].numpy()
 
     @property
     def title(self) -> str:

@@ -18,19 +18,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.kernels import reference
+from entrain.kernels import memory, reference
 from entrain.kernels.reference import Pullback
-from entrain.physics import Dynamics, Noise, PhaseModel
-from entrain.physics.phase_model import PER_SAMPLE
+from entrain.physics import Dynamics, Noise, PhaseModel, Schedule
+from entrain.physics.couplings import values_of
+from entrain.physics.phase_model import is_per_sample
+from entrain.physics.terms import LOCAL, PAIR
 from entrain.utils.errors import InputError, positive_float
 from entrain.utils.threads import configure_threads
 
 __all__ = ["Pullback", "is_reference", "path_loss", "prepare", "rollout", "rollout_with_pullback"]
 __all__ += ["select_backend", "use"]
-
-# Memory of a rollout's tape; a batch that needs more is cut into pieces. None is 1 GiB on a CPU and
-# a quarter of a GPU's memory: small pieces would leave most of it idle.
-TAPE_BYTES: int | None = None
 
 _CHOICES = ("auto", "reference")
 _choice = os.environ.get("ENTRAIN_KERNELS", "auto")
@@ -78,41 +76,61 @@ def select_backend(model: PhaseModel) -> ModuleType:
             "up to 250 times on a GPU"
         )
         return reference
-    if fields.is_cuda:
-        return _gpu(fields.device, fields.shape[-1]) or reference
-    return _cpu() or reference
+    module = _gpu(fields.device, fields.shape[-1]) if fields.is_cuda else _cpu()
+    return module if module is not None and module.supports(model) else reference
 
 
 def _check_tensors(model: PhaseModel) -> None:
     """Refuse wrong shapes and mixed dtypes or devices: kernels read bare addresses."""
     fields = model.fields
-    tensors: tuple[Tensor, ...] = (model.couplings,)
     if fields.dim() != 3:
         raise InputError(f"fields must be runs x samples x N, got shape {tuple(fields.shape)}")
     runs, batch, n = fields.shape
-    shapes: dict[str, tuple[tuple[int, ...], ...]] = {"couplings": ((runs, n, n),)}
-    if not model.is_plain:
-        tensors = tuple(model.tensors().values())
-        rows = ((runs, batch, n), (runs, 1, n))
-        shapes |= {"frequencies": rows, "injection": rows, "start": rows}
-        shapes |= {"lag": ((runs,),), "harmonic": ((runs, 2),)}
-        positive_float("delay", model.delay, zero=True)
+    if model.couplings.shape != (runs, n, n):
+        raise InputError(
+            f"couplings must be {runs} x {n} x {n}; got shape {tuple(model.couplings.shape)}"
+        )
+    rows = ((runs, batch, n), (runs, 1, n))
+    shapes: dict[str, tuple[tuple[int, ...], ...]] = {"start": rows}
+    for name in model.terms:
+        if name in LOCAL:
+            shapes[name] = rows
+        else:
+            pair = PAIR[name]
+            couplings = tuple(values_of(model.couplings).shape)
+            shapes[name] = (couplings if pair.shape == "couplings" else (runs, *pair.size),)
+    tensors = model.tensors()
     for name, allowed in shapes.items():
-        values = getattr(model, name)
-        if values is not None and values.shape not in allowed:
+        if name in tensors and tuple(tensors[name].shape) not in allowed:
             expected = " or ".join(" x ".join(map(str, shape)) for shape in allowed)
-            raise InputError(f"{name} must be {expected}; got shape {tuple(values.shape)}")
-    if any(t.dtype != fields.dtype or t.device != fields.device for t in tensors):
-        types = {name: f"{t.dtype} on {t.device}" for name, t in model.tensors().items()}
+            raise InputError(f"{name} must be {expected}; got shape {tuple(tensors[name].shape)}")
+    if any(t.dtype != fields.dtype or t.device != fields.device for t in tensors.values()):
+        types = {name: f"{t.dtype} on {t.device}" for name, t in tensors.items()}
         raise InputError(
             f"all tensors of a phase model must have one dtype and device, got {types}"
         )
+    if model.delay:
+        positive_float("delay", model.delay, zero=True)
 
 
-def _backend(model: PhaseModel, noise: Noise | None = None) -> ModuleType:
-    """`select_backend`; refuses noise of other samples: kernels would read beyond its indices."""
+def _backend(
+    model: PhaseModel,
+    dynamics: Dynamics | None = None,
+    noise: Noise | None = None,
+    record: int = 0,
+) -> ModuleType:
+    """`select_backend`; refuses noise and schedules of other samples or steps: kernels would read
+    beyond them."""
     configure_threads()
     module = select_backend(model)
+    if dynamics is not None and model.schedule is not None:
+        model.schedule.check(dynamics.steps, model.fields.shape)
+    if dynamics is not None and record and dynamics.steps % record:
+        raise InputError(
+            f"record must divide the {dynamics.steps} steps, to return every n-th one; got {record}"
+        )
+    if noise is not None and noise.factors is not None and dynamics is not None:
+        Schedule({"temperature": noise.factors}).check(dynamics.steps, model.fields.shape)
     if noise is not None and noise.samples.shape != model.fields.shape[1:2]:
         raise InputError(
             f"noise must be of the {model.fields.shape[1]} samples of the fields, got "
@@ -128,51 +146,48 @@ def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
 
 
 def rollout(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> Tensor:
-    """Phases of explicit Euler steps at t_f (R, B, N), or at all times (K + 1, R, B, N).
+    """Phases of explicit Euler steps at t_f (R, B, N), or at several times (K / n + 1, R, B, N).
 
     With noise (Euler-Maruyama, wrapped after each step) they are (R, M, B, N), for M replicates of
-    every sample. `reference.rollout` defines the steps.
+    every sample. `reference.rollout` defines the steps. Tensors that require gradients get them by
+    the exact discrete adjoint, see `rollout_with_pullback`.
 
     Args:
         model: The terms of the phase model.
         dynamics: Mobility, observation time and steps.
         noise: Thermal noise; None is none.
-        record: Return the phases at all K + 1 grid times.
+        record: n to return the phases at the start and after every n-th of K steps, 0 for those at
+            t_f alone.
     """
-    phases: Tensor = _backend(model, noise).rollout(model, dynamics, noise=noise, record=record)
+    if torch.is_grad_enabled() and any(t.requires_grad for t in model.tensors().values()):
+        from entrain.kernels.autograd import differentiable_rollout
+
+        return differentiable_rollout(model, dynamics, noise=noise, record=record)
+    module = _backend(model, dynamics, noise, record)
+    phases: Tensor = module.rollout(model, dynamics, noise=noise, record=record)
     return phases
 
 
 def rollout_with_pullback(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> tuple[Tensor, Pullback]:
     """`rollout`, and its pullback: gradient of a loss by the phases -> that by the model.
 
     The pullback is the exact discrete adjoint of the steps, see `reference.rollout_with_pullback`.
-    A batch that does not fit in memory is cut into pieces, which the pullback rolls out again.
+    What does not fit in memory is rolled out again by the pullback, see `kernels.memory`.
 
     Args:
         model: The terms of the phase model.
         dynamics: Mobility, observation time and steps.
         noise: Thermal noise; None is none.
-        record: Return the phases at all K + 1 grid times.
+        record: As for `rollout`.
     """
-    module = _backend(model, noise)
-    rows = _rows_that_fit(module, model, dynamics, noise)
-    if rows < 1 <= model.fields.shape[1]:
-        _warn_once(
-            f"{dynamics.steps} steps of {model.fields.shape[-1]} oscillators do not fit in memory "
-            "for one sample: PyTorch operations compute them in segments, tens of times slower"
-        )
-        module, rows = reference, model.fields.shape[1]
-    if module is not reference and rows < model.fields.shape[1]:
-        return _in_pieces(module, model, dynamics, noise, record, rows)
-    result: tuple[Tensor, Pullback] = module.rollout_with_pullback(
-        model, dynamics, noise=noise, record=record
-    )
-    return result
+    module = _backend(model, dynamics, noise, record)
+    if module is reference:  # keeps its own segments
+        return reference.rollout_with_pullback(model, dynamics, noise=noise, record=record)
+    return memory.rollout_with_pullback(module, model, dynamics, noise, record)
 
 
 def path_loss(
@@ -184,61 +199,6 @@ def path_loss(
         module = reference  # a few large products, as fast beyond some 160 oscillators
     result: tuple[Tensor, PhaseModel] = module.path_loss(model, coefficients, dynamics, nodes=nodes)
     return result
-
-
-def _rows_that_fit(
-    module: ModuleType, model: PhaseModel, dynamics: Dynamics, noise: Noise | None
-) -> int:
-    """The largest batch whose tape fits in memory; 0 if one sample does not fit."""
-    runs, batch, oscillators = model.fields.shape
-    if module is reference:
-        return batch
-    copies = runs * (1 if noise is None else len(noise.replicates))
-    harmonic = model.harmonic is not None
-    sample = copies * int(module.tape_bytes(oscillators, dynamics.steps, harmonic))
-    available = _tape_bytes(model.fields.device) if TAPE_BYTES is None else TAPE_BYTES
-    rows = min(batch, available // sample)
-    return rows - rows % 8 if 8 < rows < batch else rows  # the CPU's tiles are of eight samples
-
-
-@functools.cache
-def _tape_bytes(device: torch.device) -> int:
-    if device.type != "cuda":
-        return 2**30
-    return int(torch.cuda.get_device_properties(device).total_memory) // 4
-
-
-def _in_pieces(
-    module: ModuleType,
-    model: PhaseModel,
-    dynamics: Dynamics,
-    noise: Noise | None,
-    record: bool,
-    rows: int,
-) -> tuple[Tensor, Pullback]:
-    """`rollout_with_pullback` of `rows` samples at a time, a second rollout in the pullback."""
-    slices = [slice(i, i + rows) for i in range(0, model.fields.shape[1], rows)]
-
-    def roll(samples: slice, function: Callable[..., Any]) -> Any:
-        piece_noise = None if noise is None else noise.rows(samples)
-        return function(model.rows(samples), dynamics, noise=piece_noise, record=record)
-
-    def pullback(gradient: Tensor) -> PhaseModel:
-        total: dict[str, Any] = {}
-        for samples in slices:
-            _, piece_pullback = roll(samples, module.rollout_with_pullback)
-            for name, values in piece_pullback(gradient[..., samples, :]).tensors().items():
-                shared = name not in ("fields", *PER_SAMPLE) or getattr(model, name).shape[1] == 1
-                if name not in total:
-                    total[name] = values
-                elif shared:
-                    total[name] = total[name] + values
-                else:
-                    total[name] = torch.cat([total[name], values], dim=1)
-        return PhaseModel(**total)
-
-    phases = [roll(samples, module.rollout) for samples in slices]
-    return torch.cat(phases, dim=-2), pullback
 
 
 @functools.cache

@@ -11,11 +11,9 @@ from entrain import kernels
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel
 
-_NAMES = ("fields", "couplings", "frequencies", "injection", "lag", "start", "harmonic")
-
 
 def differentiable_rollout(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> Tensor:
     """`kernels.rollout` with a backward pass: the exact discrete adjoint of the steps.
 
@@ -26,8 +24,9 @@ def differentiable_rollout(
     transformed = torch._C._are_functorch_transforms_active()
     if kernels.is_reference() or model.other_terms or model.delay or transformed:
         return reference.rollout(model, dynamics, noise=noise, record=record)
-    tensors = tuple(getattr(model, name) for name in _NAMES)
-    phases: Tensor = _Rollout.apply(dynamics, noise, record, *tensors)  # type: ignore[no-untyped-call]
+    tensors = model.tensors()
+    settings = model, tuple(tensors), dynamics, noise, record
+    phases: Tensor = _Rollout.apply(*settings, *tensors.values())  # type: ignore[no-untyped-call]
     return phases
 
 
@@ -36,13 +35,19 @@ class _Rollout(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, dynamics: Dynamics, noise: Noise | None, record: bool, *tensors: Tensor | None
+        ctx: Any,
+        model: PhaseModel,
+        names: tuple[str, ...],
+        dynamics: Dynamics,
+        noise: Noise | None,
+        record: int,
+        *tensors: Tensor,
     ) -> Tensor:
-        by_name: dict[str, Any] = dict(zip(_NAMES, tensors, strict=True))
-        model = PhaseModel(**by_name)
+        model = model.with_tensors(dict(zip(names, tensors, strict=True)))
         if not any(ctx.needs_input_grad):
             return kernels.rollout(model, dynamics, noise=noise, record=record)
-        ctx.save_for_backward(*model.tensors().values())
+        ctx.save_for_backward(*tensors)
+        ctx.names = names
         phases, ctx.pullback = kernels.rollout_with_pullback(
             model, dynamics, noise=noise, record=record
         )
@@ -57,7 +62,7 @@ class _Rollout(torch.autograd.Function):
             inputs = (*tensors.values(), gradients[0], *ctx.saved_tensors)
             copies = _FirstDerivatives.apply(len(tensors), *inputs)  # type: ignore[no-untyped-call]
             tensors = dict(zip(tensors, copies, strict=True))
-        return (None, None, None, *(tensors.get(name) for name in _NAMES))
+        return (None,) * 5 + tuple(tensors.get(name) for name in ctx.names)
 
 
 class _FirstDerivatives(torch.autograd.Function):

@@ -26,6 +26,7 @@ from entrain.kernels.tiles_forward import forward_tile, noisy_tile
 from entrain.kernels.workers import Tape, in_threads, scratch
 from entrain.physics import Dynamics, Noise, PhaseModel
 
+PARALLEL_SAMPLES = 64  # in fewer pieces the threads would wait for one another
 _LANES = 8
 _PARTIAL_SUMS = 32  # of the gradient of J, at most, per run
 _COMPILING = "compiling the CPU kernels, once (about 10 s)"
@@ -63,24 +64,34 @@ def prepare(notify: Callable[[str], None]) -> None:
         available()
 
 
-def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
+def supports(model: PhaseModel) -> bool:
+    """True if these kernels compute a model."""
+    known = {"frequencies", "injection", "lag", "harmonic"}
+    return (
+        model.schedule is None
+        and model.terms.keys() <= known
+        and isinstance(model.couplings, Tensor)
+    )
+
+
+def tape_bytes(model: PhaseModel, steps: int) -> int:
     """Bytes of the tape of `rollout_with_pullback` for each sample of each run.
 
     sin, cos and diagonal of every step, oscillators rounded up to P; a second harmonic needs no
     more. (Samples are rounded up to eight: the last tile takes as much as eight samples.)
     """
-    return 4 * _rows(oscillators) * (2 * (steps + 1) + steps)
+    return 4 * _rows(model.fields.shape[-1]) * (2 * (steps + 1) + steps)
 
 
 def rollout(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> Tensor:
     """As `reference.rollout`."""
     return _forward(model, _arrays(model, dynamics), dynamics, noise, record, None)
 
 
 def rollout_with_pullback(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> tuple[Tensor, Pullback]:
     """As `reference.rollout_with_pullback`."""
     runs, batch, n = model.fields.shape
@@ -89,6 +100,7 @@ def rollout_with_pullback(
     arrays = _arrays(model, dynamics)
     phases = _forward(model, arrays, dynamics, noise, record, tape)
     _, panels, terms = arrays
+    assert isinstance(model.couplings, Tensor)
     couplings = _array(model.couplings)
     if not np.array_equal(couplings, couplings.swapaxes(1, 2)):  # the adjoint multiplies by J^T
         panels = _panels(couplings, dynamics)
@@ -107,7 +119,7 @@ def _forward(
     arrays: tuple[Any, ...],
     dynamics: Dynamics,
     noise: Noise | None,
-    record: bool,
+    record: int,
     tape: Tape | None,
 ) -> Tensor:
     """The phases at t_f or at all times; writes what the adjoint needs to `tape`."""
@@ -202,8 +214,8 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
         total += partial[:, part]
     by_couplings = total.mul_(-scale).transpose(1, 2).reshape(runs, rows, 16 * columns)
     return PhaseModel(
-        fields=torch.from_numpy(gradients.fields),
-        couplings=by_couplings[:, :n, :n].contiguous(),
+        torch.from_numpy(gradients.fields),
+        by_couplings[:, :n, :n].contiguous(),
         frequencies=_tensor(gradients.frequencies),
         injection=_tensor(gradients.injection),
         lag=_tensor(gradients.lag.sum(1).astype(np.float32)),
@@ -227,6 +239,7 @@ def _arrays(model: PhaseModel, dynamics: Dynamics) -> tuple[Any, Any, Terms]:
     terms = Terms(
         array(model.frequencies), array(model.injection), rotations, array(model.start), harmonic
     )
+    assert isinstance(model.couplings, Tensor)
     panels = _panels(_array(model.couplings).swapaxes(1, 2), dynamics)
     return _array(model.fields), panels, terms
 

@@ -18,6 +18,7 @@ from entrain.kernels.nvrtc import Kernel, compile_kernel
 from entrain.kernels.reference import Pullback, reduce_to, time_rule_on
 from entrain.physics import Dynamics, Noise, PhaseModel
 
+PARALLEL_SAMPLES = 1  # a piece of any size is large enough, for the memory of a GPU
 MOST_OSCILLATORS = 1024  # a block has at most 1024 threads, and at least one per oscillator
 _MOST_HELD = 160  # beyond, the couplings and their gradient do not fit the registers
 _FEW = 256  # beyond, reading the couplings dominates: samples share it
@@ -81,30 +82,40 @@ def check(device: torch.device) -> None:
 
 def has_path_loss(model: PhaseModel) -> bool:
     """True if `path_loss` takes this model: fields and couplings of up to 160 oscillators."""
-    terms = (model.frequencies, model.injection, model.lag, model.harmonic)
-    return model.fields.shape[-1] <= _MOST_HELD and all(term is None for term in terms)
+    return model.fields.shape[-1] <= _MOST_HELD and not model.terms
 
 
-def tape_bytes(oscillators: int, steps: int, harmonic: bool = False) -> int:
+def supports(model: PhaseModel) -> bool:
+    """True if these kernels compute a model."""
+    known = {"frequencies", "injection", "lag", "harmonic"}
+    return (
+        model.schedule is None
+        and model.terms.keys() <= known
+        and isinstance(model.couplings, Tensor)
+    )
+
+
+def tape_bytes(model: PhaseModel, steps: int) -> int:
     """Bytes that `rollout_with_pullback` and its pullback need for a sample of a run, at most.
 
     Three values per oscillator and step; for the gradient of the couplings an N x N sum or two more
     values per oscillator and step, with a second harmonic five more.
     """
+    oscillators = model.fields.shape[-1]
     tape = 3 * oscillators * steps
-    outer = (5 if harmonic else 2) * oscillators * steps
+    outer = (2 if model.harmonic is None else 5) * oscillators * steps
     return 4 * (tape + (oscillators**2 if oscillators <= _MOST_HELD else outer))
 
 
 def rollout(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> Tensor:
     """As `reference.rollout`: the same increments."""
     return _split_replicates(_run(model, dynamics, noise, record=record)[0], model, noise)
 
 
 def rollout_with_pullback(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> tuple[Tensor, Pullback]:
     """As `reference.rollout_with_pullback`; the tape has three values per oscillator and step."""
     runs, batch, oscillators = model.fields.shape
@@ -130,13 +141,15 @@ def rollout_with_pullback(
         # With a lag and no harmonic the tape lacks the summands of fields and injection.
         with_lag = model.lag is not None and harmonic is None
         fields, injection = model.fields.contiguous(), _expand(model.injection, model)
-        arrays = (model.couplings.contiguous(), tape, gradient.contiguous(), by_fields, outer)
+        arrays = (model.matrix.contiguous(), tape, gradient.contiguous(), by_fields, outer)
         scale = dynamics.mobility * dynamics.time_step
         sizes = (rows, dynamics.steps, scale, batch, dynamics.time_step)
         terms = (*((fields, injection) if with_lag else (None, None)), _contiguous(model.lag))
         gradients = (by_frequencies, by_injection, by_lag, by_start)
         harmonics = (_contiguous(model.harmonic), by_harmonic)
-        kernel = _kernel("adjoint", layout, _macros(model, PATH_GRADIENT=record), fields.device)
+        kernel = _kernel(
+            "adjoint", layout, _macros(model, PATH_GRADIENT=bool(record)), fields.device
+        )
         kernel((blocks, runs), layout.threads, (*arrays, *sizes, *terms, *gradients, *harmonics))
         if layout.holds:
             by_couplings = outer.sum(1).transpose(1, 2)
@@ -146,11 +159,11 @@ def rollout_with_pullback(
         by_model = PhaseModel(
             by_fields,
             by_couplings,
-            by_frequencies,
-            by_injection,
-            None if by_lag is None else by_lag.sum((1, 2)),
-            by_start,
-            None if by_harmonic is None else by_harmonic.sum((1, 3)),
+            frequencies=by_frequencies,
+            injection=by_injection,
+            lag=None if by_lag is None else by_lag.sum((1, 2)),
+            start=by_start,
+            harmonic=None if by_harmonic is None else by_harmonic.sum((1, 3)),
         )
         return reduce_to(model, by_model, replicates)
 
@@ -185,7 +198,7 @@ def path_loss(
     outer = fields.new_empty(parts, runs, blocks, oscillators, oscillators)
     scale = dynamics.mobility * dynamics.time_step
     count = rows * dynamics.steps * oscillators
-    tensors = (fields, model.couplings, coefficients, times, weights)
+    tensors = (fields, model.matrix, coefficients, times, weights)
     inputs = [tensor.contiguous() for tensor in tensors]
     factors = (1.0 / dynamics.steps, scale, 2.0 * scale / count)
     _kernel("path", layout, (), fields.device)(
@@ -206,7 +219,7 @@ def _run(
     dynamics: Dynamics,
     noise: Noise | None,
     *,
-    record: bool = False,
+    record: int = 0,
     tape: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Phases (R, M B, N), with K + 1 times in front if recorded, and the tape of rollout.cu."""
@@ -224,12 +237,12 @@ def _run(
         indices = (noise.replicates.long().contiguous(), noise.samples.long().contiguous())
         forcing = [strength, *noise.key, *indices]
     # A block that does not hold its couplings reads them at every step: transposed, contiguously.
-    couplings = model.couplings if layout.holds else model.couplings.transpose(1, 2)
+    couplings = model.matrix if layout.holds else model.matrix.transpose(1, 2)
     arrays = (fields.contiguous(), couplings.contiguous(), phases, taped)
     sizes = (rows, batch, steps, dynamics.mobility * step)
     terms = (_expand(model.frequencies, model), _expand(model.injection, model))
     others = (_contiguous(model.lag), _expand(model.start, model), step)
-    flags = _macros(model, TAPE=tape, RECORD=record, NOISE=noise is not None)
+    flags = _macros(model, TAPE=tape, RECORD=bool(record), NOISE=noise is not None)
     _kernel("rollout", layout, flags, fields.device)(
         (-(-rows // layout.samples), runs),
         layout.threads,

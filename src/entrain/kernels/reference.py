@@ -13,23 +13,23 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from entrain.physics import Dynamics, Guide, Noise, PhaseModel, drift, wrap
-from entrain.physics.noise import STEPS_PER_BLOCK
-from entrain.physics.phase_model import PER_SAMPLE
-from entrain.physics.quadrature import time_rule
-from entrain.physics.torque import (
-    coupling_products,
-    double_angle,
-    harmonic_parts,
-    harmonic_torque,
-    lagged_products,
-    torque,
+from entrain.physics import Couplings, Dynamics, Guide, Noise, PhaseModel, Schedule, drift, wrap
+from entrain.physics.couplings import (
+    add_outer,
+    multiply,
+    multiply_transposed,
+    values_of,
+    with_values,
 )
+from entrain.physics.noise import STEPS_PER_BLOCK
+from entrain.physics.phase_model import is_per_sample
+from entrain.physics.quadrature import time_rule
+from entrain.physics.terms import LOCAL, PAIR
+from entrain.physics.torque import local_torques, multiple_angle, products, velocities
 from entrain.utils.errors import InputError
 
 STORED_BYTES = 2**30  # phases stored for the adjoint; a longer rollout is recomputed in segments
@@ -39,9 +39,9 @@ Pullback = Callable[[Tensor], PhaseModel]
 
 
 def rollout(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> Tensor:
-    """Explicit Euler steps from the start: the phases at t_f, or at all K + 1 grid times.
+    """Explicit steps from the start: the phases at t_f, or those of every `record`-th step.
 
     Without noise phases are unwrapped. With noise, Euler-Maruyama, wrapped after each step:
     theta <- wrap( theta + dt f(theta) + sqrt(2 mu kT dt) eta ), the same eta for every run. A delay
@@ -49,30 +49,30 @@ def rollout(
     """
     start = model.starts()
     if noise is not None:
-        model = model.map(lambda tensor: tensor[:, None])
+        model = with_replicate_axis(model)
         start = start[:, None].expand(-1, len(noise.replicates), -1, -1)
     states = _steps(start, model, dynamics, noise)
     if record:
-        return torch.stack([start, *states])
+        return torch.stack([start, *itertools.islice(states, record - 1, None, record)])
     return functools.reduce(lambda _, state: state, states, start)
 
 
 def rollout_with_pullback(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: bool = False
+    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> tuple[Tensor, Pullback]:
     r"""`rollout`, and its exact discrete adjoint.
 
-    With lambda_k = d loss / d theta_k, q = -mu dt lambda_{k+1} and the products rotated by the lag
-    (see `physics.phase_model`), the adjoint of one step is
+    With lambda_k = d loss / d theta_k, q = -mu dt lambda_{k+1} and, for every component of the
+    coupling function (see `physics.torque`), S and C of m theta, q_S = q (c S + d C) and
+    q_C = q (c C - d S), the adjoint of an Euler step is
 
-        lambda_k = lambda_{k+1} - sin J^T (q sin_a) - cos J^T (q cos_a)
-                   + q (cos (b + (J cos)_a) + sin (J sin)_a + 4 s cos(2 theta)),
+        lambda_k = lambda_{k+1} + q (b cos + sum_m m [ C (M C)' + S (M S)' ] + slopes)
+                   - sum_m m [ S M^T q_S + C M^T q_C ];
 
-    sin_a = sin(theta + a); a recorded path adds its own gradient at each time. The step adds
-    q sin to d loss / d b, q_i sin(theta_i - theta_j + a) to d loss / d J_ij, dt lambda to that of
-    w, 2 q sin(2 theta) to that of s, and sum q (cos (J cos)_a + sin (J sin)_a) to that of a. A
-    second harmonic adds the same with 2 theta in place of theta and (c, d) in place of (cos a,
-    sin a), see `_second_harmonic`. With a delay autograd records all steps, K N B numbers and more.
+    a recorded path adds its own gradient at each time. The step adds q sin to d loss / d b,
+    (q_S)_i C_j - (q_C)_i S_j to that of M_ij, q [ S (M C) - C (M S) ] and q [ C (M C) + S (M S) ] to
+    those of c and d, and its own to that of each local term. What terms make of M, c and d is
+    differentiated by autograd. With a delay autograd records all steps, K N B numbers and more.
     """
     if model.delay:
         return _recorded_with_pullback(model, dynamics, noise, record)
@@ -83,27 +83,29 @@ def rollout_with_pullback(
     # Only the start of each segment is stored, and the path of the last: a rollout that fits in
     # memory is one segment and nothing is computed twice.
     length = segment_length(model.fields, dynamics.steps)
-    recorded, starts, path = [], list[Tensor](), model.starts()[None]
+    starts, path = list[Tensor](), model.starts()[None]
+    recorded = [path] if record else []
     for first in range(0, dynamics.steps, length):
         starts.append(path[-1].clone())
         path = _segment(starts[-1], model, dynamics, noise, first, length)
         if record:
-            recorded.append(path if first == 0 else path[1:])
+            before = record - first % record  # steps until the next recorded one
+            recorded.append(path[before::record])
     last = path
 
     def pullback(gradient: Tensor) -> PhaseModel:
-        outer = gradient.reshape(-1, *shape)  # one time, or K + 1
+        outer = gradient.reshape(-1, *shape)  # one time, or every recorded one
         adjoint = outer[-1]
-        sums = _GradientSums(model, dynamics)
+        sums = GradientSums(model, dynamics)
         for segment in range(len(starts) - 1, -1, -1):
             first, path = segment * length, last
             if segment < len(starts) - 1:
                 path = _segment(starts[segment], model, dynamics, noise, first, length)
             for step in range(len(path) - 2, -1, -1):
-                adjoint = sums.step_back(path[step], adjoint)
-                if record:
-                    adjoint = adjoint + outer[first + step]
-        return reduce_to(single, PhaseModel(start=adjoint, **sums.tensors), replicates)
+                adjoint = sums.step_back(path[step], adjoint, first + step)
+                if record and (first + step) % record == 0:
+                    adjoint = adjoint + outer[(first + step) // record]
+        return reduce_to(single, sums.gradient(adjoint), replicates)
 
     phases = torch.cat(recorded) if record else last[-1]
     if noise is not None:
@@ -111,71 +113,131 @@ def rollout_with_pullback(
     return phases, pullback
 
 
-class _GradientSums:
+class GradientSums:
     """Gradients summed step by step, from the last to the first."""
 
     def __init__(self, model: PhaseModel, dynamics: Dynamics) -> None:
-        self._model, self._time_step = model, dynamics.time_step
-        self._scale = -dynamics.mobility * dynamics.time_step
-        per_sample = ("fields", "frequencies", "injection")
-        self.tensors: dict[str, Any] = {n: torch.zeros_like(model.fields) for n in per_sample}
-        self.tensors["couplings"] = torch.zeros_like(model.couplings)
-        self.tensors["lag"] = model.fields.new_zeros(len(model.fields))
-        self.tensors["harmonic"] = model.fields.new_zeros(len(model.fields), 2)
+        self._model, self._dynamics = model, dynamics
+        local = [name for name in LOCAL if name in model.terms]
+        self._sums = {name: torch.zeros_like(model.fields) for name in ("fields", *local)}
+        self._components = ComponentSums(model)
+        schedule = model.schedule or Schedule()
+        self._schedule = schedule
+        self._factors = {name: torch.zeros_like(f) for name, f in schedule.factors.items()}
+        self._drive = None if schedule.drive is None else torch.zeros_like(schedule.drive)
 
-    def step_back(self, phases: Tensor, adjoint: Tensor) -> Tensor:
+    def step_back(self, phases: Tensor, adjoint: Tensor, step: int) -> Tensor:
         """The adjoint before a step that began at `phases`."""
-        model, sums = self._model, self.tensors
+        model = self._model.at(step)
         sin, cos = phases.sin(), phases.cos()
-        q = self._scale * adjoint
-        q_sin, q_cos = q * sin, q * cos
-        sums["fields"] += q_sin
-        j_sin, j_cos = lagged_products(sin, cos, model)
-        diagonal = cos * (model.fields + j_cos) + sin * j_sin
-        if model.frequencies is not None:
-            sums["frequencies"] += self._time_step * adjoint
-        if model.injection is not None:
-            sums["injection"] += 4.0 * q_sin * cos
-            diagonal = diagonal + 4.0 * model.injection * (cos * cos - sin * sin)
-        if model.lag is not None:
-            sums["lag"] += (q * (cos * j_cos + sin * j_sin)).sum((1, 2))
-            a = model.lag[:, None, None]
-            q_sin, q_cos = rotate_back(q_sin, q_cos, a.cos(), a.sin())
-        sums["couplings"].baddbmm_(q_sin.transpose(1, 2), cos)
-        sums["couplings"].baddbmm_(q_cos.transpose(1, 2), sin, alpha=-1)
-        through = sin * (q_sin @ model.couplings) + cos * (q_cos @ model.couplings)
-        before = adjoint + q * diagonal - through
-        if model.harmonic is not None:
-            by_couplings, by_harmonic, by_phases = _second_harmonic(sin, cos, q, model)
-            sums["couplings"] += by_couplings
-            sums["harmonic"] += by_harmonic
-            before = before + by_phases
+        time_step = self._dynamics.time_step
+        q = -self._dynamics.mobility * time_step * adjoint
+        q_sin = q * sin
+        self._add("fields", q_sin, step)
+        if self._drive is not None:
+            self._drive[self._schedule.segment(step)] += q_sin
+        diagonal = model.fields * cos
+        for name, value in model.terms.items():
+            if (term := LOCAL.get(name)) is None:
+                continue
+            scaled = -time_step * adjoint if term.is_velocity else q
+            self._add(name, term.gradient(sin, cos, scaled), step)
+            if term.slope is not None:
+                diagonal = diagonal + term.slope(sin, cos, value)
+        before = adjoint + q * diagonal
+        factor = self._schedule.factors.get("couplings")
+        pull = q if factor is None else factor[step] * q
+        for index in range(len(self._components.components)):
+            torque, by_phases = self._components.add(index, sin, cos, pull)
+            before = before + by_phases()
+            if factor is not None:
+                self._factors["couplings"][step] += (q * torque).sum()
         return before + _custom_pullback(model, phases, q) if model.other_terms else before
 
+    def _add(self, name: str, gradient: Tensor, step: int) -> None:
+        """Add the gradient by a term in one step to that by its constant value and its factor."""
+        factor = self._schedule.factors.get(name)
+        if factor is None:
+            self._sums[name] += gradient
+        else:
+            self._sums[name] += factor[step] * gradient
+            self._factors[name][step] = (gradient * self._model.tensors()[name]).sum()
 
-def _second_harmonic(
-    sin: Tensor, cos: Tensor, q: Tensor, model: PhaseModel
-) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Gradients of sum_i q_i T_i, T_i = sum_j J_ij [ c sin(2 phi) + d cos(2 phi) ].
+    def gradient(self, adjoint: Tensor) -> PhaseModel:
+        """The sums, with the adjoint of the start."""
+        schedule = replace(self._schedule, factors=self._factors, drive=self._drive)
+        terms, couplings = self._components.gradients()
+        return PhaseModel(
+            self._sums.pop("fields"),
+            couplings,
+            terms=self._sums | terms,
+            start=adjoint,
+            schedule=None if self._model.schedule is None else schedule,
+        )
 
-    From sin, cos (of theta) and q (R, B, N): by J (R, N, N), by c and d (R, 2), by theta (R, B, N).
-    With S = sin(2 theta), C = cos(2 theta) and rotated products (see `phase_model`),
 
-        q_i [c sin(2 phi) + d cos(2 phi)] = q (c S + d C)_i C_j - q (c C - d S)_i S_j,
-        dT_i / d theta_i = 2 [ C (c J C + d J S) + S (c J S - d J C) ]_i.
-    """
-    assert model.harmonic is not None
-    c, d = harmonic_parts(model.harmonic)
-    sin, cos = double_angle(sin, cos)
-    q_sin, q_cos = q * sin, q * cos
-    j_sin, j_cos = coupling_products(sin, cos, model)
-    odd, even = q_sin * j_cos - q_cos * j_sin, q_cos * j_cos + q_sin * j_sin
-    by_harmonic = torch.stack([odd.sum((1, 2)), even.sum((1, 2))], dim=1)
-    diagonal = c * even - d * odd
-    q_sin, q_cos = rotate_back(q_sin, q_cos, c, d)
-    by_couplings = q_sin.mT @ cos - q_cos.mT @ sin
-    through = sin * (q_sin @ model.couplings) + cos * (q_cos @ model.couplings)
-    return by_couplings, by_harmonic, 2.0 * (diagonal - through)
+class ComponentSums:
+    """Gradients by the components of the coupling function, and by the terms that make them."""
+
+    def __init__(self, model: PhaseModel) -> None:
+        self._couplings = model.couplings
+        tensors = {name: value for name, value in model.terms.items() if name in PAIR}
+        tensors["couplings"] = values_of(model.couplings)
+        with torch.enable_grad():
+            self._leaves = {name: t.detach().requires_grad_() for name, t in tensors.items()}
+            self.components = model.with_tensors(self._leaves).components()
+        self._tensors = [
+            (values_of(component.couplings), *(component.factors or ()))
+            for component in self.components
+        ]
+        self._sums = [[torch.zeros_like(t) for t in tensors] for tensors in self._tensors]
+
+    @torch.no_grad()
+    def add(
+        self, index: int, sin: Tensor, cos: Tensor, q: Tensor
+    ) -> tuple[Tensor, Callable[[], Tensor]]:
+        """Add the gradient of sum_i q_i T_i by a component; returns T, and the one by the phases.
+
+        With S and C of m theta: by M_ij (q_S)_i C_j - (q_C)_i S_j, by c and d sum q [S (M C) -
+        C (M S)] and sum q [C (M C) + S (M S)].
+        """
+        component, sums = self.components[index], self._sums[index]
+        couplings = with_values(component.couplings, values_of(component.couplings).detach())
+        s, c = multiple_angle(sin, cos, component.multiple)
+        m_sin, m_cos = multiply(couplings, s), multiply(couplings, c)
+        q_sin, q_cos = q * s, q * c
+        if component.factors is not None:
+            sums[1] += (q_sin * m_cos - q_cos * m_sin).sum((-2, -1))
+            sums[2] += (q_cos * m_cos + q_sin * m_sin).sum((-2, -1))
+            odd, even = (factor.detach()[..., None, None] for factor in component.factors)
+            m_sin, m_cos = odd * m_sin - even * m_cos, odd * m_cos + even * m_sin
+            q_sin, q_cos = odd * q_sin + even * q_cos, odd * q_cos - even * q_sin
+        add_outer(sums[0], couplings, q_sin, c, 1)
+        add_outer(sums[0], couplings, q_cos, s, -1)
+
+        def by_phases() -> Tensor:
+            through = s * multiply_transposed(couplings, q_sin)
+            through = through + c * multiply_transposed(couplings, q_cos)
+            return component.multiple * (q * (c * m_cos + s * m_sin) - through)
+
+        return s * m_cos - c * m_sin, by_phases
+
+    def gradients(self) -> tuple[dict[str, Tensor], Couplings]:
+        """The gradients by the terms that pair oscillators, and by J."""
+        if len(self._leaves) == 1:
+            return {}, with_values(self._couplings, self._sums[0][0])
+        outputs = [t for tensors in self._tensors for t in tensors]
+        slopes = [t for sums in self._sums for t in sums]
+        pairs = [(o, t) for o, t in zip(outputs, slopes, strict=True) if o.requires_grad]
+        found = torch.autograd.grad(
+            [output for output, _ in pairs],
+            list(self._leaves.values()),
+            [slope for _, slope in pairs],
+            materialize_grads=True,
+            allow_unused=True,
+        )
+        by_name = dict(zip(self._leaves, found, strict=True))
+        return by_name, with_values(self._couplings, by_name.pop("couplings"))
 
 
 def _custom_pullback(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
@@ -193,17 +255,16 @@ def _custom_pullback(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
 
 def reduce_to(model: PhaseModel, gradient: PhaseModel, replicates: int = 1) -> PhaseModel:
     """`gradient` of M B rows, summed to the shapes of `model`; its absent terms are dropped."""
-    if replicates == 1 and model.is_plain:
-        return PhaseModel(gradient.fields, gradient.couplings)
-    reduced: dict[str, Any] = {}
-    for name, term in model.tensors().items():
-        values = getattr(gradient, name)
-        if name in ("fields", *PER_SAMPLE) and values is not None:
+    values, reduced = gradient.tensors(), dict[str, Tensor]()
+    for name, tensor in model.tensors().items():
+        summed = values[name]
+        if is_per_sample(name):
             if replicates > 1:
-                values = values.reshape(len(values), replicates, -1, values.shape[-1]).sum(1)
-            values = values if values.shape == term.shape else values.sum(1, keepdim=True)
-        reduced[name] = values
-    return PhaseModel(**reduced)
+                rows = (*summed.shape[:-2], replicates, -1, summed.shape[-1])
+                summed = summed.reshape(rows).sum(-3)
+            summed = summed if summed.shape == tensor.shape else summed.sum(-2, keepdim=True)
+        reduced[name] = summed
+    return replace(model, other_terms=(), delay=0.0).with_tensors(reduced)
 
 
 def segment_length(fields: Tensor, steps: int) -> int:
@@ -226,70 +287,74 @@ def path_loss(
 
     The sum over all K times, or over `nodes` weighted ones (`physics.quadrature`).
     """
-    if model.other_terms:
-        raise InputError("the path loss does not support custom terms")
-    if model.delay:
-        raise InputError("the path loss does not support a delay of the couplings")
+    for unsupported, present in (
+        ("custom terms", model.other_terms),
+        ("a delay of the couplings", model.delay),
+        ("a schedule", model.schedule),
+    ):
+        if present:
+            raise InputError(f"the path loss does not support {unsupported}")
     runs, batch, oscillators = model.fields.shape
     times, weights = time_rule_on(dynamics.steps, nodes, model.fields.dtype, model.fields.device)
     guide = Guide.at(coefficients, times, dynamics.steps)  # (R, B, T, N)
     rows = (runs, batch * len(times), oscillators)
     sin, cos = guide.sin, guide.cos
     both = sin.reshape(rows), cos.reshape(rows)
-    j_sin, j_cos = (product.reshape(sin.shape) for product in lagged_products(*both, model))
     scale = dynamics.mobility * dynamics.time_step
-    injection = None if model.injection is None else model.injection[:, :, None]
-    at_times = PhaseModel(model.fields[:, :, None], model.couplings, injection=injection)
-    residual = guide.increment + scale * torque(sin, cos, j_sin, j_cos, at_times)
-    if model.frequencies is not None:
-        residual = residual - dynamics.time_step * model.frequencies[:, :, None]
-    if model.harmonic is not None:
-        twice = double_angle(*both)
-        second = harmonic_torque(*twice, *coupling_products(*twice, model), model.harmonic)
-        residual = residual + scale * second.reshape(sin.shape)
+    first, *others = model.components()
+    j_sin, j_cos = (product.reshape(sin.shape) for product in products(*both, first))
+    bracket = sin * (model.fields[:, :, None] + j_cos) - cos * j_sin
+    at_times = replace(
+        model, terms={n: v[:, :, None] for n, v in model.terms.items() if n in LOCAL}
+    )
+    if (local := local_torques(sin, cos, at_times)) is not None:
+        bracket = bracket + local
+    residual = guide.increment + scale * bracket
+    if (own := velocities(sin, cos, at_times)) is not None:
+        residual = residual - dynamics.time_step * own
+    for component in others:
+        s, c = multiple_angle(*both, component.multiple)
+        m_sin, m_cos = products(s, c, component)
+        residual = residual + scale * (s * m_cos - c * m_sin).reshape(sin.shape)
     weighted = residual * weights[:, None]
     count = batch * dynamics.steps * oscillators
     loss = (residual * weighted).sum((1, 2, 3)) / count
     q = weighted * (2.0 * scale / count)
-    q_sin, q_cos = q * sin, q * cos
-    by_fields = q_sin.sum(2)
-    by_frequencies = by_injection = by_lag = None
-    if model.frequencies is not None:
-        by_frequencies = -q.sum(2) / dynamics.mobility
-    if model.injection is not None:
-        by_injection = 4.0 * (q_sin * cos).sum(2)
-    if model.lag is not None:
-        by_lag = (q * (cos * j_cos + sin * j_sin)).sum((1, 2, 3))
-        a = model.lag[:, None, None, None]
-        q_sin, q_cos = rotate_back(q_sin, q_cos, a.cos(), a.sin())
-    by_couplings = q_sin.reshape(rows).transpose(1, 2) @ cos.reshape(rows)
-    by_couplings -= q_cos.reshape(rows).transpose(1, 2) @ sin.reshape(rows)
-    by_harmonic = None
-    if model.harmonic is not None:
-        by_second, by_harmonic, _ = _second_harmonic(*both, q.reshape(rows), model)
-        by_couplings = by_couplings + by_second
+    terms = {}
+    for name in model.terms.keys() & LOCAL.keys():
+        term = LOCAL[name]
+        pull = q / dynamics.mobility if term.is_velocity else q
+        terms[name] = term.gradient(sin, cos, pull).sum(2)
+    sums = ComponentSums(model)
+    for index in range(len(sums.components)):
+        sums.add(index, *both, q.reshape(rows))
+    pairs, couplings = sums.gradients()
     start = None if model.start is None else torch.zeros_like(model.fields)
-    gradient = PhaseModel(
-        by_fields, by_couplings, by_frequencies, by_injection, by_lag, start, by_harmonic
-    )
+    gradient = PhaseModel((q * sin).sum(2), couplings, terms=terms | pairs, start=start)
     return loss, reduce_to(model, gradient)
 
 
-def rotate_back(
-    q_sin: Tensor, q_cos: Tensor, cosine: Tensor, sine: Tensor
-) -> tuple[Tensor, Tensor]:
-    """q sin and q cos of theta plus an angle with this cosine and sine, or (c, d) instead."""
-    return cosine * q_sin + sine * q_cos, cosine * q_cos - sine * q_sin
+def with_replicate_axis(model: PhaseModel) -> PhaseModel:
+    """The model with an axis of replicates after that of runs, for operations that broadcast."""
+    schedule, tensors = model.schedule, {}
+    for name, tensor in model.tensors().items():
+        if not name.startswith("factor of"):
+            tensors[name] = tensor[:, :, None] if name == "drive" else tensor[:, None]
+    return replace(model, schedule=schedule).with_tensors(tensors)
 
 
 def _replicate(model: PhaseModel, replicates: int) -> PhaseModel:
     """The model with the batch repeated for each replicate: (R, M B, N)."""
-    repeated: dict[str, Any] = {
-        name: values.expand_as(model.fields).repeat(1, replicates, 1)
-        for name, values in model.tensors().items()
-        if name in ("fields", *PER_SAMPLE)
-    }
-    return replace(model, **repeated)
+    batch = model.fields.shape[1]
+    return model.with_tensors(
+        {
+            name: values.expand(*values.shape[:-2], batch, -1).repeat(
+                *[1] * (values.dim() - 2), replicates, 1
+            )
+            for name, values in model.tensors().items()
+            if is_per_sample(name)
+        }
+    )
 
 
 @functools.cache
@@ -320,21 +385,25 @@ def _steps(
     """The phases after each step, beginning with step `first`, which is 0 with a delay."""
     lateness = min(round(model.delay / dynamics.time_step), dynamics.steps)
     recent = deque([phases], maxlen=lateness + 1)  # couplings act on the oldest
+    components = None if model.schedule is not None else model.components()
+    if noise is not None:
+        deviations = noise.deviations(dynamics.steps, dynamics.mobility, dynamics.time_step)
     for step in range(first, dynamics.steps):
         delayed = recent[0] if lateness else None
-        phases = phases + dynamics.time_step * drift(phases, model, dynamics.mobility, delayed)
+        velocity = drift(phases, model.at(step), dynamics.mobility, delayed, components)
+        phases = phases + dynamics.time_step * velocity
         if noise is not None:
-            block, offset = divmod(step, STEPS_PER_BLOCK)
+            block, offset = divmod(noise.first + step, STEPS_PER_BLOCK)
             if offset == 0 or step == first:
                 increments = noise.increments(block, phases.shape[-1]).to(phases.dtype)
-            scale = math.sqrt(2.0 * dynamics.mobility * noise.temperature * dynamics.time_step)
-            phases = wrap(phases + scale * increments[offset].reshape(phases.shape[1:]))
+            change = deviations[step].item() * increments[offset].reshape(phases.shape[1:])
+            phases = wrap(phases + change)
         recent.append(phases)
         yield phases
 
 
 def _recorded_with_pullback(
-    model: PhaseModel, dynamics: Dynamics, noise: Noise | None, record: bool
+    model: PhaseModel, dynamics: Dynamics, noise: Noise | None, record: int
 ) -> tuple[Tensor, Pullback]:
     """`rollout_with_pullback` by autograd, which stores all intermediate tensors."""
     with torch.enable_grad():
@@ -346,7 +415,7 @@ def _recorded_with_pullback(
         gradients = torch.autograd.grad(
             phases, list(tensors.values()), gradient, retain_graph=True, materialize_grads=True
         )
-        by_name: dict[str, Any] = dict(zip(tensors, gradients, strict=True))
-        return PhaseModel(**by_name)
+        by_name = dict(zip(tensors, gradients, strict=True))
+        return replace(model, other_terms=(), delay=0.0).with_tensors(by_name)
 
     return phases.detach(), pullback

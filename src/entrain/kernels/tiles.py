@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
 from entrain.kernels.vectors import (
     LANES,
@@ -32,14 +33,18 @@ ROW = 64  # bytes of one oscillator's [sin x 8 | cos x 8]
 HALF = 32
 
 
-class Terms(NamedTuple):
-    """Terms besides fields and couplings, as float32 arrays; an empty one is absent."""
+class Dense(NamedTuple):
+    """Q matrices of couplings, times h."""
 
-    frequencies: Any  # w (R, B or 1, N)
-    injection: Any  # s (R, B or 1, N)
-    rotations: Any  # cos and sin of the lag: (R, 2)
-    start: Any  # theta(0) (R, B or 1, N)
-    harmonic: Any  # c and d (R, 2)
+    panels: Any  # (Q, R, N P)
+
+
+class Sparse(NamedTuple):
+    """Q matrices of couplings on one graph, times h; its edges (i, j) are sorted by i."""
+
+    values: Any  # (Q, R, M)
+    starts: Any  # of the edges of each row, and M: (N + 1,) int64
+    columns: Any  # j of each edge (M,) int32
 
 
 def compiled(function):
@@ -68,7 +73,7 @@ def blocks(n):
 
 
 @inner
-def multiply(panels, rows, target, n):
+def multiply_dense(panels, rows, target, n):
     """target_i = h sum_j J_ij rows_j, for P rows of sixteen values."""
     sixes, fours = blocks(n)
     for _ in range(sixes):
@@ -85,6 +90,45 @@ def multiply(panels, rows, target, n):
         store_block(target, small)
         panels += 16 * n
         target += 4 * ROW
+
+
+@inner
+def multiply_sparse(values, starts, columns, rows, target):
+    """target_i = h sum over the edges (i, j) of J_ij rows_j, for N rows of sixteen values."""
+    for i in range(len(starts) - 1):
+        left = right = splat(np.float32(0))
+        for edge in range(starts[i], starts[i + 1]):
+            source = rows + ROW * np.int64(columns[edge])
+            value = splat(values[edge])
+            left = left + value * load(source)
+            right = right + value * load(source + HALF)
+        store(target + ROW * i, left)
+        store(target + ROW * i + HALF, right)
+
+
+def multiply(couplings, matrix, run, rows, target, n):
+    """target_i = h sum_j J_ij rows_j by one of Q matrices, dense or sparse."""
+    raise NotImplementedError
+
+
+@overload(multiply, jit_options={"nogil": True, "error_model": "numpy"})
+def _multiply(couplings, matrix, run, rows, target, n):
+    if _is_sparse(couplings):
+
+        def by_edges(couplings, matrix, run, rows, target, n):
+            values = couplings.values[matrix, run]
+            multiply_sparse(values, couplings.starts, couplings.columns, rows, target)
+
+        return by_edges
+
+    def by_panels(couplings, matrix, run, rows, target, n):
+        multiply_dense(address(couplings.panels[matrix, run]), rows, target, n)
+
+    return by_panels
+
+
+def _is_sparse(couplings: Any) -> bool:
+    return isinstance(couplings, types.NamedTuple) and couplings.instance_class is Sparse
 
 
 @inner
@@ -128,3 +172,33 @@ def clear(vectors, rows):
     """P zero vectors."""
     for i in range(rows):
         store(vectors + HALF * i, splat(np.float32(0)))
+
+
+@inner
+def add(vectors, factor, total, rows):
+    """total += factor times P vectors."""
+    scale = splat(factor)
+    for i in range(rows):
+        store(total + HALF * i, load(total + HALF * i) + scale * load(vectors + HALF * i))
+
+
+@inner
+def dot(left, right, rows):
+    """The sum over lanes of the products of P vectors, in float64."""
+    total = 0.0
+    for i in range(rows):
+        value = load(left + HALF * i) * load(right + HALF * i)
+        for s in range(LANES):
+            total += np.float64(lane(value, s))
+    return total
+
+
+@inner
+def sum_of(vectors, rows):
+    """The sum of P vectors over lanes, in float64."""
+    total = 0.0
+    for i in range(rows):
+        value = load(vectors + HALF * i)
+        for s in range(LANES):
+            total += np.float64(lane(value, s))
+    return total

@@ -150,6 +150,36 @@ _operator(operator.sub, "fsub")
 _operator(operator.mul, "fmul")
 
 
+@infer_global(operator.mul)
+class _ScaledTemplate(ConcreteTemplate):
+    cases = (signature(vector, types.float64, vector),)
+
+
+@lower_builtin(operator.mul, types.float64, vector)
+def _scaled(context, builder, sig, args):
+    factor = _splat(builder, builder.fptrunc(args[0], _FLOAT))
+    return builder.fmul(factor, args[1], flags=_FUSE)
+
+
+@infer_global(operator.neg)
+class _NegatedTemplate(ConcreteTemplate):
+    cases = (signature(vector, vector),)
+
+
+@lower_builtin(operator.neg, vector)
+def _negated(context, builder, sig, args):
+    return builder.fneg(args[0])
+
+
+@_instruction(types.float32, vector)
+def sum_lanes(builder, value):
+    """The sum of the eight lanes, in pairs."""
+    for width in (4, 2, 1):
+        moved = [lane ^ width for lane in range(LANES)]
+        value = builder.fadd(value, _shuffle(builder, value, value, moved))
+    return builder.extract_element(value, ir.Constant(_INT, 0))
+
+
 # A block is `rows` pairs of vectors, [row 0 left, row 0 right, row 1 left, ...]: `rows` rows of
 # sixteen values, which stay in registers if there are enough.
 

@@ -1,5 +1,6 @@
 """The equations as pure functions: parameters, phase model, energy, teacher path, noise."""
 
+from entrain.physics.couplings import Couplings, SparseCouplings, SparseGraph
 from entrain.physics.energy import energy, energy_gradient
 from entrain.physics.guide import Guide, path_coefficients
 from entrain.physics.network_spec import TERMS, TRAINED, NetworkSpec, trainable_terms
@@ -13,9 +14,11 @@ from entrain.physics.parameters import (
 )
 from entrain.physics.phase_model import INITIAL_PHASE, Dynamics, PhaseModel, wrap
 from entrain.physics.readout import interpolate_path, readout, readout_with_pullback
-from entrain.physics.torque import drift, torque
+from entrain.physics.schedule import Ramp, Schedule, ramp
+from entrain.physics.torque import drift
 
-__all__ = ["INITIAL_PHASE", "TERMS", "TRAINED", "Dynamics", "Guide", "NetworkSpec", "Noise"]
-__all__ += ["Parameters", "PhaseModel", "drift", "energy", "energy_gradient", "graph_of"]
-__all__ += ["interpolate_path", "layered_graph", "local_fields", "path_coefficients", "readout"]
-__all__ += ["readout_with_pullback", "small_random", "torque", "trainable_terms", "wrap"]
+__all__ = ["INITIAL_PHASE", "TERMS", "TRAINED", "Couplings", "Dynamics", "Guide", "NetworkSpec"]
+__all__ += ["Noise", "Parameters", "PhaseModel", "Ramp", "Schedule", "SparseCouplings"]
+__all__ += ["SparseGraph", "drift", "energy", "energy_gradient", "graph_of", "interpolate_path"]
+__all__ += ["layered_graph", "local_fields", "path_coefficients", "ramp", "readout"]
+__all__ += ["readout_with_pullback", "small_random", "trainable_terms", "wrap"]

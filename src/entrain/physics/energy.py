@@ -5,28 +5,31 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from entrain.physics.couplings import multiply, outer, values_of, with_values
 from entrain.physics.phase_model import PhaseModel
-from entrain.physics.torque import double_angle, harmonic_parts
+from entrain.physics.terms import LOCAL
+from entrain.physics.torque import multiple_angle
 
 
 def energy(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> Tensor:
     """E at phases (..., B, N): (..., B).
 
-    The even part of the coupling function (lag and d) and custom terms have no energy: with them
-    E may rise.
+    The even part of the coupling function (lags and d) and custom terms have no energy: with them
+    E may rise. A scheduled model has the energy of its constant terms.
     """
     sin, cos = phases.sin(), phases.cos()
     # sum_{i<j} J_ij cos(theta_i - theta_j) is half the full quadratic form: J has no diagonal.
-    pairs = 0.5 * (cos * (cos @ model.couplings) + sin * (sin @ model.couplings))
+    j = model.couplings
+    pairs = 0.5 * (cos * multiply(j, cos) + sin * multiply(j, sin))
     if model.harmonic is not None:
-        sin_2, cos_2 = double_angle(sin, cos)
-        second = cos_2 * (cos_2 @ model.couplings) + sin_2 * (sin_2 @ model.couplings)
-        pairs = pairs + 0.25 * harmonic_parts(model.harmonic)[0] * second
+        sin_2, cos_2 = multiple_angle(sin, cos, 2)
+        second = cos_2 * multiply(j, cos_2) + sin_2 * multiply(j, sin_2)
+        pairs = pairs + 0.25 * model.harmonic[..., 0, None, None] * second
     total = -(model.fields * cos + pairs).sum(-1)
-    if model.injection is not None:
-        total = total - (model.injection * (2.0 * phases).cos()).sum(-1)
-    if model.frequencies is not None:
-        total = total - (model.frequencies * phases).sum(-1) / mobility
+    for name, term in LOCAL.items():
+        if name in model.terms:
+            own = term.energy(phases, model.terms[name]).sum(-1)
+            total = total + (own / mobility if term.is_velocity else own)
     return total
 
 
@@ -41,26 +44,21 @@ def energy_gradient(phases: Tensor, model: PhaseModel, mobility: float = 1.0) ->
     The energy does not depend on a lag, an even harmonic and the start: their gradient is 0.
     """
     sin, cos = phases.sin(), phases.cos()
-    couplings, by_harmonic = -0.5 * (cos.mT @ cos + sin.mT @ sin), None
+    j, terms = model.couplings, dict[str, Tensor]()
+    couplings = -0.5 * (outer(j, cos, cos) + outer(j, sin, sin))
+    for name, value in model.terms.items():
+        if name in LOCAL:
+            by_value = LOCAL[name].energy(phases, torch.ones_like(phases))
+            by_value = by_value / mobility if LOCAL[name].is_velocity else by_value
+            shared = value.shape[1] == 1 < phases.shape[1]
+            terms[name] = by_value.sum(1, keepdim=True) if shared else by_value
+        else:
+            terms[name] = torch.zeros_like(value)
     if model.harmonic is not None:
-        sin2, cos2 = double_angle(sin, cos)
-        twice = cos2.mT @ cos2 + sin2.mT @ sin2
-        couplings = couplings - 0.25 * model.harmonic[:, 0, None, None] * twice
-        by_harmonic = torch.zeros_like(model.harmonic)
-        by_harmonic[:, 0] = -0.25 * (model.couplings * twice).sum((1, 2))
-
-    def summed(gradient: Tensor, term: Tensor | None) -> Tensor | None:
-        if term is None:
-            return None
-        shared = term.shape[1] == 1 < gradient.shape[1]
-        return gradient.sum(1, keepdim=True) if shared else gradient
-
-    return PhaseModel(
-        fields=-cos,
-        couplings=couplings,
-        frequencies=summed(-phases / mobility, model.frequencies),
-        injection=summed(-(2.0 * phases).cos(), model.injection),
-        lag=None if model.lag is None else torch.zeros_like(model.lag),
-        start=None if model.start is None else torch.zeros_like(model.start),
-        harmonic=by_harmonic,
-    )
+        sin_2, cos_2 = multiple_angle(sin, cos, 2)
+        twice = outer(j, cos_2, cos_2) + outer(j, sin_2, sin_2)
+        factor = model.harmonic[:, 0].reshape(-1, *[1] * (twice.dim() - 1))
+        couplings = couplings - 0.25 * factor * twice
+        terms["harmonic"][:, 0] = -0.25 * (values_of(j) * twice).flatten(1).sum(1)
+    start = None if model.start is None else torch.zeros_like(model.start)
+    return PhaseModel(-cos, with_values(j, couplings), terms=terms, start=start)

@@ -5,7 +5,7 @@ the counter-based generator Philox 4x32-10 (Salmon et al., Parallel random numbe
 1, 2, 3, SC 2011) and the Box-Muller transform:
 
     key     = (seed, bits of the temperature as float32)
-    counter = (step // 4, oscillator, sample, replicate)
+    counter = (step // 4, oscillator, sample, replicate),   step = first + k
 
 The four 32-bit words w0..w3 serve the four steps of a block: with u = (w + 1/2) / 2^32,
 
@@ -36,12 +36,23 @@ _LARGEST = 1e30  # its float32 bits are part of the key
 
 @dataclass(frozen=True)
 class Noise:
-    """The forcing of replicates (M,) of samples (B,), given by their indices, at temperature kT."""
+    """The forcing of replicates (M,) of samples (B,), given by their indices, at temperature kT.
+
+    Args:
+        seed: First word of the key.
+        temperature: kT, the largest one if it varies.
+        replicates: Indices of replicates (M,).
+        samples: Indices of samples (B,).
+        factors: kT of every step divided by `temperature` (K,); None is constant.
+        first: Steps before the first one, in a rollout that continues another.
+    """
 
     seed: int
     temperature: float
     replicates: Tensor
     samples: Tensor
+    factors: Tensor | None = None
+    first: int = 0
 
     def __post_init__(self) -> None:
         seed_number("seed", self.seed)
@@ -56,6 +67,18 @@ class Noise:
     def rows(self, samples: slice) -> Noise:
         """The forcing of a part of the samples."""
         return replace(self, samples=self.samples[samples])
+
+    def steps(self, first: int, count: int) -> Noise:
+        """The forcing of a part of the steps."""
+        factors = None if self.factors is None else self.factors[first : first + count]
+        return replace(self, factors=factors, first=self.first + first)
+
+    def deviations(self, steps: int, mobility: float, time_step: float) -> Tensor:
+        """Standard deviation sqrt(2 mu kT dt) of the increments of every step (K,), float64."""
+        constant = math.sqrt(2.0 * mobility * self.temperature * time_step)
+        if self.factors is None:
+            return torch.full((steps,), constant, dtype=torch.float64)
+        return constant * self.factors.double().sqrt()
 
     def increments(self, block: int, oscillators: int) -> Tensor:
         """Standard normal eta of steps 4 block .. 4 block + 3: float64 (4, M, B, N)."""

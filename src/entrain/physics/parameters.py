@@ -99,7 +99,7 @@ class Parameters(TensorFields):
             gradient: The gradient with respect to `phase_model(inputs)`.
             inputs: u (R, B, D), or (B, D) shared by all runs.
         """
-        by_couplings = gradient.couplings
+        by_couplings = gradient.matrix
         gradients = {
             "input_weights": gradient.fields[..., : self.hidden].mT @ inputs,
             "biases": gradient.fields.sum(-2),

@@ -13,6 +13,7 @@ from torch import Tensor
 from entrain.data import DATASETS
 from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, energy_gradient, wrap
+from entrain.physics.terms import LOCAL
 from entrain.rules.direct import Direct, small_batch
 from entrain.rules.direct_task import DirectTask, log_softmax
 from entrain.rules.interface import PerRun, Rule, Tensors
@@ -237,11 +238,8 @@ def _clamped(
     distance = torch.remainder(goal - outputs + math.pi, 2.0 * math.pi) - math.pi
     moves = torch.zeros(free.shape[-1], dtype=free.dtype, device=free.device)
     moves[:hidden] = 1.0
-    held = replace(
-        model,
-        fields=model.fields * moves,
-        couplings=model.couplings * moves[:, None],  # row i acts on oscillator i
-        frequencies=None if model.frequencies is None else model.frequencies * moves,
-        injection=None if model.injection is None else model.injection * moves,
-    )
+    tensors = {"fields": model.fields * moves}
+    tensors["couplings"] = model.matrix * moves[:, None]  # row i acts on oscillator i
+    tensors |= {name: values * moves for name, values in model.terms.items() if name in LOCAL}
+    held = model.with_tensors(tensors)
     return torch.cat([free[..., :hidden], outputs + share * distance], dim=-1), held

@@ -126,7 +126,7 @@ class PerturbationTask(DirectTask):
         )
         slope = (up - down).reshape(model.fields.shape[:2]) / (2.0 * size)
         by_fields = signs * slope[..., None] / rows.shape[1]
-        gradients = back(PhaseModel(by_fields, torch.zeros_like(model.couplings)))
+        gradients = back(PhaseModel(by_fields, torch.zeros_like(model.matrix)))
         return {k: gradients[k] for k in ("input_weights", "biases")}, 0.5 * (up + down).sum(1)
 
     def _by_parameters(
