@@ -20,14 +20,23 @@ from torch import Tensor
 
 from entrain.kernels import reference
 from entrain.kernels.reference import Pullback
-from entrain.kernels.tiles import Terms
-from entrain.kernels.tiles_adjoint import GRADIENT_STEPS, Gradients, backward_tile
+from entrain.kernels.tiles_adjoint import GRADIENT_STEPS, backward_tile, workspace_size
 from entrain.kernels.tiles_forward import forward_tile, noisy_tile
+from entrain.kernels.tiles_inputs import (
+    LANES,
+    Inputs,
+    array,
+    ceil,
+    gradient_arrays,
+    inputs_of,
+    model_gradient,
+    rows_of,
+    transposed,
+)
 from entrain.kernels.workers import Tape, in_threads, scratch
 from entrain.physics import Dynamics, Noise, PhaseModel
 
 PARALLEL_SAMPLES = 64  # in fewer pieces the threads would wait for one another
-_LANES = 8
 _PARTIAL_SUMS = 32  # of the gradient of J, at most, per run
 _COMPILING = "compiling the CPU kernels, once (about 10 s)"
 
@@ -65,29 +74,28 @@ def prepare(notify: Callable[[str], None]) -> None:
 
 
 def supports(model: PhaseModel) -> bool:
-    """True if these kernels compute a model."""
-    known = {"frequencies", "injection", "lag", "harmonic"}
-    return (
-        model.schedule is None
-        and model.terms.keys() <= known
-        and isinstance(model.couplings, Tensor)
-    )
+    """True if these kernels compute a model: they compute all but custom terms and delays.
+
+    Args:
+        model: A phase model.
+    """
+    return not (model.other_terms or model.delay)
 
 
 def tape_bytes(model: PhaseModel, steps: int) -> int:
     """Bytes of the tape of `rollout_with_pullback` for each sample of each run.
 
-    sin, cos and diagonal of every step, oscillators rounded up to P; a second harmonic needs no
-    more. (Samples are rounded up to eight: the last tile takes as much as eight samples.)
+    sin, cos and diagonal of every step, oscillators rounded up to P. (Samples are rounded up to
+    eight: the last tile takes as much as eight samples.)
     """
-    return 4 * _rows(model.fields.shape[-1]) * (2 * (steps + 1) + steps)
+    return 4 * rows_of(model.fields.shape[-1]) * (2 * (steps + 1) + steps)
 
 
 def rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> Tensor:
     """As `reference.rollout`."""
-    return _forward(model, _arrays(model, dynamics), dynamics, noise, record, None)
+    return _forward(model, inputs_of(model, dynamics), dynamics, noise, record, None)
 
 
 def rollout_with_pullback(
@@ -96,19 +104,14 @@ def rollout_with_pullback(
     """As `reference.rollout_with_pullback`."""
     runs, batch, n = model.fields.shape
     replicates = 1 if noise is None else len(noise.replicates)
-    tape = Tape(_ceil(replicates * batch, _LANES), runs, dynamics.steps, _rows(n))
-    arrays = _arrays(model, dynamics)
-    phases = _forward(model, arrays, dynamics, noise, record, tape)
-    _, panels, terms = arrays
-    assert isinstance(model.couplings, Tensor)
-    couplings = _array(model.couplings)
-    if not np.array_equal(couplings, couplings.swapaxes(1, 2)):  # the adjoint multiplies by J^T
-        panels = _panels(couplings, dynamics)
-    times = dynamics.steps + 1 if record else 1
+    tape = Tape(ceil(replicates * batch, LANES), runs, dynamics.steps, rows_of(n))
+    inputs = inputs_of(model, dynamics)
+    phases = _forward(model, inputs, dynamics, noise, record, tape)
+    times = dynamics.steps // record + 1 if record else 1
 
     def pullback(gradient: Tensor) -> PhaseModel:
         outer = gradient.reshape(times, runs, replicates * batch, n)
-        by_model = _backward(outer, panels, terms, dynamics, tape)
+        by_model = _backward(model, outer, inputs, dynamics, tape)
         return reference.reduce_to(model, by_model, replicates)
 
     return phases, pullback
@@ -116,49 +119,57 @@ def rollout_with_pullback(
 
 def _forward(
     model: PhaseModel,
-    arrays: tuple[Any, ...],
+    inputs: Inputs,
     dynamics: Dynamics,
     noise: Noise | None,
     record: int,
     tape: Tape | None,
 ) -> Tensor:
-    """The phases at t_f or at all times; writes what the adjoint needs to `tape`."""
+    """The phases at t_f or at several times; writes what the adjoint needs to `tape`."""
     runs, batch, n = model.fields.shape
     replicates = 1 if noise is None else len(noise.replicates)
     pairs = replicates * batch
     out = torch.empty(runs, pairs, n)
-    path = torch.empty(dynamics.steps + 1 if record else 0, runs, pairs, n)
+    path = torch.empty(dynamics.steps // record + 1 if record else 0, runs, pairs, n)
     if record:
         path[0] = model.starts().detach().repeat(1, replicates, 1)
-    tiles, rows = _ceil(pairs, _LANES), _rows(n)
+    tiles, rows = ceil(pairs, LANES), rows_of(n)
     scale = dynamics.mobility * dynamics.time_step
-    fixed = scale, dynamics.time_step, dynamics.steps
-    targets = _array(out), _array(path)
+    values = inputs.kernel_arguments
+    targets = array(out), array(path)
+    own = inputs.local_terms
 
     def plain_worker() -> Callable[[int], None]:
-        workspace = scratch(80 * rows)
+        workspace = scratch((80 + 8 * own) * rows)
         tape_arrays = scratch(2, 16 * rows), scratch(0, 8 * rows)
 
         def work(index: int) -> None:
             run, tile = divmod(index, tiles)
             stored = tape_arrays if tape is None else tape.of(tile, run)
-            forward_tile(run, tile * _LANES, *fixed, *arrays, *targets, *stored, workspace)
+            first = tile * LANES
+            forward_tile(run, first, scale, dynamics.steps, *values, *targets, *stored, workspace)
 
         return work
 
     def noisy_worker() -> Callable[[int], None]:
         assert noise is not None
-        generator = noise.key, math.sqrt(2.0 * noise.temperature * scale)
+        constant = math.sqrt(2.0 * noise.temperature * scale)
+        deviations = np.array([constant])
+        if noise.factors is not None:
+            steps = noise.deviations(dynamics.steps, dynamics.mobility, dynamics.time_step)
+            deviations = steps.numpy()
+        generator = noise.key, noise.first, deviations
         indices = (noise.samples, noise.replicates)
-        copies = [_array(values.to(torch.int64)).view("uint64") for values in indices]
+        copies = [array(values.to(torch.int64)).view("uint64") for values in indices]
         tape_arrays = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)
-        spaces = counters, scratch(4, 8 * rows), scratch((56 + 24 * runs) * rows)
+        workspace = scratch((56 + (24 + 8 * own) * runs) * rows)
+        spaces = counters, scratch(5, 8 * rows), workspace
 
         def work(tile: int) -> None:
             stored = tape_arrays if tape is None else tape.of(tile)
-            first = tile * _LANES
-            noisy_tile(first, *fixed, *generator, *arrays, *copies, *targets, *stored, *spaces)
+            fixed = tile * LANES, scale, dynamics.steps
+            noisy_tile(*fixed, *generator, *values, *copies, *targets, *stored, *spaces)
 
         return work
 
@@ -170,40 +181,31 @@ def _forward(
     return phases if noise is None else phases.view(*phases.shape[:-2], replicates, batch, n)
 
 
-def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: Tape) -> PhaseModel:
+def _backward(
+    model: PhaseModel, outer: Tensor, inputs: Inputs, dynamics: Dynamics, tape: Tape
+) -> PhaseModel:
     """Gradients for all rows (R, M B, N); neighbouring tiles share a partial sum of J's."""
     _, runs, pairs, n = outer.shape
-    tiles, rows = _ceil(pairs, _LANES), _rows(n)
-    columns = _ceil(rows, 16)
+    tiles, rows = ceil(pairs, LANES), rows_of(n)
     scale = dynamics.mobility * dynamics.time_step
-    share = max(1, _ceil(tiles, _PARTIAL_SUMS))
-    parts = max(1, _ceil(tiles, share))
-    sums = scratch(runs, parts, columns, rows, 16)
-
-    def space_for(term: Any) -> Any:
-        return np.empty(outer.shape[1:], dtype=np.float32) if len(term) else term
-
-    gradients = Gradients(
-        fields=np.empty(outer.shape[1:], dtype=np.float32),
-        frequencies=space_for(terms.frequencies),
-        injection=space_for(terms.injection),
-        lag=np.zeros((len(terms.rotations), tiles)),
-        start=space_for(terms.start),
-        harmonic=np.zeros((len(terms.harmonic), tiles, 2)),
-    )
-    fixed = scale, dynamics.time_step, _array(outer), panels, terms
+    share = max(1, ceil(tiles, _PARTIAL_SUMS))
+    parts = max(1, ceil(tiles, share))
+    couplings, count = transposed(inputs, dynamics), inputs.matrices
+    sums = scratch(runs, parts, count, *inputs.gradient_shape(rows))
+    gradients = gradient_arrays(inputs, outer, dynamics.steps, tiles)
+    fixed = scale, array(outer), couplings, inputs.terms, inputs.fields
+    slots = 1 if inputs.is_sparse else GRADIENT_STEPS
+    size = workspace_size(rows, inputs.local_terms, len(inputs.components), slots)
 
     def worker() -> Callable[[int], None]:
-        steps = GRADIENT_STEPS
-        second = (48 + 16 * steps) * rows + 256 * steps * columns if len(terms.harmonic) else 0
-        workspace = scratch((72 + 16 * steps) * rows + 256 * steps * columns + second)
+        workspace = scratch(size)
 
         def work(index: int) -> None:
             run, part = divmod(index, parts)
             total = sums[run, part]
             for tile in range(part * share, min(tiles, (part + 1) * share)):
                 stored = tape.of(tile, run)
-                backward_tile(run, tile * _LANES, *fixed, *stored, gradients, total, workspace)
+                backward_tile(run, tile * LANES, *fixed, *stored, gradients, total, workspace)
 
         return work
 
@@ -212,67 +214,7 @@ def _backward(outer: Tensor, panels: Any, terms: Any, dynamics: Dynamics, tape: 
     total = partial[:, 0].clone()
     for part in range(1, parts):  # in sequence: a parallel sum may take another order
         total += partial[:, part]
-    by_couplings = total.mul_(-scale).transpose(1, 2).reshape(runs, rows, 16 * columns)
-    return PhaseModel(
-        torch.from_numpy(gradients.fields),
-        by_couplings[:, :n, :n].contiguous(),
-        frequencies=_tensor(gradients.frequencies),
-        injection=_tensor(gradients.injection),
-        lag=_tensor(gradients.lag.sum(1).astype(np.float32)),
-        start=_tensor(gradients.start),
-        harmonic=_tensor(gradients.harmonic.sum(1).astype(np.float32)),
-    )
-
-
-def _arrays(model: PhaseModel, dynamics: Dynamics) -> tuple[Any, Any, Terms]:
-    """Fields, couplings in `_panels`, and other terms of a model, which the kernels read."""
-    absent = scratch(0, 0, 0)
-
-    def array(values: Tensor | None) -> Any:
-        return absent if values is None else _array(values.float())
-
-    rotations = scratch(0, 0)
-    if model.lag is not None:
-        lag = model.lag.detach().double()
-        rotations = _array(torch.stack([lag.cos(), lag.sin()], dim=1).float())
-    harmonic = scratch(0, 0) if model.harmonic is None else _array(model.harmonic.float())
-    terms = Terms(
-        array(model.frequencies), array(model.injection), rotations, array(model.start), harmonic
-    )
-    assert isinstance(model.couplings, Tensor)
-    panels = _panels(_array(model.couplings).swapaxes(1, 2), dynamics)
-    return _array(model.fields), panels, terms
-
-
-def _panels(matrices: Any, dynamics: Dynamics) -> Any:
-    """h C in the blocks of six and four columns in which `tiles` multiplies by C^T: (R, N P)."""
-    runs, n, _ = matrices.shape
-    rows = _rows(n)
-    split = rows - 4 * {0: 0, 4: 1, 2: 2}[rows % 6]
-    scaled = scratch(runs, n, rows)
-    scaled[:, :, :n] = matrices * np.float32(dynamics.mobility * dynamics.time_step)
-    wide = scaled[:, :, :split].reshape(runs, n, split // 6, 6)
-    narrow = scaled[:, :, split:].reshape(runs, n, (rows - split) // 4, 4)
-    blocks = [part.swapaxes(1, 2).reshape(runs, -1) for part in (wide, narrow)]
-    return np.concatenate(blocks, axis=1)
-
-
-def _array(values: Tensor) -> Any:
-    return values.detach().contiguous().numpy()
-
-
-def _tensor(values: Any) -> Tensor | None:
-    """An array (R, ...) as a tensor; None for the empty array of an absent term."""
-    return torch.from_numpy(values) if len(values) else None
-
-
-def _ceil(count: int, size: int) -> int:
-    return -(-count // size)
-
-
-def _rows(n: int) -> int:
-    """P, the number of rows of a tile."""
-    return max(4, n + n % 2)
+    return model_gradient(model, inputs, gradients, total.mul_(-scale), dynamics)
 
 
 def _agrees() -> bool:

@@ -222,6 +222,11 @@ class ComponentSums:
 
         return s * m_cos - c * m_sin, by_phases
 
+    def add_computed(self, index: int, *gradients: Tensor) -> None:
+        """Add gradients by the matrix of a component, and by its c and d, computed elsewhere."""
+        for total, gradient in zip(self._sums[index], gradients, strict=False):
+            total += gradient
+
     def gradients(self) -> tuple[dict[str, Tensor], Couplings]:
         """The gradients by the terms that pair oscillators, and by J."""
         if len(self._leaves) == 1:
@@ -229,14 +234,14 @@ class ComponentSums:
         outputs = [t for tensors in self._tensors for t in tensors]
         slopes = [t for sums in self._sums for t in sums]
         pairs = [(o, t) for o, t in zip(outputs, slopes, strict=True) if o.requires_grad]
-        found = torch.autograd.grad(
+        gradients = torch.autograd.grad(
             [output for output, _ in pairs],
             list(self._leaves.values()),
             [slope for _, slope in pairs],
             materialize_grads=True,
             allow_unused=True,
         )
-        by_name = dict(zip(self._leaves, found, strict=True))
+        by_name = dict(zip(self._leaves, gradients, strict=True))
         return by_name, with_values(self._couplings, by_name.pop("couplings"))
 
 

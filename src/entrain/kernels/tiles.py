@@ -113,7 +113,7 @@ def multiply(couplings, matrix, run, rows, target, n):
 
 @overload(multiply, jit_options={"nogil": True, "error_model": "numpy"})
 def _multiply(couplings, matrix, run, rows, target, n):
-    if _is_sparse(couplings):
+    if is_sparse(couplings):
 
         def by_edges(couplings, matrix, run, rows, target, n):
             values = couplings.values[matrix, run]
@@ -127,7 +127,8 @@ def _multiply(couplings, matrix, run, rows, target, n):
     return by_panels
 
 
-def _is_sparse(couplings: Any) -> bool:
+def is_sparse(couplings: Any) -> bool:
+    """True if a Numba type is that of `Sparse`."""
     return isinstance(couplings, types.NamedTuple) and couplings.instance_class is Sparse
 
 
@@ -187,9 +188,16 @@ def dot(left, right, rows):
     """The sum over lanes of the products of P vectors, in float64."""
     total = 0.0
     for i in range(rows):
-        value = load(left + HALF * i) * load(right + HALF * i)
-        for s in range(LANES):
-            total += np.float64(lane(value, s))
+        total += sum_in_float64(load(left + HALF * i) * load(right + HALF * i))
+    return total
+
+
+@inner
+def sum_in_float64(vector):
+    """The sum of the lanes, in float64."""
+    total = 0.0
+    for s in range(LANES):
+        total += np.float64(lane(vector, s))
     return total
 
 
@@ -198,7 +206,5 @@ def sum_of(vectors, rows):
     """The sum of P vectors over lanes, in float64."""
     total = 0.0
     for i in range(rows):
-        value = load(vectors + HALF * i)
-        for s in range(LANES):
-            total += np.float64(lane(value, s))
+        total += sum_in_float64(load(vectors + HALF * i))
     return total

@@ -10,24 +10,37 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
 from entrain.kernels.tiles import (
     HALF,
     ROW,
+    add,
     address,
     blocks,
     clear,
     compiled,
+    dot,
     double_angle,
     gather,
     inner,
-    multiply,
+    is_sparse,
+    multiply_dense,
     scatter,
+    sum_in_float64,
+    sum_of,
+)
+from entrain.kernels.tiles_terms import (
+    add_rest,
+    coupling_factor,
+    field_factor,
+    gather_terms,
+    has_scheduled_fields,
+    starts_segment,
 )
 from entrain.kernels.vectors import (
     LANES,
     add_outer,
-    lane,
     load,
     load_block,
     prefetch,
@@ -35,6 +48,7 @@ from entrain.kernels.vectors import (
     store,
     store_block,
     subtract_outer,
+    sum_lanes,
     transpose,
 )
 
@@ -42,14 +56,19 @@ GRADIENT_STEPS = 16  # steps whose summands of the gradient of J are added toget
 
 
 class Gradients(NamedTuple):
-    """Gradients of all terms but J, as float32 arrays; those of absent terms are empty."""
+    """Gradients of all tensors but J's, float32; those of absent terms are empty.
+
+    Those by factors are summands of each tile, float64.
+    """
 
     fields: Any  # (R, B, N)
-    frequencies: Any  # (R, B, N)
-    injection: Any  # (R, B, N)
-    lag: Any  # (R, tiles), a summand of each tile, float64
     start: Any  # (R, B, N)
-    harmonic: Any  # (R, tiles, 2), summands of each tile for c and d, float64
+    values: Any  # of local terms (T, R, B, N)
+    drive: Any  # (S, R, B, N)
+    components: Any  # by c and d of every component of the coupling function (R, tiles, C, 2)
+    scheduled_fields: Any  # (R, tiles, K)
+    scheduled_couplings: Any  # (R, tiles, K)
+    scheduled_values: Any  # (R, tiles, T, K)
 
 
 @inner
@@ -122,33 +141,18 @@ def add_gradient(left, right, steps, gradient, rows, sixes, fours):
 
 
 @inner
-def rotate_back(left, cos_lag, sin_lag, rows):
-    """[lambda sin | lambda cos] <- [lambda sin(theta + a) | lambda cos(theta + a)].
-
-    With c and d instead of cos(a) and sin(a) for a second harmonic.
-    """
-    cos_a, sin_a = splat(cos_lag), splat(sin_lag)
+def rotate_back(left, c, d, rows):
+    """[lambda S | lambda C] <- [lambda (c S + d C) | lambda (c C - d S)]."""
+    odd, even = splat(c), splat(d)
     for i in range(rows):
         along, across = load(left + ROW * i), load(left + ROW * i + HALF)
-        store(left + ROW * i, cos_a * along + sin_a * across)
-        store(left + ROW * i + HALF, cos_a * across - sin_a * along)
-
-
-@inner
-def add_lag(state, products, total, rows):
-    """total += sin h J^T (lambda sin_a) + cos h J^T (lambda cos_a).
-
-    Summed over oscillators these are h lambda_i J_ij cos(theta_i - theta_j + a), summed over i, j.
-    """
-    for i in range(rows):
-        sin_part = load(state + ROW * i) * load(products + ROW * i)
-        cos_part = load(state + ROW * i + HALF) * load(products + ROW * i + HALF)
-        store(total + HALF * i, load(total + HALF * i) + (sin_part + cos_part))
+        store(left + ROW * i, odd * along + even * across)
+        store(left + ROW * i + HALF, odd * across - even * along)
 
 
 @inner
 def multiply_adjoint(adjoint, state, target, rows):
-    """target = [lambda sin | lambda cos] of P states."""
+    """target = [lambda S | lambda C] of P states."""
     for i in range(rows):
         value = load(adjoint + HALF * i)
         store(target + ROW * i, value * load(state + ROW * i))
@@ -156,141 +160,295 @@ def multiply_adjoint(adjoint, state, target, rows):
 
 
 @inner
-def retreat_second(adjoint, twice, products, harmonic, odds, evens, rows):
-    """Add 2 (c even - d odd) to lambda_k of `retreat`, and odd and even to their sums,
+def add_component(state, products, factor, c, d, multiple, sums, change, rows):
+    """change += f m (c even - d odd), and sums += f odd and f even, for a component with
 
-        odd = C h J^T (lambda S) - S h J^T (lambda C),
-        even = C h J^T (lambda C) + S h J^T (lambda S),
+        odd = C h M^T (lambda S) - S h M^T (lambda C),
+        even = C h M^T (lambda C) + S h M^T (lambda S),
 
-    with S and C, sin and cos of 2 theta, in `twice`. Summed over oscillators odd and even are
-    h lambda_i J_ij times sin and cos of 2 (theta_i - theta_j), summed over i, j.
+    S and C sin and cos of m theta, in `state`. Summed over oscillators odd and even are
+    h lambda_i M_ij times sin and cos of m (theta_i - theta_j), summed over i and j. Returns the sum
+    of c odd + d even in every lane.
     """
-    c, d = splat(harmonic[0]), splat(harmonic[1])
-    for i in range(rows):
-        sin, cos = load(twice + ROW * i), load(twice + ROW * i + HALF)
-        along, across = load(products + ROW * i), load(products + ROW * i + HALF)
-        odd, even = cos * along - sin * across, cos * across + sin * along
-        store(odds + HALF * i, load(odds + HALF * i) + odd)
-        store(evens + HALF * i, load(evens + HALF * i) + even)
-        change = c * even - d * odd
-        store(adjoint + HALF * i, load(adjoint + HALF * i) + (change + change))
-
-
-@inner
-def add_injection(adjoint, state, injection, total, diagonal, completed, rows):
-    """total += lambda sin cos; completed = diagonal + 2 h s cos(2 theta), the missing half."""
+    scale, by_odd, by_even = splat(factor), splat(d), splat(c)
+    multiples = splat(factor * np.float32(multiple))
+    total = splat(np.float32(0))
+    evens = sums + HALF * rows
     for i in range(rows):
         sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
-        strength = load(injection + HALF * i)
-        second = (strength + strength) * (cos * cos - sin * sin)
-        store(completed + HALF * i, load(diagonal + HALF * i) + second)
-        store(total + HALF * i, load(total + HALF * i) + load(adjoint + HALF * i) * (sin * cos))
-
-
-@inner
-def add(vectors, total, rows):
-    """total += P vectors."""
-    for i in range(rows):
-        store(total + HALF * i, load(total + HALF * i) + load(vectors + HALF * i))
-
-
-@inner
-def sum_of(vectors, rows):
-    """The sum of P vectors, in float64."""
-    total = 0.0
-    for i in range(rows):
-        value = load(vectors + HALF * i)
-        for s in range(LANES):
-            total += np.float64(lane(value, s))
+        along, across = load(products + ROW * i), load(products + ROW * i + HALF)
+        odd, even = cos * along - sin * across, sin * along + cos * across
+        store(sums + HALF * i, load(sums + HALF * i) + scale * odd)
+        store(evens + HALF * i, load(evens + HALF * i) + scale * even)
+        value = load(change + HALF * i)
+        store(change + HALF * i, value + multiples * (by_even * even - by_odd * odd))
+        total = total + (by_even * odd + by_odd * even)
     return total
+
+
+@inner
+def retreat_by(adjoint, change, diagonal, rows):
+    """lambda_k = lambda - lambda diagonal + change."""
+    for i in range(rows):
+        value = load(adjoint + HALF * i)
+        difference = load(change + HALF * i) - value * load(diagonal + HALF * i)
+        store(adjoint + HALF * i, value + difference)
+
+
+def pull(couplings, index, run, left, state, c, d, target, gradient, n):
+    """target = h M^T left, for one of Q matrices.
+
+    A sparse matrix gets its gradient here: (c, d) rotates [lambda S | lambda C] in `left`, and the
+    value of edge (i, j) gains lambda'S_i C_j - lambda'C_i S_j, summed over lanes. The edges are
+    those of M^T, and so is the order of the gradient (M,).
+    """
+    raise NotImplementedError
+
+
+@overload(pull, jit_options={"nogil": True, "error_model": "numpy"})
+def _pull(couplings, index, run, left, state, c, d, target, gradient, n):
+    if not is_sparse(couplings):
+
+        def by_panels(couplings, index, run, left, state, c, d, target, gradient, n):
+            multiply_dense(address(couplings.panels[index, run]), left, target, n)
+
+        return by_panels
+
+    def by_edges(couplings, index, run, left, state, c, d, target, gradient, n):
+        values, by_values = couplings.values[index, run], gradient[index]
+        odd, even = splat(c), splat(d)
+        for j in range(n):
+            sin, cos = load(state + ROW * j), load(state + ROW * j + HALF)
+            by_along, by_across = odd * cos + even * sin, even * cos - odd * sin
+            total_sin = total_cos = splat(np.float32(0))
+            for edge in range(couplings.starts[j], couplings.starts[j + 1]):
+                source = left + ROW * np.int64(couplings.columns[edge])
+                along, across = load(source), load(source + HALF)
+                value = splat(values[edge])
+                total_sin = total_sin + value * along
+                total_cos = total_cos + value * across
+                by_values[edge] += sum_lanes(along * by_along + across * by_across)
+            store(target + ROW * j, total_sin)
+            store(target + ROW * j + HALF, total_cos)
+
+    return by_edges
+
+
+def buffer_steps(couplings):
+    """Steps that `left` and `right` hold until `add_gradients`."""
+    raise NotImplementedError
+
+
+@overload(buffer_steps)
+def _buffer_steps(couplings):
+    steps = 1 if is_sparse(couplings) else GRADIENT_STEPS
+    return lambda couplings: steps
+
+
+def add_gradients(couplings, index, left, right, steps, gradient, rows, n):
+    """Add the gradient of one of Q dense matrices by the buffered steps."""
+    raise NotImplementedError
+
+
+@overload(add_gradients, jit_options={"nogil": True, "error_model": "numpy"})
+def _add_gradients(couplings, index, left, right, steps, gradient, rows, n):
+    if is_sparse(couplings):
+        return lambda couplings, index, left, right, steps, gradient, rows, n: None
+
+    def dense(couplings, index, left, right, steps, gradient, rows, n):
+        sixes, fours = blocks(n)
+        add_gradient(left, right, steps, address(gradient[index]), rows, sixes, fours)
+
+    return dense
+
+
+def buffer_states(couplings, state, target, rows):
+    """Store the states of a step for `add_gradients`."""
+    raise NotImplementedError
+
+
+@overload(buffer_states, jit_options={"nogil": True, "error_model": "numpy"})
+def _buffer_states(couplings, state, target, rows):
+    if is_sparse(couplings):
+        return lambda couplings, state, target, rows: None
+    return lambda couplings, state, target, rows: transpose_states(state, target, rows)
+
+
+class Space(NamedTuple):
+    """Addresses of the scratch of a tile: P vectors each, 2 P where it says states."""
+
+    products: Any  # states
+    twice: Any  # states
+    adjoint: Any  # lambda
+    by_fields: Any
+    by_drive: Any  # of the present segment
+    by_step: Any
+    constant: Any  # h b
+    completed: Any  # the whole diagonal
+    change: Any  # of lambda by couplings
+    values: Any  # of T local terms
+    by_values: Any
+    sums: Any  # states for each of C components
+    left: Any  # states for each of C components and S buffered steps
+    right: Any  # transposed states of S buffered steps, for each multiple
+    left_size: Any  # bytes of `left` of one component
+    right_size: Any  # bytes of `right` of one multiple
+
+
+@inner
+def space_of(workspace, rows, kinds, components, slots):
+    """The parts of a workspace."""
+    half, base = HALF * rows, address(workspace)
+    values = base + 11 * half
+    sums = values + 2 * kinds * half
+    left = sums + 2 * components * half
+    left_size = slots * 2 * half
+    right_size = slots * 16 * ROW * ((rows + 15) // 16)
+    right = left + components * left_size
+    return Space(
+        base, base + 2 * half, base + 4 * half, base + 5 * half, base + 6 * half, base + 7 * half,
+        base + 8 * half, base + 9 * half, base + 10 * half, values, values + kinds * half, sums,
+        left, right, left_size, right_size,
+    )  # fmt: skip
+
+
+def workspace_size(rows, kinds, components, slots):
+    """Values of scratch of `backward_tile`."""
+    states = 11 + 2 * kinds + 2 * components + 2 * slots * components
+    return 8 * rows * states + min(components, 2) * slots * 256 * ((rows + 15) // 16)
+
+
+@inner
+def split_scheduled(terms, run, first, scale, step, state, space, gradients, left, rows):
+    """`split`, with the gradients by what varies the fields."""
+    clear(space.by_step, rows)
+    split(space.adjoint, state, left, space.by_step, rows)
+    add(space.by_step, field_factor(terms, step), space.by_fields, rows)
+    if terms.scheduled_fields.size:
+        by_factor = dot(space.by_step, space.constant, rows)
+        gradients.scheduled_fields[run, first // LANES, step] = -by_factor
+    if terms.drive.size:
+        add(space.by_step, np.float32(1), space.by_drive, rows)
+        if starts_segment(terms, step):
+            by_segment = gradients.drive[(terms.begun + step) // terms.hold, run]
+            scatter(space.by_drive, first, np.float32(-scale), by_segment)
+            clear(space.by_drive, rows)
+
+
+@inner
+def pull_components(
+    couplings, terms, run, step, state, space, buffered, by_couplings, rows, n
+):  # fmt: skip
+    """Add the components' part of lambda to `change`; returns the gradient by their factor."""
+    clear(space.change, rows)
+    factor, by_factor = coupling_factor(terms, step), 0.0
+    for index in range(len(terms.matrices)):
+        angles = state
+        if terms.multiples[index] == 2:
+            double_angle(state, space.twice, rows)
+            angles = space.twice
+            panel = space.right + space.right_size + 16 * ROW * buffered
+            buffer_states(couplings, angles, panel, rows)
+        c, d = terms.factors[run, index, 0], terms.factors[run, index, 1]
+        left = space.left + index * space.left_size + ROW * rows * buffered
+        if index > 0:
+            multiply_adjoint(space.adjoint, angles, left, rows)
+        pull(
+            couplings, terms.matrices[index], run, left, angles, factor * c, factor * d,
+            space.products, by_couplings, n,
+        )  # fmt: skip
+        total = add_component(
+            angles, space.products, factor, c, d, terms.multiples[index],
+            space.sums + 2 * HALF * rows * index, space.change, rows,
+        )  # fmt: skip
+        rotate_back(left, factor * c, factor * d, rows)
+        if terms.scheduled_couplings.size:
+            by_factor += sum_in_float64(total)
+    return by_factor
+
+
+@inner
+def write_gradients(terms, run, first, space, gradients, rows):
+    """Write the gradients of a tile by terms."""
+    for t in range(len(terms.kinds)):
+        total = space.by_values + HALF * rows * t
+        scatter(total, first, np.float32(-1), gradients.values[t, run])
+    for index in range(len(terms.matrices)):
+        odds = space.sums + 2 * HALF * rows * index
+        gradients.components[run, first // LANES, index, 0] = -sum_of(odds, rows)
+        gradients.components[run, first // LANES, index, 1] = -sum_of(odds + HALF * rows, rows)
 
 
 @compiled
 def backward_tile(
-    run, first, scale, time_step, outer, panels, terms, tape, diagonals, gradients, by_couplings,
+    run, first, scale, outer, couplings, terms, fields, tape, diagonals, gradients, by_couplings,
     workspace,
 ):  # fmt: skip
-    """The adjoint of a rollout, lambda propagated back from outer (1 or K + 1, R, B, N).
+    """The adjoint of a rollout, lambda propagated back from outer (1 or K / n + 1, R, B, N).
 
-    outer is the gradient of the loss with respect to the last phases, or to those of every time.
-    panels (R, N P) are those of J^T. Writes the tile's part of `gradients`, and adds its summand of
-    the gradient of J, without the factor -h, to by_couplings (ceil(P / 16), P, 16). Scratch:
-    workspace of (72 + 16 S) P + 256 S ceil(P / 16) values, S = GRADIENT_STEPS; with a second
-    harmonic (120 + 32 S) P + 512 S ceil(P / 16).
+    outer is the gradient of the loss with respect to the last phases, or to those of every n-th
+    step. couplings: M^T of all matrices M. Writes the tile's part of `gradients`, and adds its
+    summand of the gradient of M to by_couplings, without the factor -h: (Q, ceil(P / 16), P, 16),
+    or (Q, M) sparse. Scratch: `workspace_size` values.
     """
     times, _, batch, n = outer.shape
-    steps = diagonals.shape[0]
-    rows = tape.shape[1] // 16
-    size, half = ROW * rows, HALF * rows
-    sixes, fours = blocks(n)
-    products = address(workspace)
-    adjoint = products + size
-    by_fields = adjoint + half
-    by_frequencies = by_fields + half
-    by_injection = by_frequencies + half
-    by_lag = by_injection + half
-    injection = by_lag + half
-    completed = injection + half
-    left = completed + half
-    right = left + GRADIENT_STEPS * size
-    odds = right + GRADIENT_STEPS * 16 * ROW * ((rows + 15) // 16)  # from here: second harmonic
-    evens = odds + half
-    twice = evens + half
-    of_twice = twice + size
-    second_left = of_twice + size
-    second_right = second_left + GRADIENT_STEPS * size
-    if terms.harmonic.size:
-        clear(odds, 2 * rows)
-    gather(terms.injection[run], first, batch, np.float32(scale), injection, rows)
+    steps, tile = diagonals.shape[0], first // LANES
+    rows, slots = tape.shape[1] // 16, buffer_steps(couplings)
+    if terms is None:
+        space = space_of(workspace, rows, 0, 1, slots)
+    else:
+        space = space_of(workspace, rows, len(terms.kinds), len(terms.matrices), slots)
+        gather_terms(terms, run, first, batch, space.values, rows)
+        gather(fields[run], first, batch, np.float32(scale), space.constant, rows)
+        clear(space.by_values, (len(terms.kinds) + 2 * len(terms.matrices)) * rows)
+    adjoint = space.adjoint
     gather(outer[times - 1, run], first, batch, np.float32(1), adjoint, rows)
-    clear(by_fields, 4 * rows)
+    clear(space.by_fields, 2 * rows)
     buffered = 0
     for step in range(steps - 1, -1, -1):
-        state = address(tape) + size * step
-        diagonal = address(diagonals) + half * step
-        split(adjoint, state, left + size * buffered, by_fields, rows)
-        transpose_states(state, right + 16 * ROW * buffered, rows)
-        if terms.frequencies.size:
-            add(adjoint, by_frequencies, rows)
-        if terms.injection.size:
-            add_injection(adjoint, state, injection, by_injection, diagonal, completed, rows)
-            diagonal = completed
-        if terms.rotations.size:
-            rotate_back(
-                left + size * buffered, terms.rotations[run, 0], terms.rotations[run, 1], rows
+        state, diagonal = address(tape) + ROW * rows * step, address(diagonals) + HALF * rows * step
+        left = space.left + ROW * rows * buffered
+        buffer_states(couplings, state, space.right + 16 * ROW * buffered, rows)
+        if terms is None:
+            split(adjoint, state, left, space.by_fields, rows)
+            c, d = np.float32(1), np.float32(0)
+            pull(couplings, 0, run, left, state, c, d, space.products, by_couplings, n)
+            retreat(adjoint, state, space.products, diagonal, rows)
+        else:
+            if has_scheduled_fields(terms):
+                split_scheduled(
+                    terms, run, first, scale, step, state, space, gradients, left, rows
+                )
+            else:
+                split(adjoint, state, left, space.by_fields, rows)
+            by_factor = pull_components(
+                couplings, terms, run, step, state, space, buffered, by_couplings, rows, n
             )
-        multiply(address(panels[run]), left + size * buffered, products, n)
-        if terms.rotations.size:
-            add_lag(state, products, by_lag, rows)
-        if terms.harmonic.size:
-            double_angle(state, twice, rows)
-            multiply_adjoint(adjoint, twice, second_left + size * buffered, rows)
-            transpose_states(twice, second_right + 16 * ROW * buffered, rows)
-            multiply(address(panels[run]), second_left + size * buffered, of_twice, n)
-        retreat(adjoint, state, products, diagonal, rows)
-        if terms.harmonic.size:
-            c, d = terms.harmonic[run]
-            retreat_second(adjoint, twice, of_twice, terms.harmonic[run], odds, evens, rows)
-            rotate_back(second_left + size * buffered, c, d, rows)
-        if times > 1:
-            gather(outer[step, run], first, batch, np.float32(1), products, rows)
-            add(products, adjoint, rows)
+            if terms.scheduled_couplings.size:
+                gradients.scheduled_couplings[run, tile, step] = -by_factor
+            diagonal = add_rest(
+                terms, step, adjoint, state, space.values, diagonal, space.completed,
+                space.by_values, gradients.scheduled_values[run, tile], rows,
+            )  # fmt: skip
+            retreat_by(adjoint, space.change, diagonal, rows)
+        if times > 1 and step % (steps // (times - 1)) == 0:
+            at = step // (steps // (times - 1))
+            gather(outer[at, run], first, batch, np.float32(1), space.products, rows)
+            add(space.products, np.float32(1), adjoint, rows)
         buffered += 1
-        if buffered == GRADIENT_STEPS or step == 0:
-            add_gradient(left, right, buffered, address(by_couplings), rows, sixes, fours)
-            if terms.harmonic.size:
-                seconds = second_left, second_right
-                add_gradient(*seconds, buffered, address(by_couplings), rows, sixes, fours)
+        if buffered == slots or step == 0:
+            if terms is None:
+                add_gradients(couplings, 0, space.left, space.right, buffered, by_couplings, rows, n)
+            else:
+                for index in range(len(terms.matrices)):
+                    add_gradients(
+                        couplings, terms.matrices[index], space.left + index * space.left_size,
+                        space.right + (terms.multiples[index] - 1) * space.right_size, buffered,
+                        by_couplings, rows, n,
+                    )  # fmt: skip
             buffered = 0
-    scatter(by_fields, first, np.float32(-scale), gradients.fields[run])
-    if terms.frequencies.size:
-        scatter(by_frequencies, first, np.float32(time_step), gradients.frequencies[run])
-    if terms.injection.size:
-        scatter(by_injection, first, np.float32(-4.0 * scale), gradients.injection[run])
-    if terms.rotations.size:
-        gradients.lag[run, first // LANES] = -sum_of(by_lag, rows)
-    if terms.harmonic.size:
-        gradients.harmonic[run, first // LANES, 0] = -sum_of(odds, rows)
-        gradients.harmonic[run, first // LANES, 1] = -sum_of(evens, rows)
-    if terms.start.size:
+    scatter(space.by_fields, first, np.float32(-scale), gradients.fields[run])
+    if gradients.start.size:
         scatter(adjoint, first, np.float32(1), gradients.start[run])
+    if terms is not None:
+        write_gradients(terms, run, first, space, gradients, rows)

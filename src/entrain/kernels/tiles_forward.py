@@ -6,8 +6,8 @@ With h = mu dt folded into b, J and s, a step rotations (sin, cos) by the increm
     d = -(b + J cos) sin + cos J sin + noise
 
 with short polynomials; the phase itself is the start plus the sum of the increments. Other terms
-enter through the products (see `apply_terms`), so that models with and without them share the code
-of a step.
+enter through the products (see `tiles_terms`). Models without any, whose `terms` are None, compile
+to code that has none.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from entrain.kernels.normals import normals
 from entrain.kernels.tiles import (
     HALF,
     ROW,
+    add,
     address,
     clear,
     compiled,
-    double_angle,
     gather,
     inner,
     multiply,
 )
+from entrain.kernels.tiles_terms import apply_terms, fields_at, gather_terms, has_scheduled_fields
 from entrain.kernels.vectors import LANES, any_above, lane, load, splat, store, with_lane
 from entrain.physics.noise import STEPS_PER_BLOCK
 
@@ -93,54 +94,6 @@ def normalise(state, rows):
 
 
 @inner
-def apply_terms(products, state, drift, injection, cos_lag, sin_lag, rows):
-    """Add lag a, frequencies w and injection s to the products, in place:
-
-        J sin <- cos(a) J sin - sin(a) J cos + dt w cos - 2 s sin,
-        J cos <- cos(a) J cos + sin(a) J sin - dt w sin + 2 s cos.
-
-    With sin^2 + cos^2 = 1, cos J sin - sin (b + J cos) gains dt w - 4 s sin cos, the terms of the
-    model. The diagonal gains 2 s cos(2 theta), half of the true term: the adjoint adds the rest.
-    """
-    cos_a, sin_a = splat(cos_lag), splat(sin_lag)
-    for i in range(rows):
-        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
-        j_sin, j_cos = load(products + ROW * i), load(products + ROW * i + HALF)
-        turn, strength = load(drift + HALF * i), load(injection + HALF * i)
-        twice = strength + strength
-        turned_sin = cos_a * j_sin - sin_a * j_cos
-        turned_cos = cos_a * j_cos + sin_a * j_sin
-        store(products + ROW * i, turned_sin + (turn * cos - twice * sin))
-        store(products + ROW * i + HALF, turned_cos - (turn * sin - twice * cos))
-
-
-@inner
-def apply_harmonic(products, state, twice, of_twice, harmonic, rows):
-    """Add the second harmonic (c, d) to the products, in place.
-
-    From S and C, sin and cos of 2 theta, in `twice` and h J S and h J C in `of_twice`: with
-    (J S)_h = c J S - d J C and (J C)_h = c J C + d J S the torque and its derivative are
-
-        T = S (J C)_h - C (J S)_h,   D = 2 [ C (J C)_h + S (J S)_h ],
-        J sin <- J sin + D sin - T cos,   J cos <- J cos + D cos + T sin,
-
-    so that sin (J cos) - cos (J sin) gains T, and the diagonal D.
-    """
-    c, d = splat(harmonic[0]), splat(harmonic[1])
-    for i in range(rows):
-        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
-        sin_2, cos_2 = load(twice + ROW * i), load(twice + ROW * i + HALF)
-        j_sin, j_cos = load(of_twice + ROW * i), load(of_twice + ROW * i + HALF)
-        turned_sin, turned_cos = c * j_sin - d * j_cos, c * j_cos + d * j_sin
-        torque = sin_2 * turned_cos - cos_2 * turned_sin
-        half = cos_2 * turned_cos + sin_2 * turned_sin
-        slope = half + half
-        first_sin, first_cos = load(products + ROW * i), load(products + ROW * i + HALF)
-        store(products + ROW * i, first_sin + (slope * sin - torque * cos))
-        store(products + ROW * i + HALF, first_cos + (slope * cos + torque * sin))
-
-
-@inner
 def set_states(state, phases, first, count, rows):
     """The states of rows first .. first + 7 of phases (B or 1, N); of pi/2 if empty."""
     batch, n = phases.shape
@@ -184,90 +137,89 @@ def scatter_angles(state, first, phases):
 
 
 @inner
-def lag_rotation(rotations, run):
-    """cos and sin of a run's lag."""
-    if rotations.size:
-        return rotations[run, 0], rotations[run, 1]
-    return np.float32(1), np.float32(0)
+def is_recorded(path, step, steps):
+    """True if the phases after a step are recorded."""
+    return path.size > 0 and (step + 1) % (steps // (path.shape[0] - 1)) == 0
 
 
 @compiled
 def forward_tile(
-    run, first, scale, time_step, steps, fields, panels, terms, out, path, tape, diagonals,
+    run, first, scale, steps, fields, couplings, terms, start, out, path, tape, diagonals,
     workspace,
 ):  # fmt: skip
     """Roll out samples first .. first + 7 of a run in fields (R, B, N) to phases in `out`.
 
-    scale: h. panels (R, N P). path (K + 1, R, B, N) receives the phases of steps 1 .. K, unless it
-    is empty. tape (S, 16 P) holds state k in slot k mod S; diagonals (K or 0, 8 P). Scratch:
-    workspace (80 P,).
+    scale: h. couplings: `Dense` or `Sparse`. terms: `Terms`, or None. start (R, B or 1, N), or
+    empty. path (K / n + 1, R, B, N) receives the phases of every n-th step, unless it is empty.
+    tape (S, 16 P) holds state k in slot k mod S; diagonals (K or 0, 8 P). Scratch: workspace
+    (80 P + 8 T P,) for T local terms.
     """
     _, batch, n = fields.shape
     slots, rows = tape.shape[0], tape.shape[1] // 16
-    states, size = address(tape), ROW * rows
+    states, size, half = address(tape), ROW * rows, HALF * rows
     products = address(workspace)
-    forces = products + size
-    moved = forces + HALF * rows
-    injection = moved + HALF * rows
-    drift = injection + HALF * rows
-    twice = drift + HALF * rows
-    of_twice = twice + size
-    has_terms = terms.rotations.size + terms.frequencies.size + terms.injection.size > 0
-    cos_lag, sin_lag = lag_rotation(terms.rotations, run)
-    gather(fields[run], first, batch, np.float32(scale), forces, rows)
-    gather(terms.injection[run], first, batch, np.float32(scale), injection, rows)
-    gather(terms.frequencies[run], first, batch, np.float32(time_step), drift, rows)
-    set_states(states, terms.start[run], first, batch, rows)
+    twice, of_twice = products + size, products + 2 * size
+    constant = of_twice + size
+    moved, driven, varying = constant + half, constant + 2 * half, constant + 3 * half
+    values = varying + half
+    gather(fields[run], first, batch, np.float32(scale), constant, rows)
+    forces = constant
+    if terms is not None:
+        gather_terms(terms, run, first, batch, values, rows)
+        clear(driven, rows)
+    set_states(states, start[run], first, batch, rows)
     clear(moved, rows)
     for step in range(steps):
         source = states + size * (step % slots)
         target = states + size * ((step + 1) % slots)
-        multiply(address(panels[run]), source, products, n)
-        if has_terms:
-            apply_terms(products, source, drift, injection, cos_lag, sin_lag, rows)
-        if terms.harmonic.size:
-            double_angle(source, twice, rows)
-            multiply(address(panels[run]), twice, of_twice, n)
-            apply_harmonic(products, source, twice, of_twice, terms.harmonic[run], rows)
-        diagonal = address(diagonals) + HALF * rows * step if diagonals.size else 0
+        multiply(couplings, 0, run, source, products, n)
+        if terms is not None:
+            space = twice, of_twice
+            apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
+            if has_scheduled_fields(terms):
+                forces = varying
+                fields_at(terms, run, step, first, batch, constant, driven, forces, rows)
+        diagonal = address(diagonals) + half * step if diagonals.size else 0
         advance(source, target, products, forces, moved, diagonal, 0, rows)
         if (step + 1) % _NORMALISE_EVERY == 0:
             normalise(target, rows)
-        if path.size:
-            scatter_phases(moved, first, terms.start[run], path[step + 1, run])
-    scatter_phases(moved, first, terms.start[run], out[run])
+        if is_recorded(path, step, steps):
+            at = (step + 1) // (steps // (path.shape[0] - 1))
+            scatter_phases(moved, first, start[run], path[at, run])
+    scatter_phases(moved, first, start[run], out[run])
 
 
 @compiled
 def noisy_tile(
-    first, scale, time_step, steps, key, deviation, fields, panels, terms, samples, replicates,
-    out, path, tape, diagonals, counters, noise, workspace,
+    first, scale, steps, key, first_step, deviations, fields, couplings, terms, start, samples,
+    replicates, out, path, tape, diagonals, counters, noise, workspace,
 ):  # fmt: skip
     """Roll out eight of the M B pairs (replicate, sample) with noise, in all R runs.
 
-    key: the two words of the generator; deviation: sqrt(2 mu kT dt). fields (R, B, N), panels
-    (R, N P), samples (B,) and replicates (M,) uint64; out (R, M B, N), path (K + 1, R, M B, N) or
-    empty. tape (R, S, 16 P) holds state k in slot k mod S; diagonals (R, K or 0, 8 P). Scratch:
-    counters (3, 8 P) uint64, noise (4, 8 P), workspace (56 P + 24 R P,).
+    key: the two words of the generator; first_step: number of the first step, for the noise;
+    deviations: sqrt(2 mu kT dt), constant (1,) or of every step (K,). fields (R, B, N), samples
+    (B,) and replicates (M,) uint64; out (R, M B, N), path (K / n + 1, R, M B, N) or empty. tape
+    (R, S, 16 P) holds state k in slot k mod S; diagonals (R, K or 0, 8 P). Scratch: counters
+    (3, 8 P) uint64, noise (5, 8 P), workspace (56 P + (24 + 8 T) R P,) for T local terms.
     """
     runs, batch, n = fields.shape
     pairs, slots, rows = out.shape[1], tape.shape[1], tape.shape[2] // 16
     size, half = ROW * rows, HALF * rows
     products = address(workspace)
-    twice = products + size
-    of_twice = twice + size
+    twice, of_twice = products + size, products + 2 * size
     moved = of_twice + size
-    forces = moved + half
-    injections = forces + half * runs
-    drifts = injections + half * runs
-    has_terms = terms.rotations.size + terms.frequencies.size + terms.injection.size > 0
+    own = moved + half
+    own_size = 3 * half
+    if terms is not None:
+        own_size += half * len(terms.kinds)
     clear(moved, rows)
     for run in range(runs):
-        set_states(address(tape[run]), terms.start[run], first, pairs, rows)
-        gather(fields[run], first, pairs, np.float32(scale), forces + half * run, rows)
-        injection, drift = injections + half * run, drifts + half * run
-        gather(terms.injection[run], first, pairs, np.float32(scale), injection, rows)
-        gather(terms.frequencies[run], first, pairs, np.float32(time_step), drift, rows)
+        set_states(address(tape[run]), start[run], first, pairs, rows)
+        constant = own + own_size * run
+        gather(fields[run], first, pairs, np.float32(scale), constant, rows)
+        if terms is not None:
+            clear(constant + half, rows)
+            gather_terms(terms, run, first, pairs, constant + 3 * half, rows)
     for i in range(rows):
         for s in range(LANES):
             pair = min(first + s, pairs - 1)
@@ -275,27 +227,34 @@ def noisy_tile(
             counters[1, LANES * i + s] = samples[pair % batch]
             counters[2, LANES * i + s] = replicates[pair // batch]
     for step in range(steps):
-        part = step % STEPS_PER_BLOCK
-        if part == 0:
-            normals(key, step // STEPS_PER_BLOCK, counters, np.float32(deviation), noise)
+        part = (first_step + step) % STEPS_PER_BLOCK
+        varies = len(deviations) > 1
+        if part == 0 or step == 0:
+            deviation = np.float32(1) if varies else np.float32(deviations[0])
+            normals(key, (first_step + step) // STEPS_PER_BLOCK, counters, deviation, noise[:4])
+        forcing = address(noise[part])
+        if varies:
+            forcing = address(noise[4])
+            clear(forcing, rows)
+            add(address(noise[part]), np.float32(deviations[step]), forcing, rows)
         for run in range(runs):
             source = address(tape[run]) + size * (step % slots)
             target = address(tape[run]) + size * ((step + 1) % slots)
-            multiply(address(panels[run]), source, products, n)
-            if has_terms:
-                cos_lag, sin_lag = lag_rotation(terms.rotations, run)
-                drift, injection = drifts + half * run, injections + half * run
-                apply_terms(products, source, drift, injection, cos_lag, sin_lag, rows)
-            if terms.harmonic.size:
-                double_angle(source, twice, rows)
-                multiply(address(panels[run]), twice, of_twice, n)
-                apply_harmonic(products, source, twice, of_twice, terms.harmonic[run], rows)
-            force, forcing = forces + half * run, address(noise[part])
+            constant = own + own_size * run
+            forces = constant
+            multiply(couplings, 0, run, source, products, n)
+            if terms is not None:
+                values, space = constant + 3 * half, (twice, of_twice)
+                apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
+                if has_scheduled_fields(terms):
+                    driven, forces = constant + half, constant + 2 * half
+                    fields_at(terms, run, step, first, pairs, constant, driven, forces, rows)
             diagonal = address(diagonals[run]) + half * step if diagonals.size else 0
-            advance(source, target, products, force, moved, diagonal, forcing, rows)
+            advance(source, target, products, forces, moved, diagonal, forcing, rows)
             if (step + 1) % _NORMALISE_EVERY == 0:
                 normalise(target, rows)
-            if path.size:
-                scatter_angles(target, first, path[step + 1, run])
+            if is_recorded(path, step, steps):
+                at = (step + 1) // (steps // (path.shape[0] - 1))
+                scatter_angles(target, first, path[at, run])
     for run in range(runs):
         scatter_angles(address(tape[run]) + size * (steps % slots), first, out[run])

@@ -12,8 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from entrain.kernels.tiles import HALF, ROW, double_angle, gather, inner, multiply
-from entrain.kernels.vectors import LANES, lane, load, splat, store
+from entrain.kernels.tiles import (
+    HALF,
+    ROW,
+    double_angle,
+    gather,
+    inner,
+    multiply,
+    sum_in_float64,
+)
+from entrain.kernels.vectors import load, splat, store
 from entrain.physics.terms import LOCAL
 
 
@@ -22,10 +30,10 @@ class Terms(NamedTuple):
 
     kinds: Any  # positions of the local terms in `LOCAL` (T,) int64
     values: Any  # theirs, times h or dt: (T, R, B or 1, N)
-    rotation: Any  # c and d of the first component (R, 2)
-    matrices: Any  # matrix of every further component (C,) int64
+    matrices: Any  # matrix of every component of the coupling function (C,) int64
     multiples: Any  # its m (C,) int64
     factors: Any  # its c and d (R, C, 2)
+    has_rotation: Any  # True if c and d of the first component are not 1 and 0
     scheduled_fields: Any  # factors of every step (K,)
     scheduled_couplings: Any  # (K,)
     scheduled_values: Any  # of local terms (T, K)
@@ -95,12 +103,6 @@ _HAS_REST = np.array([term.rest is not None for term in LOCAL.values()])
 
 
 @inner
-def space(terms, rows):
-    """Bytes of scratch of `gather_terms`."""
-    return HALF * rows * (len(terms.kinds) + 1)
-
-
-@inner
 def gather_terms(terms, run, first, count, target, rows):
     """Values of the local terms of a tile, as T times P vectors."""
     for t in range(len(terms.kinds)):
@@ -125,6 +127,20 @@ def local_factor(terms, t, step):
 
 
 @inner
+def field_factor(terms, step):
+    """The factor of the fields in a step."""
+    if terms.scheduled_fields.size:
+        return terms.scheduled_fields[step]
+    return np.float32(1)
+
+
+@inner
+def starts_segment(terms, step):
+    """True in the first step of a segment of the drive."""
+    return step == 0 or (terms.begun + step) % terms.hold == 0
+
+
+@inner
 def has_scheduled_fields(terms):
     """True if the fields vary in time."""
     return terms.scheduled_fields.size + terms.drive.size > 0
@@ -133,13 +149,10 @@ def has_scheduled_fields(terms):
 @inner
 def fields_at(terms, run, step, first, count, forces, driven, target, rows):
     """target = f(k) forces + drive, in a step; `driven` holds the drive of the present segment."""
-    factor = np.float32(1)
-    if terms.scheduled_fields.size:
-        factor = terms.scheduled_fields[step]
-    if terms.drive.size and (step == 0 or (terms.begun + step) % terms.hold == 0):
+    if terms.drive.size and starts_segment(terms, step):
         segment = (terms.begun + step) // terms.hold
         gather(terms.drive[segment, run], first, count, np.float32(1), driven, rows)
-    scale = splat(factor)
+    scale = splat(field_factor(terms, step))
     for i in range(rows):
         value = scale * load(forces + HALF * i) + load(driven + HALF * i)
         store(target + HALF * i, value)
@@ -201,19 +214,18 @@ def apply_component(products, state, angles, moved, c, d, multiple, rows):
 
 
 @inner
-def apply_terms(terms, couplings, run, step, products, state, values, twice, moved, rows, n):
+def apply_terms(terms, couplings, run, step, products, state, values, space, rows, n):
     """Add everything that is in `terms`, but scheduled fields, to the products of a step.
 
-    Scratch: twice and moved (16 P,) each.
+    Scratch: two addresses of (16 P,) values.
     """
+    twice, moved = space
     factor = coupling_factor(terms, step)
-    if terms.rotation.size:
-        rotate(products, factor * terms.rotation[run, 0], factor * terms.rotation[run, 1], rows)
-    elif terms.scheduled_couplings.size:
-        rotate(products, factor, np.float32(0), rows)
+    if terms.has_rotation or terms.scheduled_couplings.size:
+        rotate(products, factor * terms.factors[run, 0, 0], factor * terms.factors[run, 0, 1], rows)
     if len(terms.kinds):
         apply_local(terms, step, products, state, values, rows)
-    for index in range(len(terms.matrices)):
+    for index in range(1, len(terms.matrices)):
         angles, multiple = state, terms.multiples[index]
         if multiple == 2:
             double_angle(state, twice, rows)
@@ -247,14 +259,5 @@ def add_rest(terms, step, adjoint, state, values, diagonal, completed, sums, fac
         if _HAS_REST[kind]:
             diagonal = completed
         if terms.scheduled_values.size:
-            factors[t, step] -= lanes_in_float64(by_factor)
+            factors[t, step] -= sum_in_float64(by_factor)
     return diagonal
-
-
-@inner
-def lanes_in_float64(vector):
-    """The sum of the lanes, in float64."""
-    total = 0.0
-    for s in range(LANES):
-        total += np.float64(lane(vector, s))
-    return total

@@ -202,6 +202,10 @@ class PhaseModel:
             delay=self.delay,
         )
 
+    def detached(self) -> PhaseModel:
+        """This model without autograd's graph."""
+        return self.map(Tensor.detach)
+
     def map(self, change: Callable[[Tensor], Tensor]) -> PhaseModel:
         """This model with every tensor changed.
 
