@@ -11,6 +11,9 @@ P is N rounded up to even, at least 4: P = 6 a + 4 b rows of J are taken six or 
 
 from __future__ import annotations
 
+import functools
+import hashlib
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +28,7 @@ from entrain.kernels.vectors import (
     splat,
     store,
     store_block,
+    transpose,
     with_lane,
     zero_block,
 )
@@ -50,9 +54,23 @@ class Sparse(NamedTuple):
 def compiled(function):
     """Compile with a cache on disk, where a cache folder is writable."""
     try:
-        return njit(nogil=True, error_model="numpy", cache=True)(function)
+        dispatcher = njit(nogil=True, error_model="numpy", cache=True)(function)
     except RuntimeError:
         return njit(nogil=True, error_model="numpy")(function)
+    # Numba notices edits of the function's own file alone.
+    dispatcher._cache._cache_file._source_stamp = _sources()
+    return dispatcher
+
+
+@functools.cache
+def _sources():
+    """A digest of everything that the compiled functions are made of."""
+    here = Path(__file__).parent
+    terms = here.parent / "physics" / "terms"
+    digest = hashlib.sha256()
+    for path in sorted([*here.glob("*.py"), *terms.glob("*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 inner = njit(nogil=True, error_model="numpy")
@@ -149,7 +167,15 @@ def gather(values, first, count, scale, target, rows):
     all samples. Lanes of rows >= `count` are 0, and all lanes of an empty array (0, 0).
     """
     batch, n = values.shape
-    for i in range(rows):
+    begin, factor = 0, splat(scale)
+    if batch and first + LANES <= count and first % batch + LANES <= batch:
+        begin = n - n % LANES
+        source = address(values) + 4 * n * (first % batch)
+        for i in range(0, begin, LANES):
+            transpose(source + 4 * i, 4 * n, target + HALF * i, HALF)
+        for i in range(begin):
+            store(target + HALF * i, load(target + HALF * i) * factor)
+    for i in range(begin, rows):
         value = splat(np.float32(0))
         if i < n:
             for s in range(min(LANES, count - first)):
@@ -161,10 +187,19 @@ def gather(values, first, count, scale, target, rows):
 def scatter(source, first, scale, values):
     """Write P vectors times `scale` as rows first .. first + 7 of values (B, N)."""
     batch, n = values.shape
-    for i in range(n):
+    begin, factor, zero = 0, splat(scale), splat(np.float32(0))
+    if first + LANES <= batch:
+        begin = n - n % LANES
+        target = address(values) + 4 * n * first
+        for i in range(0, begin, LANES):
+            transpose(source + HALF * i, HALF, target + 4 * i, 4 * n)
+        for s in range(LANES):
+            for i in range(0, begin, LANES):
+                place = target + 4 * (n * s + i)
+                store(place, load(place) * factor + zero)  # adding 0 makes every zero positive
+    for i in range(begin, n):
         value = load(source + HALF * i)
         for s in range(min(LANES, batch - first)):
-            # Adding 0 makes every zero positive.
             values[first + s, i] = lane(value, s) * scale + np.float32(0)
 
 
@@ -181,15 +216,6 @@ def add(vectors, factor, total, rows):
     scale = splat(factor)
     for i in range(rows):
         store(total + HALF * i, load(total + HALF * i) + scale * load(vectors + HALF * i))
-
-
-@inner
-def dot(left, right, rows):
-    """The sum over lanes of the products of P vectors, in float64."""
-    total = 0.0
-    for i in range(rows):
-        total += sum_in_float64(load(left + HALF * i) * load(right + HALF * i))
-    return total
 
 
 @inner

@@ -20,7 +20,6 @@ from entrain.kernels.tiles import (
     blocks,
     clear,
     compiled,
-    dot,
     double_angle,
     gather,
     inner,
@@ -31,11 +30,10 @@ from entrain.kernels.tiles import (
     sum_of,
 )
 from entrain.kernels.tiles_terms import (
-    add_rest,
     coupling_factor,
-    field_factor,
     gather_terms,
     has_scheduled_fields,
+    pull_back_local,
     starts_segment,
 )
 from entrain.kernels.vectors import (
@@ -282,7 +280,6 @@ class Space(NamedTuple):
     adjoint: Any  # lambda
     by_fields: Any
     by_drive: Any  # of the present segment
-    by_step: Any
     constant: Any  # h b
     completed: Any  # the whole diagonal
     change: Any  # of lambda by couplings
@@ -299,7 +296,7 @@ class Space(NamedTuple):
 def space_of(workspace, rows, kinds, components, slots):
     """The parts of a workspace."""
     half, base = HALF * rows, address(workspace)
-    values = base + 11 * half
+    values = base + 10 * half
     sums = values + 2 * kinds * half
     left = sums + 2 * components * half
     left_size = slots * 2 * half
@@ -307,32 +304,57 @@ def space_of(workspace, rows, kinds, components, slots):
     right = left + components * left_size
     return Space(
         base, base + 2 * half, base + 4 * half, base + 5 * half, base + 6 * half, base + 7 * half,
-        base + 8 * half, base + 9 * half, base + 10 * half, values, values + kinds * half, sums,
+        base + 8 * half, base + 9 * half, values, values + kinds * half, sums,
         left, right, left_size, right_size,
     )  # fmt: skip
 
 
 def workspace_size(rows, kinds, components, slots):
     """Values of scratch of `backward_tile`."""
-    states = 11 + 2 * kinds + 2 * components + 2 * slots * components
+    states = 10 + 2 * kinds + 2 * components + 2 * slots * components
     return 8 * rows * states + min(components, 2) * slots * 256 * ((rows + 15) // 16)
+
+
+@inner
+def split_by_factor(adjoint, state, forces, factor, target, total, driven, rows):
+    """`split` with total += f lambda sin, and driven += lambda sin; returns the gradient by f."""
+    scale, by_factor = splat(factor), splat(np.float32(0))
+    for i in range(rows):
+        prefetch(state + ROW * (i - rows))
+        value = load(adjoint + HALF * i)
+        along = value * load(state + ROW * i)
+        store(target + ROW * i, along)
+        store(target + ROW * i + HALF, value * load(state + ROW * i + HALF))
+        store(total + HALF * i, load(total + HALF * i) + scale * along)
+        store(driven + HALF * i, load(driven + HALF * i) + along)
+        by_factor = by_factor + along * load(forces + HALF * i)
+    return sum_in_float64(by_factor)
 
 
 @inner
 def split_scheduled(terms, run, first, scale, step, state, space, gradients, left, rows):
     """`split`, with the gradients by what varies the fields."""
-    clear(space.by_step, rows)
-    split(space.adjoint, state, left, space.by_step, rows)
-    add(space.by_step, field_factor(terms, step), space.by_fields, rows)
-    if terms.scheduled_fields.size:
-        by_factor = dot(space.by_step, space.constant, rows)
+    adjoint, factors = space.adjoint, terms.scheduled_fields
+    if factors.size:
+        by_factor = split_by_factor(
+            adjoint,
+            state,
+            space.constant,
+            factors[step],
+            left,
+            space.by_fields,
+            space.by_drive,
+            rows,
+        )
         gradients.scheduled_fields[run, first // LANES, step] = -by_factor
-    if terms.drive.size:
-        add(space.by_step, np.float32(1), space.by_drive, rows)
-        if starts_segment(terms, step):
-            by_segment = gradients.drive[(terms.begun + step) // terms.hold, run]
-            scatter(space.by_drive, first, np.float32(-scale), by_segment)
-            clear(space.by_drive, rows)
+    else:
+        split(adjoint, state, left, space.by_drive, rows)
+    if terms.drive.size and starts_segment(terms, step):
+        by_segment = gradients.drive[(terms.begun + step) // terms.hold, run]
+        scatter(space.by_drive, first, np.float32(-scale), by_segment)
+        if not factors.size:
+            add(space.by_drive, np.float32(1), space.by_fields, rows)
+        clear(space.by_drive, rows)
 
 
 @inner
@@ -401,6 +423,7 @@ def backward_tile(
         gather_terms(terms, run, first, batch, space.values, rows)
         gather(fields[run], first, batch, np.float32(scale), space.constant, rows)
         clear(space.by_values, (len(terms.kinds) + 2 * len(terms.matrices)) * rows)
+        local, scheduled, simple = len(terms.kinds), has_scheduled_fields(terms), terms.is_simple
     adjoint = space.adjoint
     gather(outer[times - 1, run], first, batch, np.float32(1), adjoint, rows)
     clear(space.by_fields, 2 * rows)
@@ -415,22 +438,26 @@ def backward_tile(
             pull(couplings, 0, run, left, state, c, d, space.products, by_couplings, n)
             retreat(adjoint, state, space.products, diagonal, rows)
         else:
-            if has_scheduled_fields(terms):
-                split_scheduled(
-                    terms, run, first, scale, step, state, space, gradients, left, rows
-                )
+            if scheduled:
+                split_scheduled(terms, run, first, scale, step, state, space, gradients, left, rows)
             else:
                 split(adjoint, state, left, space.by_fields, rows)
-            by_factor = pull_components(
-                couplings, terms, run, step, state, space, buffered, by_couplings, rows, n
-            )
-            if terms.scheduled_couplings.size:
-                gradients.scheduled_couplings[run, tile, step] = -by_factor
-            diagonal = add_rest(
-                terms, step, adjoint, state, space.values, diagonal, space.completed,
-                space.by_values, gradients.scheduled_values[run, tile], rows,
-            )  # fmt: skip
-            retreat_by(adjoint, space.change, diagonal, rows)
+            if local:
+                diagonal = pull_back_local(
+                    terms, step, adjoint, state, space.values, diagonal, space.completed,
+                    space.by_values, gradients.scheduled_values[run, tile], rows,
+                )  # fmt: skip
+            if simple:
+                c, d = np.float32(1), np.float32(0)
+                pull(couplings, 0, run, left, state, c, d, space.products, by_couplings, n)
+                retreat(adjoint, state, space.products, diagonal, rows)
+            else:
+                by_factor = pull_components(
+                    couplings, terms, run, step, state, space, buffered, by_couplings, rows, n
+                )
+                if terms.scheduled_couplings.size:
+                    gradients.scheduled_couplings[run, tile, step] = -by_factor
+                retreat_by(adjoint, space.change, diagonal, rows)
         if times > 1 and step % (steps // (times - 1)) == 0:
             at = step // (steps // (times - 1))
             gather(outer[at, run], first, batch, np.float32(1), space.products, rows)
@@ -438,7 +465,9 @@ def backward_tile(
         buffered += 1
         if buffered == slots or step == 0:
             if terms is None:
-                add_gradients(couplings, 0, space.left, space.right, buffered, by_couplings, rows, n)
+                add_gradients(
+                    couplings, 0, space.left, space.right, buffered, by_couplings, rows, n
+                )
             else:
                 for index in range(len(terms.matrices)):
                     add_gradients(

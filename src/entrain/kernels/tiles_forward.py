@@ -28,7 +28,13 @@ from entrain.kernels.tiles import (
     inner,
     multiply,
 )
-from entrain.kernels.tiles_terms import apply_terms, fields_at, gather_terms, has_scheduled_fields
+from entrain.kernels.tiles_terms import (
+    apply_terms,
+    fields_at,
+    fields_change,
+    gather_terms,
+    has_scheduled_fields,
+)
 from entrain.kernels.vectors import LANES, any_above, lane, load, splat, store, with_lane
 from entrain.physics.noise import STEPS_PER_BLOCK
 
@@ -167,6 +173,9 @@ def forward_tile(
     if terms is not None:
         gather_terms(terms, run, first, batch, values, rows)
         clear(driven, rows)
+        acts = len(terms.kinds) > 0 or not terms.is_simple
+        scheduled, factors = has_scheduled_fields(terms), terms.scheduled_fields
+        drives, hold, begun = terms.drive.size > 0, terms.hold, terms.begun
     set_states(states, start[run], first, batch, rows)
     clear(moved, rows)
     for step in range(steps):
@@ -174,11 +183,13 @@ def forward_tile(
         target = states + size * ((step + 1) % slots)
         multiply(couplings, 0, run, source, products, n)
         if terms is not None:
-            space = twice, of_twice
-            apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
-            if has_scheduled_fields(terms):
+            if acts:
+                space = twice, of_twice
+                apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
+            if scheduled:
                 forces = varying
-                fields_at(terms, run, step, first, batch, constant, driven, forces, rows)
+                if fields_change(factors, drives, hold, begun, step):
+                    fields_at(terms, run, step, first, batch, constant, driven, forces, rows)
         diagonal = address(diagonals) + half * step if diagonals.size else 0
         advance(source, target, products, forces, moved, diagonal, 0, rows)
         if (step + 1) % _NORMALISE_EVERY == 0:
@@ -212,6 +223,9 @@ def noisy_tile(
     own_size = 3 * half
     if terms is not None:
         own_size += half * len(terms.kinds)
+        acts = len(terms.kinds) > 0 or not terms.is_simple
+        scheduled, factors = has_scheduled_fields(terms), terms.scheduled_fields
+        drives, hold, begun = terms.drive.size > 0, terms.hold, terms.begun
     clear(moved, rows)
     for run in range(runs):
         set_states(address(tape[run]), start[run], first, pairs, rows)
@@ -245,10 +259,14 @@ def noisy_tile(
             multiply(couplings, 0, run, source, products, n)
             if terms is not None:
                 values, space = constant + 3 * half, (twice, of_twice)
-                apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
-                if has_scheduled_fields(terms):
+                if acts:
+                    apply_terms(
+                        terms, couplings, run, step, products, source, values, space, rows, n
+                    )
+                if scheduled:
                     driven, forces = constant + half, constant + 2 * half
-                    fields_at(terms, run, step, first, pairs, constant, driven, forces, rows)
+                    if fields_change(factors, drives, hold, begun, step):
+                        fields_at(terms, run, step, first, pairs, constant, driven, forces, rows)
             diagonal = address(diagonals[run]) + half * step if diagonals.size else 0
             advance(source, target, products, forces, moved, diagonal, forcing, rows)
             if (step + 1) % _NORMALISE_EVERY == 0:

@@ -74,7 +74,9 @@ def inputs_of(model: PhaseModel, dynamics: Dynamics) -> Inputs:
     matrices = {id(values_of(c.couplings)): c.couplings for c in components}
     order = [list(matrices).index(id(values_of(c.couplings))) for c in components]
     start = scratch(0, 0, 0) if model.start is None else array(model.start.float())
-    terms = None if replace(model, start=None).is_plain else _terms(model, dynamics, components, order)
+    terms = (
+        None if replace(model, start=None).is_plain else _terms(model, dynamics, components, order)
+    )
     couplings = _couplings(list(matrices.values()), dynamics, transpose=False)
     return Inputs(array(model.fields), couplings, terms, start, components, order)
 
@@ -146,6 +148,9 @@ def _terms(
         multiples=np.array([component.multiple for component in components], dtype=np.int64),
         factors=factors,
         has_rotation=components[0].factors is not None,
+        is_simple=len(components) == 1
+        and not components[0].factors
+        and "couplings" not in scheduled,
         scheduled_fields=scheduled.get("fields", absent),
         scheduled_couplings=scheduled.get("couplings", absent),
         scheduled_values=own,

@@ -34,6 +34,7 @@ class Terms(NamedTuple):
     multiples: Any  # its m (C,) int64
     factors: Any  # its c and d (R, C, 2)
     has_rotation: Any  # True if c and d of the first component are not 1 and 0
+    is_simple: Any  # True if J alone couples, without c and d and in all steps alike
     scheduled_fields: Any  # factors of every step (K,)
     scheduled_couplings: Any  # (K,)
     scheduled_values: Any  # of local terms (T, K)
@@ -42,46 +43,14 @@ class Terms(NamedTuple):
     begun: Any  # steps since the first segment began
 
 
-def _choice(functions, default):
-    """A compiled function (kind, sin, cos, value) that calls the kind-th function."""
-
-    @inner
-    def choose(kind, sin, cos, value):
-        return default(sin)
-
-    for index in range(len(functions) - 1, -1, -1):
-        if functions[index] is not None:
-            choose = _branch(index, inner(functions[index]), choose)
-    return choose
-
-
-def _branch(index, function, others):
-    @inner
-    def choose(kind, sin, cos, value):
-        if kind == index:
-            return function(sin, cos, value)
-        return others(kind, sin, cos, value)
-
-    return choose
-
-
-@inner
-def _zero(vector):
-    return splat(np.float32(0))
-
-
-@inner
-def _zeros(vector):
-    return splat(np.float32(0)), splat(np.float32(0))
-
-
 def _split(term):
     """p and r with T = sin r - cos p: those of the term, or of T and its slope."""
     if term.split is not None:
-        return term.split
+        return inner(term.split)
     torque = inner(term.torque)
     if term.slope is None:
 
+        @inner
         def by_torque(sin, cos, value):
             force = torque(sin, cos, value)
             return -(force * cos), force * sin
@@ -89,6 +58,7 @@ def _split(term):
         return by_torque
     slope = inner(term.slope)
 
+    @inner
     def by_torque_and_slope(sin, cos, value):
         force, rate = torque(sin, cos, value), slope(sin, cos, value)
         return rate * sin - force * cos, force * sin + rate * cos
@@ -96,10 +66,78 @@ def _split(term):
     return by_torque_and_slope
 
 
-_split_of = _choice([_split(term) for term in LOCAL.values()], _zeros)
-_rest_of = _choice([term.rest for term in LOCAL.values()], _zero)
-_gradient_of = _choice([term.gradient for term in LOCAL.values()], _zero)
-_HAS_REST = np.array([term.rest is not None for term in LOCAL.values()])
+def _apply(term):
+    """Adds a local term to the products of P oscillators."""
+    split = _split(term)
+
+    @inner
+    def apply(factor, products, state, values, rows):
+        scale = splat(factor)
+        for i in range(rows):
+            sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
+            p, r = split(sin, cos, scale * load(values + HALF * i))
+            store(products + ROW * i, load(products + ROW * i) + p)
+            store(products + ROW * i + HALF, load(products + ROW * i + HALF) + r)
+
+    return apply
+
+
+def _pull_back(term):
+    """Adds q dT/dv of P oscillators to `sums`, and the rest of the slope to `diagonal`.
+
+    Returns the address of the whole diagonal, and the sum of q T / f in every lane.
+    """
+    gradient_of, has_rest = inner(term.gradient), term.rest is not None
+    rest_of = inner(term.rest or _no_rest)
+
+    @inner
+    def pull_back(factor, adjoint, state, values, diagonal, completed, sums, rows):
+        scale, by_factor = splat(factor), splat(np.float32(0))
+        for i in range(rows):
+            sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
+            value = load(values + HALF * i)
+            gradient = gradient_of(sin, cos, load(adjoint + HALF * i))
+            by_factor = by_factor + gradient * value
+            store(sums + HALF * i, load(sums + HALF * i) + scale * gradient)
+            if has_rest:
+                rest = rest_of(sin, cos, scale * value)
+                store(completed + HALF * i, load(diagonal + HALF * i) + rest)
+        return completed if has_rest else diagonal, by_factor
+
+    return pull_back
+
+
+def _no_rest(sin, cos, value):
+    return value
+
+
+def _first_of(kind, function, others):
+    """A function of (kind, ...) that calls `function` for one kind."""
+
+    @inner
+    def choose(number, *arguments):
+        if number == kind:
+            return function(*arguments)
+        return others(number, *arguments)
+
+    return choose
+
+
+def _by_kind(functions):
+    """A function (kind, ...) that calls the kind-th function: each has a loop of its own."""
+    last = functions[-1]
+
+    @inner
+    def choose(number, *arguments):
+        return last(*arguments)
+
+    for kind in range(len(functions) - 2, -1, -1):
+        choose = _first_of(kind, functions[kind], choose)
+    return choose
+
+
+_apply_kind = _by_kind([_apply(term) for term in LOCAL.values()])
+_pull_back_kind = _by_kind([_pull_back(term) for term in LOCAL.values()])
 
 
 @inner
@@ -147,6 +185,14 @@ def has_scheduled_fields(terms):
 
 
 @inner
+def fields_change(factors, drives, hold, begun, step):
+    """True if the fields of a step differ from those of the step before."""
+    if drives and (step == 0 or (begun + step) % hold == 0):
+        return True
+    return factors.size > 0 and (step == 0 or factors[step] != factors[step - 1])
+
+
+@inner
 def fields_at(terms, run, step, first, count, forces, driven, target, rows):
     """target = f(k) forces + drive, in a step; `driven` holds the drive of the present segment."""
     if terms.drive.size and starts_segment(terms, step):
@@ -173,19 +219,11 @@ def apply_local(terms, step, products, state, values, rows):
     """Add the local terms to the products, in place.
 
     With T = sin r - cos p the products gain p and r, so that sin (J cos) - cos (J sin) gains T. The
-    diagonal gains cos r + sin p; `add_rest` adds what the slope has beside.
+    diagonal gains cos r + sin p; `pull_back_local` adds what the slope has beside.
     """
-    for i in range(rows):
-        sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
-        p = r = splat(np.float32(0))
-        for t in range(len(terms.kinds)):
-            value = load(values + HALF * (rows * t + i))
-            value = splat(local_factor(terms, t, step)) * value
-            more_p, more_r = _split_of(terms.kinds[t], sin, cos, value)
-            p = p + more_p
-            r = r + more_r
-        store(products + ROW * i, load(products + ROW * i) + p)
-        store(products + ROW * i + HALF, load(products + ROW * i + HALF) + r)
+    for t in range(len(terms.kinds)):
+        own = values + HALF * rows * t
+        _apply_kind(terms.kinds[t], local_factor(terms, t, step), products, state, own, rows)
 
 
 @inner
@@ -236,28 +274,20 @@ def apply_terms(terms, couplings, run, step, products, state, values, space, row
 
 
 @inner
-def add_rest(terms, step, adjoint, state, values, diagonal, completed, sums, factors, rows):
+def pull_back_local(
+    terms, step, adjoint, state, values, diagonal, completed, sums, factors, rows
+):  # fmt: skip
     """Gradients by the local terms, and completed = diagonal + the rest of their slopes.
 
     Adds q dT/dv, with q = lambda, to `sums` (T times P vectors), and its product with the values to
     factors (T, K) if they are scheduled. Returns the address of the whole diagonal.
     """
     for t in range(len(terms.kinds)):
-        kind, total, own = terms.kinds[t], sums + HALF * rows * t, values + HALF * rows * t
-        scheduled = splat(local_factor(terms, t, step))
-        by_factor = splat(np.float32(0))
-        source = diagonal
-        for i in range(rows):
-            sin, cos = load(state + ROW * i), load(state + ROW * i + HALF)
-            value = load(own + HALF * i)
-            gradient = _gradient_of(kind, sin, cos, load(adjoint + HALF * i))
-            by_factor = by_factor + gradient * value
-            store(total + HALF * i, load(total + HALF * i) + scheduled * gradient)
-            if _HAS_REST[kind]:
-                rest = _rest_of(kind, sin, cos, scheduled * value)
-                store(completed + HALF * i, load(source + HALF * i) + rest)
-        if _HAS_REST[kind]:
-            diagonal = completed
+        own, total = values + HALF * rows * t, sums + HALF * rows * t
+        factor = local_factor(terms, t, step)
+        diagonal, by_factor = _pull_back_kind(
+            terms.kinds[t], factor, adjoint, state, own, diagonal, completed, total, rows
+        )
         if terms.scheduled_values.size:
             factors[t, step] -= sum_in_float64(by_factor)
     return diagonal

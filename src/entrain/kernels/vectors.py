@@ -6,8 +6,7 @@ LLVM vectors, on any architecture: LLVM splits them where the processor's are sh
 int64 byte addresses.
 
 Sums and products have the `contract` flag: a * b + c becomes one fused operation where there is
-one. Numba does not notice edits of this file and of `tiles`: touch `tiles_forward` and
-`tiles_adjoint`, whose functions are cached.
+one.
 """
 
 from __future__ import annotations
