@@ -118,7 +118,7 @@ def _model(name: str, images: dict[str, Tensor]) -> list[dict[str, Any]]:
     for example in EXAMPLES:
         index = int(images[f"{model.dataset}.indices"][example])
         inputs = model.inputs(images[f"{model.dataset}.images"][example].numpy()).double()
-        path = network.simulate(inputs, record=True)[::STRIDE]
+        path = network.simulate(inputs, record=1).phases[::STRIDE]
         outputs = path[:, 0, network.hidden :].cos()
         row: dict[str, Any] = {
             "place": example,
@@ -147,15 +147,15 @@ def _noisy(
     steps: int | None,
     replicates: int,
 ) -> list[list[float]]:
-    phases = network.simulate(
+    run = network.simulate(
         inputs,
         steps=steps,
         temperature=temperature,
         seed=SEED,
-        replicates=replicates,
+        restarts=replicates,
         first_sample=index,
     )
-    scores: list[list[float]] = phases[:, 0, network.hidden :].cos().tolist()
+    scores: list[list[float]] = run.readout[:, 0].tolist()
     return scores
 
 
@@ -264,13 +264,13 @@ def _terms_case(
     )
     noisy = network.simulate(
         inputs,
-        record=True,
+        record=1,
         temperature=TERM_TEMPERATURE,
         seed=SEED,
-        replicates=2,
+        restarts=2,
         first_sample=TERM_SAMPLE,
     )
-    paths = network.simulate(inputs, record=True), *noisy
+    paths = network.simulate(inputs, record=1).phases, *noisy.phases.unbind(1)
     energies = [network.energy(path[::TERM_STRIDE], inputs)[:, 0].tolist() for path in paths]
     ends = [path[-1, 0].tolist() for path in paths]
     return {

@@ -35,7 +35,7 @@ def test_trajectory_errors_obey_the_decomposition_and_vanish_at_the_start() -> N
         assert float(values[0]) < 1e-15
     hidden, output, whole = (trajectory_rmse(errors[k]) for k in ("hidden", "output", "all"))
     assert whole**2 == pytest.approx(5 / 8 * hidden**2 + 3 / 8 * output**2, rel=1e-12)
-    student = network.simulate(inputs, record=True).cos()
+    student = network.simulate(inputs, record=1).phases.cos()
     time = torch.arange(21, dtype=torch.float64) / 20
     teacher = Guide.at(alpha, time, 20).cos.movedim(1, 0)
     by_hand = (student - teacher)[..., :5].square().mean().sqrt()

@@ -48,9 +48,11 @@ if TYPE_CHECKING:
     from entrain.evaluation.chip_yield import yield_of
     from entrain.models.model import Model
     from entrain.models.network import KuramotoNetwork
+    from entrain.models.oscillators import Oscillators
     from entrain.models.pretrained import load
+    from entrain.models.simulation import Simulation, order_parameter
     from entrain.models.teacher import Teacher
-    from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel
+    from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel, ramp
     from entrain.rules import PROTOCOLS, Augmentation, Direct, TeacherSpec, TwoStage
     from entrain.sklearn import KuramotoClassifier
     from entrain.training import Recipe, Stage, Trained
@@ -75,9 +77,11 @@ _MODULES: dict[str, list[str]] = {
     "entrain.models": [],
     "entrain.models.model": ["Model"],
     "entrain.models.network": ["KuramotoNetwork"],
+    "entrain.models.oscillators": ["Oscillators"],
     "entrain.models.pretrained": ["load"],
+    "entrain.models.simulation": ["Simulation", "order_parameter"],
     "entrain.models.teacher": ["Teacher"],
-    "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel"],
+    "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel", "ramp"],
     "entrain.plots": [],
     "entrain.rules": ["PROTOCOLS", "Augmentation", "Direct", "TeacherSpec", "TwoStage"],
     "entrain.sklearn": ["KuramotoClassifier"],
@@ -94,7 +98,8 @@ _ATTRIBUTES |= {module.split(".")[1]: (module, None) for module in _ROOMS}
 __all__ = ["PROTOCOLS", "Augmentation", "Direct", "Recipe", "Stage", "TeacherSpec", "TwoStage"]
 __all__ += ["Dataset", "FeatureDataset", "FeatureScaling", "ImageDataset", "Preprocessing", "Split"]
 __all__ += ["Dynamics", "KuramotoClassifier", "KuramotoNetwork", "Model", "NetworkSpec"]
-__all__ += ["InputError", "Parameters", "PhaseModel", "Teacher", "Trained"]
+__all__ += ["InputError", "Oscillators", "Parameters", "PhaseModel", "Simulation", "Teacher"]
+__all__ += ["Trained", "order_parameter", "ramp"]
 __all__ += ["calibrate", "cost_of", "load", "load_dataset", "load_own", "load_test_split"]
 __all__ += ["train", "yield_of"]
 __all__ += ["calibration", "cluster", "cost", "data", "evaluation", "export", "hardware", "kernels"]

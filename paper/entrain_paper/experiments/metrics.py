@@ -33,6 +33,7 @@ class PairedEffect:
     negative: int
 
 
+@torch.no_grad()
 def trajectory_errors(
     network: KuramotoNetwork, inputs: Tensor, coefficients: Tensor
 ) -> dict[str, Tensor]:
@@ -47,7 +48,7 @@ def trajectory_errors(
     time = torch.arange(steps + 1, dtype=torch.float64, device=inputs.device) / steps
     squares = torch.zeros(steps + 1, network.oscillators, dtype=torch.float64, device=inputs.device)
     for rows, chunk in chunks(inputs, CHUNK // 4):
-        student = network.simulate(chunk, record=True).cos()
+        student = network.simulate(chunk, record=1).phases.cos()
         teacher = Guide.at(coefficients[rows], time, steps).cos.movedim(-2, 0)
         squares += (student - teacher).square().sum(1)
     squares /= len(inputs)

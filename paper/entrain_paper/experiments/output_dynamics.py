@@ -50,11 +50,12 @@ def images(pixels: np.ndarray, shape: tuple[int, int]) -> list[list[list[int]]]:
     return [[[int(p) for p in row] for row in image.reshape(shape)] for image in pixels]
 
 
+@torch.no_grad()
 def traces(network: KuramotoNetwork, inputs: torch.Tensor) -> Values:
     """Every second grid time, and the outputs cos(theta) there: (n, O, times)."""
     if not len(inputs):
         return {"time": [], "outputs": []}
-    outputs = network.readout(network.simulate(inputs, record=True)[::2])
+    outputs = network.readout(network.simulate(inputs, record=1).phases[::2])
     time = np.linspace(0.0, 1.0, len(outputs))
     return {"time": rounded(time), "outputs": rounded(outputs.permute(1, 2, 0))}
 

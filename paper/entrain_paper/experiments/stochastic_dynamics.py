@@ -95,19 +95,20 @@ def _median(scores: Tensor, labels: Tensor, among: Tensor) -> int | None:
     return int(members[distance.argmin()])
 
 
+@torch.no_grad()
 def _trajectories(
     network: KuramotoNetwork, inputs: Tensor, labels: Tensor, index: int, replicates: int
 ) -> Values:
     """Every second grid time of the example `index` under its own noise."""
-    phases = network.simulate(
+    run = network.simulate(
         inputs[index : index + 1],
-        record=True,
+        record=2,
         temperature=TEMPERATURE,
         seed=NOISE_SEED,
-        replicates=replicates,
+        restarts=replicates,
         first_sample=index,
     )
-    outputs = network.readout(phases[:, ::2, 0]).movedim(1, 2)  # (replicates, O, times)
+    outputs = network.readout(run.phases[:, :, 0]).permute(1, 2, 0)  # (replicates, O, times)
     mean = outputs.mean(0)
     label = int(labels[index])
     competitor = int(mean[:, -1].scatter(0, labels[index, None], -torch.inf).argmax())

@@ -16,11 +16,10 @@ from entrain.utils.errors import InputError, positive_int
 CHUNK = 1024  # examples at a time; affects results by rounding only
 
 
+@torch.no_grad()
 def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = None) -> Tensor:
     """Output activations cos(theta_out(t_f)) of inputs (M, D): (M, O)."""
-    return torch.cat(
-        [network.readout(network.simulate(chunk, steps=steps)) for _, chunk in chunks(inputs)]
-    )
+    return torch.cat([network.simulate(chunk, steps=steps).readout for _, chunk in chunks(inputs)])
 
 
 def check_finite(scores: Tensor, inputs: Tensor) -> None:
@@ -51,6 +50,7 @@ def evaluate(scores: Tensor, labels: Tensor, targets: Tensor | None = None) -> d
     return result
 
 
+@torch.no_grad()
 def noisy_scores(
     network: KuramotoNetwork,
     inputs: Tensor,
@@ -66,14 +66,14 @@ def noisy_scores(
     """
     outputs = []
     for rows, chunk in chunks(inputs, max(1, CHUNK // positive_int("replicates", replicates))):
-        phases = network.simulate(
+        run = network.simulate(
             chunk,
             temperature=temperature,
             seed=seed,
-            replicates=replicates,
+            restarts=replicates,
             first_sample=rows.start,
         )
-        outputs.append(network.readout(phases))
+        outputs.append(run.readout)
         if on_progress is not None:
             on_progress(rows.stop / len(inputs))
     return torch.cat(outputs, dim=1)
@@ -108,6 +108,7 @@ class Refinement:
         return self.top1[1] - self.top1[0]
 
 
+@torch.no_grad()
 def refine(
     network: KuramotoNetwork, inputs: Tensor, labels: Tensor, steps: tuple[int, int] = (200, 400)
 ) -> Refinement:
@@ -116,7 +117,7 @@ def refine(
     for count in steps:
         outputs, largest = [], 0.0
         for _, chunk in chunks(inputs, CHUNK // 4):
-            path = network.simulate(chunk, steps=count, record=True)
+            path = network.simulate(chunk, steps=count, record=1).phases
             largest = max(largest, float(path.diff(dim=0).abs().max()))
             outputs.append(network.readout(path[-1]))
         scores.append(torch.cat(outputs))

@@ -13,7 +13,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,7 +21,6 @@ from entrain.kernels import memory, reference
 from entrain.kernels.reference import Pullback
 from entrain.physics import Dynamics, Noise, PhaseModel, Schedule
 from entrain.physics.couplings import values_of
-from entrain.physics.phase_model import is_per_sample
 from entrain.physics.terms import LOCAL, PAIR
 from entrain.utils.errors import InputError, positive_float
 from entrain.utils.threads import configure_threads

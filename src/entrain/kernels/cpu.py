@@ -159,7 +159,8 @@ def _forward(
             steps = noise.deviations(dynamics.steps, dynamics.mobility, dynamics.time_step)
             deviations = steps.numpy()
         generator = noise.key, noise.first, deviations
-        indices = (noise.samples, noise.replicates)
+        every = noise.replicates.reshape(replicates, -1).expand(-1, batch)
+        indices = (noise.samples, every)
         copies = [array(values.to(torch.int64)).view("uint64") for values in indices]
         tape_arrays = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)

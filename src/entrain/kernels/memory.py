@@ -32,7 +32,7 @@ def rollout_with_pullback(
     record: int,
 ) -> tuple[Tensor, Pullback]:
     """`module.rollout_with_pullback` within the memory of a tape."""
-    batch, oscillators = model.fields.shape[1:]
+    batch = model.fields.shape[1]
     sample = len(model.fields) * (1 if noise is None else len(noise.replicates))
     sample *= int(module.tape_bytes(model, dynamics.steps))
     available = _available(model.fields.device) if TAPE_BYTES is None else TAPE_BYTES

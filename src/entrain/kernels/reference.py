@@ -70,8 +70,8 @@ def rollout_with_pullback(
                    - sum_m m [ S M^T q_S + C M^T q_C ];
 
     a recorded path adds its own gradient at each time. The step adds q sin to d loss / d b,
-    (q_S)_i C_j - (q_C)_i S_j to that of M_ij, q [ S (M C) - C (M S) ] and q [ C (M C) + S (M S) ] to
-    those of c and d, and its own to that of each local term. What terms make of M, c and d is
+    (q_S)_i C_j - (q_C)_i S_j to that of M_ij, q [ S (M C) - C (M S) ] and q [ C (M C) + S (M S) ]
+    to those of c and d, and its own to that of each local term. What terms make of M, c and d is
     differentiated by autograd. With a delay autograd records all steps, K N B numbers and more.
     """
     if model.delay:

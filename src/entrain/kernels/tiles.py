@@ -58,7 +58,8 @@ def compiled(function):
     except RuntimeError:
         return njit(nogil=True, error_model="numpy")(function)
     # Numba notices edits of the function's own file alone.
-    dispatcher._cache._cache_file._source_stamp = _sources()
+    cache: Any = dispatcher._cache  # type: ignore[attr-defined]
+    cache._cache_file._source_stamp = _sources()
     return dispatcher
 
 

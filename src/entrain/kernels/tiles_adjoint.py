@@ -309,7 +309,7 @@ def space_of(workspace, rows, kinds, components, slots):
     )  # fmt: skip
 
 
-def workspace_size(rows, kinds, components, slots):
+def workspace_size(rows: int, kinds: int, components: int, slots: int) -> int:
     """Values of scratch of `backward_tile`."""
     states = 10 + 2 * kinds + 2 * components + 2 * slots * components
     return 8 * rows * states + min(components, 2) * slots * 256 * ((rows + 15) // 16)

@@ -209,7 +209,7 @@ def noisy_tile(
 
     key: the two words of the generator; first_step: number of the first step, for the noise;
     deviations: sqrt(2 mu kT dt), constant (1,) or of every step (K,). fields (R, B, N), samples
-    (B,) and replicates (M,) uint64; out (R, M B, N), path (K / n + 1, R, M B, N) or empty. tape
+    (B,) and replicates (M, B) uint64; out (R, M B, N), path (K / n + 1, R, M B, N) or empty. tape
     (R, S, 16 P) holds state k in slot k mod S; diagonals (R, K or 0, 8 P). Scratch: counters
     (3, 8 P) uint64, noise (5, 8 P), workspace (56 P + (24 + 8 T) R P,) for T local terms.
     """
@@ -239,7 +239,7 @@ def noisy_tile(
             pair = min(first + s, pairs - 1)
             counters[0, LANES * i + s] = i
             counters[1, LANES * i + s] = samples[pair % batch]
-            counters[2, LANES * i + s] = replicates[pair // batch]
+            counters[2, LANES * i + s] = replicates[pair // batch, pair % batch]
     for step in range(steps):
         part = (first_step + step) % STEPS_PER_BLOCK
         varies = len(deviations) > 1

@@ -1,7 +1,7 @@
 r"""Couplings J as a matrix, or by the edges of a sparse graph, behind the same four products.
 
-A dense J is a tensor (R, N, N). `SparseCouplings` has a value for each directed edge (i, j), so that
-J_ij and J_ji may differ, and costs its edges: O(R B M) for M directed edges in place of O(R B N^2).
+A dense J is a tensor (R, N, N). `SparseCouplings` has a value for each directed edge (i, j), so
+that J_ij and J_ji may differ, and costs its edges: O(R B M) for M directed edges, not O(R B N^2).
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Noise:
     Args:
         seed: First word of the key.
         temperature: kT, the largest one if it varies.
-        replicates: Indices of replicates (M,).
+        replicates: Indices of replicates (M,), or (M, B) of every sample.
         samples: Indices of samples (B,).
         factors: kT of every step divided by `temperature` (K,); None is constant.
         first: Steps before the first one, in a rollout that continues another.
@@ -66,7 +66,10 @@ class Noise:
 
     def rows(self, samples: slice) -> Noise:
         """The forcing of a part of the samples."""
-        return replace(self, samples=self.samples[samples])
+        replicates = self.replicates
+        if replicates.dim() > 1:
+            replicates = replicates[:, samples]
+        return replace(self, samples=self.samples[samples], replicates=replicates)
 
     def steps(self, first: int, count: int) -> Noise:
         """The forcing of a part of the steps."""
@@ -88,10 +91,26 @@ class Noise:
             torch.full(shape, block, dtype=torch.int64, device=device),
             torch.arange(oscillators, device=device).expand(shape),
             self.samples.to(torch.int64)[:, None].expand(shape),
-            self.replicates.to(torch.int64)[:, None, None].expand(shape),
+            self.replicates.to(torch.int64).reshape(shape[0], -1, 1).expand(shape),
         )
         words = philox(counter, self.key)
         return torch.stack([*box_muller(words[0], words[1]), *box_muller(words[2], words[3])])
+
+
+def random_phases(seed: int, samples: Tensor, replicates: Tensor, oscillators: int) -> Tensor:
+    """Phases uniform on (-pi, pi), of seed, sample (B,), replicate (B,) and oscillator: (B, N).
+
+    float64, by the generator of the noise, whose key has no temperature of 0.
+    """
+    shape = (len(samples), oscillators)
+    counter = (
+        torch.zeros(shape, dtype=torch.int64),
+        torch.arange(oscillators).expand(shape),
+        samples.to(torch.int64)[:, None].expand(shape),
+        replicates.to(torch.int64)[:, None].expand(shape),
+    )
+    word = philox(counter, (seed, 0))[0]
+    return math.pi * ((2.0 * word.double() + 1.0) / 2**32 - 1.0)
 
 
 def philox(

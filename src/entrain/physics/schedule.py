@@ -1,7 +1,7 @@
 r"""Terms that vary in time, within one rollout.
 
-In step k = 0 .. K - 1 every scheduled term is its constant value times a factor f(k), and the fields
-have a drive that is constant in each segment of H steps:
+In step k = 0 .. K - 1 every scheduled term is its constant value times a factor f(k), and the
+fields have a drive that is constant in each segment of H steps:
 
     b(k) = f_b(k) b + u_{k // H},    J(k) = f_J(k) J,    s(k) = f_s(k) s,    w(k) = f_w(k) w.
 
@@ -10,7 +10,6 @@ All terms are held within a step. The temperature of the noise varies likewise (
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -136,12 +135,3 @@ def step_values(name: str, values: Ramp | Tensor | Sequence[float] | float, step
 def is_constant(values: Tensor) -> bool:
     """True if a schedule (K,) does not vary, and nothing differentiates with respect to it."""
     return not values.requires_grad and bool((values == values[0]).all())
-
-
-def sum_by_segment(values: Sequence[Tensor], hold: int, first: int) -> Tensor:
-    """Sums of values of every step over the segments of a drive (S, ...)."""
-    count = math.ceil((first + len(values)) / hold)
-    sums = [torch.zeros_like(values[0]) for _ in range(count)]
-    for step, value in enumerate(values):
-        sums[(first + step) // hold] += value
-    return torch.stack(sums)

@@ -1,0 +1,449 @@
+"""Coupled oscillators on any graph: parameters, and simulations of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from entrain.models.graphs import CouplingGraph, coupling_graph
+from entrain.models.run_simulation import Drive, Request, run_simulation
+from entrain.models.simulation import Simulation
+from entrain.physics import (
+    Couplings,
+    Dynamics,
+    PhaseModel,
+    SparseCouplings,
+    SparseGraph,
+    drift,
+    energy,
+)
+from entrain.physics.terms import LOCAL, PAIR, TERMS
+from entrain.utils.errors import InputError, positive_int, seed_number, unknown_name
+
+_DENSEST = 0.1  # share of all pairs from which a matrix is faster than edges
+_SMALLEST = 160  # oscillators up to which a matrix is faster, whatever the graph
+
+Values = ArrayLike | Tensor
+Starts = Literal["random"] | ArrayLike | Tensor | Simulation
+
+
+class Oscillators(nn.Module):
+    r"""N coupled phase oscillators.
+
+        d theta_i / dt = w_i - mu [ b_i sin(theta_i) + sum_j J_ij g(theta_i - theta_j)
+                                    + sum_k k s_i sin(k theta_i) ],
+        g(phi) = sin(phi + a) + c sin(2 phi) + d cos(2 phi),
+
+    with couplings J, local fields b, frequencies w, injection s (of order k = 2, or 3 to 8), lag a
+    and harmonic (c, d). A positive J_ij aligns two oscillators. Without w, a and d, and with
+    symmetric J, this is the gradient flow -mu grad E of `energy`.
+
+    Inputs u drive some of the oscillators, b_i(u) = b_i + sum_d W_id u_d, and some are read as
+    cos(theta). With neither this is a plain Kuramoto model, an Ising machine or a memory.
+
+    Arrays become PyTorch's default float type; tensors keep theirs, and gradients flow to tensors
+    that require them. Parameters are those in `trainable`: by default all that has no given value,
+    which starts from small random numbers.
+
+    Args:
+        couplings: J as a matrix (N, N), a scipy.sparse matrix, a networkx graph (of weights 1, or
+            "weight"), edges (i, j) or (i, j, J) with `oscillators`, or N for all pairs. A zero is
+            no coupler. An asymmetric matrix couples in one direction.
+        coupling: Factor of all couplings.
+        oscillators: N of a list of edges.
+        fields: b (N,), or one number for all.
+        start_phases: theta(0) (N,), pi/2 by default.
+        inputs: Number D of inputs.
+        input_nodes: Indices of the oscillators that receive inputs; all by default.
+        input_weights: W (number of input nodes, D); small random numbers by default.
+        read: Indices of the oscillators that are read; all by default.
+        trainable: Names of what is a parameter: "couplings", "fields", "input_weights",
+            "start_phases", or terms.
+        seed: Seed of random numbers to start from.
+        runs: Number of independent systems side by side, which adds an axis in front.
+        mobility: mu, which sets the unit of time.
+        observation_time: Default time of `simulate`.
+        steps: Default Euler steps until then.
+        dtype: Floating type.
+        **terms: Values of terms by name: frequencies, injection, injection_3 to injection_8 (N,) or
+            a number; lag, a number; harmonic (2,); edge_lag (N, N).
+    """
+
+    input_weights: Tensor
+    biases: Tensor
+    coupler_strengths: Tensor
+    start_phases: Tensor | None
+    input_nodes: Tensor
+    read: Tensor
+    _rows: Tensor
+    _columns: Tensor
+    _pairs: Tensor
+
+    def __init__(
+        self,
+        couplings: Any,
+        *,
+        coupling: float | None = None,
+        oscillators: int | None = None,
+        fields: Values | None = None,
+        start_phases: Values | None = None,
+        inputs: int = 0,
+        input_nodes: Sequence[int] | range | None = None,
+        input_weights: Values | None = None,
+        read: Sequence[int] | range | None = None,
+        trainable: Collection[str] | None = None,
+        seed: int = 0,
+        runs: int | None = None,
+        mobility: float = 1.0,
+        observation_time: float = 0.2,
+        steps: int = 200,
+        dtype: torch.dtype | None = None,
+        **terms: Values | None,
+    ) -> None:
+        super().__init__()
+        graph = coupling_graph(couplings, coupling=coupling, oscillators=oscillators, dtype=dtype)
+        created = {
+            "couplings": isinstance(couplings, int | np.integer) and coupling is None,
+            "input_weights": inputs > 0 and input_weights is None,
+            "fields": inputs > 0 and fields is None,
+        }
+        names = [name for name, new in created.items() if new] if trainable is None else trainable
+        self.runs = None if runs is None else positive_int("runs", runs)
+        self.dynamics = Dynamics(mobility, observation_time, steps)
+        self.inputs = positive_int("inputs", inputs) if inputs else 0
+        self._set_graph(graph)
+        self._set_roles(input_nodes, read)
+        generator = torch.Generator().manual_seed(seed_number("seed", seed))
+        strengths = graph.strengths
+        if created["couplings"]:
+            strengths = 0.3 * torch.randn(self._axes(len(strengths)), generator=generator)
+        self._set_values(strengths, fields, start_phases, input_weights, generator, names, terms)
+
+    def _set_graph(self, graph: CouplingGraph) -> None:
+        edges = graph.graph
+        self.oscillators = edges.oscillators
+        self.is_symmetric = graph.is_symmetric
+        self.nodes = graph.nodes
+        n = self.oscillators
+        self.is_sparse = n > _SMALLEST and edges.edges < _DENSEST * n * n
+        self.register_buffer("_rows", edges.rows, persistent=False)
+        self.register_buffer("_columns", edges.columns, persistent=False)
+        self.register_buffer("_pairs", edges.pairs, persistent=False)
+
+    def _set_roles(self, input_nodes: Any, read: Any) -> None:
+        for name, nodes in (("input_nodes", input_nodes), ("read", read)):
+            indices = range(self.oscillators) if nodes is None else nodes
+            tensor = torch.as_tensor(list(indices), dtype=torch.int64)
+            if len(tensor) == 0 or len(set(tensor.tolist())) < len(tensor):
+                raise InputError(f"{name} must be different indices, at least one")
+            if int(tensor.min()) < 0 or int(tensor.max()) >= self.oscillators:
+                raise InputError(
+                    f"{name} must be indices from 0 to {self.oscillators - 1}, got "
+                    f"{int(tensor.min())} to {int(tensor.max())}"
+                )
+            self.register_buffer(name, tensor, persistent=False)
+
+    def _set_values(
+        self,
+        strengths: Tensor,
+        fields: Values | None,
+        start_phases: Values | None,
+        input_weights: Values | None,
+        generator: torch.Generator,
+        names: Collection[str],
+        terms: Mapping[str, Values | None],
+    ) -> None:
+        """Register every value as a parameter or a buffer."""
+        if unknown := sorted(terms.keys() - TERMS.keys()):
+            raise unknown_name("term", unknown[0], TERMS)
+        known = ("couplings", "fields", "input_weights", "start_phases", *TERMS)
+        for name in names:
+            if name not in known:
+                raise unknown_name("trainable value", str(name), known)
+        dtype, n = strengths.dtype, self.oscillators
+        self._register("coupler_strengths", strengths, "couplings" in names)
+        bias = 0.0 if fields is None else fields
+        self._register("biases", self._values("fields", bias, (n,), dtype), "fields" in names)
+        if self.inputs:
+            shape = (len(self.input_nodes), self.inputs)
+            if input_weights is None:
+                scale = 0.3 / math.sqrt(self.inputs)
+                weights = scale * torch.randn(self._axes(*shape), generator=generator)
+            else:
+                weights = self._values("input_weights", input_weights, shape, dtype)
+            self._register("input_weights", weights.to(dtype), "input_weights" in names)
+        optional = {"start_phases": start_phases, **{name: terms.get(name) for name in TERMS}}
+        for name, value in optional.items():
+            tensor = None
+            if value is not None:
+                tensor = self._values(name, value, self._shape_of(name), dtype)
+                constant = name not in names and not tensor.requires_grad
+                if name in PAIR and constant and not bool(tensor.any()):
+                    tensor = None  # no lag, no harmonic
+            elif name in names:
+                raise InputError(f"{name} must have initial values to be trained, got none")
+            self._register(name, tensor, name in names)
+
+    def _register(self, name: str, value: Tensor | None, trainable: bool) -> None:
+        if trainable and value is not None:
+            self.register_parameter(name, nn.Parameter(value.detach().clone()))
+        else:
+            self.register_buffer(name, value)
+
+    def _axes(self, *shape: int) -> tuple[int, ...]:
+        return shape if self.runs is None else (self.runs, *shape)
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        if name in LOCAL or name == "start_phases":
+            return (self.oscillators,)
+        pair = PAIR[name]
+        return pair.size if pair.shape == "shared" else (len(self._rows),)
+
+    def _values(
+        self, name: str, value: Values, shape: tuple[int, ...], dtype: torch.dtype
+    ) -> Tensor:
+        """A value as a tensor of `shape`, with an axis of runs if there are runs."""
+        try:
+            tensor = value if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value))
+            tensor = tensor.to(dtype)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name} must be numbers, got {type(value).__name__}") from error
+        n = self.oscillators
+        if name in PAIR and shape == (len(self._rows),) and tensor.shape[-2:] == (n, n):
+            tensor = tensor[..., self._rows, self._columns]
+        if not bool(tensor.detach().isfinite().all()):
+            raise InputError(f"{name} must be finite, got NaN or infinity")
+        full = self._axes(*shape)
+        if tensor.shape not in (full, shape, torch.Size([])):
+            expected = " x ".join(map(str, full)) + " numbers" if full else "one number"
+            raise InputError(f"{name} must be {expected}; got shape {tuple(tensor.shape)}")
+        return tensor.expand(full)
+
+    @property
+    def couplers(self) -> int:
+        """Number of couplers of one system; of directed edges if J is not symmetric."""
+        return int(self.coupler_strengths.shape[-1])
+
+    @property
+    def graph_edges(self) -> SparseGraph:
+        """The directed edges, with the index of the strength of each."""
+        return SparseGraph(self.oscillators, self._rows, self._columns, self._pairs)
+
+    @property
+    def couplings(self) -> Tensor:
+        """The matrix J (N, N), zero where there is no coupler."""
+        strengths = self._directed_strengths()
+        n = self.oscillators
+        flat = strengths.new_zeros(*strengths.shape[:-1], n * n)
+        flat = flat.index_copy(-1, self._rows * n + self._columns, strengths)
+        return flat.reshape(*strengths.shape[:-1], n, n)
+
+    def _directed_strengths(self) -> Tensor:
+        """J of every directed edge (..., M)."""
+        strengths = self.coupler_strengths
+        if not self.is_symmetric:
+            strengths = torch.cat([strengths, torch.zeros_like(strengths[..., :1])], -1)
+        return strengths[..., self._pairs]
+
+    def _couplings(self) -> Couplings:
+        if not self.is_sparse:
+            return self.couplings
+        return SparseCouplings(self._directed_strengths(), self.graph_edges)
+
+    def fields(self, inputs: Tensor) -> Tensor:
+        """Local fields b(u) (B, N).
+
+        Args:
+            inputs: Inputs (B, D); with runs also (R, B, D).
+        """
+        return self._driven(self._checked(inputs)) + self.biases[..., None, :]
+
+    def _driven(self, inputs: Tensor) -> Tensor:
+        """W u on the nodes that receive inputs, 0 on others."""
+        driven = inputs @ self.input_weights.mT
+        zeros = driven.new_zeros(*driven.shape[:-1], self.oscillators)
+        return zeros.index_copy(-1, self.input_nodes, driven)
+
+    def drive_fields(self, inputs: Tensor) -> Tensor:
+        """Fields (..., N) that inputs (..., D) add to the constant ones.
+
+        Args:
+            inputs: Inputs (..., D), or fields (..., N) of oscillators without inputs.
+        """
+        if self.inputs:
+            return self._driven(self._checked(inputs))
+        if inputs.shape[-1] != self.oscillators:
+            raise InputError(
+                f"drive must be fields of {self.oscillators} oscillators, as there are no inputs; "
+                f"got shape {tuple(inputs.shape)}"
+            )
+        return inputs.to(self.biases)
+
+    def phase_model(self, inputs: Tensor | None = None, *, samples: int = 1) -> PhaseModel:
+        """The phase model that acts on the oscillators.
+
+        Args:
+            inputs: Inputs (B, D), or None; with runs also (R, B, D).
+            samples: B without inputs.
+        """
+        if inputs is not None:
+            fields = self.fields(inputs)
+        else:
+            bias = self.biases[..., None, :]
+            fields = bias.expand(*bias.shape[:-2], samples, self.oscillators)
+        values = {name: getattr(self, name) for name in TERMS}
+        for name in LOCAL:
+            values[name] = None if values[name] is None else values[name][..., None, :]
+        couplings = self._couplings()
+        if (lags := values.get("edge_lag")) is not None and not self.is_sparse:
+            values["edge_lag"] = self._matrix(lags)
+        start = None if self.start_phases is None else self.start_phases[..., None, :]
+        return PhaseModel(fields, couplings, start=start, **values)
+
+    def _matrix(self, values: Tensor) -> Tensor:
+        """Values of the directed edges (..., M) as a matrix (..., N, N)."""
+        n = self.oscillators
+        flat = values.new_zeros(*values.shape[:-1], n * n)
+        flat = flat.index_copy(-1, self._rows * n + self._columns, values)
+        return flat.reshape(*values.shape[:-1], n, n)
+
+    def energy(self, phases: Tensor, inputs: Tensor | None = None) -> Tensor:
+        """E(theta; u) (..., B); with runs (R, ..., B).
+
+        The energy of an asymmetric J is that of its symmetric part; E may then rise.
+
+        Args:
+            phases: theta (..., B, N); with runs (R, ..., B, N).
+            inputs: As for `phase_model`.
+        """
+        return energy(phases, self._model_at(phases, inputs), self.dynamics.mobility)
+
+    def drift(self, phases: Tensor, inputs: Tensor | None = None) -> Tensor:
+        """d theta / dt (..., B, N); with runs (R, ..., B, N).
+
+        Args:
+            phases: theta, as for `energy`.
+            inputs: As for `phase_model`.
+        """
+        return drift(phases, self._model_at(phases, inputs), self.dynamics.mobility)
+
+    def simulate(
+        self,
+        inputs: Tensor | None = None,
+        *,
+        time: float | None = None,
+        steps: int | None = None,
+        starts: Starts | None = None,
+        restarts: int | None = None,
+        drive: Tensor | None = None,
+        hold: float | None = None,
+        steps_per_input: int | None = None,
+        schedule: Mapping[str, Any] | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        record: int = 0,
+        times: Sequence[float] | Tensor | None = None,
+        method: str = "euler",
+        first_sample: int = 0,
+    ) -> Simulation:
+        """Phases after a time, differentiable by the exact discrete adjoint of the steps.
+
+        At kT > 0 every step adds sqrt(2 mu kT dt) eta and wraps the phases to (-pi, pi]. The noise
+        depends on seed, temperature, restart, sample, step and oscillator alone. It is the same for
+        all runs.
+
+        Args:
+            inputs: Constant inputs u (B, D); with runs also (R, B, D).
+            time: Observation time; that of the constructor by default.
+            steps: Steps until then; by default those that keep the constructor's time step.
+            starts: theta(0) (N,) or (B, N), one for each sample; "random", uniform on the circle;
+                or a `Simulation` to continue, noise included. By default `start_phases`.
+            restarts: M copies of every sample with random starts and noise of their own.
+            drive: Inputs in time (B, T, D), or fields (B, T, N) of oscillators without inputs.
+            hold: Time for which each of these inputs is held.
+            steps_per_input: Steps in that time.
+            schedule: Factors, in time, of "fields", "couplings" or a term of oscillators, or the
+                "temperature" itself: `entrain.ramp(start, end)`, or values of equal segments.
+            temperature: kT of thermal noise.
+            seed: Seed of the noise and of random starts.
+            record: n to return the phases at the start and after every n-th step; 0 for those at
+                the end, or after each of the inputs in time.
+            times: Times to return instead, between steps by linear interpolation.
+            method: "euler", "heun" or "rk4".
+            first_sample: Number of the first sample, for random numbers.
+        """
+        return run_simulation(
+            self,
+            inputs,
+            Drive.of(drive, hold, steps_per_input, self.dynamics),
+            Request(
+                time, steps, starts, restarts, schedule, temperature, seed, record, times, method,
+                first_sample,
+            ),
+        )  # fmt: skip
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """cos(theta) of the oscillators that are read, at the observation time (..., O).
+
+        Args:
+            inputs: Inputs (..., D); with runs (B, D), shared, or (R, B, D).
+        """
+        if self.runs is not None:
+            return self.simulate(inputs).readout
+        flat = self._checked(inputs).reshape(-1, self.inputs)
+        return self.simulate(flat).readout.reshape(*inputs.shape[:-1], len(self.read))
+
+    def readout(self, phases: Tensor) -> Tensor:
+        """cos(theta) of the oscillators that are read (..., O).
+
+        Args:
+            phases: theta (..., N).
+        """
+        return phases[..., self.read].cos()
+
+    def extra_repr(self) -> str:
+        d, roles = self.dynamics, ""
+        if self.inputs:
+            roles = f"{self.inputs} inputs to {len(self.input_nodes)}, {len(self.read)} read, "
+        terms = [name for name in ("start_phases", *TERMS) if getattr(self, name) is not None]
+        return (
+            f"{self.oscillators} oscillators, {self.couplers} couplers, {roles}"
+            + "".join(f"{name}, " for name in terms)
+            + ("" if self.runs is None else f"{self.runs} runs, ")
+            + f"mobility={d.mobility:g}, observation_time={d.observation_time:g}, steps={d.steps}"
+        )
+
+    def _model_at(self, phases: Tensor, inputs: Tensor | None) -> PhaseModel:
+        """`phase_model` with the axes that phases have between runs and samples."""
+        model = self.phase_model(inputs)
+        if self.runs is None:
+            return model
+        between = (1,) * (phases.dim() - 3)
+        return model.map(lambda t: t.reshape(t.shape[0], *between, *t.shape[1:]))
+
+    def _checked(self, inputs: Tensor) -> Tensor:
+        """Inputs (..., D), refused if they do not fit."""
+        width, runs, dtype = self.inputs, self.runs, self.biases.dtype
+        if not isinstance(inputs, Tensor):
+            raise InputError(f"inputs must be a PyTorch tensor, got {type(inputs).__name__}")
+        shape = tuple(inputs.shape)
+        if not width:
+            raise InputError(f"these oscillators take no inputs (inputs=0), got shape {shape}")
+        if inputs.dtype != dtype:
+            raise InputError(f"inputs are {inputs.dtype} and the network is {dtype}: convert one")
+        if shape[-1:] != (width,):
+            raise InputError(
+                f"inputs must have {width} components in their last axis, as this network expects; "
+                f"got shape {shape}"
+            )
+        if runs is not None and len(shape) == 3 and shape[0] != runs:
+            raise InputError(
+                f"inputs of shape {shape} are {shape[0]} batches, the network has {runs} runs"
+            )
+        return inputs

@@ -1,0 +1,83 @@
+"""The result of a simulation: phases, and what is read from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+def order_parameter(phases: Tensor) -> Tensor:
+    """r = | 1/N sum_j exp(i theta_j) | of phases (..., N): 1 in synchrony, about 0 in disorder.
+
+    Args:
+        phases: theta (..., N).
+    """
+    return torch.hypot(phases.cos().mean(-1), phases.sin().mean(-1))
+
+
+def spins(phases: Tensor) -> Tensor:
+    """Spins +1 where cos(theta) >= 0, else -1, of phases (..., N), int8.
+
+    Args:
+        phases: theta (..., N).
+    """
+    return torch.where(phases.cos() >= 0, 1, -1).to(torch.int8)
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Phases of a simulation, which another one can continue.
+
+    Axes are those that were asked for, in this order: times, runs, restarts, samples, oscillators.
+
+    Args:
+        phases: Recorded phases (T, ..., N); without recording those at the end, T = 1.
+        times: Their times (T,), float64.
+        read: Indices of the oscillators that are read.
+        inputs: Number of inputs in time; 0 if inputs were constant.
+        first_step: Steps since the first simulation of a chain, for its noise.
+        restarts: Number of restarts; None without their axis.
+        is_batched: True if there is an axis of samples.
+    """
+
+    phases: Tensor
+    times: Tensor
+    read: Tensor
+    inputs: int = 0
+    first_step: int = 0
+    restarts: int | None = None
+    is_batched: bool = True
+
+    @property
+    def final(self) -> Tensor:
+        """Phases at the end (..., N)."""
+        return self.phases[-1]
+
+    @property
+    def readout(self) -> Tensor:
+        """cos(theta) of the oscillators that are read, at the end (..., O).
+
+        With inputs in time (..., T, O), at the end of each.
+        """
+        if not self.inputs:
+            return self.final[..., self.read].cos()
+        return self.phases[-self.inputs :, ..., self.read].cos().movedim(0, -2)
+
+    @property
+    def spins(self) -> Tensor:
+        """Spins +1 or -1 at the end (..., N), int8."""
+        return spins(self.final)
+
+    def order_parameter(self) -> Tensor:
+        """Order parameter r at the end (...).
+
+        `entrain.order_parameter(run.phases)` is that of all times.
+        """
+        return order_parameter(self.final)
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.phases.shape))
+        end = float(self.times[-1])
+        return f"Simulation(phases {shape}, until time {end:g}, {self.phases.dtype})"
