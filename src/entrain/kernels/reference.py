@@ -248,6 +248,11 @@ class ComponentSums:
 def _custom_pullback(model: PhaseModel, phases: Tensor, q: Tensor) -> Tensor:
     """q times the derivative of custom terms, by autograd."""
     with torch.enable_grad():
+        if any(term(phases.detach()).requires_grad for term in model.other_terms):
+            raise InputError(
+                "a custom term has parameters that require gradients, which a pullback does not "
+                "return; use kernels.rollout, through which autograd reaches them"
+            )
         leaf = phases.detach().requires_grad_()
         bracket = torch.stack([term(leaf) for term in model.other_terms]).sum(0)
         if not bracket.requires_grad:  # constant torques

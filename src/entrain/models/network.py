@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any, Literal, Self
 
@@ -21,6 +21,7 @@ from entrain.physics import (
     small_random,
     trainable_terms,
 )
+from entrain.physics.phase_model import Term
 from entrain.utils.errors import InputError, one_of, positive_int, seed_number
 
 Init = Literal["random", "zero"]
@@ -52,6 +53,8 @@ class KuramotoNetwork(Oscillators):
         lag: a.
         injection: s (N,).
         harmonic: (c2, d2).
+        delay: tau of the couplings, as for `Oscillators`; neither saved nor trained.
+        other_terms: Custom torques, as for `Oscillators`; neither saved nor trained.
         trainable: Names of those of the five terms above that are parameters too.
         init: "random" (small, different for each run) or "zero", which is a saddle: without
             couplings no gradient reaches W.
@@ -77,6 +80,8 @@ class KuramotoNetwork(Oscillators):
         lag: float | Tensor = 0.0,
         injection: ArrayLike | Tensor | None = None,
         harmonic: ArrayLike | Tensor | None = None,
+        delay: float = 0.0,
+        other_terms: Sequence[Term] = (),
         trainable: Collection[str] = (),
         init: Init = "random",
         seed: int = 0,
@@ -108,6 +113,8 @@ class KuramotoNetwork(Oscillators):
             lag=lag,
             injection=injection,
             harmonic=harmonic,
+            delay=delay,
+            other_terms=other_terms,
         )
         self.hidden, self.outputs = hidden, outputs
         self.register_buffer("graph", pairs)
@@ -195,6 +202,9 @@ class KuramotoNetwork(Oscillators):
 
     def as_parameters(self) -> Parameters:
         """The parameters and terms as one value, differentiable."""
+        if self.delay or self.other_terms:
+            name = "a delay" if self.delay else "custom terms"
+            raise InputError(f"a network with {name} can be simulated, not saved or put on a chip")
         return Parameters(
             self.input_weights,
             self.biases,

@@ -36,6 +36,8 @@ def finite_array(name: str, array: ArrayLike | Tensor) -> Tensor:
     """A float32 or float64 tensor on the CPU, neither empty nor with NaN or infinity."""
     try:
         tensor = array if isinstance(array, Tensor) else torch.tensor(np.array(array))
+        if not isinstance(array, Tensor) and tensor.is_floating_point():
+            tensor = tensor.to(torch.get_default_dtype())  # NumPy's float64 is rarely meant
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers, got {type(array).__name__} ({error})") from error
     tensor = tensor.detach().cpu()

@@ -23,8 +23,9 @@ from entrain.physics import (
     drift,
     energy,
 )
+from entrain.physics.phase_model import Term
 from entrain.physics.terms import LOCAL, PAIR, TERMS
-from entrain.utils.errors import InputError, positive_int, seed_number, unknown_name
+from entrain.utils.errors import InputError, positive_float, positive_int, seed_number, unknown_name
 
 _DENSEST = 0.1  # share of all pairs from which a matrix is faster than edges
 _SMALLEST = 160  # oscillators up to which a matrix is faster, whatever the graph
@@ -63,6 +64,10 @@ class Oscillators(nn.Module):
         input_nodes: Indices of the oscillators that receive inputs; all by default.
         input_weights: W (number of input nodes, D); small random numbers by default.
         read: Indices of the oscillators that are read; all by default.
+        delay: tau: couplings act on theta_j(t - tau), which is theta(0) for t < 0. At least half a
+            step; computed by PyTorch operations.
+        other_terms: Custom torques in the bracket, functions of the phases (..., N); computed by
+            PyTorch operations. Modules among them are submodules, with their parameters.
         trainable: Names of what is a parameter: "couplings", "fields", "input_weights",
             "start_phases", or terms.
         seed: Seed of random numbers to start from.
@@ -97,6 +102,8 @@ class Oscillators(nn.Module):
         input_nodes: Sequence[int] | range | None = None,
         input_weights: Values | None = None,
         read: Sequence[int] | range | None = None,
+        delay: float = 0.0,
+        other_terms: Sequence[Term] = (),
         trainable: Collection[str] | None = None,
         seed: int = 0,
         runs: int | None = None,
@@ -117,6 +124,9 @@ class Oscillators(nn.Module):
         self.runs = None if runs is None else positive_int("runs", runs)
         self.dynamics = Dynamics(mobility, observation_time, steps)
         self.inputs = positive_int("inputs", inputs) if inputs else 0
+        self.delay = positive_float("delay", delay, zero=True)
+        self.other_terms = tuple(other_terms)
+        self._modules_of_terms = nn.ModuleList(t for t in other_terms if isinstance(t, nn.Module))
         self._set_graph(graph)
         self._set_roles(input_nodes, read)
         generator = torch.Generator().manual_seed(seed_number("seed", seed))
@@ -304,7 +314,14 @@ class Oscillators(nn.Module):
         if (lags := values.get("edge_lag")) is not None and not self.is_sparse:
             values["edge_lag"] = self._matrix(lags)
         start = None if self.start_phases is None else self.start_phases[..., None, :]
-        return PhaseModel(fields, couplings, start=start, **values)
+        return PhaseModel(
+            fields,
+            couplings,
+            terms={name: value for name, value in values.items() if value is not None},
+            start=start,
+            other_terms=self.other_terms,
+            delay=self.delay,
+        )
 
     def _matrix(self, values: Tensor) -> Tensor:
         """Values of the directed edges (..., M) as a matrix (..., N, N)."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 import torch
 from torch import Tensor
 
@@ -149,6 +150,12 @@ def small_random(
 
 def graph_of(array: Any, name: str = "graph") -> Tensor:
     """A symmetric (N, N) boolean array as a tensor; an `InputError` names any other array."""
+    if scipy.sparse.issparse(array):
+        array = array.toarray() != 0
+    elif hasattr(array, "adj"):  # a networkx graph
+        import networkx
+
+        array = networkx.to_numpy_array(array) != 0
     graph = array.detach().cpu() if isinstance(array, Tensor) else torch.tensor(np.array(array))
     if graph.dim() != 2 or graph.shape[0] != graph.shape[1]:
         raise InputError(f"{name} must be a square array, got shape {tuple(graph.shape)}")
