@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from entrain.calibration.likelihood import Trajectories
-from entrain.calibration.traces import Traces, phase_model_under, weights
+from entrain.calibration.traces import Traces, weights
 from entrain.calibration.unknowns import Prior, Unknowns
 from entrain.calibration.weak_form import Posterior, solve
 from entrain.hardware import Hardware
@@ -219,7 +219,7 @@ def nominal(model: Model, fields: Tensor) -> tuple[Hardware, PhaseModel]:
     common = replace(hardware, **dict.fromkeys(RANDOM_EFFECTS))  # type: ignore[arg-type]
     parameters = model.batched_parameters().map(Tensor.double)
     realised = on_chips(parameters, ideal, [0]).parameters
-    base = phase_model_under(realised, fields[None].double())
+    base = realised.under_fields(fields[None].double())
     return common, base.map(lambda tensor: tensor.detach().cpu())
 
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from entrain import kernels
 from entrain.hardware import Chip
 from entrain.hardware.chip import on_chips
 from entrain.models.model import Model
-from entrain.physics import Dynamics, Parameters, PhaseModel
+from entrain.physics import Dynamics
 from entrain.utils.errors import InputError, positive_float, positive_int, reason, seed_number
 from entrain.utils.files import write_atomically
 from entrain.utils.tensor_file import read_tensors, write_tensors
@@ -207,21 +206,13 @@ def simulated(
     fields = torch.from_numpy(experiments.fields).to(realised.parameters.biases)[None]
     for change in realised.field_changes:
         fields = change(fields)
-    phase_model = replace(phase_model_under(realised.parameters, fields), delay=realised.delay)
+    phase_model = replace(realised.parameters.under_fields(fields), delay=realised.delay)
     dynamics = model.network.dynamics
     path = kernels.rollout(phase_model, dynamics, record=True)[:, 0].double()
     phases = np.tensordot(weights(experiments.times, dynamics), path.cpu().numpy(), 1)
     draws = np.random.default_rng(seed_number("seed", seed)).standard_normal(phases.shape)
     spread = positive_float("noise", noise, zero=True)
     return Traces(experiments.times, experiments.fields, phases + spread * draws, noise)
-
-
-def phase_model_under(parameters: Parameters, fields: Tensor) -> PhaseModel:
-    """The phase model of networks (R, ...) under fields (R, M, N) instead of inputs."""
-    p = parameters
-    shared = {"frequencies": p.frequencies, "injection": p.injection, "start": p.start_phases}
-    rows: dict[str, Any] = {n: None if t is None else t[:, None] for n, t in shared.items()}
-    return PhaseModel(fields, p.couplings, lag=p.lag, harmonic=p.harmonic, **rows)
 
 
 def weights(times: np.ndarray, dynamics: Dynamics) -> np.ndarray:

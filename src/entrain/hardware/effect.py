@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol, Self
 from torch import Tensor
 
 from entrain.physics import Parameters, PhaseModel
+from entrain.physics.terms import LOCAL
 from entrain.utils.errors import InputError, finite_float, positive_float
 
 FieldChange = Callable[[Tensor], Tensor]
@@ -40,7 +41,7 @@ class Realised:
 
     def with_parameters(self, **tensors: Tensor) -> Realised:
         """The same networks with other parameters."""
-        return replace(self, parameters=replace(self.parameters, **tensors))
+        return replace(self, parameters=self.parameters.with_tensors(tensors))
 
     def with_added(self, **summands: Tensor) -> Realised:
         """The same networks with values added to their parameters, which may be absent."""
@@ -55,10 +56,8 @@ class Realised:
 
     def with_moving(self, moving: Tensor) -> Realised:
         """The same networks, without any torque on oscillators that do not move."""
-        terms = {name: getattr(self.parameters, name) for name in ("frequencies", "injection")}
-        stopped = self.with_parameters(
-            **{name: term * moving for name, term in terms.items() if term is not None}
-        )
+        terms = {name: t for name, t in self.parameters.terms.items() if name in LOCAL}
+        stopped = self.with_parameters(**{name: t * moving for name, t in terms.items()})
         both = moving if self.moving is None else self.moving & moving
         return replace(stopped.with_fields(lambda b: b * moving[:, None]), moving=both)
 

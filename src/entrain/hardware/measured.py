@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -77,17 +77,17 @@ class Measured(Effect):
             parameters: The networks (R, ...) that the chip should have.
         """
         p, tensors = parameters, _tensors(self, parameters.biases.dtype, parameters.biases.device)
-        changed: dict[str, Tensor] = {}
+        changed = {"input_weights": p.input_weights, "biases": p.biases}
         if "couplings" in tensors:
             both = 0.5 * (tensors["couplings"] + tensors["couplings"].T)
             changed["couplings"] = p.couplings / _working(both)
-        weights, biases = p.input_weights, p.biases
         if "offsets" in tensors:
-            biases = biases - tensors["offsets"]
+            changed["biases"] = changed["biases"] - tensors["offsets"]
         if "fields" in tensors:
             gains = _working(tensors["fields"])
-            weights, biases = weights / gains[: p.hidden, None], biases / gains
-        return replace(parameters, input_weights=weights, biases=biases, **changed)
+            changed["input_weights"] = p.input_weights / gains[: p.hidden, None]
+            changed["biases"] = changed["biases"] / gains
+        return parameters.with_tensors(changed)
 
     def change(self, network: Realised, draws: Draws) -> Realised:
         p = network.parameters

@@ -131,8 +131,8 @@ def _backend(
     if dynamics is not None and 0 < model.delay < dynamics.time_step / 2:
         least = math.ceil(dynamics.observation_time / model.delay / 2)
         raise InputError(
-            f"the delay {model.delay:g} is below half the time step {dynamics.time_step:g} and would "
-            f"be 0; take at least {least} steps, or no delay"
+            f"the delay {model.delay:g} is below half the time step {dynamics.time_step:g} and "
+            f"would be 0; take at least {least} steps, or no delay"
         )
     if noise is not None and noise.factors is not None and dynamics is not None:
         Schedule({"temperature": noise.factors}).check(dynamics.steps, model.fields.shape)

@@ -48,14 +48,10 @@ class KuramotoNetwork(Oscillators):
         outputs: Output oscillators O, one for each class.
         graph: Couplers, a symmetric (N, N) boolean array; by default all pairs of oscillators but
             those of two outputs.
-        frequencies: w (N,).
         start_phases: theta(0) (N,); pi/2 by default.
-        lag: a.
-        injection: s (N,).
-        harmonic: (c2, d2).
         delay: tau of the couplings, as for `Oscillators`; neither saved nor trained.
         other_terms: Custom torques, as for `Oscillators`; neither saved nor trained.
-        trainable: Names of those of the five terms above that are parameters too.
+        trainable: Names of those of the start phases and terms that are parameters too.
         init: "random" (small, different for each run) or "zero", which is a saddle: without
             couplings no gradient reaches W.
         seed: Seed of the random initial parameters.
@@ -64,6 +60,8 @@ class KuramotoNetwork(Oscillators):
         observation_time: t_f.
         steps: Explicit Euler steps until t_f.
         dtype: Type of the parameters.
+        **terms: Terms by name, as for `Oscillators`: frequencies w, lag a, injection s, harmonic
+            (c2, d2) and others.
     """
 
     graph: Tensor
@@ -75,11 +73,7 @@ class KuramotoNetwork(Oscillators):
         outputs: int,
         *,
         graph: ArrayLike | Tensor | None = None,
-        frequencies: ArrayLike | Tensor | None = None,
         start_phases: ArrayLike | Tensor | None = None,
-        lag: float | Tensor = 0.0,
-        injection: ArrayLike | Tensor | None = None,
-        harmonic: ArrayLike | Tensor | None = None,
         delay: float = 0.0,
         other_terms: Sequence[Term] = (),
         trainable: Collection[str] = (),
@@ -90,6 +84,7 @@ class KuramotoNetwork(Oscillators):
         observation_time: float = 0.2,
         steps: int = 200,
         dtype: torch.dtype | None = None,
+        **terms: Any,
     ) -> None:
         hidden, outputs = positive_int("hidden", hidden), positive_int("outputs", outputs)
         n = hidden + outputs
@@ -109,12 +104,9 @@ class KuramotoNetwork(Oscillators):
             mobility=mobility,
             observation_time=observation_time,
             steps=steps,
-            frequencies=frequencies,
-            lag=lag,
-            injection=injection,
-            harmonic=harmonic,
             delay=delay,
             other_terms=other_terms,
+            **terms,
         )
         self.hidden, self.outputs = hidden, outputs
         self.register_buffer("graph", pairs)
@@ -192,7 +184,8 @@ class KuramotoNetwork(Oscillators):
             parameters.couplings,
             graph=parameters.graph.cpu(),
             trainable=trainable,
-            **{name: getattr(parameters, name) for name in TERMS} | asdict(dynamics),
+            **dict(parameters.terms),
+            **asdict(dynamics),
         )
 
     @property
@@ -205,13 +198,10 @@ class KuramotoNetwork(Oscillators):
         if self.delay or self.other_terms:
             name = "a delay" if self.delay else "custom terms"
             raise InputError(f"a network with {name} can be simulated, not saved or put on a chip")
-        return Parameters(
-            self.input_weights,
-            self.biases,
-            self.couplings,
-            self.graph,
-            **{name: getattr(self, name) for name in TERMS},
-        )
+        terms = {name: getattr(self, name) for name in TERMS}
+        if terms["edge_lag"] is not None:
+            terms["edge_lag"] = self._matrix(terms["edge_lag"])
+        return Parameters(self.input_weights, self.biases, self.couplings, self.graph, **terms)
 
     def extra_repr(self) -> str:
         d = self.dynamics

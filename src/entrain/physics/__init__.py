@@ -3,9 +3,10 @@
 from entrain.physics.couplings import Couplings, SparseCouplings, SparseGraph
 from entrain.physics.energy import energy, energy_gradient
 from entrain.physics.guide import Guide, path_coefficients
-from entrain.physics.network_spec import TERMS, TRAINED, NetworkSpec, trainable_terms
+from entrain.physics.network_spec import TRAINED, NetworkSpec, trainable_terms
 from entrain.physics.noise import Noise
 from entrain.physics.parameters import (
+    TERMS,
     Parameters,
     graph_of,
     layered_graph,

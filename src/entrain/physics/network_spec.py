@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from numbers import Integral
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from entrain.physics.parameters import Parameters, coupler_pairs, graph_of, layered_graph
+from entrain.physics.parameters import TERMS, Parameters, coupler_pairs, graph_of, layered_graph
 from entrain.physics.phase_model import Dynamics
 from entrain.utils.errors import (
     InputError,
@@ -22,7 +22,7 @@ from entrain.utils.errors import (
 )
 
 TRAINED = ("input_weights", "biases", "couplings")  # trained by every rule
-TERMS = ("frequencies", "start_phases", "injection", "lag", "harmonic")  # trained on request
+_NAMES = ("frequencies", "start_phases", "injection", "lag", "harmonic")
 _PER_OSCILLATOR = ("frequencies", "start_phases", "injection")
 
 
@@ -71,7 +71,7 @@ class NetworkSpec:
                 "harmonic must be two numbers, the factors of sin and cos of 2 phi; "
                 f"got {len(self.harmonic)}"
             )
-        object.__setattr__(self, "trainable", trainable_terms(self.trainable))
+        object.__setattr__(self, "trainable", trainable_terms(self.trainable, _NAMES))
         for name in self.trainable:
             if getattr(self, name) is None:
                 raise InputError(f"{name} are trainable but not given; expected N numbers to start")
@@ -180,19 +180,20 @@ class NetworkOnDevice:
 
     def parameters(self, trained: dict[str, Tensor]) -> Parameters:
         """The networks of trained tensors (R, ...), with the terms that are fixed."""
-        names = (*TRAINED, *TERMS)
+        names = (*TRAINED, *_NAMES)
         tensors = self.terms | {name: trained[name] for name in names if name in trained}
-        return Parameters(graph=self.graph, **tensors)
+        first = (tensors.pop(name) for name in TRAINED)
+        return Parameters(*first, graph=self.graph, terms=tensors)
 
 
-def trainable_terms(names: Collection[str]) -> tuple[str, ...]:
-    """`names` without repetition, in the order of `TERMS`; an unknown name is an `InputError`."""
+def trainable_terms(names: Collection[str], known: Sequence[str] = TERMS) -> tuple[str, ...]:
+    """`names` without repetition, in the order of `known`; an unknown name is an `InputError`."""
     if isinstance(names, str):
         raise InputError(f"trainable must be a list of terms such as [{names!r}], got {names!r}")
     for name in names:
-        if name not in TERMS:
-            raise unknown_name("trainable term", str(name), TERMS)
-    return tuple(term for term in TERMS if term in names)
+        if name not in known:
+            raise unknown_name("trainable term", str(name), known)
+    return tuple(term for term in known if term in names)
 
 
 def _pairs(graph: Iterable[Iterable[int]]) -> tuple[tuple[int, int], ...]:

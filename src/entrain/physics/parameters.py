@@ -11,6 +11,7 @@ D inputs, B samples; R independent networks side by side where there is a run ax
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,38 +20,87 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from entrain.physics.phase_model import PhaseModel, TensorFields
-from entrain.utils.errors import InputError
+from entrain.physics import terms
+from entrain.physics.phase_model import PhaseModel
+from entrain.utils.errors import InputError, unknown_name
+
+# Terms of a network, which are trained on request. theta(0) counts as one.
+_FIRST = ("frequencies", "start_phases", "injection", "lag", "harmonic")
+TERMS = (*_FIRST, *(name for name in terms.TERMS if name not in _FIRST))
+PER_OSCILLATOR = tuple(name for name in TERMS if name == "start_phases" or name in terms.LOCAL)
 
 
-@dataclass(frozen=True)
-class Parameters(TensorFields):
+@dataclass(frozen=True, init=False, eq=False)
+class Parameters:
     """Everything that determines a network's outputs, apart from its dynamics.
 
-    Shapes are those of one network; every tensor but the graph may have a leading run axis. A term
-    that is None is absent.
+    Shapes are those of one network; every tensor but the graph may have a leading run axis.
 
     Args:
         input_weights: W (H, D).
         biases: c (N,).
         couplings: J (N, N), zero where the graph has no coupler.
         graph: (N, N) booleans, True where two oscillators are coupled.
-        frequencies: Natural frequencies w (N,).
-        start_phases: theta(0) (N,); None is pi/2.
-        injection: s (N,).
-        lag: a ().
-        harmonic: c and d (2,) of the phase model.
+        terms: Start phases theta(0) and the terms of `physics.terms`, by name; one that is None is
+            absent. They may be keyword arguments too. Those of oscillators are (N,), lag () and
+            harmonic (2,), edge_lag (N, N).
     """
 
     input_weights: Tensor
     biases: Tensor
     couplings: Tensor
     graph: Tensor
-    frequencies: Tensor | None = None
-    start_phases: Tensor | None = None
-    injection: Tensor | None = None
-    lag: Tensor | None = None
-    harmonic: Tensor | None = None
+    terms: Mapping[str, Tensor]
+
+    def __init__(
+        self,
+        input_weights: Tensor,
+        biases: Tensor,
+        couplings: Tensor,
+        graph: Tensor,
+        terms: Mapping[str, Tensor] | None = None,
+        **named: Tensor | None,
+    ) -> None:
+        values = {**(terms or {}), **named}
+        if unknown := values.keys() - set(TERMS):
+            raise unknown_name("term", sorted(unknown)[0], TERMS)
+        for name, value in (
+            ("input_weights", input_weights),
+            ("biases", biases),
+            ("couplings", couplings),
+            ("graph", graph),
+            ("terms", {name: values[name] for name in TERMS if values.get(name) is not None}),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Tensor | None:
+        if name in TERMS:
+            return self.terms.get(name)
+        raise AttributeError(f"parameters have no attribute {name!r}")
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors that are present, by name, without the graph."""
+        names = ("input_weights", "biases", "couplings")
+        return {name: getattr(self, name) for name in names} | dict(self.terms)
+
+    def with_tensors(self, tensors: Mapping[str, Tensor]) -> Parameters:
+        """These parameters with other tensors, or more terms, on the same graph.
+
+        Args:
+            tensors: New values by the names of `tensors()`; the others stay.
+        """
+        first = ("input_weights", "biases", "couplings")
+        more = {name: tensor for name, tensor in tensors.items() if name not in first}
+        values = (tensors.get(name, getattr(self, name)) for name in first)
+        return Parameters(*values, graph=self.graph, terms={**self.terms, **more})
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> Parameters:
+        """These parameters with every tensor but the graph changed.
+
+        Args:
+            change: A function of a tensor.
+        """
+        return self.with_tensors({name: change(t) for name, t in self.tensors().items()})
 
     @property
     def hidden(self) -> int:
@@ -77,18 +127,19 @@ class Parameters(TensorFields):
             inputs: u (R, B, D), or (B, D) shared by all runs.
         """
 
-        def per_sample(values: Tensor | None) -> Tensor | None:
-            return None if values is None else values[..., None, :]
+        return self.under_fields(local_fields(self.input_weights, self.biases, inputs))
 
-        return PhaseModel(
-            fields=local_fields(self.input_weights, self.biases, inputs),
-            couplings=self.couplings,
-            frequencies=per_sample(self.frequencies),
-            injection=per_sample(self.injection),
-            lag=self.lag,
-            start=per_sample(self.start_phases),
-            harmonic=self.harmonic,
-        )
+    def under_fields(self, fields: Tensor) -> PhaseModel:
+        """The terms of the phase model under fields instead of inputs.
+
+        Args:
+            fields: b (R, B, N).
+        """
+        values = dict[str, Tensor]()
+        for name, value in self.terms.items():
+            values[name] = value[..., None, :] if name in PER_OSCILLATOR else value
+        start = values.pop("start_phases", None)
+        return PhaseModel(fields, self.couplings, start=start, terms=values)
 
     def pullback(self, gradient: PhaseModel, inputs: Tensor) -> dict[str, Tensor]:
         """Gradients with respect to `tensors()`.
@@ -106,11 +157,11 @@ class Parameters(TensorFields):
             "biases": gradient.fields.sum(-2),
             "couplings": self.graph * (by_couplings + by_couplings.mT),
         }
-        for name in ("frequencies", "start", "injection"):
-            if (tensor := getattr(gradient, name)) is not None:
-                gradients["start_phases" if name == "start" else name] = tensor.sum(-2)
-        shared = {"lag": gradient.lag, "harmonic": gradient.harmonic}
-        return gradients | {name: t for name, t in shared.items() if t is not None}
+        tensors = gradient.tensors()
+        for name in self.terms:
+            tensor = tensors["start" if name == "start_phases" else name]
+            gradients[name] = tensor.sum(-2) if name in PER_OSCILLATOR else tensor
+        return gradients
 
 
 def layered_graph(hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:
@@ -151,7 +202,7 @@ def small_random(
 def graph_of(array: Any, name: str = "graph") -> Tensor:
     """A symmetric (N, N) boolean array as a tensor; an `InputError` names any other array."""
     if scipy.sparse.issparse(array):
-        array = array.toarray() != 0
+        array = array.toarray() != 0  # type: ignore[attr-defined]
     elif hasattr(array, "adj"):  # a networkx graph
         import networkx
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -70,24 +69,6 @@ class Dynamics:
     def time_step(self) -> float:
         """dt = t_f / K."""
         return self.observation_time / self.steps
-
-
-class TensorFields:
-    """A frozen dataclass whose fields are tensors; one that is None is absent."""
-
-    def tensors(self) -> dict[str, Tensor]:
-        """The tensors that are present, by name, without a graph."""
-        values = {name: value for name, value in vars(self).items() if name != "graph"}
-        return {name: value for name, value in values.items() if isinstance(value, Tensor)}
-
-    def map(self, change: Callable[[Tensor], Tensor]) -> Self:
-        """These values with every tensor but a graph changed.
-
-        Args:
-            change: A function of a tensor.
-        """
-        changed: dict[str, Any] = {name: change(t) for name, t in self.tensors().items()}
-        return replace(self, **changed)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, init=False, eq=False)
