@@ -13,7 +13,7 @@ import entrain
 from entrain.data import load_dataset
 from entrain.models.model import Model
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.physics.network_spec import TERMS
+from entrain.physics.network_spec import SPEC_TERMS as TERMS
 from entrain.rules import PAPER_PROTOCOLS, Direct, TeacherSpec
 from entrain.rules.training_data import TrainingData
 from entrain.training import Recipe, Stage, run_pipeline, teacher_stage, train_stage

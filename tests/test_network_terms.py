@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from entrain import InputError, KuramotoNetwork, kernels
-from entrain.physics.network_spec import TERMS
+from entrain.physics.network_spec import SPEC_TERMS as TERMS
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS = 4, 3, 2

@@ -22,7 +22,7 @@ from entrain.utils.errors import (
 )
 
 TRAINED = ("input_weights", "biases", "couplings")  # trained by every rule
-_NAMES = ("frequencies", "start_phases", "injection", "lag", "harmonic")
+SPEC_TERMS = ("frequencies", "start_phases", "injection", "lag", "harmonic")
 _PER_OSCILLATOR = ("frequencies", "start_phases", "injection")
 
 
@@ -71,7 +71,7 @@ class NetworkSpec:
                 "harmonic must be two numbers, the factors of sin and cos of 2 phi; "
                 f"got {len(self.harmonic)}"
             )
-        object.__setattr__(self, "trainable", trainable_terms(self.trainable, _NAMES))
+        object.__setattr__(self, "trainable", trainable_terms(self.trainable, SPEC_TERMS))
         for name in self.trainable:
             if getattr(self, name) is None:
                 raise InputError(f"{name} are trainable but not given; expected N numbers to start")
@@ -180,10 +180,10 @@ class NetworkOnDevice:
 
     def parameters(self, trained: dict[str, Tensor]) -> Parameters:
         """The networks of trained tensors (R, ...), with the terms that are fixed."""
-        names = (*TRAINED, *_NAMES)
+        names = (*TRAINED, *SPEC_TERMS)
         tensors = self.terms | {name: trained[name] for name in names if name in trained}
-        first = (tensors.pop(name) for name in TRAINED)
-        return Parameters(*first, graph=self.graph, terms=tensors)
+        first = [tensors.pop(name) for name in TRAINED]
+        return Parameters(first[0], first[1], first[2], self.graph, tensors)
 
 
 def trainable_terms(names: Collection[str], known: Sequence[str] = TERMS) -> tuple[str, ...]:

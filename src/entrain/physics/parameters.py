@@ -89,10 +89,9 @@ class Parameters:
         Args:
             tensors: New values by the names of `tensors()`; the others stay.
         """
-        first = ("input_weights", "biases", "couplings")
-        more = {name: tensor for name, tensor in tensors.items() if name not in first}
-        values = (tensors.get(name, getattr(self, name)) for name in first)
-        return Parameters(*values, graph=self.graph, terms={**self.terms, **more})
+        values = self.tensors() | dict(tensors)
+        first = [values.pop(name) for name in ("input_weights", "biases", "couplings")]
+        return Parameters(first[0], first[1], first[2], self.graph, values)
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Parameters:
         """These parameters with every tensor but the graph changed.
