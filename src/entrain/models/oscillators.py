@@ -27,9 +27,6 @@ from entrain.physics.phase_model import Term
 from entrain.physics.terms import LOCAL, PAIR, TERMS
 from entrain.utils.errors import InputError, positive_float, positive_int, seed_number, unknown_name
 
-_DENSEST = 0.1  # share of all pairs from which a matrix is faster than edges
-_SMALLEST = 160  # oscillators up to which a matrix is faster, whatever the graph
-
 Values = ArrayLike | Tensor
 Starts = Literal["random"] | ArrayLike | Tensor | Simulation
 
@@ -140,8 +137,7 @@ class Oscillators(nn.Module):
         self.oscillators = edges.oscillators
         self.is_symmetric = graph.is_symmetric
         self.nodes = graph.nodes
-        n = self.oscillators
-        self.is_sparse = n > _SMALLEST and edges.edges < _DENSEST * n * n
+        self.is_sparse = edges.is_sparse
         self.register_buffer("_rows", edges.rows, persistent=False)
         self.register_buffer("_columns", edges.columns, persistent=False)
         self.register_buffer("_pairs", edges.pairs, persistent=False)

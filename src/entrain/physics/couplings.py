@@ -15,6 +15,9 @@ from torch import Tensor
 
 from entrain.utils.errors import InputError
 
+SMALLEST = 160  # oscillators up to which a matrix is faster than edges, whatever the graph
+_DENSEST = 0.1  # share of all pairs from which it is
+
 
 @dataclass(frozen=True, eq=False)
 class SparseGraph:
@@ -51,6 +54,12 @@ class SparseGraph:
     def edges(self) -> int:
         """M, twice the number of couplers."""
         return len(self.rows)
+
+    @property
+    def is_sparse(self) -> bool:
+        """True if edges are faster than a matrix."""
+        n = self.oscillators
+        return n > SMALLEST and self.edges < _DENSEST * n * n
 
     @cached_property
     def starts(self) -> Tensor:
@@ -126,6 +135,13 @@ def with_values(couplings: Couplings, values: Tensor) -> Couplings:
 def scaled(couplings: Couplings, factor: Tensor) -> Couplings:
     """J_ij times a factor of its own, or one that all share."""
     return with_values(couplings, values_of(couplings) * factor)
+
+
+def scale_rows(couplings: Couplings, factors: Tensor) -> Couplings:
+    """J_ij times a factor (N,) of row i."""
+    if isinstance(couplings, SparseCouplings):
+        return with_values(couplings, couplings.values * factors[couplings.graph.rows])
+    return couplings * factors[:, None]
 
 
 def multiply(couplings: Couplings, vectors: Tensor) -> Tensor:

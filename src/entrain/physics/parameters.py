@@ -19,8 +19,10 @@ import numpy as np
 import scipy.sparse
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from entrain.physics import terms
+from entrain.physics.couplings import SMALLEST, Couplings, SparseCouplings, SparseGraph
 from entrain.physics.phase_model import PhaseModel
 from entrain.utils.errors import InputError, unknown_name
 
@@ -84,14 +86,15 @@ class Parameters:
         return {name: getattr(self, name) for name in names} | dict(self.terms)
 
     def with_tensors(self, tensors: Mapping[str, Tensor]) -> Parameters:
-        """These parameters with other tensors, or more terms, on the same graph.
+        """These parameters with other tensors, or more terms.
 
         Args:
-            tensors: New values by the names of `tensors()`; the others stay.
+            tensors: New values by the names of `tensors()`, or "graph"; the others stay.
         """
         values = self.tensors() | dict(tensors)
+        graph = values.pop("graph", self.graph)
         first = [values.pop(name) for name in ("input_weights", "biases", "couplings")]
-        return Parameters(first[0], first[1], first[2], self.graph, values)
+        return Parameters(first[0], first[1], first[2], graph, values)
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Parameters:
         """These parameters with every tensor but the graph changed.
@@ -137,8 +140,20 @@ class Parameters:
         values = dict[str, Tensor]()
         for name, value in self.terms.items():
             values[name] = value[..., None, :] if name in PER_OSCILLATOR else value
-        start = values.pop("start_phases", None)
-        return PhaseModel(fields, self.couplings, start=start, terms=values)
+        start, couplings = values.pop("start_phases", None), self._couplings()
+        if isinstance(couplings, SparseCouplings) and "edge_lag" in values:
+            graph = couplings.graph
+            values["edge_lag"] = values["edge_lag"][..., graph.rows, graph.columns]
+        return PhaseModel(fields, couplings, start=start, terms=values)
+
+    def _couplings(self) -> Couplings:
+        """J, by edges where they are few."""
+        if self.graph.shape[-1] <= SMALLEST:
+            return self.couplings
+        graph = _sparse_graph(self.graph)
+        if graph is None:
+            return self.couplings
+        return SparseCouplings(self.couplings[..., graph.rows, graph.columns], graph)
 
     def pullback(self, gradient: PhaseModel, inputs: Tensor) -> dict[str, Tensor]:
         """Gradients with respect to `tensors()`.
@@ -161,6 +176,19 @@ class Parameters:
             tensor = tensors["start" if name == "start_phases" else name]
             gradients[name] = tensor.sum(-2) if name in PER_OSCILLATOR else tensor
         return gradients
+
+
+_sparse_graphs: Any = WeakTensorKeyDictionary()
+
+
+def _sparse_graph(graph: Tensor) -> SparseGraph | None:
+    """The edges of (N, N) booleans, once for each tensor; None if a matrix is faster."""
+    if graph not in _sparse_graphs:
+        first, second = graph.triu(1).nonzero().T
+        edges = SparseGraph.from_pairs(first, second, len(graph))
+        _sparse_graphs[graph] = edges if edges.is_sparse else None
+    edges_or_none: SparseGraph | None = _sparse_graphs[graph]
+    return edges_or_none
 
 
 def layered_graph(hidden: int, outputs: int, device: torch.device | None = None) -> Tensor:

@@ -31,7 +31,6 @@ from entrain.physics.couplings import Couplings, values_of, with_values
 from entrain.physics.schedule import Schedule
 from entrain.physics.terms import LOCAL, PAIR, TERMS, Component
 from entrain.utils.errors import (
-    InputError,
     positive_float,
     positive_int,
     store_plain_numbers,
@@ -140,10 +139,8 @@ class PhaseModel:
 
     @property
     def matrix(self) -> Tensor:
-        """J as a matrix (R, N, N), which couplings on a sparse graph do not have."""
-        if not isinstance(self.couplings, Tensor):
-            raise InputError("expected couplings as a matrix, got those of a sparse graph")
-        return self.couplings
+        """J as a matrix (R, N, N)."""
+        return self.couplings if isinstance(self.couplings, Tensor) else self.couplings.dense()
 
     def tensors(self) -> dict[str, Tensor]:
         """The tensors that are present, by name: J's values, and of a schedule "drive" and

@@ -13,6 +13,7 @@ from torch import Tensor
 from entrain.data import DATASETS
 from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, energy_gradient, wrap
+from entrain.physics.couplings import scale_rows, values_of
 from entrain.physics.terms import LOCAL
 from entrain.rules.direct import Direct, small_batch
 from entrain.rules.direct_task import DirectTask, log_softmax
@@ -239,7 +240,7 @@ def _clamped(
     moves = torch.zeros(free.shape[-1], dtype=free.dtype, device=free.device)
     moves[:hidden] = 1.0
     tensors = {"fields": model.fields * moves}
-    tensors["couplings"] = model.matrix * moves[:, None]  # row i acts on oscillator i
+    tensors["couplings"] = values_of(scale_rows(model.couplings, moves))  # row i acts on i
     tensors |= {name: values * moves for name, values in model.terms.items() if name in LOCAL}
     held = model.with_tensors(tensors)
     return torch.cat([free[..., :hidden], outputs + share * distance], dim=-1), held
