@@ -25,7 +25,14 @@ def test_the_example_of_getting_started_runs(tmp_path: Path) -> None:
 
 
 def test_the_examples_of_networks_run(tmp_path: Path) -> None:
-    couplers, gradient, accuracy, *_ = printed("networks.md", tmp_path)
+    lines = printed("networks.md", tmp_path)
+    cut, overlap, recalled, couplers, gradient, accuracy, *_ = lines[4:]
+    for line in lines[1:4]:
+        measured, theory = (float(part.split()[-1]) for part in line.split(","))
+        assert measured == pytest.approx(theory, abs=0.01)
+    assert int(cut.split(",")[0].split()[-1]) >= 136  # of 150 edges
+    assert overlap.endswith("1.00 after")
+    assert float(recalled.split()[-1]) > 0.99
     assert (couplers, gradient) == ("100", "torch.Size([24])")
     assert float(accuracy) > 85
     assert (tmp_path / "with-frequencies.safetensors").exists()

@@ -16,6 +16,7 @@ import formulas
 import growth
 import outside
 import presets
+import terms
 from mkdocs.structure.files import Files
 
 _GENERATED = {
@@ -23,6 +24,7 @@ _GENERATED = {
     "<!-- presets -->": presets.markdown,
     "<!-- technologies -->": presets.technologies,
     "<!-- growth -->": growth.markdown,
+    "<!-- terms -->": terms.markdown,
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.direct import DIRECT_PROTOCOLS, Direct
 from entrain.rules.equilibrium import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
+from entrain.rules.equilibrium_gradient import ep_gradient
 from entrain.rules.interface import Assignment, Rule, Task, Tensors
 from entrain.rules.pretrained import Pretrained
 from entrain.rules.spsa import SPSA_PROTOCOLS, SimultaneousPerturbation
@@ -21,7 +22,7 @@ from entrain.utils.errors import InputError, unknown_name
 __all__ = ["DIRECT_PROTOCOLS", "PAPER_PROTOCOLS", "PROTOCOLS", "RULES", "Assignment"]
 __all__ += ["Augmentation", "Direct", "EquilibriumPropagation", "Pretrained", "Rule"]
 __all__ += ["SimultaneousPerturbation", "Solver", "Task", "TeacherSpec", "Tensors", "TwoStage"]
-__all__ += ["from_json", "protocol_named"]
+__all__ += ["ep_gradient", "from_json", "protocol_named"]
 
 RULES: dict[str, type[Rule]] = {
     rule.kind: rule
