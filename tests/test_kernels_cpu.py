@@ -117,7 +117,7 @@ def test_prepare_notifies_only_when_it_compiles(tmp_path: Path) -> None:
     said = [
         cli(program=["-c", lines], env={"NUMBA_CACHE_DIR": str(tmp_path)}).stdout for _ in range(2)
     ]
-    assert said == ["compiling the CPU kernels, once (about 10 s)\n", ""]
+    assert said == ["compiling the CPU kernels, once (about 5 s)\n", ""]
 
 
 def test_phases_and_gradients_equal_the_reference(example) -> None:

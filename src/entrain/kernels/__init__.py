@@ -58,11 +58,12 @@ def is_reference() -> bool:
     return _choice == "reference"
 
 
-def select_backend(model: PhaseModel) -> ModuleType:
+def select_backend(model: PhaseModel, noisy: bool = False) -> ModuleType:
     """The module that computes rollouts of a model.
 
     Args:
         model: A phase model; its dtype, device, size and terms decide.
+        noisy: True for rollouts with noise.
     """
     fields = model.fields
     _check_tensors(model)
@@ -76,7 +77,7 @@ def select_backend(model: PhaseModel) -> ModuleType:
         )
         return reference
     module = _gpu(fields.device, fields.shape[-1]) if fields.is_cuda else _cpu()
-    return module if module is not None and module.supports(model) else reference
+    return module if module is not None and module.supports(model, noisy) else reference
 
 
 def _check_tensors(model: PhaseModel) -> None:
@@ -121,7 +122,7 @@ def _backend(
     """`select_backend`; refuses noise and schedules of other samples or steps: kernels would read
     beyond them."""
     configure_threads()
-    module = select_backend(model)
+    module = select_backend(model, noise is not None)
     if dynamics is not None and model.schedule is not None:
         model.schedule.check(dynamics.steps, model.fields.shape)
     if dynamics is not None and record and dynamics.steps % record:

@@ -12,6 +12,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,27 +35,37 @@ from entrain.kernels.tiles_inputs import (
     transposed,
 )
 from entrain.kernels.workers import Tape, in_threads, scratch
-from entrain.physics import Dynamics, Noise, PhaseModel
+from entrain.physics import Dynamics, Noise, PhaseModel, SparseCouplings, SparseGraph
 
 PARALLEL_SAMPLES = 64  # in fewer pieces the threads would wait for one another
 _PARTIAL_SUMS = 32  # of the gradient of J, at most, per run
-_COMPILING = "compiling the CPU kernels, once (about 10 s)"
+_COMPILING = "compiling the CPU kernels, once (about 5 s)"
 
 
-@functools.cache
 def available() -> bool:
-    """True if the kernels compile and agree with the reference on tiny examples."""
-    try:
-        return _agrees()
-    except Exception as error:  # any error of the compiler: the reference takes over
-        warnings.warn(f"the CPU kernels do not compile: {error}", RuntimeWarning, stacklevel=2)
+    """True if the kernels compile and agree with the reference on a tiny example."""
+    return _agrees("plain", False)
+
+
+def supports(model: PhaseModel, noisy: bool = False) -> bool:
+    """True if these kernels compute a model: all but custom terms and delays.
+
+    Each kind of kernel is compiled, and compared with the reference, when it is first needed.
+
+    Args:
+        model: A phase model.
+        noisy: True for rollouts with noise.
+    """
+    if model.other_terms or model.delay:
         return False
+    kind = "plain" if replace(model, start=None).is_plain else "terms"
+    return _agrees(kind if isinstance(model.couplings, Tensor) else "sparse", noisy)
 
 
 def prepare(notify: Callable[[str], None]) -> None:
-    """Compile the kernels, unless they are cached; `notify` is called when that begins.
+    """Compile the kernels of plain models, unless they are cached.
 
-    Otherwise they are compiled at first use.
+    `notify` is called when that begins, and when others are compiled later, at their first use.
     """
     from numba.core import event
 
@@ -69,17 +80,8 @@ def prepare(notify: Callable[[str], None]) -> None:
         def on_end(self, _: Any) -> None:
             pass
 
-    with event.install_listener("numba:compile", Notice()):
-        available()
-
-
-def supports(model: PhaseModel) -> bool:
-    """True if these kernels compute a model: they compute all but custom terms and delays.
-
-    Args:
-        model: A phase model.
-    """
-    return not (model.other_terms or model.delay)
+    event.register("numba:compile", Notice())  # type: ignore[no-untyped-call]
+    available()
 
 
 def tape_bytes(model: PhaseModel, steps: int) -> int:
@@ -218,31 +220,36 @@ def _backward(
     return model_gradient(model, inputs, gradients, total.mul_(-scale), dynamics)
 
 
-def _agrees() -> bool:
-    """True if tiny models have the phases and gradients of `reference`."""
-    dynamics = Dynamics(1.0, 0.5, 3)
+@functools.cache
+def _agrees(kind: str, noisy: bool) -> bool:
+    """True if a tiny model has the phases and gradients of `reference`."""
+    try:
+        results = [_result(kernel, kind, noisy) for kernel in (sys.modules[__name__], reference)]
+    except Exception as error:  # any error of the compiler: the reference takes over
+        warnings.warn(f"the CPU kernels do not compile: {error}", RuntimeWarning, stacklevel=2)
+        return False
+    return torch.allclose(results[0], results[1], rtol=1e-4, atol=1e-4)
+
+
+def _result(kernel: Any, kind: str, noisy: bool) -> Tensor:
+    """Phases and gradients of a tiny model: "plain", with "terms", or with "sparse" couplings."""
     fields = torch.linspace(-1.0, 1.0, 15).view(1, 3, 5)
-    couplings = torch.linspace(-1.0, 1.0, 25).sin().view(1, 5, 5)
-    plain = PhaseModel(fields, couplings)
-    full = PhaseModel(
-        fields,
-        couplings,
-        frequencies=fields.flip(1),
-        injection=0.5 * fields[:, :1],
-        lag=torch.tensor([0.4]),
-        start=fields + 1.0,
-        harmonic=torch.tensor([[0.3, -0.2]]),
-    )
-    noise = Noise(1, 0.1, torch.arange(2), torch.arange(3))
-    for model, forcing, record in ((plain, None, False), (full, None, True), (full, noise, False)):
-        results = []
-        for kernel in (sys.modules[__name__], reference):
-            phases, pullback = kernel.rollout_with_pullback(
-                model, dynamics, noise=forcing, record=record
-            )
-            weights = torch.linspace(-1.0, 1.0, phases.numel()).view(phases.shape)
-            parts = [phases.cos(), phases.sin(), *pullback(weights).tensors().values()]
-            results.append(torch.cat([part.flatten() for part in parts]))
-        if not torch.allclose(results[0], results[1], rtol=1e-4, atol=1e-4):
-            return False
-    return True
+    couplings: Any = torch.linspace(-1.0, 1.0, 25).sin().view(1, 5, 5)
+    terms = {}
+    if kind != "plain":
+        terms = {
+            "frequencies": fields.flip(1),
+            "injection": 0.5 * fields[:, :1],
+            "lag": torch.tensor([0.4]),
+            "harmonic": torch.tensor([[0.3, -0.2]]),
+        }
+    if kind == "sparse":
+        ring = torch.arange(5)
+        graph = SparseGraph.from_pairs(ring[:4], ring[1:], 5)
+        couplings = SparseCouplings(torch.linspace(-1.0, 1.0, graph.edges)[None], graph)
+    model = PhaseModel(fields, couplings, terms=terms, start=fields + 1.0)
+    noise = Noise(1, 0.1, torch.arange(2), torch.arange(3)) if noisy else None
+    phases, pullback = kernel.rollout_with_pullback(model, Dynamics(1.0, 0.5, 3), noise=noise)
+    weights = torch.linspace(-1.0, 1.0, phases.numel()).view(phases.shape)
+    parts = [phases.cos(), phases.sin(), *pullback(weights).tensors().values()]
+    return torch.cat([part.flatten() for part in parts])

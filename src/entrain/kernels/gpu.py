@@ -85,7 +85,7 @@ def has_path_loss(model: PhaseModel) -> bool:
     return model.fields.shape[-1] <= _MOST_HELD and not model.terms
 
 
-def supports(model: PhaseModel) -> bool:
+def supports(model: PhaseModel, noisy: bool = False) -> bool:
     """True if these kernels compute a model."""
     known = {"frequencies", "injection", "lag", "harmonic"}
     return (

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-_LARGEST_SPARE = 2**26  # float32 values
+_LARGEST_SPARE = 2**28  # float32 values: 1 GiB, as much as a tape takes
+_CACHE_LINE = 64
 
 # Called once in each thread: allocates scratch memory, returns the function of one task.
 Worker = Callable[[], Callable[[int], None]]
@@ -61,7 +61,7 @@ class Tape:
         states = tiles * runs * (steps + 1) * 16 * rows
         diagonals = tiles * runs * steps * 8 * rows
         buffer = _spare.take(states + diagonals)
-        values = buffer.numpy()
+        values = buffer[-buffer.ctypes.data % _CACHE_LINE // 4 :]
         self.states = values[:states].reshape(tiles, runs, steps + 1, 16 * rows)
         self.diagonals = values[states:][:diagonals].reshape(tiles, runs, steps, 8 * rows)
         # The buffer can be used again once the tape is garbage.
@@ -75,19 +75,20 @@ class Tape:
 class _Spare:
     """One buffer for the next tape: fresh pages take a good part of a training step.
 
-    A PyTorch tensor, because its memory begins at a cache line.
+    A NumPy array, because NumPy asks for huge pages: small ones take five times the rollout.
     """
 
     def __init__(self) -> None:
-        self._buffer = torch.empty(0)
+        self._buffer = scratch(0)
         self._lock = threading.Lock()
 
-    def take(self, size: int) -> Tensor:
+    def take(self, size: int) -> Any:
+        size += _CACHE_LINE // 4
         with self._lock:
-            buffer, self._buffer = self._buffer, torch.empty(0)
-        return buffer if len(buffer) >= size else torch.empty(size)
+            buffer, self._buffer = self._buffer, scratch(0)
+        return buffer if len(buffer) >= size else np.empty(size, dtype=np.float32)
 
-    def give(self, buffer: Tensor) -> None:
+    def give(self, buffer: Any) -> None:
         with self._lock:
             if len(self._buffer) < len(buffer) <= _LARGEST_SPARE:
                 self._buffer = buffer
