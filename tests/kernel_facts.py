@@ -17,7 +17,19 @@ import torch
 from torch import Tensor
 
 from entrain.kernels import reference
-from entrain.physics import Dynamics, Noise, PhaseModel, wrap
+from entrain.physics import (
+    Couplings,
+    Dynamics,
+    Noise,
+    PhaseModel,
+    Schedule,
+    SparseCouplings,
+    SparseGraph,
+    wrap,
+)
+from entrain.physics.couplings import values_of
+from entrain.physics.terms import LOCAL, PAIR
+from entrain.physics.terms import TERMS as REGISTRY
 
 TERMS = ("frequencies", "injection", "lag", "start", "harmonic")
 PHASE_TOLERANCE = 1e-5
@@ -39,14 +51,23 @@ def example(
     shared: bool = False,
     symmetric: bool = False,
     scale: float = 1.0,
+    sparse: bool = False,
+    scheduled: bool = False,
 ) -> PhaseModel:
-    """A random float64 model with some terms; those of all samples alike (R, 1, N) if `shared`."""
+    """A random float64 model with some terms of the registry, or "start".
+
+    Terms of all samples alike are (R, 1, N) if `shared`. About a third of the couplings are on the
+    graph if it is `sparse`. If `scheduled`, everything that can vary in time does.
+    """
     runs, batch, n, _ = shape
-    couplings = scale * 4 / math.sqrt(n) * random_tensor(runs, n, n, seed=2)
+    couplings: Couplings = scale * 4 / math.sqrt(n) * random_tensor(runs, n, n, seed=2)
     couplings.diagonal(dim1=1, dim2=2).zero_()
     if symmetric:
         couplings = (couplings + couplings.mT) / math.sqrt(2)
-    rows = 1 if shared else batch
+    if sparse:
+        graph = third_graph(n)
+        couplings = SparseCouplings(couplings[:, graph.rows, graph.columns], graph)
+    rows, names = 1 if shared else batch, set(terms)
     every = {
         "frequencies": 3 * random_tensor(runs, rows, n, seed=3),
         "injection": scale * random_tensor(runs, rows, n, seed=4),
@@ -54,13 +75,45 @@ def example(
         "start": 2 * random_tensor(runs, rows, n, seed=6),
         "harmonic": 0.5 * random_tensor(runs, 2, seed=9),
     }
+    for seed, name in enumerate(REGISTRY, 100):
+        if name not in every and name in LOCAL:
+            every[name] = 0.4 * scale * random_tensor(runs, rows, n, seed=seed)
+        elif name not in every:
+            each = PAIR[name].shape == "couplings"
+            size = values_of(couplings).shape if each else (runs, *PAIR[name].size)
+            every[name] = random_tensor(*size, seed=seed)
     fields = scale * 4 * random_tensor(runs, batch, n, seed=1)
-    return PhaseModel(fields, couplings, **{name: every[name] for name in terms})
+    varying = ["fields", "couplings", *(name for name in LOCAL if name in names)]
+    schedule = some_schedule(shape, varying, scale) if scheduled else None
+    start, own = every["start"] if "start" in names else None, names - {"start"}
+    values = {name: every[name] for name in REGISTRY if name in own}
+    return PhaseModel(fields, couplings, terms=values, start=start, schedule=schedule)
 
 
-def some_noise(shape: Shape, temperature: float = 0.7) -> Noise:
-    """Three replicates, with indices that do not start at zero."""
-    return Noise(9, temperature, torch.tensor([0, 3, 4]), torch.arange(shape[1]) + 1000)
+def third_graph(oscillators: int) -> SparseGraph:
+    """A graph with about a third of all couplers, and not the same number at each oscillator."""
+    pairs = torch.combinations(torch.arange(oscillators), 2)
+    first, second = pairs[(7 * pairs[:, 0] + 3 * pairs[:, 1]) % 3 == 0].unbind(1)
+    return SparseGraph.from_pairs(first, second, oscillators)
+
+
+def some_schedule(shape: Shape, names: Iterable[str], scale: float = 1.0) -> Schedule:
+    """Random factors, and a drive of segments of three steps, the first of which has begun."""
+    runs, batch, n, steps = shape
+    factors = {name: random_tensor(steps, seed=20 + k) for k, name in enumerate(names)}
+    hold, first = 3, 1
+    segments = (first + steps - 1) // hold + 1
+    drive = 2 * scale * random_tensor(segments, runs, batch, n, seed=30)
+    return Schedule(factors, drive, hold, first)
+
+
+def some_noise(shape: Shape, temperature: float = 0.7, *, scheduled: bool = False) -> Noise:
+    """Three replicates, with indices that do not start at zero; also the steps if `scheduled`."""
+    noise = Noise(9, temperature, torch.tensor([0, 3, 4]), torch.arange(shape[1]) + 1000)
+    if not scheduled:
+        return noise
+    factors = torch.linspace(1.0, 0.1, shape[-1], dtype=torch.float64)
+    return dataclasses.replace(noise, factors=factors, first=3)
 
 
 def single(model: PhaseModel, device: torch.device) -> PhaseModel:
@@ -106,12 +159,16 @@ def check_terms(
     shared: bool = False,
     symmetric: bool = False,
     noisy: bool = False,
-    record: bool = False,
+    record: int = 0,
+    sparse: bool = False,
+    scheduled: bool = False,
 ) -> dict[str, float]:
     """Phases and every gradient are those of the reference; without the tape to the bit."""
-    model = example(shape, terms, shared=shared, symmetric=symmetric)
+    model = example(
+        shape, terms, shared=shared, symmetric=symmetric, sparse=sparse, scheduled=scheduled
+    )
     dynamics = Dynamics(1.1, 0.2, shape[-1])
-    noise = some_noise(shape) if noisy else None
+    noise = some_noise(shape, scheduled=scheduled) if noisy else None
     exact, exact_pullback = reference.rollout_with_pullback(
         model, dynamics, noise=noise, record=record
     )
@@ -136,6 +193,37 @@ def check_terms(
         )
         tolerance = 2.0 * max(gradient_errors(plain_pullback(gradient.float()), wanted).values())
     return errors | within(found_errors, tolerance)
+
+
+def check_adjoint(
+    shape: Shape,
+    terms: Iterable[str] = (),
+    *,
+    shared: bool = False,
+    noisy: bool = False,
+    record: int = 0,
+    sparse: bool = False,
+    scheduled: bool = False,
+    method: str = "euler",
+) -> None:
+    """The adjoint of the reference equals autograd through its rollout, for every tensor."""
+    model = example(shape, terms, shared=shared, sparse=sparse, scheduled=scheduled)
+    dynamics = Dynamics(1.3, 0.2, shape[-1])
+    noise = some_noise(shape, 0.1, scheduled=scheduled) if noisy else None
+    phases, pullback = reference.rollout_with_pullback(
+        model, dynamics, noise=noise, record=record, method=method
+    )
+    leaves = model.map(lambda tensor: tensor.clone().requires_grad_())
+    exact = reference.rollout(leaves, dynamics, noise=noise, record=record, method=method)
+    torch.testing.assert_close(phases, exact.detach(), rtol=1e-12, atol=1e-12)
+    weights, tensors = random_tensor(*phases.shape, seed=7), leaves.tensors()
+    wanted = torch.autograd.grad(
+        exact, list(tensors.values()), weights, materialize_grads=True, allow_unused=True
+    )
+    found = pullback(weights).tensors()
+    assert found.keys() == tensors.keys()
+    for name, gradient in zip(tensors, wanted, strict=True):
+        torch.testing.assert_close(found[name], gradient, rtol=1e-9, atol=1e-10, msg=name)
 
 
 def check_recorded(backend: ModuleType, device: torch.device, shape: Shape) -> dict[str, float]:
@@ -243,7 +331,7 @@ def check_memory(
 ) -> dict[str, float]:
     """`tape_bytes` is what is needed, beside a few arrays of the size of fields and couplings."""
     model, dynamics = single(example(shape, terms), device), Dynamics(steps=shape[-1])
-    runs, batch, n, steps = shape
+    runs, batch, _, steps = shape
     gradient = torch.ones_like(model.fields)
     torch.cuda.synchronize(device)
     torch.cuda.reset_peak_memory_stats(device)

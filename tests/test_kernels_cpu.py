@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import kernel_facts
 from command_line import cli, threads
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel
@@ -19,6 +21,7 @@ from networks import TERMS, random_couplings, random_model, random_tensor
 cpu = pytest.importorskip("entrain.kernels.cpu")
 tiles_forward = pytest.importorskip("entrain.kernels.tiles_forward")
 tiles_adjoint = pytest.importorskip("entrain.kernels.tiles_adjoint")
+rows_of = pytest.importorskip("entrain.kernels.tiles_inputs").rows_of
 
 # runs, batch, hidden, outputs, K, observation time, size of the parameters, tolerance
 EXAMPLES = {
@@ -247,25 +250,32 @@ def test_noise_leaves_the_start_as_it_is() -> None:
     assert float(path[1:].abs().max()) <= math.pi + 1e-6
 
 
-def test_kernels_compile_for_one_signature() -> None:
-    """An array in another layout would be another version, compiled in the middle of a run."""
-    d = Dynamics(1.0, 0.1, 2)
-    for terms in ((), TERMS):
-        whole = single(random_model(2, 3, 5, terms))
+def test_kernels_compile_for_four_signatures() -> None:
+    """Those with and without terms, dense and sparse.
+
+    An array in another layout would be another version, compiled in the middle of a run.
+    """
+    d, shape = Dynamics(1.0, 0.1, 2), (2, 3, 5, 2)
+
+    def run(model: PhaseModel) -> None:
+        noise = Noise(1, 0.1, torch.arange(1), torch.arange(model.fields.shape[1]))
+        for forcing in (None, noise, replace(noise, factors=torch.ones(2))):
+            for record in (0, 1):
+                cpu.rollout(model, d, noise=forcing, record=record)
+                phases, pullback = cpu.rollout_with_pullback(model, d, noise=forcing, record=record)
+                pullback(phases)
+
+    for terms, sparse in itertools.product(((), (*TERMS, "edge_lag")), (False, True)):
+        whole = single(kernel_facts.example(shape, terms, sparse=sparse))
         b = whole.fields
         for view in (b, b.transpose(1, 2).contiguous().transpose(1, 2), b[:, :1]):
             model = replace(whole.rows(slice(view.shape[1])), fields=view)
-            noise = Noise(1, 0.1, torch.arange(1), torch.arange(view.shape[1]))
             for one in (model, run_of(model, slice(1))):
-                for forcing in (None, noise):
-                    for record in (False, True):
-                        options = {"noise": forcing, "record": record}
-                        cpu.rollout(one, d, **options)
-                        phases, pullback = cpu.rollout_with_pullback(one, d, **options)
-                        pullback(phases)
+                run(one)
+        run(single(kernel_facts.example(shape, terms, sparse=sparse, scheduled=True)))
     kernels = (tiles_forward.forward_tile, tiles_forward.noisy_tile, tiles_adjoint.backward_tile)
     for kernel in kernels:
-        assert len(kernel.signatures) == 1
+        assert len(kernel.signatures) == 4
 
 
 def test_bits_do_not_depend_on_threads(example) -> None:
@@ -365,6 +375,6 @@ def test_views_expanded_fields_and_no_samples() -> None:
 
 def test_tape_bytes_is_the_size_of_the_tape() -> None:
     for n, steps in ((2, 1), (7, 20), (74, 5)):
-        tape = cpu.Tape(1, 1, steps, cpu._rows(n))
+        tape = cpu.Tape(1, 1, steps, rows_of(n))
         model = PhaseModel(torch.zeros(1, 1, n), torch.zeros(1, n, n))
         assert tape.states.nbytes + tape.diagonals.nbytes == 8 * cpu.tape_bytes(model, steps)

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from entrain.kernels import memory, reference
+from entrain.kernels.integrators import check_method
 from entrain.kernels.reference import Pullback
 from entrain.physics import Dynamics, Noise, PhaseModel, Schedule
 from entrain.physics.couplings import values_of
@@ -118,11 +119,16 @@ def _backend(
     dynamics: Dynamics | None = None,
     noise: Noise | None = None,
     record: int = 0,
+    method: str = "euler",
 ) -> ModuleType:
     """`select_backend`; refuses noise and schedules of other samples or steps: kernels would read
     beyond them."""
     configure_threads()
-    module = select_backend(model, noise is not None)
+    if method == "euler":
+        module = select_backend(model, noise is not None)
+    else:
+        _check_tensors(model)
+        module = reference
     if dynamics is not None and model.schedule is not None:
         model.schedule.check(dynamics.steps, model.fields.shape)
     if dynamics is not None and record and dynamics.steps % record:
@@ -152,9 +158,14 @@ def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
 
 
 def rollout(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
+    model: PhaseModel,
+    dynamics: Dynamics,
+    *,
+    noise: Noise | None = None,
+    record: int = 0,
+    method: str = "euler",
 ) -> Tensor:
-    """Phases of explicit Euler steps at t_f (R, B, N), or at several times (K / n + 1, R, B, N).
+    """Phases of explicit steps at t_f (R, B, N), or at several times (K / n + 1, R, B, N).
 
     With noise (Euler-Maruyama, wrapped after each step) they are (R, M, B, N), for M replicates of
     every sample. `reference.rollout` defines the steps. Tensors that require gradients get them by
@@ -166,18 +177,27 @@ def rollout(
         noise: Thermal noise; None is none.
         record: n to return the phases at the start and after every n-th of K steps, 0 for those at
             t_f alone.
+        method: "euler", or "heun" and "rk4" of order 2 and 4, which PyTorch operations compute.
     """
+    check_method(method, model)
     if torch.is_grad_enabled() and any(t.requires_grad for t in model.tensors().values()):
         from entrain.kernels.autograd import differentiable_rollout
 
-        return differentiable_rollout(model, dynamics, noise=noise, record=record)
-    module = _backend(model, dynamics, noise, record)
+        return differentiable_rollout(model, dynamics, noise=noise, record=record, method=method)
+    module = _backend(model, dynamics, noise, record, method)
+    if module is reference:
+        return reference.rollout(model, dynamics, noise=noise, record=record, method=method)
     phases: Tensor = module.rollout(model, dynamics, noise=noise, record=record)
     return phases
 
 
 def rollout_with_pullback(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
+    model: PhaseModel,
+    dynamics: Dynamics,
+    *,
+    noise: Noise | None = None,
+    record: int = 0,
+    method: str = "euler",
 ) -> tuple[Tensor, Pullback]:
     """`rollout`, and its pullback: gradient of a loss by the phases -> that by the model.
 
@@ -189,10 +209,14 @@ def rollout_with_pullback(
         dynamics: Mobility, observation time and steps.
         noise: Thermal noise; None is none.
         record: As for `rollout`.
+        method: As for `rollout`.
     """
-    module = _backend(model, dynamics, noise, record)
+    check_method(method, model)
+    module = _backend(model, dynamics, noise, record, method)
     if module is reference:  # keeps its own segments
-        return reference.rollout_with_pullback(model, dynamics, noise=noise, record=record)
+        return reference.rollout_with_pullback(
+            model, dynamics, noise=noise, record=record, method=method
+        )
     return memory.rollout_with_pullback(module, model, dynamics, noise, record)
 
 

@@ -13,7 +13,12 @@ from entrain.physics import Dynamics, Noise, PhaseModel
 
 
 def differentiable_rollout(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
+    model: PhaseModel,
+    dynamics: Dynamics,
+    *,
+    noise: Noise | None = None,
+    record: int = 0,
+    method: str = "euler",
 ) -> Tensor:
     """`kernels.rollout` with a backward pass: the exact discrete adjoint of the steps.
 
@@ -23,9 +28,9 @@ def differentiable_rollout(
     """
     transformed = torch._C._are_functorch_transforms_active()
     if kernels.is_reference() or model.other_terms or model.delay or transformed:
-        return reference.rollout(model, dynamics, noise=noise, record=record)
+        return reference.rollout(model, dynamics, noise=noise, record=record, method=method)
     tensors = model.tensors()
-    settings = model, tuple(tensors), dynamics, noise, record
+    settings = model, tuple(tensors), dynamics, noise, record, method
     phases: Tensor = _Rollout.apply(*settings, *tensors.values())  # type: ignore[no-untyped-call]
     return phases
 
@@ -41,15 +46,16 @@ class _Rollout(torch.autograd.Function):
         dynamics: Dynamics,
         noise: Noise | None,
         record: int,
+        method: str,
         *tensors: Tensor,
     ) -> Tensor:
         model = model.with_tensors(dict(zip(names, tensors, strict=True)))
         if not any(ctx.needs_input_grad):
-            return kernels.rollout(model, dynamics, noise=noise, record=record)
+            return kernels.rollout(model, dynamics, noise=noise, record=record, method=method)
         ctx.save_for_backward(*tensors)
         ctx.names = names
         phases, ctx.pullback = kernels.rollout_with_pullback(
-            model, dynamics, noise=noise, record=record
+            model, dynamics, noise=noise, record=record, method=method
         )
         return phases
 
@@ -62,7 +68,7 @@ class _Rollout(torch.autograd.Function):
             inputs = (*tensors.values(), gradients[0], *ctx.saved_tensors)
             copies = _FirstDerivatives.apply(len(tensors), *inputs)  # type: ignore[no-untyped-call]
             tensors = dict(zip(tensors, copies, strict=True))
-        return (None,) * 5 + tuple(tensors.get(name) for name in ctx.names)
+        return (None,) * 6 + tuple(tensors.get(name) for name in ctx.names)
 
 
 class _FirstDerivatives(torch.autograd.Function):

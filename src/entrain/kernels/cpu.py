@@ -109,11 +109,12 @@ def rollout_with_pullback(
     tape = Tape(ceil(replicates * batch, LANES), runs, dynamics.steps, rows_of(n))
     inputs = inputs_of(model, dynamics)
     phases = _forward(model, inputs, dynamics, noise, record, tape)
+    couplings = transposed(inputs, dynamics)  # now: the model may change before the pullback
     times = dynamics.steps // record + 1 if record else 1
 
     def pullback(gradient: Tensor) -> PhaseModel:
         outer = gradient.reshape(times, runs, replicates * batch, n)
-        by_model = _backward(model, outer, inputs, dynamics, tape)
+        by_model = _backward(model, outer, inputs, couplings, dynamics, tape)
         return reference.reduce_to(model, by_model, replicates)
 
     return phases, pullback
@@ -185,7 +186,12 @@ def _forward(
 
 
 def _backward(
-    model: PhaseModel, outer: Tensor, inputs: Inputs, dynamics: Dynamics, tape: Tape
+    model: PhaseModel,
+    outer: Tensor,
+    inputs: Inputs,
+    couplings: Any,
+    dynamics: Dynamics,
+    tape: Tape,
 ) -> PhaseModel:
     """Gradients for all rows (R, M B, N); neighbouring tiles share a partial sum of J's."""
     _, runs, pairs, n = outer.shape
@@ -193,7 +199,7 @@ def _backward(
     scale = dynamics.mobility * dynamics.time_step
     share = max(1, ceil(tiles, _PARTIAL_SUMS))
     parts = max(1, ceil(tiles, share))
-    couplings, count = transposed(inputs, dynamics), inputs.matrices
+    count = inputs.matrices
     sums = scratch(runs, parts, count, *inputs.gradient_shape(rows))
     gradients = gradient_arrays(inputs, outer, dynamics.steps, tiles)
     fixed = scale, array(outer), couplings, inputs.terms, inputs.fields

@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from entrain.physics import Couplings, Dynamics, Guide, Noise, PhaseModel, Schedule, drift, wrap
+from entrain.kernels.integrators import RecordedSums, increments, steps
+from entrain.physics import Couplings, Dynamics, Guide, Noise, PhaseModel, Schedule
 from entrain.physics.couplings import (
     add_outer,
     multiply,
@@ -25,7 +25,6 @@ from entrain.physics.couplings import (
     values_of,
     with_values,
 )
-from entrain.physics.noise import STEPS_PER_BLOCK
 from entrain.physics.phase_model import is_per_sample
 from entrain.physics.quadrature import time_rule
 from entrain.physics.terms import LOCAL, PAIR
@@ -39,26 +38,38 @@ Pullback = Callable[[Tensor], PhaseModel]
 
 
 def rollout(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
+    model: PhaseModel,
+    dynamics: Dynamics,
+    *,
+    noise: Noise | None = None,
+    record: int = 0,
+    method: str = "euler",
 ) -> Tensor:
     """Explicit steps from the start: the phases at t_f, or those of every `record`-th step.
 
-    Without noise phases are unwrapped. With noise, Euler-Maruyama, wrapped after each step:
+    `integrators` defines the methods. Without noise phases are unwrapped. With noise,
+    Euler-Maruyama, wrapped after each step:
     theta <- wrap( theta + dt f(theta) + sqrt(2 mu kT dt) eta ), the same eta for every run. A delay
     is rounded to whole steps: in step k couplings act on the phases of step max(0, k - delay / dt).
     """
-    start = model.starts()
+    start, forcing = model.starts(), None
     if noise is not None:
         model = with_replicate_axis(model)
         start = start[:, None].expand(-1, len(noise.replicates), -1, -1)
-    states = _steps(start, model, dynamics, noise)
+        forcing = increments(noise, dynamics, start.shape[1:], start.dtype)
+    states = steps(start, model, dynamics, forcing, method=method)
     if record:
         return torch.stack([start, *itertools.islice(states, record - 1, None, record)])
     return functools.reduce(lambda _, state: state, states, start)
 
 
 def rollout_with_pullback(
-    model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
+    model: PhaseModel,
+    dynamics: Dynamics,
+    *,
+    noise: Noise | None = None,
+    record: int = 0,
+    method: str = "euler",
 ) -> tuple[Tensor, Pullback]:
     r"""`rollout`, and its exact discrete adjoint.
 
@@ -72,7 +83,8 @@ def rollout_with_pullback(
     a recorded path adds its own gradient at each time. The step adds q sin to d loss / d b,
     (q_S)_i C_j - (q_C)_i S_j to that of M_ij, q [ S (M C) - C (M S) ] and q [ C (M C) + S (M S) ]
     to those of c and d, and its own to that of each local term. What terms make of M, c and d is
-    differentiated by autograd. With a delay autograd records all steps, K N B numbers and more.
+    differentiated by autograd. Steps of other methods are recorded by autograd one by one. With a
+    delay autograd records all steps, K N B numbers and more.
     """
     if model.delay:
         return _recorded_with_pullback(model, dynamics, noise, record)
@@ -80,6 +92,15 @@ def rollout_with_pullback(
     if noise is not None:
         model = _replicate(model, replicates)
     shape = model.fields.shape
+
+    def segment(start: Tensor, first: int) -> Tensor:
+        """The phases before and after each step of a segment (length + 1, R, B, N)."""
+        forcing = None
+        if noise is not None:
+            forcing = increments(noise, dynamics, shape[1:], start.dtype, first)
+        states = steps(start, model, dynamics, forcing, first, method)
+        return torch.stack([start, *itertools.islice(states, length)])
+
     # Only the start of each segment is stored, and the path of the last: a rollout that fits in
     # memory is one segment and nothing is computed twice.
     length = segment_length(model.fields, dynamics.steps)
@@ -87,7 +108,7 @@ def rollout_with_pullback(
     recorded = [path] if record else []
     for first in range(0, dynamics.steps, length):
         starts.append(path[-1].clone())
-        path = _segment(starts[-1], model, dynamics, noise, first, length)
+        path = segment(starts[-1], first)
         if record:
             before = record - first % record  # steps until the next recorded one
             recorded.append(path[before::record])
@@ -96,11 +117,15 @@ def rollout_with_pullback(
     def pullback(gradient: Tensor) -> PhaseModel:
         outer = gradient.reshape(-1, *shape)  # one time, or every recorded one
         adjoint = outer[-1]
-        sums = GradientSums(model, dynamics)
-        for segment in range(len(starts) - 1, -1, -1):
-            first, path = segment * length, last
-            if segment < len(starts) - 1:
-                path = _segment(starts[segment], model, dynamics, noise, first, length)
+        sums: GradientSums | RecordedSums = (
+            GradientSums(model, dynamics)
+            if method == "euler"
+            else RecordedSums(model, dynamics, method)
+        )
+        for index in range(len(starts) - 1, -1, -1):
+            first, path = index * length, last
+            if index < len(starts) - 1:
+                path = segment(starts[index], first)
             for step in range(len(path) - 2, -1, -1):
                 adjoint = sums.step_back(path[step], adjoint, first + step)
                 if record and (first + step) % record == 0:
@@ -374,42 +399,6 @@ def time_rule_on(
     """`time_rule` on a device, computed once."""
     times, weights = time_rule(steps, nodes)
     return times.to(device, dtype), weights.to(device, dtype)
-
-
-def _segment(
-    start: Tensor,
-    model: PhaseModel,
-    dynamics: Dynamics,
-    noise: Noise | None,
-    first: int,
-    length: int,
-) -> Tensor:
-    """Up to `length` steps, beginning with step `first`: phases (length + 1, R, B, N)."""
-    states = itertools.islice(_steps(start, model, dynamics, noise, first), length)
-    return torch.stack([start, *states])
-
-
-def _steps(
-    phases: Tensor, model: PhaseModel, dynamics: Dynamics, noise: Noise | None, first: int = 0
-) -> Iterator[Tensor]:
-    """The phases after each step, beginning with step `first`, which is 0 with a delay."""
-    lateness = min(round(model.delay / dynamics.time_step), dynamics.steps)
-    recent = deque([phases], maxlen=lateness + 1)  # couplings act on the oldest
-    components = None if model.schedule is not None else model.components()
-    if noise is not None:
-        deviations = noise.deviations(dynamics.steps, dynamics.mobility, dynamics.time_step)
-    for step in range(first, dynamics.steps):
-        delayed = recent[0] if lateness else None
-        velocity = drift(phases, model.at(step), dynamics.mobility, delayed, components)
-        phases = phases + dynamics.time_step * velocity
-        if noise is not None:
-            block, offset = divmod(noise.first + step, STEPS_PER_BLOCK)
-            if offset == 0 or step == first:
-                increments = noise.increments(block, phases.shape[-1]).to(phases.dtype)
-            change = deviations[step].item() * increments[offset].reshape(phases.shape[1:])
-            phases = wrap(phases + change)
-        recent.append(phases)
-        yield phases
 
 
 def _recorded_with_pullback(

@@ -58,8 +58,7 @@ def compiled(function):
     except RuntimeError:
         return njit(nogil=True, error_model="numpy")(function)
     # Numba notices edits of the function's own file alone.
-    cache: Any = dispatcher._cache  # type: ignore[attr-defined]
-    cache._cache_file._source_stamp = _sources()
+    dispatcher._cache._cache_file._source_stamp = _sources()  # type: ignore[attr-defined]
     return dispatcher
 
 
@@ -69,7 +68,10 @@ def _sources():
     here = Path(__file__).parent
     terms = here.parent / "physics" / "terms"
     digest = hashlib.sha256()
-    for path in sorted([*here.glob("*.py"), *terms.glob("*.py")]):
+    kernels = (
+        path for name in ("tiles*", "vectors", "normals") for path in here.glob(f"{name}.py")
+    )
+    for path in sorted([*kernels, *terms.glob("*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -16,10 +16,12 @@ from entrain.physics.parameters import (
 from entrain.physics.phase_model import INITIAL_PHASE, Dynamics, PhaseModel, wrap
 from entrain.physics.readout import interpolate_path, readout, readout_with_pullback
 from entrain.physics.schedule import Ramp, Schedule, ramp
+from entrain.physics.stability import stable_step, warn_if_unstable
 from entrain.physics.torque import drift
 
 __all__ = ["INITIAL_PHASE", "TERMS", "TRAINED", "Couplings", "Dynamics", "Guide", "NetworkSpec"]
 __all__ += ["Noise", "Parameters", "PhaseModel", "Ramp", "Schedule", "SparseCouplings"]
 __all__ += ["SparseGraph", "drift", "energy", "energy_gradient", "graph_of", "interpolate_path"]
 __all__ += ["layered_graph", "local_fields", "path_coefficients", "ramp", "readout"]
-__all__ += ["readout_with_pullback", "small_random", "trainable_terms", "wrap"]
+__all__ += ["readout_with_pullback", "small_random", "stable_step", "trainable_terms"]
+__all__ += ["warn_if_unstable", "wrap"]

@@ -57,6 +57,15 @@ class Schedule:
         offset = (self.first + first) % self.hold
         return replace(self, factors=factors, drive=self.drive[begin:end], first=offset)
 
+    def refined(self, parts: int) -> Schedule:
+        """The same function of time for steps that are `parts` times shorter.
+
+        Args:
+            parts: Steps in the place of one.
+        """
+        factors = {name: f.repeat_interleave(parts) for name, f in self.factors.items()}
+        return replace(self, factors=factors, hold=parts * self.hold, first=parts * self.first)
+
     def check(self, steps: int, shape: Sequence[int]) -> None:
         """Refuse a schedule of another number of steps, or of other fields.
 

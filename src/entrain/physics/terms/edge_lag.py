@@ -18,7 +18,7 @@ from entrain.physics.terms.term import Component, PairTerm
 def _change(components: Sequence[Component], lags: Tensor) -> list[Component]:
     first, *others = components
     if first.factors is None:
-        ones = lags.new_ones(lags.shape[: 1 if lags.dim() > 1 else 0])
+        ones = lags.new_ones(first.couplings.shape[:-2])
         factors = (torch.zeros_like(ones), ones)
     else:  # sin(phi + a + A): the even part is cos(phi + a)
         factors = (-first.factors[1], first.factors[0])
