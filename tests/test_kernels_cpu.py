@@ -282,12 +282,15 @@ def test_bits_do_not_depend_on_threads(example) -> None:
     model, gradient, dynamics = (example[name] for name in ("model", "gradient", "dynamics"))
     runs, batch, n = gradient.shape
     full = single(random_model(runs, batch, n, TERMS, shared=True))
+    shape = (runs, batch, n, dynamics.steps)
+    sparse = single(kernel_facts.example(shape, ("edge_lag",), sparse=True, scheduled=True))
     noisy_gradient = random_tensor(runs, 2, batch, n, seed=3).float()
     results = []
     for count in (1, 2, 3):
         with threads(count):
             found = [
                 training_step(model, gradient, dynamics),
+                training_step(sparse, gradient, dynamics),
                 training_step(full, noisy_gradient, dynamics, noise=example["noise"]),
                 {"noisy": cpu.rollout(model, dynamics, noise=example["noise"])},
             ]

@@ -146,3 +146,11 @@ def test_methods_have_the_interval_of_their_stability_polynomial() -> None:
             for dt in (0.98 * largest, 1.02 * largest)
         )
         assert float(below) < 1e-6 < float(above)
+
+
+def test_values_that_are_not_finite_do_not_warn() -> None:
+    for value in (math.nan, math.inf):
+        model = star(3).map(lambda tensor, value=value: torch.full_like(tensor, value))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warn_if_unstable(model, Dynamics())

@@ -111,7 +111,7 @@ def rollout_with_pullback(
         path = segment(starts[-1], first)
         if record:
             before = record - first % record  # steps until the next recorded one
-            recorded.append(path[before::record])
+            recorded.append(path[before::record].clone())  # a view would keep the segment
     last = path
 
     def pullback(gradient: Tensor) -> PhaseModel:

@@ -86,7 +86,8 @@ def transposed(inputs: Inputs, dynamics: Dynamics) -> Any:
     couplings = [inputs.components[inputs.order.index(q)].couplings for q in range(inputs.matrices)]
     if isinstance(couplings[0], SparseCouplings):
         reverse = couplings[0].graph.reverse.numpy()
-        return inputs.couplings._replace(values=inputs.couplings.values[..., reverse])
+        values = np.ascontiguousarray(inputs.couplings.values[..., reverse])
+        return inputs.couplings._replace(values=values)
     matrices = [array(values_of(matrix)) for matrix in couplings]
     if all(np.array_equal(matrix, matrix.swapaxes(1, 2)) for matrix in matrices):
         return inputs.couplings

@@ -89,6 +89,7 @@ class PhaseModel:
         other_terms: Custom torques, differentiable functions of the phases. Only the reference
             computes them, and differentiates through them by autograd.
         delay: tau, rounded to whole Euler steps. Only the reference computes it.
+        named: Values of terms as keyword arguments.
     """
 
     fields: Tensor

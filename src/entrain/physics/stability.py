@@ -48,7 +48,7 @@ def warn_if_unstable(model: PhaseModel, dynamics: Dynamics, method: str = "euler
         method: A name of `INTERVALS`.
     """
     largest = stable_step(model, dynamics.mobility, method)
-    if dynamics.time_step <= largest:
+    if dynamics.time_step <= largest or not largest > 0.0:  # not finite: refused elsewhere
         return
     least = math.ceil(dynamics.observation_time / largest)
     warnings.warn(
