@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import kernel_facts as facts
 from entrain import kernels
+from entrain.kernels.integrators import METHODS
 from entrain.physics import (
     Dynamics,
     PhaseModel,
@@ -24,7 +25,8 @@ from entrain.physics import (
     stable_step,
     warn_if_unstable,
 )
-from entrain.physics.terms import LOCAL
+from entrain.physics.stability import INTERVALS
+from entrain.physics.terms import LOCAL, TERMS
 
 
 def star(leaves: int) -> PhaseModel:
@@ -95,8 +97,6 @@ def test_below_the_bound_every_step_lowers_the_energy(n, seed, terms, sparse, mo
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_the_bound_is_at_least_the_largest_slope_of_the_drift(sparse: bool) -> None:
     """Eigenvalues of the Jacobian of the drift at random phases, with every term."""
-    from entrain.physics.terms import TERMS
-
     model, mobility = facts.example((1, 1, 7, 1), TERMS, sparse=sparse), 1.7
     largest = 2 / stable_step(model, mobility)
     for seed in range(20):
@@ -137,9 +137,10 @@ def test_the_largest_values_of_a_schedule_count() -> None:
 
 def test_methods_have_the_interval_of_their_stability_polynomial() -> None:
     """theta' = -theta near theta = 0: it grows above the bound and decays below it."""
+    assert INTERVALS.keys() == METHODS.keys()
     zero = torch.zeros(1, 1, 2, dtype=torch.float64)
     model = PhaseModel(zero + 1.0, torch.zeros(1, 2, 2).double(), start=zero + 1e-6)
-    for method in ("euler", "heun", "rk4"):
+    for method in METHODS:
         largest = stable_step(model, 1.0, method)
         below, above = (
             kernels.rollout(model, Dynamics(1.0, 40 * dt, 40), method=method).abs().max()
