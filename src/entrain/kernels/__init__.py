@@ -21,14 +21,15 @@ from torch import Tensor
 from entrain.kernels import memory, reference
 from entrain.kernels.integrators import check_method
 from entrain.kernels.reference import Pullback
+from entrain.kernels.refinement import Convergence, convergence
 from entrain.physics import Dynamics, Noise, PhaseModel, Schedule
 from entrain.physics.couplings import values_of
 from entrain.physics.terms import LOCAL, PAIR
 from entrain.utils.errors import InputError, positive_float
 from entrain.utils.threads import configure_threads
 
-__all__ = ["Pullback", "is_reference", "path_loss", "prepare", "rollout", "rollout_with_pullback"]
-__all__ += ["select_backend", "use"]
+__all__ = ["Convergence", "Pullback", "convergence", "is_reference", "path_loss", "prepare"]
+__all__ += ["rollout", "rollout_with_pullback", "select_backend", "use"]
 
 _CHOICES = ("auto", "reference")
 _choice = os.environ.get("ENTRAIN_KERNELS", "auto")

@@ -15,7 +15,14 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.models.simulation import Simulation
-from entrain.physics import Dynamics, Noise, PhaseModel, Schedule, interpolate_path
+from entrain.physics import (
+    Dynamics,
+    Noise,
+    PhaseModel,
+    Schedule,
+    interpolate_path,
+    warn_if_unstable,
+)
 from entrain.physics.noise import random_phases
 from entrain.physics.phase_model import is_per_sample
 from entrain.physics.schedule import is_constant, step_values
@@ -86,10 +93,12 @@ def run_simulation(
     model, temperatures = _with_schedule(model, request, dynamics.steps)
     first_step = 0 if before is None else before.first_step
     noise = rows.noise(request, temperatures, first_step, model.fields.device)
+    if not (model.fields.is_cuda and torch.is_grad_enabled()):  # a training step must not wait
+        warn_if_unstable(model, dynamics, request.method)
     record = 1 if request.times is not None else int(request.record)
     if drive is not None and not record:
         record = drive.steps
-    phases = kernels.rollout(model, dynamics, noise=noise, record=record)
+    phases = kernels.rollout(model, dynamics, noise=noise, record=record, method=request.method)
     phases = phases if noise is None else phases.squeeze(-3)
     phases = phases if record else phases[None]
     times = torch.arange(len(phases), dtype=torch.float64) * (record * dynamics.time_step)
