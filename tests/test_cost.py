@@ -305,7 +305,8 @@ def test_the_command_prints_parts_totals_and_comparison(
     assert result["workload"]["couplers"] == workload_of(entrain.load("mnist-74-robust")).couplers
     assert figure.read_text().startswith("<?xml")
     figure.write_text("mine")
-    assert "exists already" in refuse(*line, "--figure", figure)
+    message = refuse(*line, "--figure", figure)
+    assert "exists already; choose another name, or --overwrite" in message
     assert figure.read_text() == "mine"
     printed(invoke, *line, "--figure", figure, "--overwrite")
     assert figure.read_text().startswith("<?xml")

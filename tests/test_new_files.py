@@ -76,7 +76,7 @@ def test_an_error_leaves_no_output(tmp_path: Path) -> None:
 
 def test_existing_files_stay_unless_overwritten(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"b\.txt: exists already; .*--overwrite"):
+    with pytest.raises(InputError, match=r"b\.txt: exists already; "):
         write_all(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["b.txt"]
     assert (tmp_path / "b.txt").read_text() == "mine"

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from entrain.utils import escape
 from entrain.utils.errors import InputError
+from entrain.utils.new_files import ExistsError
 
 BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -85,6 +86,8 @@ def with_exit_codes(command: Callable[..., None]) -> Callable[..., None]:
 
 def message_for_user(error: Exception) -> str | None:
     """Message for an error that the user can correct; None for a bug."""
+    if isinstance(error, ExistsError):
+        return f"{error}, or --overwrite"
     if isinstance(error, InputError):
         folder = getattr(error, "folder", None)  # of a run that can be continued
         return str(error) if folder is None else f"{error}: {resume_command(folder)}"

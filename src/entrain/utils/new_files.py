@@ -19,13 +19,17 @@ from entrain.utils.files import (
 )
 
 
+class ExistsError(InputError):
+    """An output exists already and is not to be overwritten."""
+
+
 def check_new(*paths: Path | None, overwrite: bool = False) -> None:
     """Refuse outputs that exist. With `overwrite` regular files may exist; None is ignored."""
     for path in filter(None, paths):
         if path.is_dir():
             raise InputError(f"{path}: is a folder, expected the name of a new file")
         if os.path.lexists(path) and not overwrite:
-            raise InputError(f"{path}: exists already; choose another name, or --overwrite")
+            raise ExistsError(f"{path}: exists already; choose another name")
         if path.exists() and not path.is_file():
             raise InputError(f"{path}: is a pipe or a device, expected the name of a new file")
 
