@@ -15,7 +15,10 @@ IN_PLACE = {
     *("log_normal_", "multinomial", "bernoulli"),
 }
 GLOBAL_STATE = {"manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"}
-SEEDED = {"numpy.random.default_rng", "numpy.random.RandomState", "random.Random"}
+SEEDED = {
+    *("numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.PCG64"),
+    "random.Random",
+}
 UNSEEDED = {"numpy.random.Generator", "numpy.random.SeedSequence"}  # take a seed or a generator
 PLAIN_NN = {"torch.nn.Module", "torch.nn.Parameter"}
 
