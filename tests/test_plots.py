@@ -80,6 +80,7 @@ def yield_figure(kind: str, path: Path) -> None:
     row = {"factor": 1.0, "mean": 1.0, "p5": 0.0, "p95": 2.0, "strength": "10 %"}
     result: dict[str, Any] = {"accuracies": accuracies, "hardware": {"name": name}}
     result |= {"chips": len(accuracies), "mean": float("nan"), "p5": -1.0, "ideal": 50.0}
+    result |= {"confidence": 95, "intervals": {"mean": [-2.0, 1.0]}}
     if accuracies:
         result |= {"effects": {"mismatch": {"alone": accuracies[0], "without": -1.0}}}
         result |= {"strengths": {"phase_noise": [row | {"factor": 0.5}, row]}}
