@@ -104,6 +104,13 @@ def hostile_model(tiny_run: Run, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture(scope="module")
+def digits_model(tiny_run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model file of the digits whose every other text is hostile."""
+    target = tmp_path_factory.mktemp("digits") / f"{HOSTILE}.safetensors"
+    return rewritten(tiny_run.model, target, header={"dataset": HOSTILE, "protocol": HOSTILE})
+
+
+@pytest.fixture(scope="module")
 def hostile_pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Their path has [/x] in it, which would end a colour that was never begun."""
     place = tmp_path_factory.mktemp("pictures") / "[" / f"x]{HOSTILE}"
@@ -111,19 +118,26 @@ def hostile_pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_models_with_hostile_texts_are_shown_as_text(
-    invoke: Invoke, hostile_model: Path, hostile_pictures: Path
+    invoke: Invoke, hostile_model: Path, digits_model: Path, hostile_pictures: Path
 ) -> None:
     picture = next(hostile_pictures.glob("*/*.png"))
     for arguments in (
         ["show", hostile_model],
         ["predict", hostile_model, picture],
-        ["evaluate", hostile_model, "digits"],
+        ["evaluate", digits_model, "digits"],
     ):
         result = invoke(*arguments)
         assert result.exit_code == 0, result.stderr
         assert "\\x1b]0;owned" in "".join(result.stdout.split())
         assert not RAW.search(result.stdout + result.stderr)
         assert "\\u001b" in invoke(*arguments, "--json").stdout
+
+
+def test_hostile_classes_are_refused_as_text(invoke: Invoke, hostile_model: Path) -> None:
+    result = invoke("evaluate", hostile_model, "digits")
+    assert result.exit_code == 2
+    assert "the model has 0\\x1b]0;owned" in result.stderr
+    assert not RAW.search(result.stderr)
 
 
 def test_hostile_cells_and_headers(invoke: Invoke, tmp_path: Path) -> None:
@@ -139,13 +153,13 @@ def test_hostile_cells_and_headers(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_in_a_terminal_only_rich_sends_escape_sequences(
-    hostile_pictures: Path, hostile_model: Path, tmp_path: Path
+    hostile_pictures: Path, hostile_model: Path, digits_model: Path, tmp_path: Path
 ) -> None:
     options = ["--hidden=4,3,3", "--steps=10", "--direct-epochs=1", "--image-size=8"]
     text = all_in_a_terminal(
         ("train", hostile_pictures, "--out", tmp_path / TITLE, *options),
         ("show", hostile_model),
-        ("evaluate", hostile_model, "digits"),
+        ("evaluate", digits_model, "digits"),
         ("show", "--card", "mnist-74"),
         ("bench", "--help"),
     )
