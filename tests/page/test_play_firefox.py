@@ -43,7 +43,7 @@ def expect_a_page_that_works(found: dict[str, Any]) -> None:
     assert found["foreign"] == []
     assert found["read"] == "7"
     assert found["drawn"] == "Your drawing."
-    assert "each on the same 50 test images" in found["note"]
+    assert "on the same 50 test images" in found["note"]
     (name, mean, *_), (other, robust, *_) = found["rows"]
     assert (name, other) == ("mnist-74", "mnist-74-robust")
     assert float(robust) > 90 > float(mean)
