@@ -1,7 +1,7 @@
 """Real commands, killed at random moments and begun again, must end as if nothing had happened.
 
-    make soak                                                 100 kills, into results/soak.json
-    python tests/soak.py --kills 8 --only search --out FILE   a few
+    make soak                                                      100 kills, into results/soak.json
+    python tests/slow/soak.py --kills 8 --only search --out FILE   a few
 
 Each scenario runs once undisturbed. Then it runs again and again: a SIGKILL of the whole process
 group at a moment drawn uniformly from that time, the next start, the next kill, until it is left to
