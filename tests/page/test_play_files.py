@@ -101,6 +101,7 @@ def test_drawings_and_trajectories_are_saved_to_files(visit: Callable[..., Visit
     page = visit(reduced_motion="reduce").go("#v=1&d=mnist&p=direct&g=4")
     page.eventually(lambda: page.get("takeaway").count() == 1)
     page.get("takeaway").locator("summary").click()
+    page.eventually(lambda: page.get("save-trajectory").count() == 1)  # the list is made late
     names = [
         each.get_attribute("data-testid")
         for each in page.get("takeaway").locator("[data-testid$=-svg]").all()
