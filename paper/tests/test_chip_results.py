@@ -127,7 +127,7 @@ def test_evaluate_says_that_it_measures_the_ideal_network(
     found = printed(invoke, "evaluate", folder)
     assert found["top1"] == model.evaluate(test_set)["top1"]
     assert Hardware.from_json(found["trained_for"]) == TYPICAL
-    plain = invoke("evaluate", "mnist-74", "mnist-small", "--json")
+    plain = invoke("evaluate", "mnist-74", "--json")
     assert plain.stderr == ""
     assert not {"trained_for", "hardware", "chip"} & json.loads(plain.stdout).keys()
 
@@ -147,7 +147,7 @@ def test_evaluate_on_a_chip(invoke: Invoke, folder: Path, model: Model, test_set
     other = invoke("evaluate", folder, "--chip", 3, "--hardware", "ark", "--json")
     assert other.stderr == "the model was trained for typical, not for ark\n"
     assert json.loads(other.stdout)["hardware"] == preset("ark").to_json()
-    ideal = invoke("evaluate", "mnist-74", "mnist-small", "--chip=1", "--hardware=ark")
+    ideal = invoke("evaluate", "mnist-74", "--chip=1", "--hardware=ark")
     assert ideal.stderr == "the model was trained for the ideal network, not for chips\n"
 
 
