@@ -48,12 +48,28 @@ def test_pixels_on_any_other_scale_are_refused(digits: tuple[Model, Split], wron
         model.predict(wrong(split.features.astype(np.float64)))  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
-def test_nothing_above_one_is_black_and_white(digits: tuple[Model, Split], dtype: type) -> None:
+@pytest.mark.parametrize("dtype", [bool, np.float32])
+def test_truth_values_and_fractions_are_black_and_white(
+    digits: tuple[Model, Split], dtype: type
+) -> None:
     assert np.array_equal(grey_levels(np.array([[1, 0]], dtype=dtype), 255.0), [[255.0, 0.0]])
     model, split = digits
     found = model.predict((split.features > 127).astype(dtype))
     assert (found == split.labels).mean() > 0.95
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64])
+def test_integers_0_and_1_alone_are_refused_beside_any_image(
+    digits: tuple[Model, Split], dtype: type
+) -> None:
+    model, split = digits
+    binary = (split.features[:60] > 127).astype(dtype)
+    mixed = np.concatenate([split.features[60:61].astype(dtype), binary])
+    for first, images in enumerate((binary, mixed)):
+        message = rf"image {first} holds the integers 0 and 1 alone.*images.astype\(bool\)"
+        with pytest.raises(InputError, match=message):
+            model.predict(images)
+    assert (model.predict(binary.astype(bool)) == split.labels[:60]).mean() > 0.95
 
 
 def test_a_network_reads_the_truth_values_it_was_trained_on() -> None:

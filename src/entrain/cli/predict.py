@@ -90,12 +90,16 @@ def command(
 
 
 def _answer(model: Model, items: list[Item]) -> None:
-    """Answer all items in one batch; where one of them fails, each alone."""
+    """Answer all items in one batch of each type; where one of them fails, each alone."""
     import numpy as np
 
-    if not items:
+    values = [item.values for item in items if item.values is not None]
+    types = {array.dtype for array in values}
+    if len(types) != 1:  # stacked with floats, integers would be read on another scale
+        for dtype in types:
+            _answer(model, [i for i in items if i.values is not None and i.values.dtype == dtype])
         return
-    rows = np.stack([item.values for item in items if item.values is not None])
+    rows = np.stack(values)
     try:
         scores = model.scores(rows)
         reasons = model.reject_reasons(rows, scores)

@@ -89,7 +89,8 @@ class Preprocessing:
     def __call__(self, pixels: np.ndarray, *, unseen: bool = True) -> Tensor:
         """Inputs (n, D), float32, of raw pixels (n, D), (n, rows, columns) or one image.
 
-        Pixels are integers from 0 to `pixel_max`, or fractions of it from 0 to 1.
+        Pixels are integers from 0 to `pixel_max`, or fractions of it: floats from 0 to 1, or truth
+        values. Each image has its own scale, see `grey_levels`.
         """
         flat = self._checked(as_array(pixels))
         norm = self.test_norm if unseen else self.norm
@@ -149,23 +150,41 @@ def as_array(values: Any) -> np.ndarray:
 
 
 def grey_levels(pixels: np.ndarray, pixel_max: float) -> np.ndarray:
-    """Pixels as grey levels from 0 to `pixel_max`.
+    """Pixels (n, D) as grey levels from 0 to `pixel_max`; each image has its own scale.
 
-    If no number exceeds 1, whatever the type, all are fractions and multiplied by `pixel_max`.
-    Otherwise integers up to `pixel_max` are levels. Anything else is ambiguous and refused.
+    Truth values, and floats up to 1, are fractions of `pixel_max`. Integers, and floats that are
+    whole numbers, are levels. Integers 0 and 1 alone may be either, unless `pixel_max` is 1, and
+    are refused, as is everything else.
     """
     _require_numbers(pixels)
-    kind = pixels.dtype.kind
-    low, high = (float(pixels.min()), float(pixels.max())) if pixels.size else (0.0, 0.0)
-    if low >= 0 and high <= 1:
-        return pixels.astype(np.float64) * pixel_max
-    integers = kind in "ui" or all((chunk == np.rint(chunk)).all() for chunk in _chunks(pixels))
-    if low >= 0 and high <= pixel_max and integers:
+    if pixels.dtype.kind == "b":
+        return pixels * float(pixel_max)
+    low, high = pixels.min(axis=1), pixels.max(axis=1)
+    small = high <= 1
+    if pixels.dtype.kind in "ui":
+        valid, fractions = high <= pixel_max, np.zeros_like(small)
+        if pixel_max > 1 and (binary := small & (low >= 0)).any():
+            raise InputError(
+                f"image {np.argmax(binary)} holds the integers 0 and 1 alone, which may "
+                f"be black and white or two of {pixel_max + 1:g} levels; give truth values or "
+                "floats for black and white, such as images.astype(bool)"
+            )
+    else:
+        valid, fractions = small.copy(), small
+        for i in np.flatnonzero(~small & (high <= pixel_max)):
+            valid[i] = bool((pixels[i] == np.rint(pixels[i])).all())
+    if not (valid & (low >= 0)).all():
+        bad = int(np.argmin(valid & (low >= 0)))
+        raise InputError(
+            f"pixels must be whole numbers from 0 to {pixel_max:g} or fractions from 0 to 1, got "
+            f"{'whole numbers' if pixels.dtype.kind in 'ui' else 'numbers'} from "
+            f"{float(low[bad]):g} to {float(high[bad]):g} in image {bad}"
+        )
+    if not fractions.any():
         return pixels
-    raise InputError(
-        f"pixels must be whole numbers from 0 to {pixel_max:g} or fractions from 0 to 1, got "
-        f"{'whole numbers' if kind in 'ui' else 'numbers'} from {low:g} to {high:g}"
-    )
+    levels = pixels.astype(np.float64)
+    levels[fractions] *= pixel_max
+    return levels
 
 
 def _require_numbers(pixels: np.ndarray) -> None:

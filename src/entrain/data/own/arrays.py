@@ -42,6 +42,8 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
     present = [part for part in ("validation", "test") if f"X_{part}" in arrays]
     names, codes = classes_of(labels, "y", 3 - len(present))
     splits = {}
+    # Black and white, or fractions: otherwise levels of 8 bits
+    pixel_max = 1.0 if x.dtype.kind in "bf" or x.max() <= 1 else 255.0
     for part in present:
         rows = arrays[f"X_{part}"]
         if rows.shape[1:] != x.shape[1:]:
@@ -57,12 +59,11 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
                 f"y_{part} holds the label {quoted(foreign[0])}, which y does not; expected the "
                 f"classes of y: {', '.join(map(quoted, names[:10]))}{', ...' * (len(names) > 10)}"
             )
-        splits[part] = Split(_checked_x(rows, f"X_{part}"), codes_of(texts, names))
-    x = _checked_x(x, "X")
+        splits[part] = Split(_checked_x(rows, f"X_{part}", pixel_max), codes_of(texts, names))
+    x = _checked_x(x, "X", pixel_max)
     three = three_splits(x, codes, seed, **splits)
     if arrays["X"].ndim == 3:
         rows, columns = arrays["X"].shape[1:]
-        pixel_max = 1.0 if x.dtype.kind == "f" else 255.0
         return ImageDataset(name, *three, (rows, columns), pixel_max, names)
     hint = "X is read as features; save it as (n, rows, columns) if it holds images"
     notes = (hint,) if arrays["X"].dtype == np.uint8 else ()
@@ -76,20 +77,25 @@ def read_x(path: Path) -> tuple[np.ndarray, list[str] | None]:
     return arrays["X"], None if y is None else [str(value) for value in y.tolist()]
 
 
-def _checked_x(x: np.ndarray, name: str) -> np.ndarray:
+def _checked_x(x: np.ndarray, name: str, pixel_max: float) -> np.ndarray:
     """Rows (n, D) of X: float64 features, or images of uint8, or of float32 or float64 from 0 to 1.
-    Constant images are refused."""
+    Images that are constant, or on another scale than the others, are refused."""
     if x.ndim == 2:
         try:
             return checked_rows(x).astype(np.float64, copy=False)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
     low, high, floats = x.min(), x.max(), x.dtype.kind == "f"
-    if not (low >= 0 and high <= (1 if floats else 255)):  # NaN neither
+    if not (low >= 0 and high <= pixel_max):  # NaN neither
         raise InputError(
             f"{name} has shape {x.shape} and holds {x.dtype}; its values reach from {low} to "
-            f"{high}: expected images of uint8 (0 to 255) or of floats from 0 to 1. Scale them, "
-            f"{name} / {name}.max()"
+            f"{high}: expected "
+            + ("images of uint8 (0 to 255), " if pixel_max > 1 or floats else "")
+            + "floats from 0 to 1 or truth values"
+            + ("" if name == "X" else ", on the scale of X")
+            + ". For images on another scale, subtract the least value of X and divide by the "
+            "range of X; give rows of features, such as time series, as "
+            f"{name}.reshape(len({name}), -1)"
         )
     dtype = np.uint8 if not floats else np.float32 if x.dtype.itemsize <= 4 else np.float64
     pixels = x.reshape(len(x), -1).astype(dtype, copy=False)
@@ -99,6 +105,11 @@ def _checked_x(x: np.ndarray, name: str) -> np.ndarray:
         raise InputError(
             f"{name}: image {bad} (from 0) is constant, every pixel {pixels[bad, 0]}; "
             "it has no content to classify: leave it out"
+        )
+    if pixel_max > 1 and len(black := np.flatnonzero(pixels.max(axis=1) <= 1)):
+        raise InputError(
+            f"{name}: image {black[0]} (from 0) holds 0 and 1 alone, and others levels up to 255; "
+            "expected one scale for all: correct it or leave it out"
         )
     return pixels
 

@@ -28,10 +28,10 @@ def from_folder(
     pixels = np.empty((len(files), side * side), dtype=np.uint8)
     for i, file in enumerate(files):
         pixels[i] = np.rint(read_picture(file, (side, side), 255.0)).reshape(-1)
-        if pixels[i].min() == pixels[i].max():
+        if pixels[i].min() == pixels[i].max() or pixels[i].max() <= 1:
             raise InputError(
-                f"{file}: constant when made {side} x {side} pixels: it has no content to "
-                "classify; leave it out or raise image_size"
+                f"{file}: constant or nearly black when made {side} x {side} pixels: it has no "
+                "content to classify; leave it out or raise image_size"
             )
         if on_progress is not None:
             on_progress((i + 1) / len(files))

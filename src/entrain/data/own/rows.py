@@ -15,6 +15,7 @@ from entrain.data.own.tables import LABEL_COLUMNS, open_table, parse_numbers, re
 from entrain.utils.errors import InputError
 
 TABLES = (".csv", ".tsv", ".npz")
+_MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "inf", "-inf")
 _COUNTED = 10  # columns at least, for a first line 0, 1, 2, ... to be a header
 
 
@@ -56,7 +57,8 @@ def table_rows(
     A first line that is not all numbers is a header. With all the `names` of the features in it,
     columns are found by name, in any order and beside others; with some of them, the table is
     refused. Otherwise the order counts. The label column is the one called label, class, target or
-    y, or the one in which every cell is the name of a class.
+    y, or the only one in which every cell is the name of a class: of several, the right one would
+    depend on the other rows.
     """
     body = [row for _, row in read_cells(file) if any(row)]
     if not body:
@@ -80,12 +82,14 @@ def table_rows(
                 f"{columns} columns; expected the model's {width} features, in the order of its "
                 "training, and at most one column of labels"
             )
-        last_first = [columns - 1, *range(columns - 1)]
-        label = None if columns == width else _label_column(last_first, header, body, classes)
+        label = None
+        if columns > width:
+            label = _label_column(range(columns), header, body, classes)
         if label is None and columns > width:
             raise InputError(
-                f"{columns} columns, one more than the model's {width} features, and none is "
-                "called label or holds names of its classes only; leave out other columns"
+                f"{columns} columns, one more than the model's {width} features, and not exactly "
+                "one is called label or holds names of its classes only; name it label, or leave "
+                "it out"
             )
         features = [i for i in range(columns) if i != label]
     return [_row(row, columns, features, label) for row in body]
@@ -94,6 +98,9 @@ def table_rows(
 def _is_header(row: list[str], width: int, classes: tuple[str, ...]) -> bool:
     """True if the first row holds names and not numbers."""
     words = [cell for cell in row if parse_numbers([cell]) is None]
+    named = [word for word in words if word.lower() not in _MISSING]
+    if len(named) < len(words) and all(word in classes for word in named):
+        return False  # a row with missing values
     if not words:  # numbers of columns, as in tables written without names
         counted = [[str(start + i) for i in range(width)] for start in (0, 1)]
         return width >= _COUNTED and row[:width] in counted
@@ -105,12 +112,13 @@ def _is_header(row: list[str], width: int, classes: tuple[str, ...]) -> bool:
 def _label_column(
     candidates: Iterable[int], header: list[str], body: list[list[str]], classes: tuple[str, ...]
 ) -> int | None:
-    """The candidate called so, or else the first with the name of a class in every cell."""
+    """The candidate called so, or else the only one with the name of a class in every cell."""
     named = [i for i in candidates if header and header[i].lower() in LABEL_COLUMNS]
     if len(named) == 1:
         return named[0]
     rows = [row for row in body if len(row) == len(header or body[0])]
-    return next((i for i in candidates if rows and all(row[i] in classes for row in rows)), None)
+    holding = [i for i in candidates if rows and all(row[i] in classes for row in rows)]
+    return holding[0] if len(holding) == 1 else None
 
 
 def _row(cells: list[str], columns: int, features: list[int], label: int | None) -> Row:
