@@ -133,7 +133,7 @@ def cell(line: int, column: int, value: str) -> Callable[[list[list[str]]], obje
         (table(header=("5", "3", "1", "x")), "line 1 holds numbers, '5, 3, 1'"),
         (table(header=("9" * 5000, "3", "1", "x")), "line 1 holds numbers"),
         (table(header=("a", "y", "c", "label")), "'y' and 'label' may all be labels"),
-        (table(header=("a", "b", "label", "c")), "column 'c' holds 'b'.*from column 'label'"),
+        (table(header=("a", "b", "label", "c")), "column 'c' holds no number.*from column 'label'"),
         (table(change=lambda lines: [line.reverse() for line in lines[1:]]), "column 'width'"),
         (
             "a,b\n" + "".join(f"{i},{i / 7}\n" for i in range(30)),

@@ -105,7 +105,7 @@ def test_pictures_are_whole_numbers_to_255_or_floats_to_1(tmp_path: Path) -> Non
     assert floats.model.preprocessing.pixel_max == 1.0
     assert floats.model.predict(grey).tolist() == first.model.predict(LEVELS).tolist()
     for wrong in (LEVELS - 1, LEVELS + 1, LEVELS.astype(float), grey - 0.1, grey * np.nan):
-        with pytest.raises(InputError, match=r"images of uint8 .* or of floats from 0 to 1"):
+        with pytest.raises(InputError, match=r"images of uint8 .* of floats from 0 to 1"):
             entrain.train(wrong, labels, **QUICK)
 
 

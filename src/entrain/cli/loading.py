@@ -78,8 +78,10 @@ def read_data(dataset: str, data_dir: Path | None, source: dict[str, Any] | None
         except LabelColumnError as error:
             raise InputError(f"{error}. Choose the label column with --label NAME") from error
     classes = balance(data)
+    rows, columns = data.preprocessing.image_shape
+    inputs = f"{columns} features" if rows == 1 else f"images of {rows} x {columns} pixels"
     err.print(
-        f"{data.name}: {data.preprocessing.inputs} inputs, {len(data.class_names)} classes, "
+        f"{data.name}: {inputs}, {len(data.class_names)} classes, "
         f"{len(data.train)} / {len(data.validation)} / {len(data.test)} examples to train, "
         f"validate and test; the largest class has {classes['imbalance']:.1f} times the smallest "
         f"({_counts(classes['counts'])})",

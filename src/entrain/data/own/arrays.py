@@ -24,6 +24,7 @@ from entrain.data.own.examples import (
     quoted,
     safe_name,
     three_splits,
+    warn_many_integers,
 )
 from entrain.utils.errors import InputError
 
@@ -41,6 +42,8 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
     x, labels = arrays["X"], label_texts(arrays["y"], "y")
     present = [part for part in ("validation", "test") if f"X_{part}" in arrays]
     names, codes = classes_of(labels, "y", 3 - len(present))
+    if arrays["y"].dtype.kind in "uif":
+        warn_many_integers(names)
     splits = {}
     # Black and white, or fractions: otherwise levels of 8 bits
     pixel_max = 1.0 if x.dtype.kind in "bf" or x.max() <= 1 else 255.0
@@ -64,6 +67,12 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
     three = three_splits(x, codes, seed, **splits)
     if arrays["X"].ndim == 3:
         rows, columns = arrays["X"].shape[1:]
+        if rows != columns and arrays["X"].dtype != np.uint8:
+            warnings.warn(
+                f"X is read as images of {rows} x {columns} pixels; give features, such as time "
+                "series, as rows: X.reshape(len(X), -1)",
+                stacklevel=3,
+            )
         return ImageDataset(name, *three, (rows, columns), pixel_max, names)
     hint = "X is read as features; save it as (n, rows, columns) if it holds images"
     notes = (hint,) if arrays["X"].dtype == np.uint8 else ()
@@ -90,12 +99,11 @@ def _checked_x(x: np.ndarray, name: str, pixel_max: float) -> np.ndarray:
         raise InputError(
             f"{name} has shape {x.shape} and holds {x.dtype}; its values reach from {low} to "
             f"{high}: expected "
-            + ("images of uint8 (0 to 255), " if pixel_max > 1 or floats else "")
-            + "floats from 0 to 1 or truth values"
+            + ("images of uint8 (0 to 255), " if pixel_max > 1 or floats else "images ")
+            + "of floats from 0 to 1 or of truth values"
             + ("" if name == "X" else ", on the scale of X")
-            + ". For images on another scale, subtract the least value of X and divide by the "
-            "range of X; give rows of features, such as time series, as "
-            f"{name}.reshape(len({name}), -1)"
+            + f". Scale images, ({name} - X.min()) / (X.max() - X.min()); give features, such as "
+            f"time series, as rows: {name}.reshape(len({name}), -1)"
         )
     dtype = np.uint8 if not floats else np.float32 if x.dtype.itemsize <= 4 else np.float64
     pixels = x.reshape(len(x), -1).astype(dtype, copy=False)
@@ -194,8 +202,8 @@ def _header(name: str, file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.
         raise InputError(f"the array {name} has a corrupt header") from error
     if dtype.hasobject:
         raise InputError(
-            f"the array {name} holds Python objects; expected numbers or strings: convert it with "
-            f"{name}.astype({'str' if name.startswith('y') else 'float'}) before saving"
+            f"the array {name} holds Python objects; expected numbers or strings: save "
+            f"numpy.asarray({name}, dtype={'str' if name.startswith('y') else 'float'})"
         )
     declared = math.prod(shape) * dtype.itemsize
     if declared > examples.LIMIT or max(shape, default=0) > examples.LIMIT:

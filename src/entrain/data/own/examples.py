@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ MOST_FEATURES = 100_000
 LEAST_ROWS = 10
 _SHARE = 0.15  # of the examples for validation, and as much for the test
 _LONGEST_LABEL = 100
+_MANY = 20  # integers, which may be numbers to predict
+_NUMBERS = ". Numbers to predict must be grouped into classes first, otherwise "
 
 
 @dataclass(frozen=True)
@@ -112,15 +115,31 @@ def classes_of(labels: Sequence[str], what: str, least: int) -> tuple[tuple[str,
             )
     small = [f"{name!r} ({count})" for name, count in counts.items() if count < least]
     if small:
+        numbers = ": " if len(counts) <= _MANY or not _are_integers(counts) else _NUMBERS
         more = f" and {len(small) - 5} more" if len(small) > 5 else ""
         raise InputError(
             f"{what}: too few examples of {', '.join(small[:5])}{more}; expected at least {least} "
-            "of each class: add some, merge classes or leave the class out"
+            f"of each class{numbers}add some, merge classes or leave the class out"
         )
     names = sorted(counts)
-    if all(re.fullmatch(r"[+-]?[0-9]+", name) for name in names):
+    if _are_integers(names):
         names.sort(key=int)
     return tuple(names), codes_of(labels, names)
+
+
+def _are_integers(names: Iterable[str]) -> bool:
+    return all(re.fullmatch(r"[+-]?[0-9]+", name) for name in names)
+
+
+def warn_many_integers(names: Sequence[str]) -> None:
+    """Warn if the classes may be numbers to predict."""
+    if len(names) > _MANY and _are_integers(names):
+        warnings.warn(
+            f"{len(names)} different whole numbers are learnt as {len(names)} classes without "
+            "order; group numbers to predict into classes first, such as "
+            "pandas.qcut(y, 4, labels=False). Labels that are strings are not warned of",
+            stacklevel=4,
+        )
 
 
 def codes_of(labels: Iterable[str], names: Sequence[str]) -> np.ndarray:

@@ -60,7 +60,8 @@ def _from_frame(frame: Any, y: Any, label: str | None, seed: int) -> FeatureData
         if numbers.dtype.kind not in "buif":
             raise InputError(
                 f"column {quoted(name)} holds {getattr(values, 'dtype', numbers.dtype)}; expected "
-                "numbers: encode it as numbers or leave it out"
+                f"numbers: leave it out, X.drop(columns={name!r}), or encode its values, "
+                f"pandas.get_dummies(X, columns=[{name!r}])"
             )
         rows[:, i] = numbers
     data = from_arrays({"X": rows, "y": _labels(y)}, NAME, seed)

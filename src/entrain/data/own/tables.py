@@ -24,6 +24,7 @@ from entrain.data.own.examples import (
     quoted,
     safe_name,
     three_splits,
+    warn_many_integers,
 )
 from entrain.utils.errors import InputError, unknown_name
 
@@ -46,6 +47,7 @@ def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
     features = tuple(name for i, name in enumerate(header) if i != column)
     try:
         names, codes = classes_of(labels, f"labels in {note}", 3)
+        warn_many_integers(names)
     except InputError as error:
         if len(labels) < examples.LEAST_ROWS:
             raise
@@ -161,6 +163,8 @@ def _read_rows(
     labels: list[str] = []
     faults: list[str] = []
     remedies: Counter[str] = Counter()
+    not_numbers: Counter[str] = Counter()
+    rows_with_faults = 0
     for line, row in lines:
         if len(row) < 2 and not any(row):
             continue
@@ -172,31 +176,45 @@ def _read_rows(
             if len(values) * 8 > examples.LIMIT:
                 check_size(len(labels), len(numbers), 8)
             continue
-        for fault, remedy in _faults(row, header, column):
+        for fault, remedy, name in _faults(row, header, column):
             remedies[remedy] += 1
+            not_numbers[name] += 1
             if len(faults) < _SHOWN:
                 faults.append(f"line {line}{fault}")
+        rows_with_faults += 1
+    text = [name for name, count in not_numbers.items() if name and count == rows_with_faults]
+    if text and not labels:
+        raise LabelColumnError(
+            f"column {quoted(text[0])} holds no number in any row; leave it out, or encode its "
+            f"values as numbers, with pandas.get_dummies(table, columns=[{text[0]!r}]) say (labels "
+            f"come from {note}; {_columns(header)})"
+        )
     if faults:
         more = remedies.total() - len(faults)
-        text = "; ".join([*faults, *([f"and {more} more"] if more else []), *remedies])
-        raise LabelColumnError(f"{text} (labels come from {note}; {_columns(header)})")
+        shown = "; ".join([*faults, *([f"and {more} more"] if more else []), *remedies])
+        raise LabelColumnError(f"{shown} (labels come from {note}; {_columns(header)})")
     return values, labels
 
 
-def _faults(row: list[str], header: list[str], column: int) -> Iterator[tuple[str, str]]:
-    """What is wrong with a row that cannot be used, and the remedies."""
+def _faults(row: list[str], header: list[str], column: int) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with a row that cannot be used, the remedies, and columns without a number."""
     if len(row) != len(header):
-        yield f" has {len(row)} columns", f"expected {len(header)}, as in line 1"
+        yield f" has {len(row)} columns", f"expected {len(header)}, as in line 1", ""
         return
     for i, (name, cell) in enumerate(zip(header, row, strict=True)):
         if i == column and not cell:
-            yield f": no label in column {quoted(name)}", "fill it in"
+            yield f": no label in column {quoted(name)}", "fill it in", ""
         if i != column and parse_numbers([cell]) is None:
             remedy = "fill in missing values, remove the row or the column"
             if re.fullmatch("[+-]?[0-9]+,[0-9]+", cell):
                 remedy = "write decimals with a point"
             content = quoted(cell) if cell else "nothing"
-            yield f", column {quoted(name)} holds {content}", f"expected a finite number: {remedy}"
+            fault = f", column {quoted(name)} holds {content}"
+            yield (
+                fault,
+                f"expected a finite number: {remedy}",
+                name if any(map(str.isalpha, cell)) else "",
+            )
 
 
 def _columns(header: list[str]) -> str:
