@@ -266,7 +266,7 @@ def test_export_command_raises_for_invalid_options(
     assert "did you mean 'spice'" in refuse("export", model, "--to=spyce")
     assert "did you mean 'phase'" in refuse("export", model, "--to=spice", "--level=phases")
     assert "--cycles must be" in refuse("export", model, "--to=spice", "--cycles=0")
-    assert "--images must be" in refuse("export", model, "--to=spice", "--images=0")
+    assert "--images must be" in refuse("export", model, "--to=spice", "--images=-1")
     lc = ("export", model, "--to=spice", "--level=lc", "--spread=ark")
     assert "no section [components]" in refuse(*lc)
     assert "--to plain" in refuse("export", model, "--to=plain", "--spread=typical")

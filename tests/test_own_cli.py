@@ -121,12 +121,15 @@ def test_export_and_yield_take_the_data_of_a_model_without_its_run_folder(
     ):
         message = refuse(*command)
         assert f"entrain {command[0]} '{model}'" in message
-        assert message.endswith("--dataset FILE")
+        assert "--data FILE" in message
     assert not folder.exists()
-    data = ("--dataset", table, "--label", "kind")
+    data = ("--data", table, "--label", "kind")
     printed(invoke, "export", model, "--to", "plain", "--out", folder, *data)
     exported = printed(invoke, "verify", folder)
     assert (exported["images"], exported["agree"]) == (10, 10)
+    without = tmp_path / "without"
+    printed(invoke, "export", model, "--to", "plain", "--out", without, "--images", 0)
+    assert printed(invoke, "verify", without)["images"] == 1  # a synthetic input
     alone = printed(invoke, "yield", model, "--hardware", "typical", "--chips", 3, *data)
     folder_yield = printed(invoke, "yield", trained, "--hardware", "typical", "--chips", 3)
     assert alone["examples"] == 22

@@ -120,7 +120,7 @@ def command(
     path, loaded = load_model(model)
     hardware_of_chips = hardware_for(path, loaded, hardware)
     torch_device, chosen_engine = prepared_engine(engine, address, device)
-    usage = f"entrain yield {shlex.quote(model)} --dataset FILE"
+    usage = f"entrain yield {shlex.quote(model)} --data FILE"
     name, split = read_test_examples(usage, path, data_dir, dataset, label, image_size)
     if examples is not None:
         if examples > len(split):

@@ -22,9 +22,11 @@ from entrain.cli.options import (
     option_name,
     with_option_names,
 )
-from entrain.utils.errors import InputError, positive_int, unknown_name
+from entrain.utils.errors import InputError, unknown_name, whole_number
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from entrain.export.targets import Level, Oscillator, Target
     from entrain.models.model import Model
 
@@ -42,7 +44,10 @@ def command(
     out_dir: Annotated[
         Path | None, option("New folder.", "MODEL-TO", name="--out", metavar="DIR")
     ] = None,
-    images: Annotated[int, option("Number of test examples to export with their fields.")] = 10,
+    images: Annotated[
+        int,
+        option("Number of test examples to export with their fields; 0 needs no data."),
+    ] = 10,
     level: Annotated[str, option("SPICE: phase (the equations) or lc (LC oscillators).")] = "phase",
     frequency: Annotated[float, option("SPICE, lc: frequency of the oscillators in Hz.")] = 1e9,
     cycles: Annotated[
@@ -90,6 +95,8 @@ def command(
     of some test examples are exported with it. entrain verify simulates the circuit on them and
     compares it with Python.
     """
+    import numpy as np
+
     from entrain.cli.loading import load_model, read_test_examples
     from entrain.export import Onnx, Plain, Spice, WordLengths, design_of, write_export
     from entrain.export.components import components_of
@@ -97,7 +104,7 @@ def command(
     from entrain.export.targets import target_to_json
     from entrain.hardware import find
 
-    positive_int("--images", images, most=MAX_IMAGES)
+    whole_number("--images", images, most=MAX_IMAGES)
     _refuse_options_of_others(context, to)
     target: Target
     with with_option_names(*_SPICE, "seed"):
@@ -119,12 +126,17 @@ def command(
             raise unknown_name("--to", to, ("spice", "verilog", "onnx", "plain"))
     path, loaded = load_model(model)
     chip = None if hardware is None else find(hardware).sample(seed)
-    usage = f"entrain export {shlex.quote(model)} --to {to} --dataset FILE"
-    _, split = read_test_examples(usage, path, data_dir, dataset, label, image_size)
-    count = min(images, len(split))
+    if images == 0:
+        features, labels = _synthetic_input(loaded), np.array([-1])
+    else:
+        usage = f"entrain export {shlex.quote(model)} --to {to} --data FILE; or without: --images 0"
+        _, split = read_test_examples(usage, path, data_dir, dataset, label, image_size)
+        features, labels = split.features[:images], split.labels[:images]
+    count = min(images, len(labels))
     name = path.stem if path.stem != "model" else path.parent.name
-    examples = split.features[:count], split.labels[:count]
-    design = design_of(loaded, *examples, name=name, chip=chip, with_input_stage=to == "onnx")
+    design = design_of(
+        loaded, features, labels, name=name, chip=chip, with_input_stage=to == "onnx"
+    )
     folder = out_dir or Path(f"{name}-{to}" + (f"-{level}" if to == "spice" else ""))
     files = write_export(folder, design, target)
     if json:
@@ -140,7 +152,20 @@ def command(
         )
         return
     print_line(f"{len(files)} files in {folder}: {_description(loaded, target)}")
-    print_line(f"simulate it on {count} test examples: entrain verify {folder}")
+    inputs = f"{count} test examples" if count else "a synthetic input"
+    print_line(f"simulate it on {inputs}: entrain verify {folder}")
+
+
+def _synthetic_input(model: Model) -> np.ndarray:
+    """One input (1, D): a ramp of grey levels, or features at mean + SD."""
+    import numpy as np
+
+    from entrain.data import FeatureScaling
+
+    scaling = model.preprocessing
+    if isinstance(scaling, FeatureScaling):
+        return np.add(scaling.mean, scaling.sd)[None]
+    return np.linspace(0.0, 1.0, scaling.inputs)[None]
 
 
 def _refuse_options_of_others(context: typer.Context, to: str) -> None:

@@ -17,8 +17,8 @@ IMAGE_SIZE = 28
 
 
 def option(help: str, default: str | None = None, name: str | None = None, **more: Any) -> Any:
-    """An option with its help, its default in words, and a name that differs from the argument."""
-    return Option(*([name] if name else []), help=help, show_default=default or True, **more)
+    """An option with its help, its default in words, and names that differ from the argument."""
+    return Option(*(name.split() if name else []), help=help, show_default=default or True, **more)
 
 
 def argument(metavar: str, help: str, default: str | None = None) -> Any:
@@ -41,6 +41,7 @@ TestData = Annotated[
     option(
         "Use the test examples of another dataset or of your own data.",
         "as in training",
+        "--dataset --data",
         metavar="DATASET",
     ),
 ]

@@ -88,13 +88,16 @@ def command(
         "teacher": "none"
         if loaded.teacher is None
         else "-".join(map(str, (network.inputs, *loaded.teacher.widths, network.outputs))),
-        "trained by": f"{loaded.protocol}, run {details.get('run')}, seed {details.get('seed')}, "
-        f"epoch {details.get('epoch')}",
+        "trained by": ", ".join(
+            [loaded.protocol]
+            + [f"{name} {details[name]}" for name in ("run", "seed", "epoch") if name in details]
+        ),
         "validation": ", ".join(
             f"{title} {number(validation[name], form)}{unit}"
             for name, title, form, unit in VALIDATION
             if name in validation
-        ),
+        )
+        or "not measured",
     }
     if loaded.hardware is not None:
         if not loaded.hardware.is_identity:
@@ -112,6 +115,8 @@ def _inputs(scaling: Preprocessing | FeatureScaling) -> str:
     from entrain.data import Preprocessing
 
     if not isinstance(scaling, Preprocessing):
+        if set(scaling.mean) == {0.0} and set(scaling.sd) == {1.0} and scaling.factor == 1.0:
+            return f"{scaling.inputs} features, unchanged"
         return f"{scaling.inputs} features, each standardised, times {scaling.factor:.3g}"
     rows, columns = scaling.image_shape
     text = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
-from torch.nn import Parameter
 
 from entrain.data import FeatureScaling, Preprocessing, Split
 from entrain.data.own.arrays import label_texts
@@ -28,12 +28,12 @@ from entrain.evaluation import (
 from entrain.evaluation.chips import scores_on_chips, scores_on_target
 from entrain.evaluation.reject import MOST_ROWS
 from entrain.hardware import Chip, Hardware
+from entrain.models.model_file import read_model_file, write_model
 from entrain.models.network import KuramotoNetwork
 from entrain.models.on_chip import chip_for
-from entrain.models.teacher import Teacher, layer_sizes
-from entrain.physics import TERMS, TRAINED, Parameters, layered_graph
-from entrain.utils.errors import InputError, positive_float, reason, seed_number
-from entrain.utils.tensor_file import read_tensors, write_tensors
+from entrain.models.teacher import Teacher
+from entrain.physics import Parameters
+from entrain.utils.errors import InputError, seed_number
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,41 @@ class Model:
                 f"there must be one class name per output oscillator ({self.network.outputs}), "
                 f"got {len(self.class_names)}"
             )
+
+    @classmethod
+    def from_network(
+        cls,
+        network: KuramotoNetwork,
+        X: Any,
+        *,
+        class_names: Sequence[Any],
+        y: ArrayLike | None = None,
+        preprocessing: Preprocessing | FeatureScaling | None = None,
+        dataset: str = "data",
+        gain: float | None = None,
+    ) -> Model:
+        """The model of a network that was trained in a loop of your own.
+
+        Args:
+            network: The trained network, a single run.
+            X: The rows or images that it was trained on, which tell what is unlike them.
+            class_names: A name, or a label, for each output oscillator.
+            y: Labels of X, as in `class_names`: answers with a small margin are unsure, too.
+            preprocessing: Turned X into the network's inputs; None if X were the inputs.
+            dataset: Name of the data.
+            gain: Gain of the softmax in the loss, if it had one.
+        """
+        if preprocessing is None:
+            ones = (1.0,) * network.inputs
+            preprocessing = FeatureScaling((0.0,) * network.inputs, ones, 1.0)
+        names = tuple(str(name) for name in class_names)
+        columns = [str(name) for name in getattr(X, "columns", ())]
+        details = {"feature_names": columns} if columns else {}
+        model = cls(network, preprocessing, names, dataset, "own loop", details=details, gain=gain)
+        rows = model._array(X)
+        labels = model.predict_indices(rows) if y is None else model.label_indices(y, len(rows))
+        unseen = np.arange(len(rows)) % 7 == 0  # of which 1 % will be unlike the others
+        return model.with_reject_option(rows[~unseen], Split(rows[unseen], labels[unseen]))
 
     def __repr__(self) -> str:
         network = self.network
@@ -391,131 +426,9 @@ class Model:
         Args:
             path: The file.
         """
-        if self.chip is not None:
-            raise InputError("a file cannot hold the chip of a model; save the model without it")
-        network = self.network
-        tensors = network.as_parameters().tensors()
-        if not torch.equal(network.graph.cpu(), layered_graph(network.hidden, network.outputs)):
-            tensors["graph"] = network.graph.to(torch.uint8)
-        if self.teacher is not None:
-            for kind, layers in zip(
-                _KINDS, (self.teacher.weights, self.teacher.biases), strict=True
-            ):
-                tensors |= {f"teacher.{kind}{i}": layer for i, layer in enumerate(layers)}
-        if self.reject is not None:
-            tensors |= {_REJECT + name: getattr(self.reject, name) for name in _REJECT_TENSORS}
-        header = {
-            "dataset": self.dataset,
-            "protocol": self.protocol,
-            "class_names": list(self.class_names),
-            "dynamics": asdict(network.dynamics),
-            "preprocessing": asdict(self.preprocessing),
-            "teacher_widths": None if self.teacher is None else list(self.teacher.widths),
-            "details": self.details,
-            "gain": self.gain,
-            "reject": None if self.reject is None else self.reject.header(),
-            "trainable": [term for term in TERMS if isinstance(getattr(network, term), Parameter)],
-        }
-        if self.hardware is not None:
-            header["hardware"] = self.hardware.to_json()
-        write_tensors(Path(path), "model", tensors, header)
-
-
-_KINDS = ("weight", "bias")
-_REJECT = "reject."
-_REJECT_TENSORS = ("mean", "directions", "variances")
+        write_model(self, Path(path))
 
 
 def read_model(path: Path | str) -> Model:
     """The model of a file written by `Model.save`."""
-    path = Path(path)
-    tensors, header = read_tensors(path, "model")
-    try:
-        expected = set(TRAINED)
-        widths = header["teacher_widths"]
-        if widths is not None:
-            expected |= {f"teacher.{kind}{i}" for i in range(len(widths) + 1) for kind in _KINDS}
-        if header["reject"] is not None:
-            expected |= {_REJECT + name for name in _REJECT_TENSORS}
-        optional = {"graph", *TERMS}
-        _check_names(set(tensors) - optional, expected)
-        for name, tensor in tensors.items():
-            _check_tensor(name, tensor)
-        terms: dict[str, Any] = {name: tensors[name] for name in optional if name in tensors}
-        network = KuramotoNetwork.from_arrays(
-            *(tensors[name] for name in TRAINED),
-            trainable=header["trainable"],
-            **terms | dict(header["dynamics"]),
-        )
-        gain, hardware = header["gain"], header.get("hardware")
-        return Model(
-            network=network,
-            preprocessing=_preprocessing(dict(header["preprocessing"])),
-            class_names=tuple(str(name) for name in header["class_names"]),
-            dataset=str(header["dataset"]),
-            protocol=str(header["protocol"]),
-            teacher=None if widths is None else _teacher(tensors, widths, network),
-            details=dict(header["details"]),
-            gain=None if gain is None else positive_float("gain", gain, least=1e-6, most=1e6),
-            reject=_reject(tensors, header["reject"], network),
-            hardware=None if hardware is None else Hardware.from_json(hardware),
-        )
-    except InputError as error:
-        raise InputError(f"{path}: {reason(error)}") from error
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: not a complete model file ({reason(error)})") from error
-
-
-def _reject(
-    tensors: dict[str, Tensor], values: Any, network: KuramotoNetwork
-) -> RejectOption | None:
-    if values is None:
-        return None
-    option = RejectOption(
-        margin=values["margin"],
-        distance=values["distance"],
-        **{name: tensors[_REJECT + name] for name in _REJECT_TENSORS},
-        rest=values["rest"],
-        measured=dict(values["measured"]),
-    )
-    if len(option.mean) != network.inputs:
-        raise InputError(f"reject: {len(option.mean)} means for {network.inputs} inputs")
-    return option
-
-
-def _preprocessing(values: dict[str, Any]) -> Preprocessing | FeatureScaling:
-    if "image_shape" not in values:
-        return FeatureScaling.from_json(values)
-    return Preprocessing(**values | {"image_shape": tuple(values["image_shape"])})
-
-
-def _check_names(names: set[str], expected: set[str]) -> None:
-    if names != expected:
-        foreign, missing = ", ".join(sorted(names - expected)), ", ".join(sorted(expected - names))
-        parts = [f"foreign tensors {foreign}"] * bool(foreign)
-        parts += [f"missing tensors {missing}"] * bool(missing)
-        raise InputError(f"unexpected content: {'; '.join(parts)}")
-
-
-def _check_tensor(name: str, tensor: Tensor) -> None:
-    if name == "graph" and tensor.dtype == torch.uint8:
-        return
-    if tensor.dtype not in (torch.float32, torch.float64):
-        raise InputError(f"tensor {name} must be float32 or float64, got {tensor.dtype}")
-    if not tensor.isfinite().all():
-        raise InputError(f"tensor {name} must be finite, got NaN or infinity")
-
-
-def _teacher(tensors: dict[str, Tensor], widths: list[int], network: KuramotoNetwork) -> Teacher:
-    weights, biases = (
-        tuple(tensors[f"teacher.{kind}{i}"] for i in range(len(widths) + 1)) for kind in _KINDS
-    )
-    sizes = layer_sizes(network.inputs, widths, network.outputs)
-    for layer, (fan_in, fan_out) in enumerate(sizes):
-        if weights[layer].shape != (fan_out, fan_in) or biases[layer].shape != (fan_out,):
-            shape = " x ".join(map(str, weights[layer].shape))
-            raise InputError(
-                f"teacher layer {layer} must be {fan_out} x {fan_in} with {fan_out} biases, "
-                f"got {shape} with {biases[layer].numel()}"
-            )
-    return Teacher(weights, biases)
+    return read_model_file(Path(path), Model)

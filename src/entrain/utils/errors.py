@@ -48,8 +48,15 @@ def one_of(name: str, value: object, allowed: object) -> None:
 
 def positive_int(name: str, value: object, *, most: int | None = None) -> int:
     """`value` as a positive integer, or an `InputError` that names it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {short_repr(value)}")
+    return whole_number(name, value, least=1, most=most)
+
+
+def whole_number(name: str, value: object, *, least: int = 0, most: int | None = None) -> int:
+    """`value` as an integer of at least `least`, or an `InputError` that names it."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(
+            f"{name} must be a whole number of at least {least}, got {short_repr(value)}"
+        )
     if most is not None and int(value) > most:
         raise InputError(f"{name} must be a whole number up to {most:,}, got {short_repr(value)}")
     return int(value)
