@@ -14,6 +14,7 @@ from entrain.data import sources
 from entrain.data.features import checked_rows
 from entrain.data.preprocessing import Preprocessing
 from entrain.utils.errors import InputError, positive_float, unknown_name
+from entrain.utils.summary import Summary
 
 # The split of every dataset. With this seed it has the preprocessing constants of the paper's
 # table, to every printed digit, on MNIST and on Fashion-MNIST.
@@ -42,8 +43,8 @@ CLASS_NAMES |= {small: CLASS_NAMES[name] for small, name in SMALL.items()}
 DATASETS = tuple(CLASS_NAMES)
 
 
-@dataclass(frozen=True)
-class Split:
+@dataclass(frozen=True, repr=False)
+class Split(Summary):
     """Labelled examples, at least one.
 
     Args:
@@ -53,6 +54,11 @@ class Split:
 
     features: np.ndarray
     labels: np.ndarray
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        rows, columns = self.features.shape
+        return {"examples": f"{rows:,}", "of numbers": f"{columns:,} {self.features.dtype}"}
 
     def __post_init__(self) -> None:
         features, labels = checked_rows(self.features), np.asarray(self.labels)
@@ -74,8 +80,8 @@ class Split:
         return len(self.labels)
 
 
-@dataclass(frozen=True)
-class ImageDataset:
+@dataclass(frozen=True, repr=False)
+class ImageDataset(Summary):
     """Training, validation and test images.
 
     Args:
@@ -98,6 +104,16 @@ class ImageDataset:
     pixel_max: float
     class_names: tuple[str, ...]
     test_has_own_norm: bool = False
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        sizes = (f"{len(split):,}" for split in (self.train, self.validation, self.test))
+        return {
+            "named": repr(self.name),
+            "examples": " / ".join(sizes),
+            "pixels": "{} x {}".format(*self.image_shape),
+            "classes": f"{len(self.class_names)}: {', '.join(self.class_names)}",
+        }
 
     def __post_init__(self) -> None:
         rows, columns = self.image_shape

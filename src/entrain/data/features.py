@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from entrain.utils.errors import InputError, finite_float, positive_float
+from entrain.utils.summary import Summary
 
 NORM = 48.9
 """Mean length of the training inputs, as of MNIST's; learning rates are tuned for it."""
@@ -19,8 +20,8 @@ NORM = 48.9
 _CHUNK = 2**22  # numbers at a time in float64
 
 
-@dataclass(frozen=True)
-class FeatureScaling:
+@dataclass(frozen=True, repr=False)
+class FeatureScaling(Summary):
     r"""Scaling of rows x of D features to inputs u.
 
         z = (x - mean) / sd,   u = factor z
@@ -34,6 +35,10 @@ class FeatureScaling:
     mean: tuple[float, ...]
     sd: tuple[float, ...]
     factor: float
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        return {"features": f"{self.inputs:,}", "factor": f"{self.factor:.4g}"}
 
     def __post_init__(self) -> None:
         if not self.mean:

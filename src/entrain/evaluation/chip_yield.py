@@ -28,10 +28,11 @@ from entrain.hardware import Hardware, find
 from entrain.models.model import Model
 from entrain.physics import Dynamics, Parameters
 from entrain.utils.errors import InputError, seed_number
+from entrain.utils.summary import Summary
 
 
-@dataclass(frozen=True)
-class Yield:
+@dataclass(frozen=True, repr=False)
+class Yield(Summary):
     """Accuracies in percent of chips of one hardware.
 
     Args:
@@ -46,6 +47,17 @@ class Yield:
     first_seed: int = 0
     examples: int = 0
     correct: tuple[bytes, ...] = field(default=(), repr=False)
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        return {
+            "chips": str(len(self.accuracies)),
+            "mean": f"{self.mean:.2f} %",
+            "SD": f"{self.sd:.2f}",
+            "5th percentile": f"{self.percentile(5):.2f} %",
+            "worst": f"{self.worst:.2f} %",
+            "test examples": f"{self.examples:,}",
+        }
 
     @property
     def mean(self) -> float:

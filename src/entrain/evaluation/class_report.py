@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from entrain.utils.summary import Summary
+
 
 @dataclass(frozen=True, repr=False)
-class ClassReport:
+class ClassReport(Summary):
     """Predictions compared with labels, by class.
 
     Args:
@@ -65,6 +67,25 @@ class ClassReport:
     def accuracy(self) -> float:
         """Share of all examples that are predicted right."""
         return float(np.trace(self.confusion) / max(1, self.confusion.sum()))
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        worst = self.class_names[int(np.nanargmin(self.recall))]
+        return {
+            "accuracy": f"{100 * self.accuracy:.2f} %",
+            "examples": f"{self.support.sum():,}",
+            "least recall": f"{100 * np.nanmin(self.recall):.2f} % ({worst})",
+        }
+
+    def __str__(self) -> str:
+        """A line for each class: its metrics, and its row of the confusion matrix."""
+        width = max(9, *(len(name) for name in self.class_names))
+        lines = [f"{'class':>{width}}" + "".join(f"{name:>11}" for name in METRICS) + "  predicted"]
+        for index, name in enumerate(self.class_names):
+            shares = "".join(f"{getattr(self, m)[index]:11.3f}" for m in METRICS[:-1])
+            counts = " ".join(f"{count:4d}" for count in self.confusion[index])
+            lines.append(f"{name:>{width}}{shares}{self.support[index]:11d}  {counts}")
+        return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """Metrics by class, and the confusion matrix, as JSON values; null for NaN."""

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from entrain.evaluation.metrics import margin
 from entrain.utils.errors import InputError, positive_float
+from entrain.utils.summary import Summary
 
 SMALL_MARGIN, UNLIKE = "small margin", "unlike the training data"
 
@@ -23,8 +24,8 @@ MOST_ROWS = 10_000  # training examples for the principal directions
 _LEAST_VARIANCE = 1e-3  # of the mean variance: nearly constant directions do not decide alone
 
 
-@dataclass(frozen=True, eq=False)
-class RejectOption:
+@dataclass(frozen=True, eq=False, repr=False)
+class RejectOption(Summary):
     r"""An answer is unsure where its margin is below `margin`, or where the distance
 
         d(x)^2 = sum_k (e_k . (x - mean))^2 / v_k  +  |rest of x - mean|^2 / rest
@@ -41,6 +42,10 @@ class RejectOption:
     variances: Tensor  # (K,)
     rest: float
     measured: dict[str, float]
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        return {"margin": f"{self.margin:.3g}", "distance": f"{self.distance:.3g}"}
 
     def __post_init__(self) -> None:
         for name in ("margin", "distance", "rest"):

@@ -34,10 +34,11 @@ from entrain.models.on_chip import chip_for
 from entrain.models.teacher import Teacher
 from entrain.physics import Parameters
 from entrain.utils.errors import InputError, seed_number
+from entrain.utils.summary import Summary
 
 
-@dataclass(frozen=True)
-class Model:
+@dataclass(frozen=True, repr=False)
+class Model(Summary):
     """A trained network with its preprocessing and class names.
 
     Args:
@@ -120,6 +121,19 @@ class Model:
         labels = model.predict_indices(rows) if y is None else model.label_indices(y, len(rows))
         unseen = np.arange(len(rows)) % 7 == 0  # of which 1 % will be unlike the others
         return model.with_reject_option(rows[~unseen], Split(rows[unseen], labels[unseen]))
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        network = self.network
+        top1 = self.details.get("validation", {}).get("top1")
+        return {
+            "by": self.protocol,
+            "on": repr(self.dataset),
+            "oscillators": f"{network.oscillators} ({network.outputs} outputs)",
+            "inputs": str(network.inputs),
+            "classes": ", ".join(self.class_names),
+            "validation top-1": "not measured" if top1 is None else f"{top1:.2f} %",
+        }
 
     def __repr__(self) -> str:
         network = self.network

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from entrain.utils.summary import Summary
+
 
 def layer_sizes(inputs: int, widths: Sequence[int], outputs: int) -> list[tuple[int, int]]:
     """(fan in, fan out) of each affine layer of an inputs-widths-outputs network."""
     return list(itertools.pairwise([inputs, *widths, outputs]))
 
 
-@dataclass(frozen=True)
-class Teacher:
+@dataclass(frozen=True, repr=False)
+class Teacher(Summary):
     """Affine layers with tanh between them.
 
     Args:
@@ -26,6 +28,11 @@ class Teacher:
 
     weights: tuple[Tensor, ...]
     biases: tuple[Tensor, ...]
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        sizes = [self.weights[0].shape[-1], *self.widths, self.outputs]
+        return {"layers": "-".join(map(str, sizes))}
 
     @property
     def widths(self) -> tuple[int, ...]:

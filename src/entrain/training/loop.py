@@ -14,11 +14,12 @@ import torch
 from torch import Tensor
 
 from entrain.rules.interface import Task, Tensors
+from entrain.utils.summary import Summary
 from entrain.utils.threads import configure_threads
 
 
-@dataclass
-class TrainingState:
+@dataclass(repr=False)
+class TrainingState(Summary):
     """The state of a training, enough to continue; `best` are the tensors of the selected epoch."""
 
     epoch: int
@@ -28,6 +29,11 @@ class TrainingState:
     best_epoch: Tensor  # (R,); 0 is the initial point
     diverged: Tensor  # (R,); the epoch in which a run became non-finite, 0 for never
     history: dict[str, list[list[float]]] = field(default_factory=dict)  # epoch by epoch, (R,)
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        best = ", ".join(map(str, self.best_epoch.tolist()))
+        return {"epochs": str(self.epoch), "runs": str(self.parallel_runs), "best epoch": best}
 
     @property
     def parallel_runs(self) -> int:

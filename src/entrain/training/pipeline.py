@@ -18,6 +18,7 @@ from entrain.training.loop import TrainingState
 from entrain.training.recipe import Recipe
 from entrain.training.results import test_results
 from entrain.training.stages import Stage, teacher_stage, train_stage
+from entrain.utils.summary import Summary
 
 TEACHER_STAGE = "teacher"
 
@@ -42,8 +43,8 @@ class Progress(Protocol):
         """Called with the share done of a stage that is one long epoch."""
 
 
-@dataclass(frozen=True)
-class Trained:
+@dataclass(frozen=True, repr=False)
+class Trained(Summary):
     """The result of a training.
 
     Args:
@@ -59,6 +60,21 @@ class Trained:
     states: dict[str, TrainingState]
     models: dict[str, tuple[Model, ...]]
     data: Dataset = field(repr=False)
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        network, protocols = self.model.network, self.recipe.protocols
+        epochs = [self.model.details["epoch"], protocols[-1].epochs]
+        top1 = self.model.details["validation"].get("top1", float("nan"))
+        return {
+            "by": ", ".join(rule.name for rule in protocols),
+            "on": repr(self.data.name),
+            "oscillators": str(network.oscillators),
+            "runs": str(self.recipe.runs),
+            "selected epoch": "{} of {}".format(*epochs),
+            "validation top-1": f"{top1:.2f} %",
+            "test examples": f"{len(self.test):,}",
+        }
 
     @property
     def test(self) -> Split:

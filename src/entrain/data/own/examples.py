@@ -24,6 +24,7 @@ from entrain.data.datasets import (
 from entrain.data.features import FeatureScaling
 from entrain.utils.errors import InputError
 from entrain.utils.hashing import sha256
+from entrain.utils.summary import Summary
 
 LIMIT = 4 * 10**9
 """The most bytes the data may take in memory."""
@@ -37,8 +38,8 @@ _MANY = 20  # integers, which may be numbers to predict
 _NUMBERS = ". Numbers to predict must be grouped into classes first, otherwise "
 
 
-@dataclass(frozen=True)
-class FeatureDataset:
+@dataclass(frozen=True, repr=False)
+class FeatureDataset(Summary):
     """Training, validation and test rows of features.
 
     Args:
@@ -58,6 +59,16 @@ class FeatureDataset:
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, str]:
+        """See `Summary`."""
+        sizes = (f"{len(split):,}" for split in (self.train, self.validation, self.test))
+        return {
+            "named": repr(self.name),
+            "examples": " / ".join(sizes),
+            "features": f"{len(self.feature_names):,}",
+            "classes": f"{len(self.class_names)}: {', '.join(self.class_names)}",
+        }
 
     def __post_init__(self) -> None:
         width = len(self.feature_names)
