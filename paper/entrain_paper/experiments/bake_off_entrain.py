@@ -10,9 +10,10 @@ import torch
 from entrain import kernels
 from entrain.evaluation import summarise
 from entrain.physics import NetworkSpec, energy
-from entrain.rules import Direct, EquilibriumPropagation
+from entrain.rules import Direct
 from entrain.training import Stage
 from entrain_paper.experiments import recurrence
+from entrain_paper.experiments.equilibrium import MEASURED_DYNAMICS, MEASURED_EP
 from entrain_paper.experiments.experiment import ExperimentContext, Values, with_prerequisites
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import Setting
@@ -48,13 +49,13 @@ def _plain(setting: Setting, name: str) -> Stage:
 
 
 def _equilibrium(setting: Setting, name: str) -> Stage:
-    rule = EquilibriumPropagation()
+    rule = MEASURED_EP
     sized = replace(
         rule,
         epochs=min(rule.epochs, setting.direct_epochs),
         batch_size=min(rule.batch_size, setting.batch_size),
     )
-    network = NetworkSpec(hidden=setting.hidden, dynamics=rule.dynamics)
+    network = NetworkSpec(hidden=setting.hidden, dynamics=MEASURED_DYNAMICS)
     return Stage(sized, setting.dataset(name), network, runs=tuple(range(setting.few_runs)))
 
 

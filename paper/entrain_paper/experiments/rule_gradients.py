@@ -12,7 +12,6 @@ from torch import Tensor
 from entrain.hardware import Hardware, PhaseNoise
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import (
-    PROTOCOLS,
     Direct,
     EquilibriumPropagation,
     SimultaneousPerturbation,
@@ -25,6 +24,7 @@ from entrain.rules.spsa import PerturbationTask
 from entrain.rules.training_data import Examples
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Claim, Comparison
+from entrain_paper.experiments.equilibrium import MEASURED_EP, MEASURED_RULES
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import MNIST, Setting
 
@@ -65,7 +65,7 @@ def size(setting: Setting) -> Size:
 
 def stage(setting: Setting) -> Stage:
     """A network that equilibrium propagation trained for a short time."""
-    rule = EquilibriumPropagation(epochs=size(setting).epochs)
+    rule = replace(MEASURED_EP, epochs=size(setting).epochs)
     if setting.dataset(MNIST).endswith("-small"):
         rule = replace(rule, batch_size=32)  # for more steps
     dynamics = Dynamics(1.0, 15.0, 60)
@@ -90,7 +90,7 @@ class Point:
 
     def rule(self, name: str, directions: int) -> Direct:
         """The rule `name` at this point."""
-        rule, chips = PROTOCOLS[name], None
+        rule, chips = MEASURED_RULES[name], None
         if self.noise:
             hardware = Hardware(phase_noise=PhaseNoise(self.noise))
             chips = ChipTraining(hardware, chips=1, chip=0)

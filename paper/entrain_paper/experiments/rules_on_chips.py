@@ -10,12 +10,13 @@ from typing import Any
 from entrain.evaluation import summarise
 from entrain.hardware import Hardware, Levels, Mismatch, PhaseNoise
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import PROTOCOLS, Direct, EquilibriumPropagation
+from entrain.rules import Direct, EquilibriumPropagation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import tuned
 from entrain.training import Stage
 from entrain_paper.experiments import chip_evaluation
 from entrain_paper.experiments.comparison import Claim, Comparison
+from entrain_paper.experiments.equilibrium import MEASURED_DYNAMICS, MEASURED_RULES
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import MNIST, Setting
 
@@ -38,12 +39,13 @@ _RUNS = 3
 def stage(setting: Setting, rule: str, trained_on: str) -> Stage:
     """Networks that a rule trains on the chip or on the ideal network, one per run."""
     dataset = setting.dataset(MNIST)
-    named = PROTOCOLS[rule]
+    named = MEASURED_RULES[rule]
+    is_equilibrium = isinstance(named, EquilibriumPropagation)
     assert isinstance(named, Direct)
     epochs = min(RULES[rule], setting.direct_epochs)
     if rule == "DIRECT":  # without augmentation, as the other rules
         named = replace(tuned(named, dataset, augmented=False), weight_decay=0.0)
-    if isinstance(named, EquilibriumPropagation) and trained_on == "chip":
+    if is_equilibrium and trained_on == "chip":
         named = replace(named, **IN_NOISE)
     chips = ChipTraining(HARDWARE, chip=CHIP) if trained_on == "chip" else None
     return Stage(
@@ -51,7 +53,7 @@ def stage(setting: Setting, rule: str, trained_on: str) -> Stage:
             named, epochs=epochs, batch_size=min(named.batch_size, setting.batch_size), chips=chips
         ),
         dataset,
-        NetworkSpec(setting.hidden, named.dynamics or Dynamics()),
+        NetworkSpec(setting.hidden, MEASURED_DYNAMICS if is_equilibrium else Dynamics()),
         runs=tuple(range(min(_RUNS, setting.few_runs))),
     )
 

@@ -64,7 +64,12 @@ def command(
         ),
     ] = None,
     out_folder: Annotated[
-        Path | None, option("New folder for the run.", "runs/DATASET-n", name="--out")
+        Path | None,
+        option(
+            "New folder for the run, or that of the same run, unfinished.",
+            "runs/DATASET-n",
+            name="--out",
+        ),
     ] = None,
     resume: Annotated[Path | None, option("Continue the run in DIR.", metavar="DIR")] = None,
     runs: Annotated[int, option("Number of runs that train side by side.")] = 1,
@@ -143,7 +148,8 @@ def command(
     """Train an oscillator network on DATASET: in two stages with a neural teacher, or from labels.
 
     The two stages are those of the paper, except that Stage I is solved exactly; --path-solver sgd
-    trains it as in the paper. A killed run continues with --resume DIR and gives the same weights.
+    trains it as in the paper. A killed run continues with --resume DIR, or with the same command
+    and --out DIR, and gives the same weights.
     """
     from entrain.data import fingerprint
     from entrain.training import DivergedError, Options
@@ -184,7 +190,10 @@ def command(
             "examples": fingerprint(data),
         }
         path = out_folder or new_folder(Path("runs"), data.name)
-        folder = RunFolder.create(path, recipe, settings)
+        if (path / "results.json").exists():  # finished
+            folder = RunFolder.create(path, recipe, settings)
+        else:
+            folder = RunFolder.continued_or_new(path, recipe, settings, data)
     with folder.locked():
         try:
             results, trained = _train(folder, data, chosen_device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -24,6 +25,8 @@ Nudging = Literal["cross-entropy", "squared", "clamped"]
 Begin = Literal["given", "random"]
 Relax = Callable[[PhaseModel, Dynamics, int], Tensor]  # the number selects the noise
 _IN_THE_ENERGY = ("frequencies", "injection")
+_CHECKED = 64  # examples whose gradient is compared with the exact one
+_LEAST_COSINE = 0.5
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class EquilibriumPropagation(Direct):
     """
 
     kind: ClassVar[str] = "equilibrium"
-    dynamics = Dynamics(mobility=1.0, observation_time=15.0, steps=60)  # until it is at rest
+    dynamics = Dynamics(mobility=1.0, observation_time=60.0, steps=600)  # until it is at rest
 
     name: str = "EP"
     epochs: int = 25
@@ -73,8 +76,8 @@ class EquilibriumPropagation(Direct):
     coarse_steps: int = 1_000_000  # the network's own: fewer steps miss the equilibrium
     fine_epochs: int = 0
     nudging: Nudging = "cross-entropy"
-    beta: float = 0.3
-    nudged_steps: int = 15
+    beta: float = 0.1
+    nudged_steps: int = 200
     begin: Begin = "given"
     averaged_steps: int = 1
 
@@ -127,6 +130,39 @@ class EquilibriumTask(DirectTask):
     """AdamW on gradients from two nudged equilibria; tensors as in `DirectTask`."""
 
     protocol: EquilibriumPropagation
+
+    def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
+        losses = super().run_epoch(tensors, epoch)
+        if epoch == 0 and self._chips is None and self.protocol.nudging == "cross-entropy":
+            self._warn_wrong_gradient(tensors)
+        return losses
+
+    def _warn_wrong_gradient(self, tensors: Tensors) -> None:
+        """Warn if the estimate for a few examples is unlike the gradient of a longer rest."""
+        networks = {name: tensors[name].clone() for name in self.network.names}
+        count = min(len(self.train.labels), _CHECKED)
+        rows = torch.arange(count, device=self._total.device).expand(len(self.runs), -1)
+        d = self._dynamics
+        longer = Dynamics(d.mobility, 4 * d.observation_time, 4 * d.steps)
+        exact = super().loss_and_gradient(networks, longer, rows)[1]
+        estimate = self.gradient(networks, d, rows)
+        cosines = {
+            name: float(
+                torch.cosine_similarity(
+                    estimate[name].flatten(1), exact[name].flatten(1), dim=-1
+                ).min()
+            )
+            for name in ("input_weights", "couplings")
+        }
+        name, cosine = min(cosines.items(), key=lambda item: item[1])
+        if not cosine >= _LEAST_COSINE:
+            warnings.warn(
+                f"{self.protocol.name}: after the first epoch its gradient of {name} has the "
+                f"cosine {cosine:.2f} to the exact one at rest; relax for longer "
+                "(observation_time), in shorter steps (steps), or with a weaker nudge (beta)",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def loss_and_gradient(
         self, raw: Tensors, dynamics: Dynamics, rows: Tensor

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.data import FeatureScaling, Split
+from entrain.data.own.examples import LEAST_ROWS
 from entrain.evaluation import RejectOption
 from entrain.evaluation.chip_yield import Yield, yield_of
 from entrain.evaluation.chips import scores_on_target
@@ -36,8 +37,6 @@ from entrain.sklearn.settings import Settings, class_weights
 from entrain.training import train_task
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError, seed_number
-
-_LEAST_TO_SPLIT = 20  # examples; with fewer, the training data are the validation data
 
 
 class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -67,7 +66,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gain: Gain of the softmax over cos(theta_out), in the loss and in `predict_proba`.
         weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay.
         validation_fraction: Share of the data, stratified, whose accuracy selects the epoch. The
-            training data do so if it is 0, if there are fewer than 20 examples, or if a class has
+            training data do so if it is 0, if there are fewer than 10 examples, or if a class has
             a single one.
         class_weight: Weights of the classes in the loss and in the selection of the epoch: a dict
             by class, 1 for classes not in it; or "balanced", n_samples / (n_classes * examples of
@@ -127,7 +126,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_weight: dict[Any, float] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         hardware: Hardware | str | Path | None = None,
-        device: str = "cpu",
+        device: str = "auto",
         verbose: int = 0,
     ) -> None:
         self.hidden = hidden
@@ -356,7 +355,7 @@ def _split(
     """Training and validation rows; the same rows if there are too few."""
     rows, sizes = np.arange(len(labels)), np.bincount(labels)
     held_out = max(math.ceil(fraction * len(labels)), len(sizes))
-    too_few = len(labels) < _LEAST_TO_SPLIT or sizes.min() < 2
+    too_few = len(labels) < LEAST_ROWS or sizes.min() < 2
     if fraction == 0.0 or too_few or len(labels) - held_out < len(sizes):
         return rows, rows
     learned, validated = train_test_split(

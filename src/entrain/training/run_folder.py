@@ -74,6 +74,17 @@ class RunFolder:
         return folder
 
     @classmethod
+    def continued_or_new(
+        cls, path: Path, recipe: Recipe, settings: dict[str, Any], data: Dataset
+    ) -> RunFolder:
+        """The folder of a run with the same recipe and data, or a new one."""
+        folder = cls.open(path) if (path / "run.json").exists() else None
+        if folder is None or folder.recipe != recipe:
+            folder = cls.create(path, recipe, settings)
+        folder.require(data)
+        return folder
+
+    @classmethod
     def open(cls, path: Path) -> RunFolder:
         """A folder made by `create`."""
         file = path / "run.json"

@@ -214,13 +214,9 @@ def _run_folder(
     own: dict[str, Any] | None,
 ) -> RunFolder:
     """The new or existing folder of this training."""
-    folder = RunFolder.open(path) if (path / "run.json").exists() else None
-    if folder is None or folder.recipe != recipe:
-        source = None if data_dir is None else str(Path(data_dir).expanduser().absolute())
-        settings = {"device": device, "data_dir": source, "own": own, "examples": fingerprint(data)}
-        folder = RunFolder.create(path, recipe, settings)
-    folder.require(data)
-    return folder
+    source = None if data_dir is None else str(Path(data_dir).expanduser().absolute())
+    settings = {"device": device, "data_dir": source, "own": own, "examples": fingerprint(data)}
+    return RunFolder.continued_or_new(path, recipe, settings, data)
 
 
 @contextlib.contextmanager
