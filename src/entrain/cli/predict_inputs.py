@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from entrain.data import Preprocessing
 from entrain.data.own.folders import SUFFIXES
-from entrain.data.own.rows import TABLES, Row, read_rows, table_rows
+from entrain.data.own.rows import Row, holds_rows, read_rows, table_rows
 from entrain.data.pictures import decode_picture, read_picture
 from entrain.utils.errors import InputError
 
@@ -71,7 +71,7 @@ def items_of(source: str, model: Model) -> list[Item]:
             rows = table_rows(
                 io.StringIO(text), model.network.inputs, model.class_names, model.feature_names
             )
-        elif path.suffix.lower() in TABLES and not path.is_dir():
+        elif holds_rows(path) and not path.is_dir():
             rows = read_rows(path, model.network.inputs, model.class_names, model.feature_names)
         elif not images:
             raise InputError(

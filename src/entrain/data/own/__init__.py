@@ -14,7 +14,7 @@ from entrain.data.own.arrays import from_npz
 from entrain.data.own.examples import Dataset
 from entrain.data.own.folders import from_folder
 from entrain.data.own.memory import from_memory, is_array_like
-from entrain.data.own.tables import from_table
+from entrain.data.own.tables import from_table, is_table
 from entrain.utils.errors import InputError, seed_number
 
 
@@ -33,8 +33,8 @@ def load_own(
     - `.npz`: arrays X and y; X numbers (n, D) for features, or (n, rows, columns) for images,
       integers from 0 to 255 or floats from 0 to 1; y integers or strings (n,). X_validation,
       y_validation, X_test and y_test are optional.
-    - `.csv`, `.tsv`: a header line, a label column, and numbers in all other columns; UTF-8, or
-      UTF-16 with its mark.
+    - `.csv`, `.tsv`, `.csv.gz`: a header line, a label column, and numbers in all other columns;
+      UTF-8, or UTF-16 with its mark.
     - a folder with a folder of pictures for each class.
 
     Without validation or test examples, 15 % of each class are set aside for either, at least one.
@@ -62,7 +62,7 @@ def load_own(
     try:
         if not is_folder and not path.is_file():
             raise InputError("no such file or folder")
-        if not is_folder and suffix in (".csv", ".tsv"):
+        if not is_folder and is_table(path):
             return from_table(path, label, seed)
         if label is not None:
             raise InputError(
@@ -73,8 +73,8 @@ def load_own(
         if suffix == ".npz":
             return from_npz(path, seed)
         raise InputError(
-            f"the name ends in {suffix!r}; expected .npz, .csv, .tsv or a folder with a folder of "
-            "pictures for each class"
+            f"the name ends in {suffix!r}; expected .npz, .csv, .tsv or a folder with a "
+            "folder of pictures for each class; tables may be compressed, .csv.gz"
         )
     except InputError as error:
         if str(error).startswith(str(path)):

@@ -96,7 +96,7 @@ def fingerprint(data: Dataset) -> str:
 
 def safe_name(path: Path) -> str:
     """A short name of [a-z0-9_-] for the data at `path`, unlike those of the package's datasets."""
-    stem = path.resolve().name if path.is_dir() else path.stem
+    stem = path.resolve().name if path.is_dir() else path.stem.removesuffix(".csv")
     plain = unicodedata.normalize("NFKD", stem.casefold()).encode("ascii", "ignore").decode()
     name = re.sub(r"[^a-z0-9_-]+", "-", plain)[:40].strip("-") or "data"
     return f"{name}-own" if name in CLASS_NAMES else name

@@ -11,12 +11,22 @@ import numpy as np
 
 from entrain.data.own.arrays import read_x
 from entrain.data.own.examples import quoted
-from entrain.data.own.tables import LABEL_COLUMNS, open_table, parse_numbers, read_cells
+from entrain.data.own.tables import (
+    LABEL_COLUMNS,
+    is_table,
+    open_table,
+    parse_numbers,
+    read_cells,
+)
 from entrain.utils.errors import InputError
 
-TABLES = (".csv", ".tsv", ".npz")
 _MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "inf", "-inf")
 _COUNTED = 10  # columns at least, for a first line 0, 1, 2, ... to be a header
+
+
+def holds_rows(path: Path) -> bool:
+    """True for the name of a table or an .npz file."""
+    return is_table(path) or path.suffix.lower() == ".npz"
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import math
 import re
+import tempfile
+import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO, cast
 
 import numpy as np
 
@@ -26,6 +30,7 @@ from entrain.data.own.examples import (
     three_splits,
     warn_many_integers,
 )
+from entrain.data.own.fast_table import read_plain
 from entrain.utils.errors import InputError, unknown_name
 
 LABEL_COLUMNS = ("label", "class", "target", "y")
@@ -43,7 +48,13 @@ def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
         _, header = next(lines, (1, []))
         _check_header(header)
         column, note = label_column(header, label)
-        values, labels = _read_rows(lines, header, column, note)
+        plain = read_plain(cast(BinaryIO, file.buffer), delimiter_of(file), len(header), column)
+        if plain is None:
+            values, labels = _read_rows(read_cells(file, header=False), header, column, note)
+            rows = np.frombuffer(values, dtype=np.float64).reshape(len(labels), len(header) - 1)
+        else:
+            rows, labels = plain
+            check_size(len(rows), rows.shape[1], 8)
     features = tuple(name for i, name in enumerate(header) if i != column)
     try:
         names, codes = classes_of(labels, f"labels in {note}", 3)
@@ -52,26 +63,27 @@ def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
         if len(labels) < examples.LEAST_ROWS:
             raise
         raise LabelColumnError(f"{error} ({_columns(header)})") from error
-    rows = np.frombuffer(values, dtype=np.float64).reshape(len(labels), -1)
     splits = three_splits(rows, codes, seed)
     notes = (f"labels come from {note}",)
     return feature_dataset(safe_name(path), splits, names, features, notes)
 
 
 @contextmanager
-def open_table(path: Path) -> Iterator[IO[str]]:
+def open_table(path: Path) -> Iterator[TextIOWrapper]:
     """The text of a table: UTF-16 if it begins with its byte order mark, else UTF-8."""
-    with open(path, "rb") as file:
-        utf16 = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    utf16 = False
     try:
-        with open(path, encoding="utf-16" if utf16 else "utf-8-sig", newline="") as text:
-            yield text
+        with _unpacked(path) as file:
+            utf16 = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+            file.seek(0)
+            with TextIOWrapper(file, "utf-16" if utf16 else "utf-8-sig", newline="") as text:
+                yield text
     except UnicodeError as error:
         if utf16:
             raise InputError(
                 "begins as UTF-16 text but is not; save the table as CSV in UTF-8"
             ) from error
-        with open(path, "rb") as file:
+        with _unpacked(path) as file:
             valid = (row.decode(errors="ignore").encode() == row for row in file)
             line = next((i for i, is_utf8 in enumerate(valid, 1) if not is_utf8), 1)
         raise InputError(
@@ -80,23 +92,54 @@ def open_table(path: Path) -> Iterator[IO[str]]:
         ) from error
 
 
-def read_cells(file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line number and stripped cells of each row. The delimiter is the tab, comma or semicolon that
-    splits the first row into the most columns."""
-    size = file.seek(0, 2)
-    if size > examples.LIMIT:
-        raise InputError(f"{size:,} bytes; expected at most {examples.LIMIT:,}: leave out rows")
+@contextmanager
+def _unpacked(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, those in it if its name ends in .gz."""
+    with open(path, "rb") as file:
+        if path.suffix.lower() != ".gz":
+            yield file
+            return
+        with tempfile.TemporaryFile() as unpacked:
+            try:
+                with gzip.open(file) as packed:
+                    while chunk := packed.read(2**20):
+                        if unpacked.tell() > examples.LIMIT:
+                            break  # refused by read_cells
+                        unpacked.write(chunk)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise InputError(f"is not a complete gzip file ({error})") from error
+            unpacked.seek(0)
+            yield unpacked
+
+
+def is_table(path: Path) -> bool:
+    """True for the name of a .csv or .tsv file, which may be compressed (.gz)."""
+    return path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+
+
+def delimiter_of(file: IO[str]) -> str:
+    """The tab, comma or semicolon that splits the first row into the most columns."""
     columns = dict.fromkeys("\t,;", 0)
     for delimiter in columns:
         file.seek(0)
         with suppress(csv.Error):
             columns[delimiter] = len(next(csv.reader(file, delimiter=delimiter, strict=True), ()))
+    return max(columns, key=columns.__getitem__)
+
+
+def read_cells(file: IO[str], header: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """Line number and stripped cells of each row; from the second row on without a `header`."""
+    size = file.seek(0, 2)
+    if size > examples.LIMIT:
+        raise InputError(f"{size:,} bytes; expected at most {examples.LIMIT:,}: leave out rows")
+    delimiter = delimiter_of(file)
     file.seek(0)
-    reader = csv.reader(file, delimiter=max(columns, key=columns.__getitem__), strict=True)
+    reader = csv.reader(file, delimiter=delimiter, strict=True)
     line = 1
     try:
         for row in reader:
-            yield line, [cell.strip() for cell in row]
+            if header or line > 1:
+                yield line, [cell.strip() for cell in row]
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"line {line}: {error}; check its quotation marks") from error
