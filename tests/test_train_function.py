@@ -17,7 +17,6 @@ import pandas
 import pytest
 import torch
 import typer
-from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -150,7 +149,6 @@ FRAME = pandas.DataFrame(X).assign(kind=NAMES, note=NAMES)
         (X.astype(object), Y, "X holds object"),
         ([[1, 2], [3]], [0, 1], "X cannot be read as an array"),
         ([], [], r"X has shape \(0,\)"),
-        (sparse.csr_array(X), Y, r"X is sparse; .* X.toarray\(\)"),
         (np.ma.masked_less(X, 1), Y, "X .* values are masked"),
         (np.zeros((20, 4, 4, 3)), Y[:20], "make colours grey"),
         (FRAME, "kind", "column 'note' holds .*; expected numbers"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from entrain.cli.console import (
     number,
     print_error,
     print_json,
+    print_line,
     print_table,
 )
 from entrain.cli.options import Json, ModelArgument, argument, option
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from entrain.models.model import Model
 
 SOME_FAILED = 1
+_MOST_LINES = 1000  # of a table; more inputs are summarised
 _CHUNK = 64  # examples between two steps of the progress bar
 
 
@@ -79,12 +82,16 @@ def command(
         print_json({"model": str(path), "predictions": results})
     elif as_csv:
         _print_csv(loaded, results)
+    elif len(results) > _MOST_LINES:
+        _print_summary(loaded, results)
     else:
         _print_table(loaded, results)
     if loaded.hardware is not None and not loaded.hardware.is_identity:
         err.print("Answers of the ideal network; the model was trained for chips.")
-    for message in failed:
+    for message in failed[:_MOST_LINES]:
         print_error(message)
+    if len(failed) > _MOST_LINES:
+        print_error(f"and {len(failed) - _MOST_LINES:,} more")
     if failed:
         raise typer.Exit(SOME_FAILED)
 
@@ -156,6 +163,27 @@ def _cell(value: object) -> object:
     if isinstance(value, str):
         return escape.csv_cell(value)
     return str(value).lower() if isinstance(value, bool) else value
+
+
+def _print_summary(model: Model, results: list[dict[str, Any]]) -> None:
+    """Print the number of inputs and of unsure answers of each class."""
+    answers = [result for result in results if "error" not in result]
+    labels = Counter(result["label"] for result in answers)
+    unsure = Counter(result["label"] for result in answers if result["unsure"])
+    print_table(
+        f"{model.protocol} on {model.dataset}",
+        ("class", "inputs", "unsure"),
+        [(name, f"{labels[name]:,}", f"{unsure[name]:,}") for name in model.class_names],
+    )
+    print_line(
+        f"{len(results):,} inputs, {sum(unsure.values()):,} unsure, "
+        f"{len(results) - len(answers):,} failed"
+    )
+    given = [result for result in answers if "given" in result]
+    if given:
+        right = sum(result["label"] == result["given"] for result in given)
+        print_line(f"{100 * right / len(given):.2f} % of {len(given):,} labels predicted")
+    print_line("every answer: --csv > FILE or --json > FILE")
 
 
 def _print_table(model: Model, results: list[dict[str, Any]]) -> None:

@@ -144,6 +144,8 @@ def as_array(values: Any) -> np.ndarray:
     if isinstance(values, Tensor):
         plain = values.detach().cpu()
         return (plain.float() if plain.dtype == torch.bfloat16 else plain).numpy()
+    if hasattr(values, "toarray"):  # sparse
+        return np.asarray(values.toarray())
     if np.ma.is_masked(values):
         raise InputError("some values are masked; fill them in or leave their rows out")
     return np.asarray(values)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from entrain.data.own.arrays import from_arrays
-from entrain.data.own.examples import Dataset, FeatureDataset, quoted
+from entrain.data.own.examples import Dataset, FeatureDataset, check_size, quoted
 from entrain.data.own.tables import label_column
 from entrain.data.preprocessing import as_array
 from entrain.utils.errors import InputError
@@ -70,8 +70,9 @@ def _from_frame(frame: Any, y: Any, label: str | None, seed: int) -> FeatureData
 
 
 def _array(value: Any, name: str) -> np.ndarray:
-    if hasattr(value, "toarray"):
-        raise InputError(f"{name} is sparse; expected an array: give {name}.toarray()")
+    if hasattr(value, "toarray"):  # sparse, and perhaps far larger when it is not
+        rows, columns = value.shape
+        check_size(rows, columns, 8)
     try:
         return as_array(value)
     except (TypeError, ValueError, RuntimeError) as error:
