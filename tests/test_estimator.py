@@ -35,7 +35,13 @@ def small(**changes: Any) -> KuramotoClassifier:
     return KuramotoClassifier(**settings | changes)
 
 
-@parametrize_with_checks([small(epochs=10)])
+STOCHASTIC = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "batches depend on the number of rows"
+    for kind in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks([small(epochs=10)], expected_failed_checks=lambda _: STOCHASTIC)
 def test_contract_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -294,3 +300,23 @@ def test_models_predict_the_labels_of_training(classes: tuple[int | str, ...]) -
     )
     with pytest.raises(InputError, match="expected 150 labels"):
         model.score(X, labels[:3])
+
+
+def test_rows_of_weight_zero_teach_nothing() -> None:
+    X, y = load_iris(return_X_y=True)
+    weights = (y != 1).astype(float)
+    classifier = small(epochs=30).fit(X, y, sample_weight=weights)
+    predicted = classifier.predict(X)
+    assert (predicted[y != 1] == y[y != 1]).mean() > 0.9
+    assert (predicted[y == 1] == 1).mean() < 0.5
+    plain = small(epochs=3).fit(X, y)
+    ones = small(epochs=3).fit(X, y, sample_weight=np.ones(len(y)))
+    assert np.allclose(plain.predict_proba(X), ones.predict_proba(X), atol=1e-5)
+    with pytest.raises(ValueError, match="Negative values in data"):
+        small(epochs=1).fit(X, y, sample_weight=-np.ones(len(y)))
+
+
+def test_wide_rows_that_repeat_have_a_reject_option() -> None:
+    rows = np.random.default_rng(0).normal(size=(10, 40))
+    X, y = np.repeat(rows, 3, axis=0), np.arange(30) % 2
+    assert small(epochs=1).fit(X, y).to_model().reject is not None

@@ -48,7 +48,14 @@ def made(digits: Data) -> KuramotoClassifier:
     return small(hidden=24, steps=20, epochs=20, hardware="typical").fit(digits[0], digits[2])
 
 
-@parametrize_with_checks([small(hardware="typical", epochs=20)])
+STOCHASTIC = {
+    "check_sample_weight_equivalence_on_dense_data": "batches depend on the number of rows"
+}
+
+
+@parametrize_with_checks(
+    [small(hardware="typical", epochs=20)], expected_failed_checks=lambda _: STOCHASTIC
+)
 def test_contract_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -118,7 +118,8 @@ def _principal(rows: Tensor) -> tuple[Tensor, Tensor, Tensor, float]:
         variances, vectors = torch.linalg.eigh(away.T @ away / count)
     else:  # the same directions, from the smaller of the two products
         variances, left = torch.linalg.eigh(away @ away.T / count)
-        vectors = away.T @ left / (variances.clamp(min=1e-300) * count).sqrt()
+        least = max(1e-12 * float(variances.max()), 1e-300)  # repeated rows have none
+        vectors = away.T @ left / (variances.clamp(min=least) * count).sqrt()
     top, directions = variances.flip(0)[:rank], vectors.flip(1)[:, :rank].T
     # The sign of a direction is arbitrary: make its largest entry positive.
     signs = directions.gather(1, directions.abs().argmax(1, keepdim=True)).sign()

@@ -52,11 +52,19 @@ def check_class_count(weights: tuple[float, ...] | None, classes: int) -> None:
 
 
 def example_weights(
-    class_weights: tuple[float, ...] | None, labels: Tensor, classes: int
+    class_weights: tuple[float, ...] | None,
+    labels: Tensor,
+    classes: int,
+    own: Tensor | None = None,
 ) -> Tensor | None:
-    """Weights (M,) of examples, of mean 1, in float64; None if all classes count alike."""
-    if class_weights is None:
+    """Weights (M,) of examples, their `own` times those of their classes, of mean 1, in float64;
+    None if all count alike."""
+    if class_weights is None and own is None:
         return None
-    check_class_count(class_weights, classes)
-    weights = torch.tensor(class_weights, dtype=torch.float64, device=labels.device)[labels]
+    weights = torch.ones(len(labels), dtype=torch.float64, device=labels.device)
+    if class_weights is not None:
+        check_class_count(class_weights, classes)
+        weights = torch.tensor(class_weights, dtype=torch.float64, device=labels.device)[labels]
+    if own is not None:
+        weights = weights * own
     return weights / weights.mean().clamp(min=1e-300)  # 0 where all are 0

@@ -52,7 +52,7 @@ class DirectTask:
         self._outputs, self._seed, self.runs, self._start = outputs, seed, runs, start
         device = train.labels.device
         self._targets = torch.nn.functional.one_hot(train.labels, outputs).float()
-        weights = example_weights(protocol.class_weights, train.labels, outputs)
+        weights = example_weights(protocol.class_weights, train.labels, outputs, train.weights)
         self._weights = None if weights is None else weights.float()
 
         def by_run(name: str) -> Tensor:
@@ -276,7 +276,9 @@ class DirectTask:
         labels = data.labels.expand(len(self.runs), -1)[..., None]
         entropy = -log_softmax(self._gain * scores).gather(-1, labels)[..., 0].double()
         result = {"top1": metrics.top_k(scores, data.labels), "cross_entropy": entropy.mean(1)}
-        weights = example_weights(self.protocol.class_weights, data.labels, self._outputs)
+        weights = example_weights(
+            self.protocol.class_weights, data.labels, self._outputs, data.weights
+        )
         if weights is not None:
             hits = (scores.argmax(-1) == data.labels) & ~scores.isnan().any(-1)
             result["cross_entropy"] = (weights * entropy).mean(1)

@@ -21,13 +21,14 @@ class Examples:
     """Labelled examples on a device: network inputs (M, D), or images that become inputs.
 
     `images` (M, rows, columns) are grey levels from 0 to 1, which `preprocessing` turns into inputs
-    when they are used, after distortions.
+    when they are used, after distortions. `weights` (M,) are those of examples in the loss.
     """
 
     labels: Tensor
     inputs: Tensor | None = None
     images: Tensor | None = None
     preprocessing: Preprocessing | None = None
+    weights: Tensor | None = None
 
     @property
     def inputs_per_example(self) -> int:

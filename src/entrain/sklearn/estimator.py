@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
 
 from entrain import kernels
@@ -145,12 +145,13 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train this classifier.
 
         Args:
             X: Rows (n, n_features).
             y: Labels (n,), numbers or strings.
+            sample_weight: Weights (n,) of the rows in the loss and in the selection of the epoch.
         """
         settings = Settings.of(self)
         data, y = validate_data(self, X, y, dtype=np.float64)
@@ -165,6 +166,10 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         weights = class_weights(self.class_weight, self.classes_, np.asarray(y))
         learned, held_out = _split(labels, settings.validation_fraction, random)
+        row_weights = None
+        if sample_weight is not None:
+            checked = _check_sample_weight(sample_weight, data, ensure_non_negative=True)
+            row_weights = torch.from_numpy(checked).to(settings.device)
         inputs = scaling(data).to(settings.device)
         targets = torch.from_numpy(labels.astype(np.int64)).to(settings.device)
         dynamics = Dynamics(1.0, settings.observation_time, settings.steps)
@@ -172,8 +177,8 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         protocol = settings.protocol(len(learned), len(self.classes_))
         task = DirectTask(
             replace(protocol, class_weights=weights),
-            Examples(targets[learned], inputs[learned]),
-            Examples(targets[held_out], inputs[held_out]),
+            Examples(targets[learned], inputs[learned], weights=_rows(row_weights, learned)),
+            Examples(targets[held_out], inputs[held_out], weights=_rows(row_weights, held_out)),
             network,
             len(self.classes_),
             seed=int(random.randint(2**31 - 1)),
@@ -340,6 +345,10 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_finite(together, scaled)
         array: NDArray[np.float64] = together.cpu().numpy()
         return array
+
+
+def _rows(weights: Tensor | None, rows: NDArray[np.int64]) -> Tensor | None:
+    return None if weights is None else weights[rows]
 
 
 def _scaling(data: NDArray[np.float64]) -> FeatureScaling:
