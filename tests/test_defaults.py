@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -76,3 +77,10 @@ def test_the_same_command_continues_an_unfinished_run(tmp_path: Path, invoke: In
     other = invoke(*command[:-1], "--seed", 1)
     assert other.exit_code == 2
     assert "already holds another run" in other.stderr
+
+
+def test_large_networks_are_told_to_take_long(tmp_path: Path, invoke: Invoke) -> None:
+    np.savez(tmp_path / "x.npz", X=X[::10], y=np.arange(15) % 3)
+    options = ("--epochs", 1, "--steps", 2, "--set", "DIRECT.coarse_steps=2")
+    done = invoke("train", tmp_path / "x.npz", "--hidden", 600, *options, "--out", tmp_path / "run")
+    assert re.search(r"600 hidden oscillators take about 0:00:\d\d \(h:mm:ss\) on", done.stderr)

@@ -40,8 +40,11 @@ if TYPE_CHECKING:
 
     from entrain.data import Dataset
     from entrain.physics import NetworkSpec
-    from entrain.training import Trained
+    from entrain.training import Recipe, Trained
     from entrain.training.run_folder import RunFolder
+
+
+_LARGE = 500  # hidden oscillators, from which a training may take hours
 
 
 def command(
@@ -227,6 +230,8 @@ def _train(
 
     start = time.monotonic()
     kernels.prepare(device, err.print)
+    if folder.recipe.spec.hidden >= _LARGE:
+        _print_estimate(folder.recipe, data, device)
     with TrainingProgress(err) as progress:
         trained = run_pipeline(folder.recipe, data, device=device, store=folder, progress=progress)
     folder.save_models(trained.models)
@@ -247,6 +252,20 @@ def _train(
     if "figure_error" in results:
         folder.save_results(results)
     return results, trained
+
+
+def _print_estimate(recipe: Recipe, data: Dataset, device: torch.device) -> None:
+    """Print about how long a large network takes."""
+    from datetime import timedelta
+
+    from entrain.training.duration import estimated_seconds
+
+    seconds = estimated_seconds(recipe, len(data.train), len(data.class_names), device)
+    err.print(
+        f"{recipe.spec.hidden:,} hidden oscillators take about {timedelta(seconds=round(seconds))} "
+        f"(h:mm:ss) on {device}; --hidden and --epochs make it shorter",
+        soft_wrap=True,
+    )
 
 
 def _dataset_of(file: str) -> str:
