@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from entrain.export import (
     verify,
     write_export,
 )
+from entrain.export.folder import files_of
 from entrain.export.ngspice import simulate
 from entrain.hardware import Components
 
@@ -37,6 +39,60 @@ def needs(*names: str) -> pytest.MarkDecorator:
 def exported(folder: Path, design: Design, target: Spice | WordLengths) -> Path:
     write_export(folder, design, target)
     return folder
+
+
+def make_hostile(folder: Path, proof: Path) -> None:
+    """Add files that run commands, never end or lead elsewhere to an export."""
+    (folder / ".spiceinit").write_text(f"shell touch {proof}\n")
+    (folder / "spice.rc").write_text(f"shell touch {proof}\n")
+    for name in ("x.hex", "x.v", "0.raw", "sim", "results.txt"):
+        (folder / name).symlink_to("/dev/zero")
+    os.mkfifo(folder / "y.v")
+    (folder / "obj_dir").mkdir()
+    (folder / "obj_dir" / "sim").write_text(f"#!/bin/sh\ntouch {proof}\n")
+    (folder / "obj_dir" / "sim").chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("simulator", "target"),
+    [
+        ("ngspice", Spice()),
+        ("iverilog", WordLengths()),
+        ("verilator", WordLengths()),
+        pytest.param("yosys", WordLengths(), marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("edited", [False, True])
+def test_verify_runs_nothing_that_lies_in_a_received_folder(
+    simulator: str,
+    target: Spice | WordLengths,
+    edited: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if shutil.which(simulator) is None:
+        pytest.skip(f"{simulator} is not installed (apt-get install {simulator})")
+    folder, proof = exported(tmp_path / "export", small(images=1), target), tmp_path / "proof"
+    make_hostile(folder, proof)
+    before = sorted(folder.rglob("*"))
+    if simulator in ("iverilog", "verilator"):
+        monkeypatch.setattr(digital, "simulator", lambda: simulator)
+    found = verify(folder, edited=edited, synthesis=simulator == "yosys")
+    assert found.agree == found.images == 1
+    assert not proof.exists()
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("target", [Spice(), WordLengths()])
+def test_verify_follows_no_link_in_place_of_a_file(
+    target: Spice | WordLengths, tmp_path: Path, refuse
+) -> None:
+    folder = exported(tmp_path / "export", small(), target)
+    name = "network.inc" if isinstance(target, Spice) else "core.v"
+    (folder / name).rename(tmp_path / name)
+    (folder / name).symlink_to(tmp_path / name)
+    for options in ((), ("--edited",)):
+        assert "is a link, which is not followed" in refuse("verify", str(folder), *options)
 
 
 # ngspice
@@ -121,13 +177,12 @@ LENGTHS = [
     ],
 )
 def test_the_core_equals_its_integer_model_in_every_bit(
-    tmp_path: Path, chosen: digital.Simulator, lengths: WordLengths
+    chosen: digital.Simulator, lengths: WordLengths
 ) -> None:
     if shutil.which(chosen) is None:
         pytest.skip(f"{chosen} is not installed (apt-get install {chosen})")
     design = small(n=7, images=4, outputs=3, frequencies=column(1, -2, 0, 3, 0, 0, 5))
-    folder = exported(tmp_path / "core", design, lengths)
-    table = digital.simulate(folder, chosen)
+    table = digital.simulate(files_of(design, lengths), chosen)
     found = fixed_point(design, lengths)
     phases = found.phases(found.fields(design.fields))
     assert np.array_equal(table[:, 2:], phases)
@@ -136,7 +191,7 @@ def test_the_core_equals_its_integer_model_in_every_bit(
 
 
 @needs("iverilog")
-def test_core_predicts_the_first_of_equal_outputs(tmp_path: Path) -> None:
+def test_core_predicts_the_first_of_equal_outputs() -> None:
     """The last two oscillators are twins, so that their phases are equal in every bit."""
     design = small(outputs=2)
     couplings, fields = design.phase_model.couplings, design.phase_model.fields
@@ -144,8 +199,7 @@ def test_core_predicts_the_first_of_equal_outputs(tmp_path: Path) -> None:
     couplings[:, 5] = couplings[:, 4]
     couplings[:, 4:, 4:] = 0.0
     fields[..., 5] = fields[..., 4]
-    folder = exported(tmp_path / "core", design, WordLengths())
-    table = digital.simulate(folder, "iverilog")
+    table = digital.simulate(files_of(design, WordLengths()), "iverilog")
     assert np.array_equal(table[:, -1], table[:, -2])
     assert table[:, 0].tolist() == [0, 0, 0]
 
@@ -178,10 +232,9 @@ def test_yosys_reads_a_core_of_any_lanes_without_a_warning(tmp_path: Path, lanes
 @pytest.mark.slow
 @needs("yosys", "nextpnr-ice40")
 @pytest.mark.parametrize("lanes", [1, 4])
-def test_a_core_is_synthesised_placed_and_routed(tmp_path: Path, lanes: int) -> None:
+def test_a_core_is_synthesised_placed_and_routed(lanes: int) -> None:
     lengths = WordLengths(phase=10, coupling=5, sine=6, address=6, lanes=lanes)
-    folder = exported(tmp_path / "core", small(), lengths)
-    found = digital.synthesise(folder, ["ice40"])
+    found = digital.synthesise(files_of(small(), lengths), ["ice40"])
     assert found["warnings"] == []
     assert found["ice40"]["SB_LUT4"] > 50
     assert found["nextpnr"]["megahertz"] > 10.0

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from entrain.export.simulators import program, run
+from entrain.export.simulators import program, run, scratch_folder
 from entrain.export.verilog import CORE, TESTBENCH, TOP
 from entrain.utils.errors import InputError
 
@@ -36,19 +34,9 @@ def simulator() -> Simulator:
     )
 
 
-@contextlib.contextmanager
-def _copy(folder: Path) -> Iterator[Path]:
-    """A temporary folder with the design's files, where programs write theirs."""
-    with tempfile.TemporaryDirectory(prefix="entrain-verify-") as scratch:
-        for path in folder.iterdir():
-            if path.suffix in (".v", ".vh", ".hex"):
-                shutil.copy(path, Path(scratch) / path.name)
-        yield Path(scratch)
-
-
-def simulate(folder: Path, name: Simulator) -> np.ndarray:
-    """Verdict, cycles and phases of each image (M, 2 + N), from the testbench."""
-    with _copy(folder) as scratch:
+def simulate(files: Mapping[str, bytes], name: Simulator) -> np.ndarray:
+    """Verdict, cycles and phases of each image (M, 2 + N), from the testbench of a core's files."""
+    with scratch_folder(files) as scratch:
         if name == "verilator":
             build = ["verilator", "--binary", "--timing", "-O3", "-Wno-fatal", "-Wno-WIDTH"]
             run([*build, "--top-module", "testbench", "-o", "sim", TESTBENCH, CORE], scratch)
@@ -59,11 +47,13 @@ def simulate(folder: Path, name: Simulator) -> np.ndarray:
         return np.loadtxt(scratch / "results.txt", dtype=np.int64, ndmin=2)
 
 
-def synthesise(folder: Path, families: Sequence[str] = tuple(_SYNTHESIS)) -> dict[str, Any]:
-    """Cells of the core by Yosys for iCE40 and Xilinx 7, and its share of an iCE40 HX8K and
+def synthesise(
+    files: Mapping[str, bytes], families: Sequence[str] = tuple(_SYNTHESIS)
+) -> dict[str, Any]:
+    """Cells of a core's files by Yosys for iCE40 and Xilinx 7, and its share of an iCE40 HX8K and
     highest frequency by nextpnr, if it fits."""
     result: dict[str, Any] = {"warnings": []}
-    with _copy(folder) as scratch:
+    with scratch_folder(files) as scratch:
         for family in families:
             command = f"{_SYNTHESIS[family]}; tee -o {family}.txt stat -json"
             output = run(["yosys", "-p", f"read_verilog {CORE} {TOP}; {command}"], scratch)

@@ -13,7 +13,7 @@ from entrain.export.plain import plain_files
 from entrain.export.targets import Onnx, Plain, Spice, Target, target_from_json, target_to_json
 from entrain.export.verilog import verilog_files
 from entrain.utils.errors import InputError, reason
-from entrain.utils.files import write_atomically
+from entrain.utils.files import read_bytes, write_atomically
 from entrain.utils.new_files import new_folder
 
 _MAX_BYTES = 2**29  # of a file
@@ -65,19 +65,23 @@ def read_export(folder: Path) -> tuple[Design, Target]:
 
 
 def read_file(path: Path) -> bytes:
-    """The content of one file of an export, of limited size."""
-    if not path.is_file():
-        raise InputError(f"{path}: is missing; export the model again")
-    if path.stat().st_size > _MAX_BYTES:
-        raise InputError(f"{path}: larger than 512 MiB, the most that an export may take")
-    return path.read_bytes()
+    """The content of one file of an export, of limited size; a link is refused."""
+    if path.is_symlink():
+        raise InputError(f"{path}: is a link, which is not followed; export the model again")
+    return read_bytes(path, "file of an export", _MAX_BYTES)
 
 
-def refuse_edited(folder: Path, design: Design, target: Target) -> None:
-    """Raise for files that differ from those of `write_export`: netlists can hold any command."""
+def checked_files(
+    folder: Path, design: Design, target: Target, *, edited: bool = False
+) -> dict[str, bytes]:
+    """The files of an export by name. They must be those of `write_export`, unless `edited` ones
+    are allowed: netlists can hold any command."""
+    files = {}
     for name, content in files_of(design, target).items():
-        if read_file(folder / name) != content:
+        files[name] = read_file(folder / name)
+        if files[name] != content and not edited:
             raise EditedFileError(
                 f"{folder / name}: was changed after the export. Simulators run the commands in a "
                 "file, shell commands included: if the change is yours, allow edited files"
             )
+    return files

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import numpy as np
 from entrain.export.design import Design
 from entrain.export.lc_netlist import REFERENCE
 from entrain.export.netlists import image_file, netlists
-from entrain.export.simulators import run
+from entrain.export.simulators import run, scratch_folder
 from entrain.export.targets import Spice
 from entrain.utils.errors import InputError
 from entrain.utils.threads import cpu_share
@@ -42,7 +41,7 @@ def simulate(
     times: int = TIMES,
     at_once: int | None = None,
     on_progress: Progress | None = None,
-    folder: Path | None = None,
+    files: Mapping[str, bytes] | None = None,
 ) -> np.ndarray:
     """Phases (times + 1, M, N) of M simulations in ngspice, at equally spaced times.
 
@@ -55,18 +54,16 @@ def simulate(
         times: Intervals between the times, from 0 to the end.
         at_once: Simulations in parallel. Default: one per core.
         on_progress: Called with the completed fraction.
-        folder: Existing netlists of this design. Default: new ones.
+        files: Netlists of this design by name. Default: those of `netlists`.
     """
     grid = np.linspace(0.0, spice.duration(), times + 1)
-    with tempfile.TemporaryDirectory(prefix="entrain-ngspice-") as scratch:
-        source = folder or Path(scratch)
-        if folder is None:
-            for name, text in netlists(design, spice).items():
-                (source / name).write_text(text, encoding="utf-8")
+    if files is None:
+        files = {name: text.encode() for name, text in netlists(design, spice).items()}
+    with scratch_folder(files) as folder:
 
         def simulate_image(image: int) -> np.ndarray:
-            raw, netlist = Path(scratch).resolve() / f"{image}.raw", source / image_file(image)
-            run(["ngspice", "-b", "-r", str(raw), netlist.name], source, str(netlist))
+            raw, netlist = folder / f"{image}.raw", image_file(image)
+            run(["ngspice", "-n", "-b", "-r", str(raw), netlist], folder, netlist)  # -n: no init
             if not raw.exists():
                 raise InputError(f"{netlist}: ngspice failed without an error message")
             vectors = read_raw(raw)

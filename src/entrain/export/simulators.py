@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from entrain.utils.errors import InputError
@@ -18,6 +20,19 @@ def program(name: str) -> str:
     if path is None:
         raise InputError(f"{name} is not installed; on Debian and Ubuntu: apt-get install {name}")
     return path
+
+
+@contextlib.contextmanager
+def scratch_folder(files: Mapping[str, bytes]) -> Iterator[Path]:
+    """A temporary folder with these files and no others, in which programs run.
+
+    In a received folder a program could find commands, such as the .spiceinit of ngspice.
+    """
+    with tempfile.TemporaryDirectory(prefix="entrain-verify-") as scratch:
+        folder = Path(scratch).resolve()
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        yield folder
 
 
 def run(command: Sequence[str], folder: Path, subject: str = "") -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from entrain.export import digital
 from entrain.export.design import Design
 from entrain.export.fixed_point import fixed_point
-from entrain.export.folder import read_export, read_file, refuse_edited
+from entrain.export.folder import checked_files, read_export, read_file
 from entrain.export.ngspice import TIMES, Progress, simulate
 from entrain.export.onnx_graph import FILE as ONNX_FILE
 from entrain.export.onnx_graph import run_onnx
@@ -88,31 +88,29 @@ def verify(
         on_progress: Called with the completed fraction of the netlists.
     """
     design, target = read_export(folder)
-    if not edited and not isinstance(target, Plain):  # which is read, not run
-        refuse_edited(folder, design, target)
     if images is not None and not isinstance(target, Spice):
         raise InputError("images are chosen for netlists; other exports run all images at once")
     if images is not None and images > design.images:
         raise InputError(f"{folder}: has {design.images} images, asked for the first {images}")
     if synthesis and not isinstance(target, WordLengths):
         raise InputError(f"{folder}: only a Verilog core can be synthesised")
+    if isinstance(target, Plain):  # which is read, not run
+        return _arrays(folder, design)
+    files = checked_files(folder, design, target, edited=edited)
     if isinstance(target, WordLengths):
-        return _core(folder, design, target, synthesis)
+        return _core(files, design, target, synthesis)
     if isinstance(target, Spice):
         design = design if images is None else design.first(images)
-        return _circuits(folder, design, target, on_progress)
-    simulator, run = ("NumPy", _recompute) if isinstance(target, Plain) else ("onnxruntime", _graph)
-    began = time.monotonic()
-    phases = run(folder, design)
-    return _compare(design, simulator, time.monotonic() - began, phases, design.phases())
+        return _circuits(files, design, target, on_progress)
+    return _graph(files[ONNX_FILE], folder, design)
 
 
 def _circuits(
-    folder: Path, design: Design, spice: Spice, on_progress: Progress | None
+    files: dict[str, bytes], design: Design, spice: Spice, on_progress: Progress | None
 ) -> Verification:
     """The netlists of all images, as many in parallel as there are cores."""
     began = time.monotonic()
-    simulated = simulate(design, spice, on_progress=on_progress, folder=folder)
+    simulated = simulate(design, spice, on_progress=on_progress, files=files)
     seconds = time.monotonic() - began
     python = design.trajectory(TIMES, _STEPS)
     details = {"level": spice.level, "euler_steps": _STEPS}
@@ -120,28 +118,33 @@ def _circuits(
     return replace(result, simulated_phases=simulated[:, 0], python_phases=python[:, 0])
 
 
-def _recompute(folder: Path, design: Design) -> np.ndarray:
-    """The phases of the description by a second implementation, in NumPy alone."""
+def _arrays(folder: Path, design: Design) -> Verification:
+    """The description computed by a second implementation, in NumPy alone."""
+    began, content = time.monotonic(), read_file(folder / JSON)
     try:
-        return recompute(json.loads(read_file(folder / JSON).decode("utf-8")), design)
+        phases = recompute(json.loads(content.decode("utf-8")), design)
     except (ValueError, ArithmeticError, LookupError, TypeError, RecursionError) as error:
         raise InputError(f"{folder / JSON}: not a network ({reason(error)})") from error
+    return _compare(design, "NumPy", time.monotonic() - began, phases, design.phases())
 
 
-def _graph(folder: Path, design: Design) -> np.ndarray:
-    """The phases of the graph in onnxruntime under the raw inputs."""
+def _graph(content: bytes, folder: Path, design: Design) -> Verification:
+    """The graph in onnxruntime under the raw inputs."""
     if design.input_stage is None:
         raise InputError(f"{folder}: has no raw inputs; export the model to onnx again")
-    phases = run_onnx(read_file(folder / ONNX_FILE), design.input_stage.raw.numpy())
+    began = time.monotonic()
+    phases = run_onnx(content, design.input_stage.raw.numpy())
     if phases.shape != (design.images, design.oscillators):
         raise InputError(f"{folder / ONNX_FILE}: gives phases of shape {phases.shape}")
-    return phases
+    return _compare(design, "onnxruntime", time.monotonic() - began, phases, design.phases())
 
 
-def _core(folder: Path, design: Design, lengths: WordLengths, synthesis: bool) -> Verification:
+def _core(
+    files: dict[str, bytes], design: Design, lengths: WordLengths, synthesis: bool
+) -> Verification:
     """The testbench compared with the integer model, and with the network in floating point."""
     began, simulator = time.monotonic(), digital.simulator()
-    verdicts, cycles, phases = np.split(digital.simulate(folder, simulator), [1, 2], axis=1)
+    verdicts, cycles, phases = np.split(digital.simulate(files, simulator), [1, 2], axis=1)
     seconds, verdicts = time.monotonic() - began, verdicts[:, 0]
     network = fixed_point(design, lengths)
     wanted = network.phases(network.fields(design.fields))
@@ -154,7 +157,7 @@ def _core(folder: Path, design: Design, lengths: WordLengths, synthesis: bool) -
         "max_difference_from_float": float(np.abs(floating - design.scores(radians)).max()),
     }
     if synthesis:
-        details["synthesis"] = digital.synthesise(folder)
+        details["synthesis"] = digital.synthesise(files)
     python, both = network.radians(wanted), (verdicts, predictions)
     return _compare(design, simulator, seconds, radians, python, details, both)
 
