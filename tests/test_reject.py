@@ -10,8 +10,10 @@ import pytest
 import torch
 
 import entrain
+from entrain.data import Preprocessing, Split
 from entrain.evaluation import RejectOption
-from entrain.evaluation.reject import ERRORS_KEPT, SMALL_MARGIN, UNLIKE
+from entrain.evaluation.reject import ERRORS_KEPT, FAINT, SMALL_MARGIN, UNLIKE
+from entrain.models.network import KuramotoNetwork
 from entrain.models.pretrained import shipped
 from entrain.utils.errors import InputError
 
@@ -96,6 +98,33 @@ def test_shipped_models_keep_their_reject_option(name: str, tmp_path: Path) -> N
     np.testing.assert_array_equal(again.rejected(pixels[:100]), model.rejected(pixels[:100]))
     assert again.reject is not None
     assert again.reject.measured == model.reject.measured
+
+
+def test_faint_images_are_unsure(tmp_path: Path) -> None:
+    """Without it, images divided by 40 are all read as a 5, with margins of 1.5 to 1.9."""
+    model, test = entrain.load("mnist-74"), entrain.load_test_split("mnist")
+    pixels = test.features[:200].astype(float) / 255
+    assert model.rejected(pixels / 4).mean() > 0.95
+    reasons = model.reject_reasons(pixels / 40)
+    assert reasons.count(FAINT) > 150
+    assert None not in reasons
+    model.save(tmp_path / "m.safetensors")
+    assert entrain.load(tmp_path / "m.safetensors").reject_reasons(pixels / 40) == reasons
+    old = replace(model.reject, contrast=0.0)
+    assert None in replace(model, reject=old).reject_reasons(pixels / 40)
+
+
+def test_images_of_low_contrast_are_sure_for_a_model_of_such_images() -> None:
+    """The least contrast is that of the training images, whatever it is."""
+    data = entrain.load_dataset("digits")
+    fade = [np.rint(100 + split.features / 16) for split in (data.train, data.validation)]
+    model = entrain.load("mnist-74")
+    scaling = Preprocessing.fit(fade[0], (8, 8), 255.0)
+    network = KuramotoNetwork(64, 8, 10)
+    model = replace(model, network=network, preprocessing=scaling, reject=None, teacher=None)
+    model = model.with_reject_option(fade[0], Split(fade[1], data.validation.labels))
+    assert model.reject.contrast < 0.01
+    assert model.reject_reasons(fade[0]).count(FAINT) < 0.01 * len(fade[0])
 
 
 def test_a_model_without_one_is_never_unsure(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ export function runAll(state: AppState, models: Model[], input: Input): Outcome[
     });
     const scores = scoresOf(rollout);
     const highest = highestOf(scores, rollout.answering);
-    const doubt = doubtOf(model, inputs, scores, rollout.answering);
+    const doubt = doubtOf(model, input.values, inputs, scores, rollout.answering);
     const answer = highest.length === 1 ? highest[0]! : null;
     const tied = highest.length > 1 ? highest : [];
     return { model: shownOf(network), physics, fields, rollout, answer, tied, doubt };

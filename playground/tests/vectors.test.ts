@@ -50,7 +50,8 @@ test.each(seen.photographs)("a photograph: $name", (photograph) => {
   const grey = Float64Array.from(Buffer.from(photograph.grey, "hex"), (level) => level / 255);
   expect(farthest(framed(grey, rows, columns, shape), photograph.levels)).toBeLessThan(1e-6);
   const model = shipped(seen.model);
-  const inputs = inputsOf(model, preparePicture(grey, rows, columns, shape)!);
+  const pixels = preparePicture(grey, rows, columns, shape)!;
+  const inputs = inputsOf(model, pixels);
   const rollout = run(model, fieldsOf(model, inputs), unchangedPhysics(model), {
     replicates: 1,
     sample: 0,
@@ -60,7 +61,10 @@ test.each(seen.photographs)("a photograph: $name", (photograph) => {
   const length = Math.hypot(...inputs);
   expect(Math.abs(distanceOf(model.reject!, inputs, length) - photograph.distance)).toBeLessThan(1e-6);
   expect(Math.abs(margin(scores) - photograph.margin)).toBeLessThan(1e-4);
-  expect(doubtOf(model, inputs, scores)).toBe(photograph.doubt);
+  expect(doubtOf(model, pixels, inputs, scores)).toBe(photograph.doubt);
+  const dark = pixels.map((level) => level / 40);
+  const unlike = "unlike the training data";
+  expect(doubtOf(model, dark, inputs, scores)).toBe(photograph.doubt === unlike ? unlike : "faint");
 });
 
 describe.each(Object.keys(known.models))("%s", (name) => {

@@ -108,7 +108,9 @@ function rejectOf(file: Safetensors, values: unknown, inputs: number): RejectOpt
   const least = values["margin"];
   if (typeof least !== "number") throw new Error("the reject option has no margin");
   const [distance, rest] = [positive(values, "distance"), positive(values, "rest")];
-  return { margin: least, distance, rest, mean, directions, variances };
+  const contrast = values["contrast"] ?? 0; // files of earlier versions have none
+  if (typeof contrast !== "number") throw new Error("the least contrast must be a number");
+  return { margin: least, distance, rest, mean, directions, variances, contrast };
 }
 
 function headerOf(metadata: Record<string, string>): Record<string, unknown> {

@@ -1,7 +1,8 @@
 /** When a model should not be believed: the package's `entrain.evaluation.reject`. */
 
 import { margin } from "./readout";
-import type { Model, Numbers } from "./types";
+import { PIXEL_MAX } from "./picture";
+import type { Given, Model, Numbers } from "./types";
 
 export interface RejectOption {
   margin: number;
@@ -10,6 +11,7 @@ export interface RejectOption {
   directions: Numbers; // e (K, D)
   variances: Numbers; // v (K)
   rest: number;
+  contrast: number; // of pictures; 0 for features
 }
 
 /** d(x)^2 = sum_k (e_k . (x - mean))^2 / v_k + |rest of x - mean|^2 / rest, for x = inputs (D) over
@@ -30,6 +32,7 @@ export function distanceOf(option: RejectOption, inputs: Float64Array, scale: nu
 /** Why an answer is unsure, null where it is sure or where the model cannot tell. */
 export function doubtOf(
   model: Model,
+  values: Given,
   inputs: Float64Array,
   scores: Float64Array,
   answering?: Uint8Array,
@@ -39,7 +42,16 @@ export function doubtOf(
   if (option === null) return null;
   const distance = distanceOf(option, inputs, scaleOf(model, inputs));
   if (!(distance <= option.distance)) return "unlike the training data";
+  if (model.preprocessing.kind === "picture" && contrastOf(values) < option.contrast) return "faint";
   return margin(scores, answering) >= option.margin ? null : "small margin";
+}
+
+/** SD of a picture's pixels as fractions, which its inputs have lost. */
+function contrastOf(values: Given): number {
+  const pixels = Float64Array.from(values);
+  const mean = pixels.reduce((sum, pixel) => sum + pixel, 0) / pixels.length;
+  const squares = pixels.reduce((sum, pixel) => sum + (pixel - mean) ** 2, 0);
+  return Math.sqrt(squares / pixels.length) / PIXEL_MAX;
 }
 
 /** Of a picture its length; of a row of features what standardised ones were multiplied with. */

@@ -100,6 +100,16 @@ class Preprocessing:
         ]
         return torch.from_numpy(np.concatenate(rows))
 
+    def contrast(self, pixels: np.ndarray) -> Tensor:
+        """SD (n,) of the p of each image, float64; inputs have lost it.
+
+        Args:
+            pixels: As for a call.
+        """
+        flat = self._checked(as_array(pixels))
+        deviations = [chunk.std(axis=1, dtype=np.float64) for chunk in _chunks(flat)]
+        return torch.from_numpy(np.concatenate(deviations) / self.pixel_max)
+
     def inputs_of_levels(self, images: Tensor) -> Tensor:
         """Inputs (n, D) of images on any device, for augmentation in training.
 

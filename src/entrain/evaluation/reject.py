@@ -1,4 +1,5 @@
-"""The reject option: answers with a small margin, or to inputs unlike the training data."""
+"""The reject option: answers with a small margin, to inputs unlike the training data, to faint
+images."""
 
 from __future__ import annotations
 
@@ -14,11 +15,12 @@ from entrain.evaluation.metrics import margin
 from entrain.utils.errors import InputError, positive_float
 from entrain.utils.summary import Summary
 
-SMALL_MARGIN, UNLIKE = "small margin", "unlike the training data"
+SMALL_MARGIN, UNLIKE, FAINT = "small margin", "unlike the training data", "faint"
 
 ERRORS_KEPT = 1 / 3  # of the error rate remains among sure examples
 LEAST_COVERAGE = 0.5  # of the validation examples stay sure, whatever the error rate
 UNLIKE_SHARE = 0.01  # of the validation examples count as unlike the training data
+_FAINT_SHARE = 0.001  # of the training and validation images count as faint
 MOST_DIRECTIONS, _MOST_NUMBERS = 24, 20_000  # numbers: of all directions
 MOST_ROWS = 10_000  # training examples for the principal directions
 _LEAST_VARIANCE = 1e-3  # of the mean variance: nearly constant directions do not decide alone
@@ -32,7 +34,8 @@ class RejectOption(Summary):
 
     of the input x from the training inputs is above `distance`: the Mahalanobis distance of
     probabilistic PCA, with the principal directions e_k (K, D), their variances v_k and the mean
-    variance `rest` of the others. `measured` has its metrics on the validation examples.
+    variance `rest` of the others; or where the contrast of an image, which x has lost, is below
+    `contrast`. `measured` has its metrics on the validation examples.
     """
 
     margin: float
@@ -42,13 +45,14 @@ class RejectOption(Summary):
     variances: Tensor  # (K,)
     rest: float
     measured: dict[str, float]
+    contrast: float = 0.0  # none, for features
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
         return {"margin": f"{self.margin:.3g}", "distance": f"{self.distance:.3g}"}
 
     def __post_init__(self) -> None:
-        for name in ("margin", "distance", "rest"):
+        for name in ("margin", "distance", "rest", "contrast"):
             value = getattr(self, name)
             if value != math.inf:  # no limit, during the fit
                 positive_float(f"reject: {name}", value, zero=True, most=1e30)
@@ -70,19 +74,37 @@ class RejectOption(Summary):
         total: Tensor = (squares / self.variances.double()).sum(-1) + beyond / self.rest
         return total.sqrt()
 
-    def reasons(self, rows: Tensor, scores: Tensor) -> list[str | None]:
-        """Reasons why answers are unsure, None where they are sure; NaN is never sure."""
-        near = (self.distances(rows) <= self.distance).tolist()
-        clear = (margin(scores.double().cpu()) >= self.margin).tolist()
-        return [
-            None if is_near and is_clear else SMALL_MARGIN if is_near else UNLIKE
-            for is_near, is_clear in zip(near, clear, strict=True)
-        ]
+    def reasons(
+        self, rows: Tensor, scores: Tensor, contrasts: Tensor | None = None
+    ) -> list[str | None]:
+        """Reasons why answers are unsure, None where they are sure; NaN is never sure.
+
+        Args:
+            rows: Inputs (n, D), as in training.
+            scores: Output activations (n, O).
+            contrasts: Of images (n,).
+        """
+        checks = [(margin(scores.double().cpu()) >= self.margin, SMALL_MARGIN)]
+        if contrasts is not None:
+            checks.append((contrasts >= self.contrast, FAINT))
+        checks.append((self.distances(rows) <= self.distance, UNLIKE))
+        reasons: list[str | None] = [None] * len(rows)
+        for passed, why in checks:  # the last reason counts
+            reasons = [old if ok else why for old, ok in zip(reasons, passed.tolist(), strict=True)]
+        return reasons
 
     @classmethod
-    def fit(cls, train: Tensor, validation: Tensor, scores: Tensor, labels: Tensor) -> RejectOption:
+    def fit(
+        cls,
+        train: Tensor,
+        validation: Tensor,
+        scores: Tensor,
+        labels: Tensor,
+        contrasts: Tensor | None = None,
+    ) -> RejectOption:
         """An option with directions from the training inputs (n, D) and thresholds from
-        validation inputs (m, D), their `scores` (m, O) and `labels` (m,)."""
+        validation inputs (m, D), their `scores` (m, O) and `labels` (m,), and from the `contrasts`
+        of training and validation images."""
         mean, directions, variances, rest = _principal(train[:MOST_ROWS].double().cpu())
         unlimited = cls(0.0, math.inf, mean, directions, variances, rest, {})
         distances = unlimited.distances(validation)
@@ -92,16 +114,21 @@ class RejectOption(Summary):
         correct = (scores.argmax(-1) == labels.to(scores.device)).cpu()
         least = _least_margin(margins.numpy(), correct.numpy(), (distances <= far).numpy())
         sure = (margins >= least) & (distances <= far)
+        faint = 0.0
+        if contrasts is not None:
+            faint = float(contrasts.quantile(_FAINT_SHARE))
+            sure &= contrasts[-len(validation) :] >= faint
         measured = {
             "top1": 100.0 * float(correct.double().mean()),
             "coverage": 100.0 * float(sure.double().mean()),
             "top1_sure": 100.0 * float(correct[sure].double().mean()) if sure.any() else 0.0,
         }
-        return cls(least, far, mean, directions, variances, rest, measured)
+        return cls(least, far, mean, directions, variances, rest, measured, faint)
 
     def header(self) -> dict[str, Any]:
         """Its JSON values, for a file."""
-        return {name: getattr(self, name) for name in ("margin", "distance", "rest", "measured")}
+        names = ("margin", "distance", "rest", "measured", "contrast")
+        return {name: getattr(self, name) for name in names}
 
 
 def _principal(rows: Tensor) -> tuple[Tensor, Tensor, Tensor, float]:

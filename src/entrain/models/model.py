@@ -323,7 +323,8 @@ class Model(Summary):
     def reject_reasons(self, pixels: np.ndarray, scores: Tensor | None = None) -> list[str | None]:
         """Reasons why answers are unsure, None where they are sure.
 
-        An answer is unsure if its margin is small or its input unlike the training data. Without
+        An answer is unsure if its margin is small, its input unlike the training data or, of an
+        image, fainter than these. Without
         a reject option, only activations that are not finite are unsure.
 
         Args:
@@ -335,7 +336,8 @@ class Model(Summary):
         finite = scores.isfinite().all(-1).tolist()
         reasons: list[str | None] = [None] * len(finite)
         if self.reject is not None:
-            reasons = self.reject.reasons(self.normalised_inputs(pixels), scores)
+            inputs = self.normalised_inputs(pixels)
+            reasons = self.reject.reasons(inputs, scores, self._contrasts(pixels))
         return [why if ok else "not finite" for ok, why in zip(finite, reasons, strict=True)]
 
     def normalised_inputs(self, pixels: np.ndarray) -> Tensor:
@@ -350,6 +352,12 @@ class Model(Summary):
         length: Tensor = torch.linalg.vector_norm(inputs, dim=-1, keepdim=True)
         return inputs / length
 
+    def _contrasts(self, pixels: np.ndarray) -> Tensor | None:
+        """Contrasts (n,) of images; None for features."""
+        if isinstance(self.preprocessing, FeatureScaling):
+            return None
+        return self.preprocessing.contrast(self._array(pixels))
+
     def with_reject_option(self, train: np.ndarray, validation: Split) -> Model:
         """This model with a reject option.
 
@@ -361,11 +369,14 @@ class Model(Summary):
         """
         inputs = self.inputs(validation.features)
         scores = scores_on_target(self.network, self.hardware, inputs).cpu()
+        splits = train[:MOST_ROWS], validation.features
+        contrasts = [c for pixels in splits if (c := self._contrasts(pixels)) is not None]
         option = RejectOption.fit(
-            self.normalised_inputs(train[:MOST_ROWS]),
-            self.normalised_inputs(validation.features),
+            self.normalised_inputs(splits[0]),
+            self.normalised_inputs(splits[1]),
             scores,
             torch.from_numpy(validation.labels),
+            torch.cat(contrasts) if contrasts else None,
         )
         return replace(self, reject=option)
 

@@ -110,6 +110,7 @@ def _reject(
         **{name: tensors[_REJECT + name] for name in _REJECT_TENSORS},
         rest=values["rest"],
         measured=dict(values["measured"]),
+        contrast=values.get("contrast", 0.0),  # files of earlier versions have none
     )
     if len(option.mean) != network.inputs:
         raise InputError(f"reject: {len(option.mean)} means for {network.inputs} inputs")
