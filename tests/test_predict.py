@@ -103,7 +103,7 @@ def test_what_is_no_table_of_the_model(refuse: Refuse, rows_model: Path, tmp_pat
     assert "not pictures" in refuse("predict", run, tmp_path / "x.png")
     (tmp_path / "t.npz").write_bytes(b"PK")
     assert "not a complete .npz" in refuse("predict", run, tmp_path / "t.npz")
-    assert "No such file" in refuse("predict", run, tmp_path / "none.csv")
+    assert "no such table" in refuse("predict", run, tmp_path / "none.csv")
     assert "choose one" in refuse("predict", run, tmp_path / "t.csv", "--csv", "--json")
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from entrain.calibration.likelihood import Trajectories
 from entrain.calibration.traces import Traces, weights
 from entrain.calibration.unknowns import Prior, Unknowns
-from entrain.calibration.weak_form import Posterior, solve
+from entrain.calibration.weak_form import BATCH, Posterior, solve
 from entrain.hardware import Hardware
 from entrain.hardware.chip import on_chips
 from entrain.hardware.hardware import RANDOM_EFFECTS
@@ -30,6 +30,7 @@ _NOT_SHOWN = 0.7  # of the prior's spread: with a larger one the traces did not 
 _NO_FIT = 0.5  # rad: larger differences from the best fit mean another chip or unit
 _DOUBTFUL = 3.0  # times the stated noise
 _MAX_UNKNOWNS = 20_000  # their precision is a dense matrix
+_MOST_NUMBERS = 2**26  # of a path, of which a calibration keeps several
 
 Progress = Callable[[str, float], None]
 
@@ -172,6 +173,7 @@ def calibrate(
     dynamics = model.network.dynamics
     if steps is not None:
         dynamics = replace(dynamics, steps=positive_int("steps", steps, most=10**5))
+    _check_size(traces, dynamics.steps)
     hardware, base = nominal(model, torch.from_numpy(traces.fields))
     unknowns = Unknowns(base.matrix[0].numpy(), prior or Prior())
     if not len(unknowns) or len(unknowns) > _MAX_UNKNOWNS:
@@ -208,6 +210,17 @@ def calibrate(
     if calibration.doubt is not None:
         warnings.warn(calibration.doubt, RuntimeWarning, stacklevel=2)
     return calibration
+
+
+def _check_size(traces: Traces, steps: int) -> None:
+    """Refuse traces whose simulated paths take too much memory."""
+    times, runs, grid = len(traces.times), traces.runs, steps + 1
+    if max(grid, times) * max(runs, BATCH) * traces.oscillators > _MOST_NUMBERS:
+        raise InputError(
+            f"{runs:,} runs, {times:,} times, {traces.oscillators:,} oscillators and {steps:,} "
+            f"steps; expected a product of runs, oscillators and times or steps of at most "
+            f"{_MOST_NUMBERS:,}: calibrate with fewer"
+        )
 
 
 def nominal(model: Model, fields: Tensor) -> tuple[Hardware, PhaseModel]:

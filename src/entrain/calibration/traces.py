@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import torch
 
 from entrain import kernels
+from entrain.data.own.arrays import Headers, read_npz
 from entrain.hardware import Chip
 from entrain.hardware.chip import on_chips
 from entrain.models.model import Model
@@ -23,7 +23,7 @@ from entrain.utils.tensor_file import read_tensors, write_tensors
 
 KIND = "traces"
 _ARRAYS = ("times", "fields", "phases")
-_MAX_BYTES = 2**31  # of a file's arrays
+_MOST_NUMBERS = 2**27  # of a file
 _ROUNDING = 1e-6  # rad by which a reading at the end of a period may exceed it
 _STRENGTHS = (0.1, 0.3, 1.0)  # of the planned fields: under weak ones couplings dominate
 
@@ -132,7 +132,9 @@ def read_traces(path: Path | str) -> Traces:
     path = Path(path)
     try:
         if path.suffix == ".npz":
-            arrays = _npz(path)
+            arrays: dict[str, Any] = dict(
+                read_npz(path, ("times", "fields"), ("phases", "noise"), _check_sizes)
+            )
         else:
             tensors, header = read_tensors(path, KIND)
             arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
@@ -152,18 +154,13 @@ def read_traces(path: Path | str) -> Traces:
         raise InputError(f"{path}: not a readable file of traces ({reason(error)})") from error
 
 
-def _npz(path: Path) -> dict[str, Any]:
-    """The arrays of an .npz file."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > _MAX_BYTES:
-                raise InputError("larger than 2 GiB when unpacked")
-        with np.load(path, allow_pickle=False) as content:
-            return {name: content[name] for name in content.files}
-    except (OSError, EOFError, zipfile.BadZipFile, ValueError, RuntimeError, MemoryError) as error:
-        raise InputError(f"not a readable .npz file ({reason(error)})") from error
+def _check_sizes(headers: Headers) -> None:
+    """Refuse arrays that take too much memory as float64."""
+    numbers = sum(math.prod(shape) for shape, _ in headers.values())
+    if numbers > _MOST_NUMBERS:
+        raise InputError(
+            f"{numbers:,} numbers; expected at most {_MOST_NUMBERS:,}: read fewer runs or times"
+        )
 
 
 def plan(model: Model, *, runs: int = 200, times: int = 20, seed: int = 0) -> Traces:

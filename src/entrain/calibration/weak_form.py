@@ -23,7 +23,7 @@ import torch
 from entrain.calibration.likelihood import Trajectories
 from entrain.physics import drift
 
-_BATCH = 32  # runs whose integrals stay in the cache
+BATCH = 32  # runs whose integrals stay in the cache
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def solve(
     """The posterior of the unknowns from a measured `path` (K + 1, M, N) on the Euler grid."""
     unknowns = data.unknowns
     precision, moment = np.diag(unknowns.spread**-2.0), np.zeros(len(unknowns))
-    batches = range(0, path.shape[1], _BATCH)
+    batches = range(0, path.shape[1], BATCH)
     for count, first in enumerate(batches):
-        runs = slice(first, first + _BATCH)
+        runs = slice(first, first + BATCH)
         batch = _Batch(data, path, runs)
         for i in range(unknowns.oscillators):
             indices, columns, left = batch.equations(i)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from entrain.models.model import Model
 
 STDIN = "-"
+_MOST_BYTES = 2**28  # on standard input
 
 
 @dataclass
@@ -62,7 +63,9 @@ def items_of(source: str, model: Model) -> list[Item]:
     path = Path(source)
     try:
         if source == STDIN:
-            content = sys.stdin.buffer.read()
+            content = sys.stdin.buffer.read(_MOST_BYTES + 1)
+            if len(content) > _MOST_BYTES:
+                raise InputError(f"more than {_MOST_BYTES:,} bytes; name the file instead")
             text = _text(content)
             if text is None and images:
                 return [Item(source, content=content)]

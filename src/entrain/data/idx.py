@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrain.utils.errors import InputError
+from entrain.utils.files import read_bytes
 
 LIMIT = 64 * 2**20
 """The largest size of an idx file in bytes; the largest of MNIST has 47,040,016."""
@@ -50,11 +51,7 @@ def parse_idx(content: bytes, name: str) -> NDArray[np.uint8]:
 
 def read_idx_bytes(path: Path) -> bytes:
     """The idx content of the file `path`, decompressed if it is gzip; at most `LIMIT` bytes."""
-    try:
-        with open(path, "rb") as file:
-            return unpack_idx(file.read(LIMIT + 1), str(path))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return unpack_idx(read_bytes(path, "dataset file", LIMIT), str(path))
 
 
 def unpack_idx(raw: bytes, name: str) -> bytes:

@@ -17,6 +17,7 @@ import numpy as np
 
 from entrain.data.content import border, find_content
 from entrain.utils.errors import InputError
+from entrain.utils.files import read_bytes
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -39,12 +40,7 @@ def read_picture(
     path: Path, shape: tuple[int, int], pixel_max: float, polarity: str = "auto"
 ) -> np.ndarray:
     """Pixels (rows, columns) from 0 to `pixel_max` of the picture at `path`."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such picture")
-    with open(path, "rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise InputError(f"{path}: more than {_MOST_BYTES // 10**6} MB, too large for a picture")
+    content = read_bytes(path, "picture", _MOST_BYTES)
     # From memory: a decoder may trust a length in the header that the file does not have.
     return decode_picture(io.BytesIO(content), str(path), shape, pixel_max, polarity)
 

@@ -145,7 +145,7 @@ def check_digest(values: dict[str, Any], what: str) -> dict[str, Any]:
 
 def read_json_with_digest(path: Path, what: str) -> dict[str, Any]:
     """The values in a JSON file, see `check_digest`; an `InputError` names the file."""
-    content = read_bytes(path, what, _MOST_JSON)
+    content = read_bytes(path, most=_MOST_JSON)
     try:
         values = json.loads(content.decode())
         if not isinstance(values, dict):

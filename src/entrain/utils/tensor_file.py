@@ -25,7 +25,7 @@ from entrain.utils.files import MOST_BYTES, open_regular, strict_json, write_ato
 from entrain.utils.hashing import sha256, tensor_bytes
 
 FORMAT_VERSION = 2
-_MOST_BYTES = {"model": 2**30}  # of a file, by kind
+_MOST_BYTES = {"model": 2**29, "traces": 2**30}  # of a file, by kind
 _KEY = "entrain"
 _DIGEST = ', "digest": "{}"}}'  # the end of a header
 _DIGEST_LENGTH = len(_DIGEST.format("0" * 64))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,13 +26,17 @@ from entrain.data.own.examples import (
     warn_many_integers,
 )
 from entrain.utils.errors import InputError
+from entrain.utils.zip_file import open_zip
+
+Headers = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
+"""Shape and dtype of each array of a file."""
 
 _PARTS = ("X_validation", "y_validation", "X_test", "y_test")
 
 
 def from_npz(path: Path, seed: int) -> Dataset:
     """The dataset of an .npz file."""
-    return from_arrays(_read_npz(path, ("X", "y"), _PARTS), safe_name(path), seed)
+    return from_arrays(read_npz(path, ("X", "y"), _PARTS, check_shapes), safe_name(path), seed)
 
 
 def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
@@ -81,7 +84,7 @@ def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
 
 def read_x(path: Path) -> tuple[np.ndarray, list[str] | None]:
     """X, the rows to classify, and y if it is in the .npz file."""
-    arrays = _read_npz(path, ("X",), ("y",))
+    arrays = read_npz(path, ("X",), ("y",), check_shapes)
     y = arrays.get("y")
     return arrays["X"], None if y is None else [str(value) for value in y.tolist()]
 
@@ -142,13 +145,17 @@ def label_texts(y: np.ndarray, name: str) -> list[str]:
         raise InputError(f"{name} holds strings that are not text ({error})") from error
 
 
-def _read_npz(
-    path: Path, required: tuple[str, ...], optional: tuple[str, ...]
+def read_npz(
+    path: Path,
+    required: tuple[str, ...],
+    optional: tuple[str, ...],
+    check: Callable[[Headers], None],
 ) -> dict[str, np.ndarray]:
-    """The required arrays of the file, and the optional ones that it has."""
+    """The required arrays of a file, and the optional ones that it has; `check` raises for shapes
+    and dtypes before the arrays are read."""
     fault, headers, arrays = "not a complete .npz file", {}, {}
     try:
-        with warnings.catch_warnings(), zipfile.ZipFile(path) as archive:
+        with warnings.catch_warnings(), open_zip(path, ".npz file", 2 * examples.LIMIT) as archive:
             warnings.simplefilter("ignore")  # of old headers
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             _check_names(members, required, optional)
@@ -157,7 +164,7 @@ def _read_npz(
                 fault = f"the array {name} is corrupt"
                 with archive.open(members[name]) as file:
                     headers[name] = _header(name, file, members[name].file_size)
-            check_shapes(headers)
+            check(headers)
             for name in selected:
                 fault = f"the array {name} is corrupt"
                 with archive.open(members[name]) as file:
@@ -219,7 +226,7 @@ def _header(name: str, file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.
     return shape, dtype
 
 
-def check_shapes(headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> None:
+def check_shapes(headers: Headers) -> None:
     """Refuse arrays whose shapes and dtypes cannot be those of X and y."""
     total = 0
     for name, (shape, dtype) in headers.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +22,7 @@ from entrain.data.own.tables import (
 from entrain.utils.errors import InputError
 
 _MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "inf", "-inf")
+_MOST_ROWS = 1_000_000
 _COUNTED = 10  # columns at least, for a first line 0, 1, 2, ... to be a header
 
 
@@ -50,7 +52,8 @@ def read_rows(
         if x.size // len(x) != width:
             raise InputError(f"X has shape {x.shape}; expected rows of {width} numbers")
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
     rows = []
     for i, row in enumerate(x.reshape(len(x), -1)):
         bad = row[~np.isfinite(row)]
@@ -70,14 +73,23 @@ def table_rows(
     y, or the only one in which every cell is the name of a class: of several, the right one would
     depend on the other rows.
     """
-    body = [row for _, row in read_cells(file) if any(row)]
-    if not body:
+    lines = (row for _, row in read_cells(file) if any(row))
+    first = next(lines, None)
+    if first is None:
         raise InputError("the table is empty; expected rows of numbers")
-    header = body.pop(0) if _is_header(body[0], width, classes) else []
+    header = first if _is_header(first, width, classes) else []
+    columns, by_name = len(first), bool(set(header) & set(names))
+    if not by_name and columns not in (width, width + 1):
+        raise InputError(
+            f"{columns} columns; expected the model's {width} features, in the order of its "
+            "training, and at most one column of labels"
+        )
+    body = list(islice(lines, _MOST_ROWS + 1)) if header else [first, *islice(lines, _MOST_ROWS)]
     if not body:
         raise InputError("no rows below the header; expected rows of numbers")
-    columns = len(header or body[0])
-    if set(header) & set(names):
+    if len(body) > _MOST_ROWS:
+        raise InputError(f"more than {_MOST_ROWS:,} rows; split the table")
+    if by_name:
         if missing := [name for name in names if name not in header]:
             raise InputError(
                 f"no column {missing[0]!r}, which the model was trained with; it has "
@@ -87,11 +99,6 @@ def table_rows(
         others = [i for i in range(columns) if i not in features]
         label = _label_column(others, header, body, classes)
     else:
-        if columns not in (width, width + 1):
-            raise InputError(
-                f"{columns} columns; expected the model's {width} features, in the order of its "
-                "training, and at most one column of labels"
-            )
         label = None
         if columns > width:
             label = _label_column(range(columns), header, body, classes)

@@ -32,6 +32,7 @@ from entrain.data.own.examples import (
 )
 from entrain.data.own.fast_table import read_plain
 from entrain.utils.errors import InputError, unknown_name
+from entrain.utils.files import open_regular
 
 LABEL_COLUMNS = ("label", "class", "target", "y")
 _SHOWN = 10  # bad cells, columns
@@ -83,19 +84,23 @@ def open_table(path: Path) -> Iterator[TextIOWrapper]:
             raise InputError(
                 "begins as UTF-16 text but is not; save the table as CSV in UTF-8"
             ) from error
-        with _unpacked(path) as file:
-            valid = (row.decode(errors="ignore").encode() == row for row in file)
-            line = next((i for i, is_utf8 in enumerate(valid, 1) if not is_utf8), 1)
         raise InputError(
-            f"line {line} is not UTF-8 text; save the table as CSV in UTF-8, or convert it, from "
-            "Windows-1252 say: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
+            f"line {_first_bad_line(path)} is not UTF-8 text; save the table as CSV in UTF-8, "
+            "or convert it, from Windows-1252 say: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
         ) from error
+
+
+def _first_bad_line(path: Path) -> int:
+    """The first line, from 1, that is not UTF-8 text."""
+    with _unpacked(path) as file:
+        valid = (row.decode(errors="ignore").encode() == row for row in file)
+        return next((i for i, is_utf8 in enumerate(valid, 1) if not is_utf8), 1)
 
 
 @contextmanager
 def _unpacked(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, those in it if its name ends in .gz."""
-    with open(path, "rb") as file:
+    with open_regular(path, "table", examples.LIMIT) as file:
         if path.suffix.lower() != ".gz":
             yield file
             return
