@@ -264,7 +264,9 @@ def test_an_export_to_one_file_holds_everything_and_runs_nothing_else(
     assert "'self'" not in policy
     assert "unsafe" not in policy
     assert not re.search(r'(src|href)="(?!data:)', text.replace(script, ""))
-    assert "exists, and nothing is overwritten" in refuse("play", "--export", path)
+    assert "exists already; choose another name" in refuse("play", "--export", path)
+    (tmp_path / "link.html").symlink_to(tmp_path / "nothing")
+    assert "exists already" in refuse("play", "--export", tmp_path / "link.html")
     (tmp_path / "folder.html").mkdir()
     assert len(export(tmp_path / "folder.html")) == len(page_files())
 

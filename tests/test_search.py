@@ -168,6 +168,9 @@ def test_the_command_writes_what_train_takes(
     options = ["--epochs=2", "--hidden=8", "--trials=2", "--device=cpu", "--out", file]
     found = printed(invoke, "search", "digits", *options)
     assert json.loads(file.read_text())["settings"] == found["settings"]
+    before = file.read_bytes()
+    assert "is not a search with" in refuse("search", "digits", *options, "--hidden=4")
+    assert file.read_bytes() == before
     small = ["--hidden=4,2,2", "--direct-epochs=1", "--steps=20", "--device=cpu"]
     arguments = ["--protocol", "DIRECT", "--settings", file, "--out", tmp_path / "run", *small]
     printed(invoke, "train", "digits", *arguments)

@@ -71,7 +71,7 @@ def command(
     protocol = Direct().tuned_for(data.name, len(data.train))
     protocol = replace(protocol, epochs=epochs, fine_epochs=1, unaugmented_epochs=0)
     path = out_file or Path("runs") / f"search-{data.name}.json"
-    _check_result(path, data.name)
+    _check_result(path, {"dataset": data.name, "epochs": epochs, "hidden": hidden})
     with fraction_bar(f"{trials} settings, {epochs} epochs each") as on_progress:
 
         def report(finished: list[Trial]) -> None:
@@ -120,15 +120,19 @@ def command(
     print_line(shlex.join(["entrain", "train", dataset, "--protocol", "DIRECT", *words]))
 
 
-def _check_result(path: Path, dataset: str) -> None:
-    """Refuse a file that is not the result of a search on the same data, which is continued."""
+def _check_result(path: Path, options: dict[str, object]) -> None:
+    """Refuse a file that is not the result of the same search, which is continued."""
     from entrain.utils.files import read_json_with_digest
 
     if not path.exists():
         return
     before = read_json_with_digest(path, "a file of entrain search")
-    if "trials" not in before or before.get("dataset") != dataset:
-        raise InputError(f"{path}: is not a search on {dataset}; choose another --out")
+    if "trials" not in before or any(before.get(name) != options[name] for name in options):
+        search = ", ".join(f"{name} {value}" for name, value in options.items())
+        raise InputError(
+            f"{path}: is not a search with {search}, and nothing is overwritten; choose another "
+            "--out"
+        )
 
 
 def settings_of(path: Path | None, protocols: list[str]) -> dict[str, float]:

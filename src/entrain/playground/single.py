@@ -16,6 +16,7 @@ from pathlib import Path
 from entrain.playground.files import Content, content_of, page_files
 from entrain.utils.errors import InputError
 from entrain.utils.files import write_atomically
+from entrain.utils.new_files import new_files
 
 SUFFIXES = (".html", ".htm")
 
@@ -26,9 +27,8 @@ _POLICY = re.compile(r'(http-equiv="Content-Security-Policy"\s+content=")[^"]*("
 
 def export_file(path: Path, model: Path | str | None = None) -> Path:
     """Write the page with all its models to one new HTML file."""
-    if path.exists():
-        raise InputError(f"{path}: exists, and nothing is overwritten; choose another name")
-    write_atomically(path, single_file(page_files(model)).encode())
+    with new_files(path) as parts:
+        write_atomically(parts[path], single_file(page_files(model)).encode())
     return path
 
 
