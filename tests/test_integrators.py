@@ -14,8 +14,7 @@ import entrain
 import kernel_facts as facts
 from conditions import in_all_conditions
 from entrain import kernels
-from entrain.kernels import reference
-from entrain.kernels import convergence
+from entrain.kernels import convergence, reference
 from entrain.kernels.integrators import METHODS
 from entrain.physics import Dynamics, Noise, PhaseModel, drift, wrap
 from entrain.physics.terms import TERMS

@@ -78,7 +78,7 @@ def test_terms_are_parameters_if_trained_and_buffers_if_not() -> None:
     assert {name for name, _ in network_with().named_parameters()} == names | set(TERMS)
     fixed = network_with(trainable=("lag",))
     assert {name for name, _ in fixed.named_parameters()} == names | {"lag"}
-    assert set(fixed.state_dict()) == names | set(TERMS) | {"graph"}
+    assert set(fixed.state_dict()) == names | set(TERMS) | {"coupler_mask"}
     assert fixed.couplers == N - 1
     assert fixed.parameter_count == H * INPUTS + N + (N - 1) + 1
     with pytest.raises(InputError, match="injection must have initial values"):

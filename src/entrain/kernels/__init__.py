@@ -87,6 +87,8 @@ def _check_tensors(model: PhaseModel) -> None:
     fields = model.fields
     if fields.dim() != 3:
         raise InputError(f"fields must be runs x samples x N, got shape {tuple(fields.shape)}")
+    if fields.dtype not in (torch.float32, torch.float64):
+        raise InputError(f"tensors must be float32 or float64, got {fields.dtype}")
     runs, batch, n = fields.shape
     if model.couplings.shape != (runs, n, n):
         raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -85,6 +86,13 @@ class Model(Summary):
             raise InputError(
                 f"there must be one class name per output oscillator ({self.network.outputs}), "
                 f"got {len(self.class_names)}"
+            )
+
+        names = Counter(name.strip() for name in self.class_names)
+        if len(names) < len(self.class_names):
+            raise InputError(
+                f"class names must differ, apart from blanks; got {names.most_common(1)[0][0]!r} "
+                "more than once"
             )
 
     @classmethod

@@ -64,7 +64,7 @@ class KuramotoNetwork(Oscillators):
             (c2, d2) and others.
     """
 
-    graph: Tensor
+    coupler_mask: Tensor
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class KuramotoNetwork(Oscillators):
             **terms,
         )
         self.hidden, self.outputs = hidden, outputs
-        self.register_buffer("graph", pairs)
+        self.register_buffer("coupler_mask", pairs)
         self._initialise(init, seed_number("seed", seed), first, second)
 
     @torch.no_grad()
@@ -189,6 +189,11 @@ class KuramotoNetwork(Oscillators):
         )
 
     @property
+    def graph(self) -> Tensor:
+        """Couplers, a symmetric (N, N) boolean tensor. (A buffer `graph` breaks `torch.export`.)"""
+        return self.coupler_mask
+
+    @property
     def parameter_count(self) -> int:
         """Number of parameters of one network: H D + N + E, and those of trainable terms."""
         return sum(parameter.numel() for parameter in self.parameters()) // (self.runs or 1)
@@ -216,7 +221,9 @@ class KuramotoNetwork(Oscillators):
 
     def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *args: Any) -> None:
         """Load the state of a network with the same graph; another graph is refused."""
-        graph = state.get(f"{prefix}graph")
+        if f"{prefix}graph" in state:  # its name in earlier versions
+            state[f"{prefix}coupler_mask"] = state.pop(f"{prefix}graph")
+        graph = state.get(f"{prefix}coupler_mask")
         if graph is not None and not torch.equal(graph.cpu().bool(), self.graph.cpu()):
             raise InputError("the state belongs to a network with another graph")
         super()._load_from_state_dict(state, prefix, *args)

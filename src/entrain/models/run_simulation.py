@@ -93,7 +93,7 @@ def run_simulation(
     model, temperatures = _with_schedule(model, request, dynamics.steps)
     first_step = 0 if before is None else before.first_step
     noise = rows.noise(request, temperatures, first_step, model.fields.device)
-    if not (model.fields.is_cuda and torch.is_grad_enabled()):  # a training step must not wait
+    if not _is_traced(model):
         warn_if_unstable(model, dynamics, request.method)
     record = 1 if request.times is not None else int(request.record)
     if drive is not None and not record:
@@ -118,6 +118,15 @@ def run_simulation(
         restarts=rows.restarts,
         is_batched=rows.is_batched,
     )
+
+
+def _is_traced(model: PhaseModel) -> bool:
+    """True where numbers cannot be read, or where a training step would wait for them."""
+    if model.fields.is_cuda and torch.is_grad_enabled():
+        return True
+    capturing = model.fields.is_cuda and torch.cuda.is_current_stream_capturing()
+    transforming = torch._C._are_functorch_transforms_active()
+    return bool(capturing or transforming or torch.compiler.is_compiling())
 
 
 def _dynamics(default: Dynamics, drive: Drive | None, request: Request) -> Dynamics:

@@ -52,6 +52,18 @@ def configure_threads() -> None:
         torch.set_num_threads(share)
 
 
+def _use_one_thread() -> None:
+    """Keep PyTorch to one thread in a forked process, where it would wait for ever for the others,
+    which do not exist."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_use_one_thread)
+
+
 def _is_set(names: tuple[str, ...]) -> bool:
     return any(name in os.environ for name in names)
 

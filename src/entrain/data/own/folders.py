@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from entrain.data.datasets import ImageDataset
-from entrain.data.own.examples import check_size, classes_of, safe_name, three_splits
+from entrain.data.own.examples import check_size, classes_of, quoted, safe_name, three_splits
 from entrain.data.pictures import read_picture
 from entrain.utils.errors import InputError, positive_int
 
@@ -50,6 +51,13 @@ def _pictures(path: Path) -> list[Path]:
         raise InputError(
             f"{what} class folders; expected at least two folders of pictures, each named after "
             "its class"
+        )
+    names = [folder.name.strip() for folder in folders]
+    if len(set(names)) < len(names):
+        name, _ = Counter(names).most_common(1)[0]
+        raise InputError(
+            f"two class folders are called {quoted(name)}, apart from blanks; expected one for "
+            "each class: rename one or merge them"
         )
     files = []
     for folder in folders:
