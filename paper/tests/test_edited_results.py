@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from command_line import Invoke, Refuse
+from entrain.utils import escape
 from entrain.utils.errors import InputError
 from entrain.utils.files import with_digest
 from entrain_paper.experiments import EXPERIMENTS
@@ -118,3 +119,25 @@ def test_measured_rows_of_an_edited_bake_off_are_refused(
     del result["values"]["rows"][0]["cited"]
     write(tmp_path, "bake-off-logistic-mnist", result)
     assert "bake-off-logistic-mnist.json" in refuse(*options, "--out", tmp_path)
+
+
+HOSTILE = "<script>alert(1)</script> | [x](http://e) **b**"
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("bake-off", ("values", "rows", 0, "title")), ("trajectory", ("device",))],
+)
+def test_texts_of_results_are_no_markup_of_the_report(
+    name: str, place: tuple[str | int, ...], tmp_path: Path
+) -> None:
+    result = committed(name)
+    holder: Any = result
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = HOSTILE
+    write(tmp_path, name, result)
+    text = document(ResultsFolder(tmp_path).results(), [])
+    assert escape.markdown(HOSTILE.partition(", ")[0]) in text
+    assert "<script>" not in text
+    assert "**b**" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from entrain.utils import escape
 from entrain_paper.figures.panels import by_dataset
 from entrain_paper.report.markdown import Column, Row, percent, table
 
@@ -55,7 +56,7 @@ def _seconds(row: Row) -> str:
 
 
 _COLUMNS: list[Column] = [
-    ("system", lambda row: f"`{row['system']}`: {row['title']}"),
+    ("system", lambda row: f"`{row['system']}`: {escape.markdown(row['title'])}"),
     ("cited", lambda row: percent(row["cited"])),
     ("measured", lambda row: percent(row["measured_mean"], row["measured_sd"])),
     ("difference", _difference),

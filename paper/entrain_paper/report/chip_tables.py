@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from entrain.hardware import describe
+from entrain.utils import escape
 from entrain_paper.figures.chip_curves import CURVES
 from entrain_paper.figures.fragility import effect_name, method_name
 from entrain_paper.figures.panels import by_dataset
@@ -74,7 +75,7 @@ def fragility(values: Row) -> str:
             lines += [
                 {
                     "effect": effect_name(effect),
-                    "strength": strengths[index]["label"],
+                    "strength": escape.markdown(strengths[index]["label"]),
                     **{
                         method: percent(scores[index]["mean"], scores[index]["sd"])
                         for method, scores in by_method.items()

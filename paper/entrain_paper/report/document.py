@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from entrain.utils import escape
 from entrain_paper.experiments import EXPERIMENTS, PAPER
 from entrain_paper.experiments.comparison import Cell, Comparison, Spread
 from entrain_paper.figures import FIGURES
@@ -52,8 +53,9 @@ def _head(results: Mapping[str, Any]) -> str:
         "High-Accuracy Finite-Time Inference*.",
     ]
     if settings != {PAPER.name}:
+        names = escape.markdown(", ".join(sorted(settings)))
         lines.append(
-            f"> **This is not the paper's protocol.** Setting: {', '.join(sorted(settings))}, with "
+            f"> **This is not the paper's protocol.** Setting: {names}, with "
             "few bundled images and few epochs. The numbers cannot match the paper's. Signs and "
             "rankings may match."
         )
@@ -85,7 +87,7 @@ def _times_and_versions(results: Mapping[str, Any]) -> str:
 
 def _device(name: str) -> str:
     """Name of a device without a comma, for a list."""
-    processor, _, cores = name.partition(", ")
+    processor, _, cores = escape.markdown(name).partition(", ")
     return f"{processor} ({cores})" if cores else processor
 
 

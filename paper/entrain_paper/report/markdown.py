@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from entrain.utils import escape
+
 Row = Mapping[str, Any]
 Format = Callable[[Row], str]
 Column = tuple[str, Format]
@@ -30,9 +32,9 @@ def plain(name: str, provenance: str = "") -> Format:
         value = row.get(name)
         if value is None:
             return "NR"
-        text = f"{value:,}" if isinstance(value, int) else str(value)
+        text = f"{value:,}" if isinstance(value, int) else escape.markdown(str(value))
         letter = row.get(f"prov_{provenance}")
-        return f"{text}<sup>{letter}</sup>" if letter else text
+        return f"{text}<sup>{escape.markdown(str(letter))}</sup>" if letter else text
 
     return form
 

@@ -15,7 +15,7 @@ import re
 # Signs of a formula, also in full width, and characters that spreadsheets skip before one.
 _FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20].", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_MARKUP = re.compile(r"([\\`|*\[\]~]|^[#+\-](?=[#\-\s]|$)|(?<![^\W_])_|_(?![^\W_]))")
+_MARKUP = re.compile(r"([\\`|*\[\]~]|^>|^[#+\-](?=[#\-\s]|$)|(?<![^\W_])_|_(?![^\W_]))")
 
 
 def terminal(text: str) -> str:
@@ -43,7 +43,7 @@ def csv_cell(text: str) -> str:
 def markdown(text: str) -> str:
     """`text` on one line of Markdown, also in a cell of a table."""
     line = " ".join(terminal(text).split())
-    return _MARKUP.sub(r"\\\1", _html.escape(line, quote=False))
+    return _MARKUP.sub(r"\\\1", line.replace("&", "&amp;").replace("<", "&lt;"))
 
 
 def html(text: str) -> str:
