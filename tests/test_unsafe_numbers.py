@@ -82,7 +82,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_forked_process_predicts_the_same() -> None:
     assert "fork" in multiprocessing.get_all_start_methods()
-    assert cli(program=("-c", FORKED), timeout=100).returncode == 0
+    assert cli(program=("-c", FORKED), timeout=400).returncode == 0
 
 
 @pytest.mark.skipif(
