@@ -198,7 +198,9 @@ class Oscillators(nn.Module):
             self._register(name, tensor, name in names)
 
     def _register(self, name: str, value: Tensor | None, trainable: bool) -> None:
-        if trainable and value is not None:
+        if value is None:  # not a buffer that is None, which breaks `torch.export`
+            setattr(self, name, None)
+        elif trainable:
             self.register_parameter(name, nn.Parameter(value.detach().clone()))
         else:
             self.register_buffer(name, value)
