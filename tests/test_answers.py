@@ -148,8 +148,8 @@ def test_float64_weights_work_throughout(digits: tuple[Model, Split], tmp_path: 
     assert double.evaluate(some)["top1"] == model.evaluate(some)["top1"]
     assert double.probabilities(some.features).shape == (20, 10)
     inputs = double.inputs(some.features)
-    assert double.network.simulate(inputs, temperature=0.1, replicates=2).dtype == torch.float64
-    assert double.network.trajectory(inputs[:2]).dtype == torch.float64
+    assert double.network.simulate(inputs, temperature=0.1, restarts=2).final.dtype == torch.float64
+    assert double.network.simulate(inputs[:2], record=1).phases.dtype == torch.float64
     double.network(inputs[:2]).square().sum().backward()
     double.save(tmp_path / "double.safetensors")
     again = entrain.load(tmp_path / "double.safetensors")

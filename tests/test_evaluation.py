@@ -73,8 +73,7 @@ def test_ensembles_average_outputs_and_singles_average_metrics(monkeypatch) -> N
     labels = network(inputs).argmax(1)
     chunked = noisy_scores(network, inputs, temperature=0.5, replicates=4, seed=9)
     found = stochastic(chunked, labels)
-    phases = network.simulate(inputs, temperature=0.5, replicates=4, seed=9)
-    scores = phases[..., 5:].cos()
+    scores = network.simulate(inputs, temperature=0.5, restarts=4, seed=9).readout
     assert found["ensemble"]["top1"] == pytest.approx(float(top_k(scores.mean(0), labels)))
     assert found["single"]["top1"] == pytest.approx(float(top_k(scores, labels).mean()))
     errors = stochastic(chunked, labels, targets=scores.mean(0))

@@ -169,14 +169,14 @@ def test_any_leading_axes_and_a_clear_error_for_wrong_inputs() -> None:
 def test_simulate_shapes_and_agreement_with_forward() -> None:
     network = random_network(steps=12)
     inputs = random_tensor(4, 6)
-    path = network.simulate(inputs, record=True)
+    path = network.simulate(inputs, record=1).phases
     assert path.shape == (13, 4, 8)
     assert (path[0] == INITIAL_PHASE).all()
-    assert torch.equal(path[-1], network.simulate(inputs))
+    assert torch.equal(path[-1], network.simulate(inputs).final)
     assert torch.equal(path[-1][:, 5:].cos(), network(inputs))
-    assert network.simulate(inputs, replicates=3).shape == (3, 4, 8)
-    noisy = network.simulate(inputs, steps=9, record=True, temperature=1.0, replicates=3)
-    assert noisy.shape == (3, 10, 4, 8)
-    for bad in ({"temperature": -1.0}, {"steps": 0}, {"replicates": 0}):
+    assert network.simulate(inputs, restarts=3).final.shape == (3, 4, 8)
+    noisy = network.simulate(inputs, steps=9, record=True, temperature=1.0, restarts=3)
+    assert noisy.phases.shape == (10, 3, 4, 8)
+    for bad in ({"temperature": -1.0}, {"steps": 0}, {"restarts": 0}):
         with pytest.raises(ValueError, match=next(iter(bad))):
             network.simulate(inputs, **bad)

@@ -101,25 +101,25 @@ def test_a_step_is_the_equation_of_motion() -> None:
 
 def test_the_path_at_grid_times_is_the_simulation() -> None:
     network, inputs = network_with(), random_tensor(3, INPUTS, seed=20)
-    path = network.simulate(inputs, record=True)
+    path = network.simulate(inputs, record=1).phases
     assert torch.equal(path[0], network.start_phases.expand(3, N))
-    assert torch.equal(network.trajectory(inputs), path)
     times = [network.dynamics.time_step * k for k in (0, 3, 12)]
-    assert torch.equal(network.trajectory(inputs, times), path[[0, 3, 12]])
-    noisy = network.simulate(inputs, record=True, temperature=0.5, seed=3)
-    assert torch.equal(network.trajectory(inputs, temperature=0.5, seed=3), noisy)
+    assert torch.equal(network.simulate(inputs, times=times).phases, path[[0, 3, 12]])
+    noisy = network.simulate(inputs, record=1, temperature=0.5, seed=3).phases
+    again = network.simulate(inputs, times=times, temperature=0.5, seed=3).phases
+    assert torch.equal(again, noisy[[0, 3, 12]])
 
 
 def test_between_grid_times_the_path_is_a_straight_line() -> None:
     network, inputs = network_with(), random_tensor(3, INPUTS, seed=20)
-    path, dt = network.simulate(inputs, record=True), network.dynamics.time_step
-    found = network.trajectory(inputs, [0.25 * dt, 4.5 * dt, 11.9 * dt])
+    path, dt = network.simulate(inputs, record=1).phases, network.dynamics.time_step
+    found = network.simulate(inputs, times=[0.25 * dt, 4.5 * dt, 11.9 * dt]).phases
     for at, (before, part) in zip(found, ((0, 0.25), (4, 0.5), (11, 0.9)), strict=True):
         line = (1 - part) * path[before] + part * path[before + 1]
         assert torch.allclose(at, line, rtol=0, atol=1e-12)
     for times in ([-0.1], [0.51], [float("nan")]):
         with pytest.raises(InputError, match=r"times must (lie from 0 to 0\.5|be finite)"):
-            network.trajectory(inputs, times)
+            network.simulate(inputs, times=times)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.5])
@@ -129,7 +129,7 @@ def test_the_gradient_of_the_path_is_that_of_finite_differences(temperature: flo
     weights = random_tensor(4, 2, N, seed=22)
 
     def loss() -> Tensor:
-        path = network.trajectory(inputs, times, temperature=temperature)
+        path = network.simulate(inputs, times=times, temperature=temperature).phases
         return (path.sin() * weights).sum()
 
     loss().backward()
@@ -147,11 +147,10 @@ def test_three_runs_are_three_networks(own: bool) -> None:
     inputs = random_tensor(3, 4, INPUTS, seed=20)
     given = inputs if own else inputs[0]
     weights = random_tensor(3, 4, OUTPUTS, seed=23)
-    outputs, path = together(given), together.simulate(given, record=True)
+    outputs, path = together(given), together.simulate(given, record=1).phases
     (outputs * weights).sum().backward()
     assert outputs.shape == (3, 4, OUTPUTS)
-    assert path.shape == (3, 13, 4, N)
-    assert torch.equal(together.trajectory(given), path)
+    assert path.shape == (13, 3, 4, N)
     assert together.parameter_count == one_of(together, 0).parameter_count
     for run in range(3):
         alone, their_inputs = one_of(together, run), given[run] if own else given
@@ -159,7 +158,7 @@ def test_three_runs_are_three_networks(own: bool) -> None:
         (theirs * weights[run]).sum().backward()
         assert torch.allclose(outputs[run], theirs, rtol=0, atol=1e-13)
         assert torch.allclose(
-            path[run], alone.simulate(their_inputs, record=True), rtol=0, atol=1e-12
+            path[:, run], alone.simulate(their_inputs, record=1).phases, rtol=0, atol=1e-12
         )
         for name, parameter in alone.named_parameters():
             ours = getattr(together, name).grad
@@ -223,7 +222,8 @@ def test_a_state_of_another_graph_is_refused() -> None:
 
 def test_energy_and_drift_of_a_trajectory_with_runs_are_those_of_each_run() -> None:
     networks, inputs = network_with(runs=3), random_tensor(4, INPUTS, seed=2)
-    path = networks.trajectory(inputs, times=[0.0, 0.1, 0.3])  # as many times as runs
+    path = networks.simulate(inputs, times=[0.0, 0.1, 0.3]).phases  # as many times as runs
+    path = path.movedim(1, 0)
     for run in range(3):
         one = KuramotoNetwork.from_parameters(networks.as_parameters().run(run), networks.dynamics)
         assert torch.allclose(networks.energy(path, inputs)[run], one.energy(path[run], inputs))
@@ -235,9 +235,9 @@ def test_between_wrapped_phases_the_shorter_way_is_taken() -> None:
         INPUTS, H, OUTPUTS, frequencies=[20.0] * N, observation_time=1.0, steps=20
     )
     inputs = random_tensor(3, INPUTS, seed=4).float()
-    grid = network.trajectory(inputs, temperature=0.01)
-    middle = network.trajectory(inputs, times=[0.025 + 0.05 * k for k in range(20)],
-                                temperature=0.01)  # fmt: skip
+    grid = network.simulate(inputs, record=1, temperature=0.01).phases
+    times = [0.025 + 0.05 * k for k in range(20)]
+    middle = network.simulate(inputs, times=times, temperature=0.01).phases
     ahead = torch.sin(middle - grid[:-1])  # half a step: half a radian or so, never the far side
     assert float(ahead.detach().min()) > 0.2
 
@@ -263,13 +263,12 @@ def test_a_second_derivative_of_the_reference_is_that_of_finite_differences() ->
 
 def test_inputs_of_other_shapes_are_refused_with_what_was_expected() -> None:
     one, three = KuramotoNetwork(4, 3, 2), KuramotoNetwork(4, 3, 2, runs=3)
-    for call in (one.simulate, one.trajectory):
-        for wrong in (torch.zeros(4), torch.zeros(3, 2, 4)):
-            with pytest.raises(InputError, match="inputs must be B x D; got shape"):
-                call(wrong)
-    for wrong in (torch.zeros(4), torch.zeros(1, 3, 2, 4)):
-        with pytest.raises(InputError, match="B x D, or runs x B x D"):
-            three(wrong)
+    with pytest.raises(InputError, match=r"inputs must be B x D or D; got shape \(3, 2, 4\)"):
+        one.simulate(torch.zeros(3, 2, 4))
+    with pytest.raises(InputError, match="inputs must be runs x B x D, B x D or D"):
+        three(torch.zeros(1, 3, 2, 4))
+    assert one.simulate(torch.zeros(4)).final.shape == (5,)
+    assert three(torch.zeros(4)).shape == (3, 2)
 
 
 @pytest.mark.filterwarnings("error")

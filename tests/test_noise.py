@@ -68,12 +68,12 @@ def test_each_index_changes_the_noise_and_nothing_else_does() -> None:
 def test_noise_does_not_depend_on_batch_or_chunk_size() -> None:
     network = random_network(steps=25)
     inputs = random_tensor(9, 6)
-    whole = network.simulate(inputs, temperature=1.0, seed=3, replicates=4)
+    whole = network.simulate(inputs, temperature=1.0, seed=3, restarts=4).final
     for size in (1, 2, 5):
         parts = [
             network.simulate(
-                inputs[i : i + size], temperature=1.0, seed=3, replicates=4, first_sample=i
-            )
+                inputs[i : i + size], temperature=1.0, seed=3, restarts=4, first_sample=i
+            ).final
             for i in range(0, 9, size)
         ]
         assert torch.allclose(torch.cat(parts, dim=1), whole, atol=1e-12, rtol=0)
@@ -82,23 +82,24 @@ def test_noise_does_not_depend_on_batch_or_chunk_size() -> None:
 def test_temperature_zero_equals_the_deterministic_rollout_exactly() -> None:
     network = random_network(steps=40, scale=3.0, observation_time=3.0)
     inputs = random_tensor(3, 6)
-    deterministic = network.simulate(inputs, record=True)
-    copies = network.simulate(inputs, record=True, temperature=0.0, seed=5, replicates=4)
-    assert all(torch.equal(copy, deterministic) for copy in copies)
+    deterministic = network.simulate(inputs, record=1).phases.detach()
+    copies = network.simulate(inputs, record=1, temperature=0.0, seed=5, restarts=4).phases
+    assert all(torch.equal(copy, deterministic) for copy in copies.unbind(1))
     assert float(deterministic.abs().max()) > math.pi  # unwrapped
 
 
 def test_noisy_phases_are_wrapped_to_the_principal_branch() -> None:
     network = random_network(steps=40, scale=3.0, observation_time=3.0)
-    path = network.simulate(random_tensor(3, 6), record=True, temperature=2.0, seed=5)
-    assert float(path.abs().max()) <= math.pi
+    path = network.simulate(random_tensor(3, 6), record=1, temperature=2.0, seed=5).phases
+    assert float(path.detach().abs().max()) <= math.pi
 
 
 def test_phase_variance_of_an_uncoupled_oscillator_grows_as_2_mu_kT_t() -> None:
     network = KuramotoNetwork(1, 1, 1, mobility=0.8, observation_time=0.02, steps=20).double()
     kT, samples = 0.6, 40_000
-    path = network.simulate(torch.zeros(samples, 1).double(), temperature=kT, seed=1, record=True)
-    spread = (path - math.pi / 2).var(dim=(1, 2))
+    with torch.no_grad():
+        run = network.simulate(torch.zeros(samples, 1).double(), temperature=kT, seed=1, record=1)
+    spread = (run.phases - math.pi / 2).var(dim=(1, 2))
     expected = 2 * 0.8 * kT * torch.linspace(0, 0.02, 21, dtype=torch.float64)
     tolerance = 5 * math.sqrt(2 / (2 * samples))
     assert torch.allclose(spread[1:], expected[1:], rtol=tolerance, atol=0)
@@ -113,7 +114,8 @@ def test_a_long_rollout_of_two_coupled_oscillators_matches_the_boltzmann_density
         observation_time=6.0,
         steps=1200,
     )
-    phases = network.simulate(torch.zeros(6000, 1).double(), temperature=kT, seed=2)
+    with torch.no_grad():
+        phases = network.simulate(torch.zeros(6000, 1), temperature=kT, seed=2).final
 
     def weight(y: float, x: float) -> float:
         return math.exp((b * math.cos(x) + c * math.cos(y) + j * math.cos(x - y)) / kT)

@@ -6,7 +6,8 @@ import entrain
 
 model = entrain.load("mnist-74-direct")
 test = entrain.load_test_split("mnist")
-phases = model.network.simulate(model.inputs(test.features[:1]), record=True)[:, 0].numpy()
+run = model.network.simulate(model.inputs(test.features[:1]), record=1)
+phases = run.phases[:, 0].detach().numpy()  # (201, 74)
 
 figure, axes = plt.subplots(1, 5, figsize=(9, 2.1), subplot_kw={"projection": "polar"})
 for axis, step in zip(axes, (0, 20, 50, 100, 200), strict=True):

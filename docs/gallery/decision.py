@@ -7,8 +7,8 @@ import entrain
 
 model = entrain.load("mnist-74-direct")
 test = entrain.load_test_split("mnist")
-phases = model.network.simulate(model.inputs(test.features[:1]), record=True)
-outputs = phases[:, 0, -10:].cos().numpy()  # (201, 10)
+phases = model.network.simulate(model.inputs(test.features[:1]), record=1).phases
+outputs = phases[:, 0, -10:].cos().detach().numpy()  # (201, 10)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.8), width_ratios=[1, 2.2])
 left.imshow(test.features[0].reshape(28, 28), cmap="gray_r")

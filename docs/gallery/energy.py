@@ -8,7 +8,7 @@ import entrain
 model = entrain.load("mnist-74")
 test = entrain.load_test_split("mnist")
 inputs = model.inputs(test.features[:100])
-phases = model.network.simulate(inputs, record=True)
+phases = model.network.simulate(inputs, record=1).phases
 energy = model.network.energy(phases, inputs).detach().numpy()  # (201, 100)
 right = model.predict(test.features[:100]) == test.labels[:100]
 

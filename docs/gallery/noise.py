@@ -13,8 +13,8 @@ for name in ("mnist-74-path", "mnist-74", "mnist-74-direct"):
     model = entrain.load(name)
     inputs, accuracies = model.inputs(images), []
     for temperature in temperatures:
-        phases = model.network.simulate(inputs, temperature=temperature, seed=1)
-        predictions = model.network.readout(phases).argmax(-1).numpy()
+        run = model.network.simulate(inputs, temperature=temperature, seed=1)
+        predictions = run.readout.argmax(-1).numpy()
         accuracies.append(100 * (predictions == labels).mean())
     axis.semilogx(temperatures, accuracies, marker="o", label=name)
 axis.set(xlabel="temperature kT", ylabel="top-1 %")

@@ -175,7 +175,7 @@ def test_traces_energy_and_the_bar_are_drawn_for_each_image(page: Visit) -> None
 def test_the_bar_has_the_colour_of_the_class_read_at_each_time(page: Visit) -> None:
     model = entrain.load("mnist-74")
     tiles = np.stack([image(tile) for tile in range(30)])
-    phases = model.network.simulate(model.inputs(tiles), record=True)
+    phases = model.network.simulate(model.inputs(tiles), record=1).phases
     read = phases[1:, :, model.network.hidden :].cos().argmax(-1).numpy()  # (times, tiles)
     late = int((read != read[-1]).sum(0).argmax())  # the tile that changes its mind last
     assert len(np.unique(read[:, late])) > 1
@@ -202,7 +202,8 @@ def test_the_energy_goes_down_as_python_says(page: Visit) -> None:
     model = entrain.load("mnist-74")
     inputs = model.inputs(image(TILE))
     with torch.no_grad():
-        path = model.network.energy(model.network.simulate(inputs, record=True), inputs)[:, 0]
+        phases = model.network.simulate(inputs, record=1).phases
+        path = model.network.energy(phases, inputs)[:, 0]
     assert bool((path.diff() < 0).all())
     words = page.get("energy").get_attribute("aria-label")
     message = [float(number) for number in re.findall(r"-?\d+\.\d", words)]

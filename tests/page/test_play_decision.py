@@ -26,8 +26,8 @@ def decided_step(tile: int) -> int:
     test = load_test_split("mnist")
     index = np.flatnonzero(test.labels == tile // 3)[tile % 3]
     model = entrain.load("mnist-74")
-    phases = model.network.simulate(model.inputs(test.features[index]), record=True)
-    outputs = phases[:, 0, model.network.hidden :].cos().numpy()  # (times, classes)
+    phases = model.network.simulate(model.inputs(test.features[index]), record=1).phases
+    outputs = phases[:, 0, model.network.hidden :].cos().detach().numpy()  # (times, classes)
     ordered = np.sort(outputs, axis=1)
     leads = (ordered[:, -1] - ordered[:, -2] >= LEAD) & (outputs.argmax(1) == outputs[-1].argmax())
     return int(np.flatnonzero(~leads)[-1]) + 1
@@ -81,13 +81,13 @@ def test_bars_show_the_outputs_at_the_current_time(page: Visit) -> None:
     test = load_test_split("mnist")
     model = entrain.load("mnist-74")
     index = np.flatnonzero(test.labels == TILE // 3)[TILE % 3]
-    phases = model.network.simulate(model.inputs(test.features[index]), record=True)
+    phases = model.network.simulate(model.inputs(test.features[index]), record=1).phases
     seen = []
     for at in (0, 60, 200):
         page.set("time-slider", at)
         words = page.get("bars").get_attribute("aria-label")
         shown = [float(each) for each in re.findall(r"\d (-?\d\.\d\d)", words)]
-        expected = phases[at, 0, model.network.hidden :].cos().numpy()
+        expected = phases[at, 0, model.network.hidden :].cos()
         assert shown == pytest.approx(expected.tolist(), abs=0.0051)
         picture = page.picture(page.get("bars"))
         seen.append(int(colourful(picture).sum()))

@@ -118,10 +118,10 @@ def test_drawings_and_trajectories_are_saved_to_files(visit: Callable[..., Visit
     model = entrain.load("mnist-74-direct")
     tensors, _ = read_tensors(SOURCE / "public" / "gallery.safetensors", "gallery")
     pixels = tensors["mnist.images"][4].flatten().numpy()
-    phases = model.network.simulate(model.inputs(pixels), record=True)[:, 0]
+    phases = model.network.simulate(model.inputs(pixels), record=1).phases[:, 0]
     found = np.array([[float(cell) for cell in line] for line in lines])
     assert header[:3] == ["t", "energy", "theta hidden 0"]
-    assert found[:, 2:76] == pytest.approx(phases.numpy(), abs=1e-4)
+    assert found[:, 2:76] == pytest.approx(phases.detach().numpy(), abs=1e-4)
     picture = Image.open(io.BytesIO(saved(page, "save-picture")))
     assert np.array_equal(np.asarray(picture.convert("L")).ravel(), pixels)
 

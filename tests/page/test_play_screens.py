@@ -148,7 +148,7 @@ def test_torques_on_an_oscillator_add_up_to_its_velocity(page: Visit) -> None:
     model = entrain.load("mnist-74")
     test = load_test_split("mnist")
     inputs = model.inputs(test.features[np.flatnonzero(test.labels == 7)[0]])
-    phases = model.network.simulate(inputs, record=True)[:, 0].double().numpy()
+    phases = model.network.simulate(inputs, record=1).phases[:, 0].detach().double().numpy()
     page.get("dial-5").click()
     page.set("time-slider", 20)
     pulls = [

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from entrain.physics.couplings import SparseGraph
-from entrain.utils.errors import InputError, positive_int
+from entrain.utils.errors import InputError, finite_float, positive_int
 
 _LARGEST = 50_000  # oscillators of which all pairs are coupled: their indices take 20 GB
 
@@ -52,11 +52,15 @@ def coupling_graph(
     nodes: tuple[Any, ...] | None = None
     if isinstance(couplings, CouplingGraph):
         return couplings
-    if isinstance(couplings, int | np.integer) and not isinstance(couplings, bool):
+    is_number = isinstance(couplings, int | np.integer) and not isinstance(couplings, bool)
+    is_graph = hasattr(couplings, "adj") and hasattr(couplings, "number_of_nodes")
+    if oscillators is not None and (is_number or is_graph or scipy.sparse.issparse(couplings)):
+        raise InputError("oscillators is the number of a list of edges: give it with edges alone")
+    if is_number:
         result = all_pairs(positive_int("couplings", int(couplings), most=_LARGEST))
         values = torch.ones(result.edges // 2, dtype=dtype or torch.get_default_dtype())
         return CouplingGraph(result, values * _factor(coupling), True)
-    if hasattr(couplings, "adj") and hasattr(couplings, "number_of_nodes"):
+    if is_graph:
         nodes = tuple(couplings.nodes)
         couplings = _networkx_matrix(couplings)
     if scipy.sparse.issparse(couplings):
@@ -91,7 +95,7 @@ def all_pairs(oscillators: int) -> SparseGraph:
 
 
 def _factor(coupling: float | None) -> float:
-    return 1.0 if coupling is None else float(coupling)
+    return 1.0 if coupling is None else finite_float("coupling", coupling)
 
 
 def _from_entries(
@@ -132,12 +136,20 @@ def _networkx_matrix(graph: Any) -> Any:
 
     if graph.is_multigraph():
         raise InputError("the graph must have one edge between two nodes, got a multigraph")
-    return networkx.to_scipy_sparse_array(graph, dtype=np.float64, format="coo")
+    if graph.number_of_nodes() == 0:
+        raise InputError("the graph must have nodes, got none")
+    try:
+        return networkx.to_scipy_sparse_array(graph, dtype=np.float64, format="coo")
+    except (TypeError, ValueError) as error:
+        raise InputError('every "weight" of an edge must be a number') from error
 
 
 def _edge_list(edges: Any, n: int) -> tuple[Any, Any, Tensor]:
     """Rows, columns and strengths of edges (i, j) or (i, j, J), both ways."""
-    table = edges.detach().cpu().numpy() if isinstance(edges, Tensor) else np.asarray(edges)
+    try:
+        table = edges.detach().cpu().numpy() if isinstance(edges, Tensor) else np.asarray(edges)
+    except ValueError as error:  # rows of different lengths
+        raise InputError("edges must be rows (i, j) or (i, j, J), all alike") from error
     table = table.reshape(-1, 2) if table.size == 0 else table
     if table.ndim != 2 or table.shape[1] not in (2, 3) or not np.issubdtype(table.dtype, np.number):
         raise InputError(
@@ -150,8 +162,11 @@ def _edge_list(edges: Any, n: int) -> tuple[Any, Any, Tensor]:
     if (ends[:, 0] == ends[:, 1]).any():
         i = int(ends[ends[:, 0] == ends[:, 1]][0, 0])
         raise InputError(f"edges must join two oscillators, got one from {i} to itself")
-    strengths = table[:, 2] if table.shape[1] == 3 else np.ones(len(table))
-    values = torch.from_numpy(np.concatenate([strengths, strengths])).to(torch.get_default_dtype())
+    ones = table.shape[1] == 2
+    strengths = _tensor(
+        np.ones(len(table)) if ones else edges[:, 2] if isinstance(edges, Tensor) else table[:, 2]
+    )
+    values = torch.cat([strengths, strengths])
     rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
     return rows, columns, values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
@@ -84,9 +85,6 @@ class Oscillators(nn.Module):
     start_phases: Tensor | None
     input_nodes: Tensor
     read: Tensor
-    _rows: Tensor
-    _columns: Tensor
-    _pairs: Tensor
 
     def __init__(
         self,
@@ -119,34 +117,46 @@ class Oscillators(nn.Module):
             "fields": inputs > 0 and fields is None,
         }
         names = [name for name, new in created.items() if new] if trainable is None else trainable
+        if isinstance(names, str):
+            raise InputError(f"trainable must be a list of names, got {names!r}")
         self.runs = None if runs is None else positive_int("runs", runs)
         self.dynamics = Dynamics(mobility, observation_time, steps)
         self.inputs = positive_int("inputs", inputs) if inputs else 0
         self.delay = positive_float("delay", delay, zero=True)
         self.other_terms = tuple(other_terms)
-        self._modules_of_terms = nn.ModuleList(t for t in other_terms if isinstance(t, nn.Module))
+        if modules := [term for term in other_terms if isinstance(term, nn.Module)]:
+            self._modules_of_terms = nn.ModuleList(modules)
+        for name, value in (("input_nodes", input_nodes), ("input_weights", input_weights)):
+            if not self.inputs and (value is not None or name in names):
+                raise InputError(f"{name} are of inputs, but there are no inputs: give inputs=D")
         self._set_graph(graph)
         self._set_roles(input_nodes, read)
         generator = torch.Generator().manual_seed(seed_number("seed", seed))
         strengths = graph.strengths
         if created["couplings"]:
-            strengths = 0.3 * torch.randn(self._axes(len(strengths)), generator=generator)
+            axes = self._axes(strengths.shape[-1])
+            strengths = 0.3 * torch.randn(axes, generator=generator).to(strengths.dtype)
+        elif strengths.dim() > 1 and strengths.shape[:-1] != self._axes():
+            given = " x ".join(map(str, strengths.shape[:-1]))
+            raise InputError(f"couplings of {given} systems need runs={given}, got {self.runs}")
+        strengths = strengths.expand(self._axes(strengths.shape[-1])).clone()
         self._set_values(strengths, fields, start_phases, input_weights, generator, names, terms)
+        self.to(strengths.device)
 
     def _set_graph(self, graph: CouplingGraph) -> None:
-        edges = graph.graph
+        edges = self._edges = graph.graph
         self.oscillators = edges.oscillators
         self.is_symmetric = graph.is_symmetric
         self.nodes = graph.nodes
         self.is_sparse = edges.is_sparse
-        self.register_buffer("_rows", edges.rows, persistent=False)
-        self.register_buffer("_columns", edges.columns, persistent=False)
-        self.register_buffer("_pairs", edges.pairs, persistent=False)
 
     def _set_roles(self, input_nodes: Any, read: Any) -> None:
         for name, nodes in (("input_nodes", input_nodes), ("read", read)):
             indices = range(self.oscillators) if nodes is None else nodes
-            tensor = torch.as_tensor(list(indices), dtype=torch.int64)
+            try:
+                tensor = torch.tensor([operator.index(node) for node in indices])
+            except TypeError as error:
+                raise InputError(f"{name} must be whole numbers, got {nodes!r}") from error
             if len(tensor) == 0 or len(set(tensor.tolist())) < len(tensor):
                 raise InputError(f"{name} must be different indices, at least one")
             if int(tensor.min()) < 0 or int(tensor.max()) >= self.oscillators:
@@ -212,7 +222,7 @@ class Oscillators(nn.Module):
         if name in LOCAL or name == "start_phases":
             return (self.oscillators,)
         pair = PAIR[name]
-        return pair.size if pair.shape == "shared" else (len(self._rows),)
+        return pair.size if pair.shape == "shared" else (self._edges.edges,)
 
     def _values(
         self, name: str, value: Values, shape: tuple[int, ...], dtype: torch.dtype
@@ -223,16 +233,17 @@ class Oscillators(nn.Module):
             tensor = tensor.to(dtype)
         except (TypeError, ValueError) as error:
             raise InputError(f"{name} must be numbers, got {type(value).__name__}") from error
-        n = self.oscillators
-        if name in PAIR and shape == (len(self._rows),) and tensor.shape[-2:] == (n, n):
-            tensor = tensor[..., self._rows, self._columns]
+        of_edges, n = name in PAIR and PAIR[name].shape != "shared", self.oscillators
+        if of_edges and tensor.shape[-2:] == (n, n):
+            tensor = tensor[..., self._edges.rows, self._edges.columns]
         if not bool(tensor.detach().isfinite().all()):
             raise InputError(f"{name} must be finite, got NaN or infinity")
         full = self._axes(*shape)
         if tensor.shape not in (full, shape, torch.Size([])):
             expected = " x ".join(map(str, full)) + " numbers" if full else "one number"
+            expected = f"{n} x {n} or {expected}" if of_edges else expected
             raise InputError(f"{name} must be {expected}; got shape {tuple(tensor.shape)}")
-        return tensor.expand(full)
+        return tensor.expand(full).clone()  # a user's array may change later
 
     @property
     def couplers(self) -> int:
@@ -242,23 +253,19 @@ class Oscillators(nn.Module):
     @property
     def graph_edges(self) -> SparseGraph:
         """The directed edges, with the index of the strength of each."""
-        return SparseGraph(self.oscillators, self._rows, self._columns, self._pairs)
+        return self._edges.to(self.biases.device)
 
     @property
     def couplings(self) -> Tensor:
         """The matrix J (N, N), zero where there is no coupler."""
-        strengths = self._directed_strengths()
-        n = self.oscillators
-        flat = strengths.new_zeros(*strengths.shape[:-1], n * n)
-        flat = flat.index_copy(-1, self._rows * n + self._columns, strengths)
-        return flat.reshape(*strengths.shape[:-1], n, n)
+        return self._matrix(self._directed_strengths())
 
     def _directed_strengths(self) -> Tensor:
         """J of every directed edge (..., M)."""
         strengths = self.coupler_strengths
         if not self.is_symmetric:
             strengths = torch.cat([strengths, torch.zeros_like(strengths[..., :1])], -1)
-        return strengths[..., self._pairs]
+        return strengths[..., self.graph_edges.pairs]
 
     def _couplings(self) -> Couplings:
         if not self.is_sparse:
@@ -280,13 +287,21 @@ class Oscillators(nn.Module):
         return zeros.index_copy(-1, self.input_nodes, driven)
 
     def drive_fields(self, inputs: Tensor) -> Tensor:
-        """Fields (..., N) that inputs (..., D) add to the constant ones.
+        """Fields (..., T, N) that inputs in time add to the constant ones.
 
         Args:
-            inputs: Inputs (..., D), or fields (..., N) of oscillators without inputs.
+            inputs: Inputs (B, T, D) or (T, D), or fields (..., T, N) of oscillators without inputs;
+                with runs also (R, B, T, D).
         """
-        if self.inputs:
+        runs, shape = self.runs, inputs.shape
+        if runs is not None and len(shape) == 4 and shape[0] != runs:
+            raise InputError(f"drive of shape {tuple(shape)} must be of {runs} runs")
+        if self.inputs and runs is None:
             return self._driven(self._checked(inputs))
+        if self.inputs and runs is not None:
+            rows = inputs.reshape(*shape[:-3], math.prod(shape[-3:-1]), shape[-1])
+            samples = (1, *shape[-3:-1])[-2:]  # of (B, T) or (T)
+            return self._driven(self._checked(rows)).reshape(runs, *samples, self.oscillators)
         if inputs.shape[-1] != self.oscillators:
             raise InputError(
                 f"drive must be fields of {self.oscillators} oscillators, as there are no inputs; "
@@ -324,10 +339,7 @@ class Oscillators(nn.Module):
 
     def _matrix(self, values: Tensor) -> Tensor:
         """Values of the directed edges (..., M) as a matrix (..., N, N)."""
-        n = self.oscillators
-        flat = values.new_zeros(*values.shape[:-1], n * n)
-        flat = flat.index_copy(-1, self._rows * n + self._columns, values)
-        return flat.reshape(*values.shape[:-1], n, n)
+        return SparseCouplings(values, self.graph_edges).dense()
 
     def energy(self, phases: Tensor, inputs: Tensor | None = None) -> Tensor:
         """E(theta; u) (..., B); with runs (R, ..., B).
@@ -375,13 +387,15 @@ class Oscillators(nn.Module):
         all runs.
 
         Args:
-            inputs: Constant inputs u (B, D); with runs also (R, B, D).
+            inputs: Constant inputs u (B, D) or (D,); with runs also (R, B, D).
             time: Observation time; that of the constructor by default.
             steps: Steps until then; by default those that keep the constructor's time step.
-            starts: theta(0) (N,) or (B, N), one for each sample; "random", uniform on the circle;
-                or a `Simulation` to continue, noise included. By default `start_phases`.
+            starts: theta(0) (N,) or (B, N), one for each sample, or with the axes of runs and
+                restarts; "random", uniform on the circle; or a `Simulation` to continue, noise
+                included at the same seed and temperature. By default `start_phases`.
             restarts: M copies of every sample with random starts and noise of their own.
-            drive: Inputs in time (B, T, D), or fields (B, T, N) of oscillators without inputs.
+            drive: Inputs in time (B, T, D) or (T, D), or fields (B, T, N) of oscillators without
+                inputs; with runs also (R, B, T, D).
             hold: Time for which each of these inputs is held.
             steps_per_input: Steps in that time.
             schedule: Factors, in time, of "fields", "couplings" or a term of oscillators, or the

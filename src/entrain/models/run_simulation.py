@@ -69,7 +69,7 @@ class Drive:
                     raise InputError(f"{name} is of inputs in time, but there is no drive")
             return None
         if not isinstance(inputs, Tensor) or inputs.dim() < 2 or inputs.shape[-2] < 1:
-            raise InputError("drive must be a tensor (B, T, D) of T inputs in time")
+            raise InputError("drive must be a tensor B x T x D, or T x D, of T inputs in time")
         return Drive(
             inputs,
             dynamics.observation_time if hold is None else positive_float("hold", hold),
@@ -91,30 +91,32 @@ def run_simulation(
     rows = _Rows.of(oscillators, inputs, drive, request)
     model = rows.model(oscillators, inputs, drive)
     model, temperatures = _with_schedule(model, request, dynamics.steps)
-    first_step = 0 if before is None else before.first_step
+    begin, first_step = (0.0, 0) if before is None else before.end
     noise = rows.noise(request, temperatures, first_step, model.fields.device)
     if not _is_traced(model):
         warn_if_unstable(model, dynamics, request.method)
-    record = 1 if request.times is not None else int(request.record)
-    if drive is not None and not record:
-        record = drive.steps
-    phases = kernels.rollout(model, dynamics, noise=noise, record=record, method=request.method)
-    phases = phases if noise is None else phases.squeeze(-3)
-    phases = phases if record else phases[None]
-    times = torch.arange(len(phases), dtype=torch.float64) * (record * dynamics.time_step)
+    record = _record(drive, request)
+    path = kernels.rollout(model, dynamics, noise=noise, record=record, method=request.method)
+    path = path if noise is None else path.squeeze(-3)
+    path = rows.unflatten(path if record else path[None])
+    phases = path
+    times = torch.arange(len(path), dtype=torch.float64) * (record * dynamics.time_step)
     if not record:
         times = torch.tensor([dynamics.observation_time], dtype=torch.float64)
-    if request.times is not None:
-        wrapped = noise is not None
-        phases = interpolate_path(phases, request.times, dynamics, wrapped=wrapped)
+    elif request.times is not None:
+        phases = interpolate_path(path, request.times, dynamics, wrapped=noise is not None)
         times = torch.as_tensor(request.times, dtype=torch.float64)
-    begin = 0.0 if before is None else float(before.times[-1])
+    after_inputs = None
+    if drive is not None:
+        every = drive.steps // record
+        after_inputs = path[every::every]
     return Simulation(
-        rows.unflatten(phases),
+        phases,
         times + begin,
+        path[-1],
         oscillators.read,
-        inputs=0 if drive is None or request.record or request.times is not None else drive.count,
-        first_step=first_step + dynamics.steps,
+        after_inputs,
+        end=(begin + dynamics.observation_time, first_step + dynamics.steps),
         restarts=rows.restarts,
         is_batched=rows.is_batched,
     )
@@ -129,6 +131,26 @@ def _is_traced(model: PhaseModel) -> bool:
     return bool(capturing or transforming or torch.compiler.is_compiling())
 
 
+def _record(drive: Drive | None, request: Request) -> int:
+    """n, to record every n-th step; 0 for the end alone."""
+    if request.times is not None:
+        if request.record:
+            raise InputError("times are returned instead of every n-th step: record must be 0")
+        if len(request.times) == 0:
+            raise InputError("times must be at least one")
+        return 1
+    record = int(request.record) if isinstance(request.record, bool) else request.record
+    if not isinstance(record, int) or record < 0:
+        raise InputError(f"record must be a whole number of at least 0, got {request.record!r}")
+    if drive is None:
+        return record
+    if record and drive.steps % record:
+        raise InputError(
+            f"record must divide the {drive.steps} steps of an input in time, got {record}"
+        )
+    return record or drive.steps
+
+
 def _dynamics(default: Dynamics, drive: Drive | None, request: Request) -> Dynamics:
     if drive is not None:
         if request.time is not None or request.steps is not None:
@@ -141,6 +163,25 @@ def _dynamics(default: Dynamics, drive: Drive | None, request: Request) -> Dynam
     if request.steps is None and request.time is not None:
         steps = max(1, round(time / default.time_step))
     return replace(default, observation_time=time, steps=steps)
+
+
+def _phases(starts: Any) -> Tensor:
+    try:
+        return starts if isinstance(starts, Tensor) else torch.as_tensor(np.asarray(starts))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"starts must be phases, got {type(starts).__name__}") from error
+
+
+def _check_axes(name: str, tensor: Tensor | None, axes: tuple[str, ...], runs: int | None) -> None:
+    """Refuse inputs that are no tensor of these axes, without or with those of samples and runs."""
+    if tensor is not None and not isinstance(tensor, Tensor):
+        raise InputError(f"{name} must be a PyTorch tensor, got {type(tensor).__name__}")
+    forms = [" x ".join(axes), " x ".join(axes[1:])]
+    if runs is not None:
+        forms.insert(0, " x ".join(("runs", *axes)))
+    if tensor is not None and tensor.dim() not in range(len(axes) - 1, len(axes) + len(forms) - 1):
+        expected = " or ".join([", ".join(forms[:-1]), forms[-1]])
+        raise InputError(f"{name} must be {expected}; got shape {tuple(tensor.shape)}")
 
 
 @dataclass(frozen=True)
@@ -160,11 +201,14 @@ class _Rows:
         starts, restarts, runs = request.starts, request.restarts, oscillators.runs
         if restarts is not None:
             positive_int("restarts", restarts)
+        _check_axes("inputs", inputs, ("B", "D"), runs)
+        _check_axes("drive", None if drive is None else drive.inputs, ("B", "T", "D"), runs)
         sizes = []
         if inputs is not None and inputs.dim() > 1:
             sizes.append(("inputs", inputs.shape[-2]))
         if drive is not None and drive.inputs.dim() > 2:
             sizes.append(("drive", drive.inputs.shape[-3]))
+        state = None
         if isinstance(starts, Simulation):
             if restarts not in (None, starts.restarts):
                 raise InputError(
@@ -174,20 +218,22 @@ class _Rows:
             restarts, state = starts.restarts, starts.final
             if starts.is_batched:
                 sizes.append(("the simulation to continue", state.shape[-2]))
-        elif starts is None or (isinstance(starts, str) and starts == "random"):
-            state = None
-        else:
-            if isinstance(starts, str):
+            else:
+                state = state.unsqueeze(-2)
+        elif isinstance(starts, str):
+            if starts != "random":
                 raise InputError(f'starts must be phases or "random", got {starts!r}')
-            state = torch.as_tensor(starts if isinstance(starts, Tensor) else np.asarray(starts))
+        elif starts is not None:
+            state = _phases(starts)
             if state.dim() > 1:
                 sizes.append(("starts", state.shape[-2]))
-        count = sizes[0][1] if sizes else 1
+        count = next((size for _, size in sizes if size != 1), 1)
         for name, size in sizes:
-            if size != count:
-                raise InputError(f"{sizes[0][0]} have {count} samples, {name} {size}")
+            if size not in (1, count):
+                known = next(other for other, s in sizes if s == count)
+                raise InputError(f"{known} have {count} samples, {name} {size}")
         rows = _Rows(runs, restarts, int(count), bool(sizes), None)
-        if state is None and starts is not None:
+        if isinstance(starts, str):
             state = rows.random_starts(request, oscillators)
         return replace(rows, starts=None if state is None else rows.flatten(state, oscillators))
 
@@ -208,29 +254,22 @@ class _Rows:
         return phases.reshape(self._copies, self.samples, -1)
 
     def flatten(self, phases: Tensor, oscillators: Oscillators) -> Tensor:
-        """Phases of any axes as (R, rows, N)."""
+        """Phases (N,), (B, N), or with axes of runs and restarts, as (R, rows, N)."""
         n = oscillators.oscillators
-        phases = phases.to(oscillators.biases)
-        if phases.shape[-1] != n:
-            raise InputError(
-                f"starts must be {n} phases, one for each oscillator; got shape "
-                f"{tuple(phases.shape)}"
-            )
+        shape = (self.runs or 1, self._copies, self.samples, n)
+        phases, given = phases.to(oscillators.biases), tuple(phases.shape)
+        if not given or given[-1] != n:
+            raise InputError(f"starts must be {n} phases, one for each oscillator; got {given}")
         if not bool(phases.detach().isfinite().all()):
             raise InputError("starts must be finite, got NaN or infinity")
-        if not self.is_batched and phases.dim() > 1:  # the axis of one sample
-            phases = phases if phases.shape[-2] == 1 else phases.unsqueeze(-2)
-        shape = (self.runs or 1, self._copies, self.samples, n)
-        if phases.dim() > len(shape):
-            raise InputError(f"starts must have at most {len(shape)} axes, got {phases.dim()}")
+        if self.restarts is None and len(given) > 2:
+            phases = phases.unsqueeze(-3)
         try:
             return phases.expand(shape).reshape(shape[0], -1, n)
         except RuntimeError as error:
-            expected = " x ".join(map(str, shape))
-            raise InputError(
-                f"starts must broadcast to {expected} (runs, restarts, samples, oscillators); got "
-                f"shape {tuple(phases.shape)}"
-            ) from error
+            axes = self.unflatten(phases.new_empty(1, shape[0], self._copies * self.samples, n))
+            expected = " x ".join(map(str, axes.shape[1:]))
+            raise InputError(f"starts must broadcast to {expected}; got shape {given}") from error
 
     def model(
         self, oscillators: Oscillators, inputs: Tensor | None, drive: Drive | None
@@ -241,13 +280,12 @@ class _Rows:
         model = oscillators.phase_model(inputs, samples=self.samples)
         if self.runs is None:
             model = model.map(lambda tensor: tensor[None])
+        shape = (self.runs or 1, self.samples, model.fields.shape[-1])
+        model = replace(model, fields=model.fields.expand(shape))
         if drive is not None:
-            fields = oscillators.drive_fields(drive.inputs)  # (..., T, N)
-            fields = fields.movedim(-2, 0)
-            shape = (drive.count, self.runs or 1, self.samples, fields.shape[-1])
-            while fields.dim() < len(shape):
-                fields = fields.unsqueeze(1)
-            schedule = Schedule(drive=fields.expand(shape), hold=drive.steps)
+            fields = oscillators.drive_fields(drive.inputs).movedim(-2, 0)  # (T, ..., N)
+            fields = fields.reshape(len(fields), *[1] * (4 - fields.dim()), *fields.shape[1:])
+            schedule = Schedule(drive=fields.expand(drive.count, *shape), hold=drive.steps)
             model = replace(model, schedule=schedule)
         if self._copies > 1:
             model = model.with_tensors(
@@ -296,12 +334,19 @@ def _with_schedule(
     temperature: Tensor | float = positive_float("temperature", request.temperature, zero=True)
     factors, scaled = dict[str, Tensor](), dict[str, Tensor]()
     tensors = model.tensors()
-    for name, values in (request.schedule or {}).items():
+    given = {} if request.schedule is None else request.schedule
+    if not isinstance(given, Mapping):
+        raise InputError(f"schedule must map names to values, got {type(given).__name__}")
+    for name, values in given.items():
         factor = step_values(name, values, steps)
         if name == "temperature":
+            if temperature != 0:
+                raise InputError("temperature has a schedule: give one of both")
             if bool((factor < 0).any()):
                 raise InputError("the schedule of temperature must not be negative")
-            temperature = float(factor[0]) if is_constant(factor) else factor.detach()
+            if factor.requires_grad:
+                raise InputError("the temperature is not differentiable: detach its schedule")
+            temperature = float(factor[0]) if is_constant(factor) else factor
         elif name not in ("fields", "couplings", *LOCAL):
             raise unknown_name(
                 "scheduled quantity", name, ("fields", "couplings", "temperature", *LOCAL)

@@ -35,25 +35,22 @@ class Simulation:
     Args:
         phases: Recorded phases (T, ..., N); without recording those at the end, T = 1.
         times: Their times (T,), float64.
+        final: Phases at the end (..., N).
         read: Indices of the oscillators that are read.
-        inputs: Number of inputs in time; 0 if inputs were constant.
-        first_step: Steps since the first simulation of a chain, for its noise.
+        after_inputs: Phases at the end of each of the inputs in time; None if inputs were constant.
+        end: Time and steps since the start of the first simulation of a chain.
         restarts: Number of restarts; None without their axis.
         is_batched: True if there is an axis of samples.
     """
 
     phases: Tensor
     times: Tensor
+    final: Tensor
     read: Tensor
-    inputs: int = 0
-    first_step: int = 0
-    restarts: int | None = None
-    is_batched: bool = True
-
-    @property
-    def final(self) -> Tensor:
-        """Phases at the end (..., N)."""
-        return self.phases[-1]
+    after_inputs: Tensor | None
+    end: tuple[float, int]
+    restarts: int | None
+    is_batched: bool
 
     @property
     def readout(self) -> Tensor:
@@ -61,9 +58,9 @@ class Simulation:
 
         With inputs in time (..., T, O), at the end of each.
         """
-        if not self.inputs:
+        if self.after_inputs is None:
             return self.final[..., self.read].cos()
-        return self.phases[-self.inputs :, ..., self.read].cos().movedim(0, -2)
+        return self.after_inputs[..., self.read].cos().movedim(0, -2)
 
     @property
     def spins(self) -> Tensor:
@@ -79,5 +76,4 @@ class Simulation:
 
     def __repr__(self) -> str:
         shape = " x ".join(map(str, self.phases.shape))
-        end = float(self.times[-1])
-        return f"Simulation(phases {shape}, until time {end:g}, {self.phases.dtype})"
+        return f"Simulation(phases {shape}, until time {self.end[0]:g}, {self.phases.dtype})"

@@ -127,9 +127,13 @@ def step_values(name: str, values: Ramp | Tensor | Sequence[float] | float, step
     """
     if isinstance(values, Ramp):
         return values.values(steps)
-    tensor = values if isinstance(values, Tensor) else torch.as_tensor(values, dtype=torch.float64)
-    if tensor.dim() == 0:
-        return tensor.expand(steps)
+    try:
+        tensor = values if isinstance(values, Tensor) else torch.tensor(values, dtype=torch.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the schedule of {name} must be a ramp or numbers, got {type(values).__name__}"
+        ) from error
+    tensor = tensor.reshape(1) if tensor.dim() == 0 else tensor
     if tensor.dim() != 1 or not 1 <= len(tensor) <= steps:
         raise InputError(
             f"the schedule of {name} must be a ramp, a number or a list of 1 to {steps} numbers; "
