@@ -1,39 +1,87 @@
-// Enough of CUDA to run a kernel on the CPU, one block after the other, one thread per CUDA thread.
-// Compiled with RUNTIME it is the threads and their barrier; else a kernel, the source KERNELS with
-// its entry KERNEL, which links to them and is compiled without their headers.
+// Enough of CUDA to run a kernel on the CPU: one block after the other, its threads as contexts that
+// take turns, each until it waits for the others. Compiled with RUNTIME it is the threads and their
+// barriers; else a kernel, the source KERNELS with its entry KERNEL, which links to them and is
+// compiled without their headers.
 struct Index { unsigned x, y, z; };
-extern thread_local Index threadIdx, blockIdx;
-extern Index gridDim;
+extern Index threadIdx, blockIdx, gridDim;
 void __syncthreads();
+float __shfl_xor_sync(unsigned, float value, int mask);
 void run_threads(Index grid, unsigned threads, void (*body)(void**), void** arguments);
 
 #ifdef RUNTIME
 
-#include <barrier>
 #include <memory>
-#include <thread>
+#include <ucontext.h>
 #include <vector>
 
-thread_local Index threadIdx, blockIdx;
-Index gridDim;
-static std::unique_ptr<std::barrier<>> block_barrier;
+constexpr unsigned STACK = 1 << 17, MOST_THREADS = 1024;
 
-void __syncthreads() { block_barrier->arrive_and_wait(); }
+struct Barrier { unsigned size, waiting, phase; };
+
+Index threadIdx, blockIdx, gridDim;
+static ucontext_t scheduler, contexts[MOST_THREADS];
+static bool ended[MOST_THREADS];
+static Barrier block_barrier, warp_barriers[MOST_THREADS / 32];
+static float exchanged[MOST_THREADS];
+static void (*current_body)(void**);
+static void** current_arguments;
+
+static void wait(Barrier& barrier) {
+  unsigned phase = barrier.phase, self = threadIdx.x;
+  if (++barrier.waiting == barrier.size) {
+    barrier.waiting = 0;
+    ++barrier.phase;
+  }
+  while (barrier.phase == phase) swapcontext(&contexts[self], &scheduler);
+}
+
+void __syncthreads() { wait(block_barrier); }
+
+// All threads of a warp must call: the mask of participants is ignored.
+float __shfl_xor_sync(unsigned, float value, int mask) {
+  unsigned self = threadIdx.x;
+  exchanged[self] = value;
+  wait(warp_barriers[self / 32]);
+  float result = exchanged[self ^ mask];
+  wait(warp_barriers[self / 32]);
+  return result;
+}
+
+static void enter() {
+  current_body(current_arguments);
+  ended[threadIdx.x] = true;
+}
+
+static void run_block(unsigned threads) {
+  static std::unique_ptr<char[]> stacks(new char[(size_t)STACK * MOST_THREADS]);
+  block_barrier = {threads, 0, 0};
+  for (auto& warp : warp_barriers) warp = {32, 0, 0};
+  for (unsigned t = 0; t < threads; ++t) {
+    ended[t] = false;
+    getcontext(&contexts[t]);
+    contexts[t].uc_stack.ss_sp = &stacks[(size_t)STACK * t];
+    contexts[t].uc_stack.ss_size = STACK;
+    contexts[t].uc_link = &scheduler;
+    makecontext(&contexts[t], enter, 0);
+  }
+  for (unsigned left = threads; left > 0;)
+    for (unsigned t = 0; t < threads; ++t) {
+      if (ended[t]) continue;
+      threadIdx = {t, 0, 0};
+      swapcontext(&scheduler, &contexts[t]);
+      left -= ended[t];
+    }
+}
 
 void run_threads(Index grid, unsigned threads, void (*body)(void**), void** arguments) {
   gridDim = grid;
+  current_body = body;
+  current_arguments = arguments;
   for (unsigned z = 0; z < grid.z; ++z)
     for (unsigned y = 0; y < grid.y; ++y)
       for (unsigned x = 0; x < grid.x; ++x) {
-        block_barrier = std::make_unique<std::barrier<>>(threads);
-        std::vector<std::thread> crew;
-        for (unsigned t = 0; t < threads; ++t)
-          crew.emplace_back([=] {
-            threadIdx = {t, 0, 0};
-            blockIdx = {x, y, z};
-            body(arguments);
-          });
-        for (auto& thread : crew) thread.join();
+        blockIdx = {x, y, z};
+        run_block(threads);
       }
 }
 

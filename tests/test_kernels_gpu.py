@@ -1,27 +1,20 @@
 """The CUDA kernels against the reference, on outputs and on every gradient.
 
 For real where there is a CUDA device; elsewhere the same source and the same wrapper run on the
-CPU through a small emulator (a thread for each CUDA thread), which needs a C++ compiler. The facts
-themselves are in kernel_facts.py.
+CPU through a small emulator, which needs a C++ compiler. The facts themselves are in
+kernel_facts.py.
 """
 
 from __future__ import annotations
 
-import ctypes
-import itertools
-import shutil
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 import kernel_facts as facts
-from entrain.kernels import gpu, nvrtc
+from cuda_emulation import DEVICE, REAL, emulation
+from entrain.kernels import gpu
 
-REAL = torch.cuda.is_available()
-DEVICE = torch.device("cuda:0" if REAL else "cpu")
 on_a_device = pytest.mark.skipif(not REAL, reason="needs a CUDA device")
 
 # runs, batch, oscillators, steps: one sample, odd sizes, many runs, one step
@@ -49,52 +42,10 @@ def slow_unless(quick: list[facts.Shape], shapes: list[facts.Shape]) -> list[Any
     ]
 
 
-class Emulated:
-    """A kernel compiled as C++ for the CPU, called like `nvrtc.Kernel`."""
-
-    def __init__(self, library: Path) -> None:
-        self._function = ctypes.CDLL(str(library)).emulate
-
-    def __call__(self, grid, threads, arguments) -> None:
-        sizes = [ctypes.c_uint32(size) for size in (*(*grid, 1, 1)[:3], threads)]
-        self._function(*sizes, nvrtc.argument_pointers(arguments))
-
-
 @pytest.fixture(autouse=True, scope="module")
 def _device(tmp_path_factory):
-    """The emulator in the place of the device, where there is none."""
-    if REAL:
+    with emulation(tmp_path_factory.mktemp("emulated")):
         yield
-        return
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("no CUDA device, and no C++ compiler to emulate one")
-    folder = tmp_path_factory.mktemp("emulated")
-    numbers = itertools.count()
-
-    def build(output: Path, definitions: dict[str, object], *linked: str) -> None:
-        options = ("-std=c++20", "-O1", "-shared", "-fPIC", "-pthread")
-        macros = [f"-D{key}={value}" for key, value in definitions.items()]
-        emulator = str(Path(__file__).with_name("cuda_emulator.h"))
-        command = [compiler, *options, *macros, "-o", str(output), "-x", "c++", emulator]
-        subprocess.run([*command, "-x", "none", *linked], check=True, timeout=120)
-
-    runtime = folder / "runtime.so"
-    build(runtime, {"RUNTIME": 1})
-
-    def compile_kernel(source, name, definitions, device):
-        place = folder / f"{name}{next(numbers)}"
-        place.with_suffix(".cu").write_text(source)
-        macros = {"KERNEL": name, "KERNELS": f'"{place}.cu"'} | definitions
-        build(place.with_suffix(".so"), macros, str(runtime))
-        return Emulated(place.with_suffix(".so"))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpu, "compile_kernel", compile_kernel)
-        patch.setattr(gpu, "_processors", lambda device: 2)
-        gpu._kernel.cache_clear()
-        yield
-        gpu._kernel.cache_clear()
 
 
 @pytest.mark.parametrize("symmetric", [True, False], ids=["symmetric", "any"])
@@ -216,15 +167,12 @@ def test_every_layout_fits_a_block(oscillators: int, samples: int) -> None:
 
 
 def test_tape_has_three_values_and_two_more_without_held_couplings() -> None:
-    assert gpu.tape_bytes(74, 200) == 4 * (3 * 74 * 200 + 74**2)
-    assert gpu.tape_bytes(300, 200) == 4 * 5 * 300 * 200
-    assert gpu.tape_bytes(74, 200, harmonic=True) == gpu.tape_bytes(74, 200)
-    assert gpu.tape_bytes(300, 200, harmonic=True) == 4 * 8 * 300 * 200
+    def size(oscillators: int, *terms: str) -> int:
+        return gpu.tape_bytes(facts.example((1, 1, oscillators, 1), terms), 200)
 
-
-def test_absent_terms_are_not_compiled() -> None:
-    assert gpu._macros(facts.example(SMALL), TAPE=False) == ()
-    assert gpu._macros(facts.example(SMALL, ["lag"]), TAPE=True) == ("LAG", "TAPE")
+    assert size(74) == size(74, "harmonic") == 4 * (3 * 74 * 200 + 74**2)
+    assert size(300) == 4 * 5 * 300 * 200
+    assert size(300, "harmonic") == 4 * 8 * 300 * 200
 
 
 @on_a_device

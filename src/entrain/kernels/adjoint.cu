@@ -1,22 +1,23 @@
-// The adjoint: tape, couplings and the loss's gradient by the final phases (R, rows, N), or by all
-// phases (K + 1, R, rows, N) with PATH_GRADIENT -> fields_gradient (R, rows, N), and that by the
-// couplings either as sums over each block's samples, outer (R, blocks, N, N) transposed (HOLD),
-// or as q sin(theta + a) and q cos(theta + a) of every step, outer (R, rows, K, 2, N), for a matrix
-// product to finish. by_frequencies, by_injection, by_lag (a summand of every oscillator) and
-// by_start (R, rows, N) if the model has the term. With LAG the tape lacks the local part of the
-// diagonal, b cos + 4 s cos(2 theta): fields and injection (R, batch, N) supply it. scale = mu dt.
+// The adjoint: tape, matrices and the loss's gradient by the final phases (R, rows, N), or by the
+// recorded ones (K / record + 1, R, rows, N) with PATH_GRADIENT -> by_fields (R, rows, N), and that
+// by the matrices either as sums over each block's samples, outer (R, blocks, MATRICES, N, N)
+// transposed (HOLD), or as the factors q_S and q_C of every step, outer (R, rows, K, COMPONENTS, 2,
+// N), for a matrix product to finish. by_locals and by_start (R, rows, N) if the model has the term;
+// by_factors (R, rows, COMPONENTS, 2, N) if a component has factors. scale = mu dt.
 //
-// With HARMONIC the tape is complete, and the products with J^T supply d loss / d a instead.
-// With S and C, sine and cosine of 2 theta, U = J^T (q S) and V = J^T (q C),
+// With S and C, sine and cosine of the component's angle, U = M^T (q S) and V = M^T (q C),
 //   odd = C U - S V,   even = C V + S U
-// are summed up to the gradients by c and d, by_harmonic (R, rows, 2, N), and the adjoint gains
-// -2 (c even - d odd). `outer` is (R, rows, K, 4, N) then, with q (c S + d C) and q (c C - d S).
+// are summed up to the gradients by c and d, and the adjoint gains -m (c even - d odd).
+//
+// A schedule scales the products after they are taken. Its gradient is a sum over all oscillators:
+// by_schedules (R, blocks, warps, SCHEDULES, K) has the part of each warp. by_drive (segments, R,
+// rows, N). The model's fields and local terms (R, batch, N) are read for schedules only.
 extern "C" __global__ void BOUNDS
-adjoint(const float* couplings, const float* tape, const float* gradient, float* fields_gradient,
-        float* outer, int rows, int steps, float scale, int batch, float time_step,
-        const float* fields, const float* injection, const float* lags, float* by_frequencies,
-        float* by_injection, float* by_lag, float* by_start, const float* harmonics,
-        float* by_harmonic) {
+adjoint(Matrices matrices, const float* tape, const float* factors, const float* gradient,
+        float* by_fields, float* outer, int rows, int batch, int steps, int record, float scale,
+        float time_step, LocalSums by_locals, float* by_start, float* by_factors,
+        const float* fields, Locals locals, Schedules schedules, float* by_schedules,
+        float* by_drive, int hold, int drive_first) {
 #if HOLD
   __shared__ Row rows_now[SLOTS];
 #endif
@@ -26,13 +27,19 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
   Sample owned[OWNED];
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) owned[o] = owned_sample(t, o, run, rows);
-  const float* own_couplings = couplings + (long long)run * N * N;
-  float held[COLUMNS];
-  hold_row(held, own_couplings, 1, N, t, i);
-#if HOLD
-  float sums[COLUMNS];
+  const float* own[MATRICES];
+  float held[MATRICES][COLUMNS];
 #pragma unroll
-  for (int m = 0; m < COLUMNS; ++m) sums[m] = 0.0f;
+  for (int m = 0; m < MATRICES; ++m) {
+    own[m] = matrices.of[m] + (long long)run * N * N;
+    hold_row(held[m], own[m], 1, N, t, i);
+  }
+#if HOLD
+  float sums[MATRICES][COLUMNS];
+#pragma unroll
+  for (int m = 0; m < MATRICES; ++m)
+#pragma unroll
+    for (int j = 0; j < COLUMNS; ++j) sums[m][j] = 0.0f;
   clear(rows_now);
 #endif
   clear(q_rows);
@@ -40,27 +47,22 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
   // One element per owned sample. Arrays, not a struct: a plain model compiles to plain variables.
   float lambda[OWNED], field_sum[OWNED], s[OWNED], c[OWNED], diagonal[OWNED], q[OWNED];
   const float* slot[OWNED];
-  float next_s[OWNED], next_c[OWNED], next_diagonal[OWNED];
-#if FREQUENCY
-  float lambda_sum[OWNED];
+  float next_s[OWNED], next_c[OWNED], next_diagonal[OWNED], change[OWNED];
+  float local_sum[OWNED][LOCAL_SLOTS], odd_sum[OWNED][COMPONENTS], even_sum[OWNED][COMPONENTS];
+  Pair by[COMPONENTS];
+#pragma unroll
+  for (int p = 0; p < COMPONENTS; ++p) by[p] = factors_of(factors, run, p);
+#if SCHEDULED
+  float b[OWNED], values[OWNED][LOCAL_SLOTS];
 #endif
-#if INJECTION
-  float injection_sum[OWNED];
-#endif
-#if LAG
-  float lag_sum[OWNED], b[OWNED], strength[OWNED], sin_a, cos_a;
-  sincosf(lags[run], &sin_a, &cos_a);
-#endif
-#if HARMONIC
-  float odd_sum[OWNED], even_sum[OWNED], through[OWNED];
-  float by_odd = harmonics[2 * run], by_even = harmonics[2 * run + 1];
-  constexpr int PRODUCTS = 4;
-#else
-  constexpr int PRODUCTS = 2;
+#if DRIVE
+  float drive_sum[OWNED];
+  int segment = (drive_first + steps - 1) / hold, left = (drive_first + steps - 1) % hold + 1;
 #endif
 #if PATH_GRADIENT
   long long per_time = (long long)gridDim.y * rows * N;
   float added[OWNED];
+  int until = record, time = steps / record;
 #endif
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
@@ -68,36 +70,43 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
     lambda[o] = field_sum[o] = s[o] = c[o] = diagonal[o] = q[o] = 0.0f;
     slot[o] = tape + (at.index * steps + steps - 1) * 3 * N + i;
     next_s[o] = next_c[o] = next_diagonal[o] = 0.0f;
+#pragma unroll
+    for (int l = 0; l < LOCALS; ++l) local_sum[o][l] = 0.0f;
+#pragma unroll
+    for (int p = 0; p < COMPONENTS; ++p) odd_sum[o][p] = even_sum[o][p] = 0.0f;
     if (!at.exists) continue;
 #if PATH_GRADIENT
-    lambda[o] = gradient[steps * per_time + at.index * N + i];
+    lambda[o] = gradient[time * per_time + at.index * N + i];
 #else
     lambda[o] = gradient[at.index * N + i];
 #endif
     next_s[o] = slot[o][0];
     next_c[o] = slot[o][N];
     next_diagonal[o] = slot[o][2 * N];
-#if FREQUENCY
-    lambda_sum[o] = 0.0f;
-#endif
-#if INJECTION
-    injection_sum[o] = 0.0f;
-#endif
-#if HARMONIC
-    odd_sum[o] = even_sum[o] = 0.0f;
-#endif
-#if LAG && HARMONIC
-    lag_sum[o] = 0.0f;
-#elif LAG
+#if SCHEDULED
     long long source = ((long long)run * batch + at.row % batch) * N + i;
-    lag_sum[o] = strength[o] = 0.0f;
     b[o] = fields[source];
-#if INJECTION
-    strength[o] = injection[source];
+#pragma unroll
+    for (int l = 0; l < LOCALS; ++l) values[o][l] = locals.of[l][source];
 #endif
+#if DRIVE
+    drive_sum[o] = 0.0f;
 #endif
   }
   for (int k = steps - 1; k >= 0; --k) {
+    float of_time[SCHEDULES], by_time[SCHEDULES];
+#pragma unroll
+    for (int f = 0; f < SCHEDULES; ++f) {
+      of_time[f] = factor_at(schedules, f, k);
+      by_time[f] = 0.0f;
+    }
+#if PATH_GRADIENT
+    bool adds = --until == 0;
+    if (adds) {
+      until = record;
+      --time;
+    }
+#endif
 #pragma unroll
     for (int o = 0; o < OWNED; ++o) {
       const Sample& at = owned[o];
@@ -106,27 +115,22 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
       c[o] = next_c[o];
       diagonal[o] = next_diagonal[o];
       q[o] = -scale * lambda[o];
-      field_sum[o] += q[o] * s[o];
-      float q_s = q[o] * s[o], q_c = q[o] * c[o];
-#if FREQUENCY
-      lambda_sum[o] += lambda[o];
+      change[o] = q[o] * diagonal[o];
+      field_sum[o] += of_time[FIELDS] * (q[o] * s[o]);
+#if SCHEDULED
+      by_time[FIELDS] += q[o] * s[o] * b[o];
 #endif
-#if INJECTION
-      injection_sum[o] += 4.0f * q_s * c[o];
+#if DRIVE
+      drive_sum[o] += q[o] * s[o];
 #endif
-#if LAG
-#if !HARMONIC
-      lag_sum[o] += q[o] * diagonal[o];
-      diagonal[o] += c[o] * b[o] + 4.0f * strength[o] * (c[o] * c[o] - s[o] * s[o]);
+#pragma unroll
+      for (int l = 0; l < LOCALS; ++l) {
+        float pull = local_pull(l, s[o], c[o], q[o], lambda[o]);
+        local_sum[o][l] += of_time[FIRST_LOCAL + l] * pull;
+#if SCHEDULED
+        by_time[FIRST_LOCAL + l] += (bit(VELOCITIES, l) ? time_step : 1.0f) * pull * values[o][l];
 #endif
-      float rotated_s = cos_a * q_s + sin_a * q_c;
-      q_c = cos_a * q_c - sin_a * q_s;
-      q_s = rotated_s;
-#endif
-#if HOLD
-      rows_now[i].of[at.n] = Pair{s[o], c[o]};
-#endif
-      q_rows[i].of[at.n] = Pair{q_s, q_c};
+      }
       slot[o] -= 3 * N;
       if (k > 0) {  // loaded one step ahead
         next_s[o] = slot[o][0];
@@ -134,92 +138,105 @@ adjoint(const float* couplings, const float* tape, const float* gradient, float*
         next_diagonal[o] = slot[o][2 * N];
       }
 #if PATH_GRADIENT
-      added[o] = gradient[k * per_time + at.index * N + i];
-#endif
-#if !HOLD
-      float* products = outer + (at.index * steps + k) * PRODUCTS * N + i;
-      products[0] = q_s;
-      products[N] = q_c;
-#if HARMONIC
-      Pair twice = double_angle(s[o], c[o]);
-      products[2 * N] = q[o] * (by_odd * twice.s + by_even * twice.c);
-      products[3 * N] = q[o] * (by_odd * twice.c - by_even * twice.s);
-#endif
+      added[o] = adds ? gradient[time * per_time + at.index * N + i] : 0.0f;
 #endif
     }
-    __syncthreads();
-    multiply(held, own_couplings, q_rows, partial, t, i);
-#if HOLD
-    add_outer(sums, rows_now, q_rows, t, i);
-#endif
-    __syncthreads();
-#if HARMONIC  // the same shared memory again, for twice the angles
 #pragma unroll
-    for (int o = 0; o < OWNED; ++o) {
-      through[o] = 0.0f;
-      if (!owned[o].exists) continue;
-      int n = owned[o].n;
-      through[o] = s[o] * gather(partial, n, 0, i) + c[o] * gather(partial, n, 1, i);
-#if LAG
-      lag_sum[o] += through[o];
-#endif
-      Pair twice = double_angle(s[o], c[o]);
-#if HOLD  // rotated here, not in q_rows: odd and even need products that are not rotated
-      rows_now[i].of[n] = Pair{by_odd * twice.s - by_even * twice.c,
-                               by_odd * twice.c + by_even * twice.s};
-#endif
-      q_rows[i].of[n] = Pair{q[o] * twice.s, q[o] * twice.c};
-    }
-    __syncthreads();
-    multiply(held, own_couplings, q_rows, partial, t, i);
-#if HOLD
-    add_outer(sums, rows_now, q_rows, t, i);
-#endif
-    __syncthreads();
-#endif
+    for (int p = 0; p < COMPONENTS; ++p) {  // the same shared memory for all of them
 #pragma unroll
-    for (int o = 0; o < OWNED; ++o) {
-      if (!owned[o].exists) continue;
-      int n = owned[o].n;
-#if HARMONIC
-      Pair twice = double_angle(s[o], c[o]);
-      float u = gather(partial, n, 0, i), v = gather(partial, n, 1, i);
-      float odd = twice.c * u - twice.s * v, even = twice.c * v + twice.s * u;
-      odd_sum[o] += odd;
-      even_sum[o] += even;
-      lambda[o] += q[o] * diagonal[o] - through[o] - 2.0f * (by_odd * even - by_even * odd);
+      for (int o = 0; o < OWNED; ++o) {
+        const Sample& at = owned[o];
+        if (!at.exists) continue;
+        Pair angle = multiple_angle(p, s[o], c[o]);
+        Pair pull = Pair{q[o] * angle.s, q[o] * angle.c};
+        q_rows[i].of[at.n] = pull;  // not rotated, from which odd and even follow
+#if HOLD
+        Pair row = rotated(p, by[p], angle);
+        rows_now[i].of[at.n] = Pair{of_time[COUPLINGS] * row.s, of_time[COUPLINGS] * row.c};
 #else
-      lambda[o] += q[o] * diagonal[o] - s[o] * gather(partial, n, 0, i)
-                   - c[o] * gather(partial, n, 1, i);
+        Pair turned = rotated(p, Pair{by[p].s, -by[p].c}, pull);
+        float* factor = outer + ((at.index * steps + k) * COMPONENTS + p) * 2 * N + i;
+        factor[0] = of_time[COUPLINGS] * turned.s;
+        factor[N] = of_time[COUPLINGS] * turned.c;
 #endif
+      }
+      __syncthreads();
+      multiply(held[matrix_of(p)], own[matrix_of(p)], q_rows, partial, t, i);
+#if HOLD
+      add_outer(sums[matrix_of(p)], rows_now, q_rows, t, i);
+#endif
+      __syncthreads();
+#pragma unroll
+      for (int o = 0; o < OWNED; ++o) {
+        if (!owned[o].exists) continue;
+        int n = owned[o].n;
+        float u = gather(partial, n, 0, i), v = gather(partial, n, 1, i);
+        Pair angle = multiple_angle(p, s[o], c[o]);
+        Pulled sum = pulled(p, by[p], angle, u, v);
+        odd_sum[o][p] += of_time[COUPLINGS] * sum.odd;
+        even_sum[o][p] += of_time[COUPLINGS] * sum.even;
+        by_time[COUPLINGS] += sum.torque;
+        if (p == 0 && !bit(FACTORED, 0) && !bit(SCHEDULED, COUPLINGS))
+          change[o] = change[o] - s[o] * u - c[o] * v;
+        else
+          change[o] -= of_time[COUPLINGS] * sum.phase;
+      }
+    }
+#pragma unroll
+    for (int o = 0; o < OWNED; ++o) {
+      if (!owned[o].exists) continue;
+      lambda[o] += change[o];
 #if PATH_GRADIENT
-      lambda[o] += added[o];
+      if (adds) lambda[o] += added[o];
 #endif
     }
+#if SCHEDULED
+    long long warp = ((long long)run * gridDim.x + blockIdx.x) * (THREADS / 32) + threadIdx.x / 32;
+#pragma unroll
+    for (int f = 0; f < SCHEDULES; ++f) {
+      if (!bit(SCHEDULED, f)) continue;
+      float total = warp_sum(by_time[f]);
+      if (threadIdx.x % 32 == 0) by_schedules[(warp * SCHEDULES + f) * steps + k] = total;
+    }
+#endif
+#if DRIVE
+    if (--left == 0 || k == 0) {
+#pragma unroll
+      for (int o = 0; o < OWNED; ++o) {
+        if (!owned[o].exists) continue;
+        by_drive[((long long)segment * gridDim.y * rows + owned[o].index) * N + i] = drive_sum[o];
+        drive_sum[o] = 0.0f;
+      }
+      --segment;
+      left = hold;
+    }
+#endif
   }
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
     if (!owned[o].exists) continue;
     long long target = owned[o].index * N + i;
-    fields_gradient[target] = field_sum[o];
-#if FREQUENCY
-    by_frequencies[target] = time_step * lambda_sum[o];
-#endif
-#if INJECTION
-    by_injection[target] = injection_sum[o];
-#endif
-#if LAG
-    by_lag[target] = lag_sum[o];
-#endif
+    by_fields[target] = field_sum[o];
+#pragma unroll
+    for (int l = 0; l < LOCALS; ++l)
+      by_locals.of[l][target] = (bit(VELOCITIES, l) ? time_step : 1.0f) * local_sum[o][l];
 #if START
     by_start[target] = lambda[o];
 #endif
-#if HARMONIC
-    by_harmonic[owned[o].index * 2 * N + i] = odd_sum[o];
-    by_harmonic[owned[o].index * 2 * N + N + i] = even_sum[o];
+#if FACTORED
+#pragma unroll
+    for (int p = 0; p < COMPONENTS; ++p) {
+      float* factor = by_factors + (owned[o].index * COMPONENTS + p) * 2 * N + i;
+      factor[0] = odd_sum[o][p];
+      factor[N] = even_sum[o][p];
+    }
 #endif
   }
 #if HOLD
-  store_outer(sums, outer + ((long long)run * gridDim.x + blockIdx.x) * N * N, t, i);
+#pragma unroll
+  for (int m = 0; m < MATRICES; ++m) {
+    long long block = ((long long)run * gridDim.x + blockIdx.x) * MATRICES + m;
+    store_outer(sums[m], outer + block * N * N, t, i);
+  }
 #endif
 }

@@ -1,6 +1,6 @@
 // The layout of a block of threads, which takes oscillator networks through time. rollout.cu,
-// adjoint.cu and path.cu are each compiled behind this file, with the loop over time in one launch.
-// reference.py defines the results.
+// adjoint.cu and path.cu are each compiled behind common.cuh and this file, with the loop over time
+// in one launch. reference.py defines the results.
 //
 // A block carries S samples of one run through all steps. Its threads form an array of CHUNKS x N:
 // thread (t, i) holds the couplings of oscillator i to the t-th chunk of columns in registers
@@ -10,9 +10,9 @@
 // samples than chunks: its phase, field and adjoint.
 //
 // Set by the compiler options: N oscillators, CHUNKS, COLUMNS per chunk, SLOTS (whole chunks), S
-// samples per block, THREADS (CHUNKS x N in whole warps), HOLD. Set if the model has the term:
-// FREQUENCY, INJECTION, LAG, START, HARMONIC. Options: TAPE, RECORD, NOISE in the rollout,
-// PATH_GRADIENT in the adjoint. Code of macros that are not set is not compiled.
+// samples per block, THREADS (CHUNKS x N in whole warps), HOLD. Options: START and DRIVE of a model;
+// TAPE, RECORD, NOISE and NOISE_VARIES in the rollout, PATH_GRADIENT in the adjoint. Code of macros
+// that are not set is not compiled.
 
 #ifdef REGISTERS  // for each thread, a compiler option that bounds would override
 #define BOUNDS
@@ -23,15 +23,7 @@
 constexpr int OWNED = (S + CHUNKS - 1) / CHUNKS;        // samples of a thread, at most
 constexpr int UNROLLED = COLUMNS <= 64 ? COLUMNS : 16;  // a short row, or a piece of a long one
 
-struct __align__(8) Pair { float s, c; };
 struct __align__(S > 1 ? 16 : 8) Row { Pair of[S]; };  // one oscillator in all samples: wide loads
-
-#if HARMONIC
-// Sine and cosine of twice the angle.
-__device__ __forceinline__ Pair double_angle(float s, float c) {
-  return Pair{2.0f * s * c, c * c - s * s};
-}
-#endif
 
 // Partial sums of several chunks are in shared memory; those of a single chunk in the registers of
 // the thread, which owns all samples of its oscillator.
@@ -122,8 +114,8 @@ __device__ __forceinline__ float gather(Partial& partial, int n, int which, int 
   return sum;
 }
 
-// d loss / d J_ij of one time: q_i (sin_i cos_j - cos_i sin_j), summed in registers; sin_i and
-// cos_i in `q_rows` are those of theta_i + a.
+// d loss / d J_ij of one time: q_i (sin_i cos_j - cos_i sin_j), summed in registers; sin_j and
+// cos_j in `rows` are those of theta_j - a with a lag.
 __device__ __forceinline__ void add_outer(float* sums, Row* rows, Row* q_rows, int t, int i) {
   if (t >= CHUNKS) return;
   Row own = q_rows[i];

@@ -7,15 +7,21 @@ its number of oscillators and the terms of the model: absent terms cost nothing.
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from entrain.kernels.components import Components
+from entrain.kernels.cuda_arguments import (
+    TermArguments,
+    noise_arguments,
+    replicates_of,
+    split_replicates,
+)
+from entrain.kernels.cuda_program import Macros, Program
 from entrain.kernels.nvrtc import Kernel, compile_kernel
-from entrain.kernels.reference import Pullback, reduce_to, time_rule_on
+from entrain.kernels.reference import Pullback, time_rule_on
 from entrain.physics import Dynamics, Noise, PhaseModel
 
 PARALLEL_SAMPLES = 1  # a piece of any size is large enough, for the memory of a GPU
@@ -32,11 +38,12 @@ class Layout:
 
     oscillators: int
     samples: int
+    matrices: int = 1
 
     @property
     def holds(self) -> bool:
         """True if a block keeps the couplings, and their gradient, in registers."""
-        return self.oscillators <= _MOST_HELD
+        return self.oscillators * self.matrices <= _MOST_HELD
 
     @property
     def chunks(self) -> int:
@@ -63,15 +70,16 @@ class Layout:
         }
 
     @staticmethod
-    def of(samples: int, oscillators: int, processors: int) -> Layout:
+    def of(samples: int, oscillators: int, processors: int, matrices: int = 1) -> Layout:
         """One sample per block while that fills the processors, else two.
 
         Every block reads the couplings of a large network from memory at every step: up to four
         samples share that if there are more samples than processors.
         """
         if oscillators <= _FEW:
-            return Layout(oscillators, 1 if samples <= 2 * processors else 2)
-        return Layout(oscillators, next((n for n in (1, 2) if samples <= n * processors), 4))
+            return Layout(oscillators, 1 if samples <= 2 * processors else 2, matrices)
+        shared = next((n for n in (1, 2) if samples <= n * processors), 4)
+        return Layout(oscillators, shared, matrices)
 
 
 def check(device: torch.device) -> None:
@@ -82,104 +90,126 @@ def check(device: torch.device) -> None:
 
 def has_path_loss(model: PhaseModel) -> bool:
     """True if `path_loss` takes this model: fields and couplings of up to 160 oscillators."""
-    return model.fields.shape[-1] <= _MOST_HELD and not model.terms
+    few = model.fields.shape[-1] <= _MOST_HELD
+    return few and isinstance(model.couplings, Tensor) and not (model.terms or model.schedule)
 
 
 def supports(model: PhaseModel, noisy: bool = False) -> bool:
     """True if these kernels compute a model."""
-    known = {"frequencies", "injection", "lag", "harmonic"}
-    return (
-        model.schedule is None
-        and model.terms.keys() <= known
-        and isinstance(model.couplings, Tensor)
-    )
+    return isinstance(model.couplings, Tensor) and model.fields.shape[-1] <= MOST_OSCILLATORS
 
 
 def tape_bytes(model: PhaseModel, steps: int) -> int:
     """Bytes that `rollout_with_pullback` and its pullback need for a sample of a run, at most.
 
-    Three values per oscillator and step; for the gradient of the couplings an N x N sum or two more
-    values per oscillator and step, with a second harmonic five more.
+    Three values per oscillator and step; for the gradient of the couplings N x N sums or two more
+    values per oscillator, step and component, and one more for twice the angles; the drive's
+    gradient.
     """
-    oscillators = model.fields.shape[-1]
-    tape = 3 * oscillators * steps
-    outer = (2 if model.harmonic is None else 5) * oscillators * steps
-    return 4 * (tape + (oscillators**2 if oscillators <= _MOST_HELD else outer))
+    oscillators, components = model.fields.shape[-1], Components(model)
+    if Layout(oscillators, 1, len(components.matrices)).holds:
+        outer = len(components.matrices) * oscillators**2
+    else:
+        values = 2 * len(components.multiples) + int(2 in components.multiples)
+        outer = values * oscillators * steps
+    segments = 0
+    if model.schedule is not None and model.schedule.drive is not None:
+        segments = len(model.schedule.drive)
+    return 4 * (3 * oscillators * steps + outer + segments * oscillators)
 
 
 def rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> Tensor:
     """As `reference.rollout`: the same increments."""
-    return _split_replicates(_run(model, dynamics, noise, record=record)[0], model, noise)
+    phases, _ = _run(model, Components(model), dynamics, noise, record=record)
+    return split_replicates(phases, model, noise)
 
 
 def rollout_with_pullback(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> tuple[Tensor, Pullback]:
     """As `reference.rollout_with_pullback`; the tape has three values per oscillator and step."""
-    runs, batch, oscillators = model.fields.shape
-    replicates = 1 if noise is None else len(noise.replicates)
-    rows = batch * replicates
-    phases, tape = _run(model, dynamics, noise, record=record, tape=True)
-    layout = _layout(model, runs * rows)
-    blocks = -(-rows // layout.samples)
+    components = Components(model)
+    phases, tape = _run(model, components, dynamics, noise, record=record, tape=True)
 
     def pullback(gradient: Tensor) -> PhaseModel:
-        def buffer_for(term: Tensor | None) -> Tensor | None:
-            return None if term is None else model.fields.new_empty(runs, rows, oscillators)
+        return _adjoint(model, components, dynamics, noise, record, tape, gradient)
 
-        by_fields = model.fields.new_empty(runs, rows, oscillators)
-        by_frequencies, by_start = buffer_for(model.frequencies), buffer_for(model.start)
-        by_injection, by_lag = buffer_for(model.injection), buffer_for(model.lag)
-        harmonic = model.harmonic
-        by_harmonic = None if harmonic is None else phases.new_empty(runs, rows, 2, oscillators)
-        shape = (blocks, oscillators, oscillators)
-        if not layout.holds:
-            shape = (rows * dynamics.steps, 2 if harmonic is None else 4, oscillators)
-        outer = phases.new_empty(runs, *shape)
-        # With a lag and no harmonic the tape lacks the summands of fields and injection.
-        with_lag = model.lag is not None and harmonic is None
-        fields, injection = model.fields.contiguous(), _expand(model.injection, model)
-        arrays = (model.matrix.contiguous(), tape, gradient.contiguous(), by_fields, outer)
-        scale = dynamics.mobility * dynamics.time_step
-        sizes = (rows, dynamics.steps, scale, batch, dynamics.time_step)
-        terms = (*((fields, injection) if with_lag else (None, None)), _contiguous(model.lag))
-        gradients = (by_frequencies, by_injection, by_lag, by_start)
-        harmonics = (_contiguous(model.harmonic), by_harmonic)
-        kernel = _kernel(
-            "adjoint", layout, _macros(model, PATH_GRADIENT=bool(record)), fields.device
-        )
-        kernel((blocks, runs), layout.threads, (*arrays, *sizes, *terms, *gradients, *harmonics))
-        if layout.holds:
-            by_couplings = outer.sum(1).transpose(1, 2)
+    return split_replicates(phases, model, noise), pullback
+
+
+def _adjoint(
+    model: PhaseModel,
+    components: Components,
+    dynamics: Dynamics,
+    noise: Noise | None,
+    record: int,
+    tape: Tensor,
+    gradient: Tensor,
+) -> PhaseModel:
+    """The gradient by the model, from that by the phases."""
+    runs, batch, oscillators = model.fields.shape
+    rows, steps = batch * replicates_of(noise), dynamics.steps
+    layout = _layout(model, components, runs * rows)
+    program = Program.of(model, components)
+    terms = TermArguments(model, program)
+    blocks, count = -(-rows // layout.samples), len(components.multiples)
+    new = model.fields.new_empty
+    shape = (runs, rows, oscillators)
+    by_fields, by_locals = new(shape), tuple(new(shape) for _ in program.local)
+    by_start = None if model.start is None else new(shape)
+    by_factors = None if components.factors is None else new(runs, rows, count, 2, oscillators)
+    if layout.holds:
+        outer = new(runs, blocks, len(components.matrices), oscillators, oscillators)
+    else:
+        outer = new(runs, rows * steps, count, 2, oscillators)
+    warps = runs * blocks * layout.threads // _WARP
+    by_time = by_schedules, by_drive = terms.new_gradients(warps, steps, rows)
+    by_terms = (by_locals, by_start, by_factors)
+    arrays = (tuple(components.matrices), tape, components.factors, gradient.contiguous())
+    sizes = (rows, batch, steps, record, dynamics.mobility * dynamics.time_step, dynamics.time_step)
+    values = (model.fields.contiguous(), terms.locals, terms.schedules)
+    kernel = _kernel("adjoint", layout, program, _options(PATH_GRADIENT=record), by_fields.device)
+    kernel(
+        (blocks, runs),
+        layout.threads,
+        (*arrays, by_fields, outer, *sizes, *by_terms, *values, *by_time, *terms.drive_steps),
+    )
+    if layout.holds:
+        by_matrices = list(outer.sum(1).transpose(2, 3).unbind(1))
+    else:
+        taped = tape.view(runs, rows * steps, 3, oscillators)
+        by_matrices = _by_matrices(components, outer, taped[:, :, 0], taped[:, :, 1])
+    if by_factors is not None:
+        by_factors = by_factors.sum((1, 4))
+    return terms.gradient(
+        components.gradients(by_matrices, by_factors),
+        dict(zip(("fields", *program.local), (by_fields, *by_locals), strict=True)),
+        by_start,
+        None if by_schedules is None else by_schedules.sum(0),
+        by_drive,
+        replicates_of(noise),
+    )
+
+
+def _by_matrices(components: Components, outer: Tensor, sin: Tensor, cos: Tensor) -> list[Tensor]:
+    """Gradients by the matrices (R, N, N), from the factors of adjoint.cu (R, rows K, Q, 2, N)."""
+    totals: list[Tensor | None] = [None] * len(components.matrices)
+    for q, (m, multiple) in enumerate(zip(components.matrix_of, components.multiples, strict=True)):
+        left_sin, left_cos = outer[:, :, q, 0].transpose(1, 2), outer[:, :, q, 1].transpose(1, 2)
+        total = totals[m]
+        if multiple == 1:
+            product = left_sin @ cos
+            total = product if total is None else total.add_(product)
+            totals[m] = total - left_cos @ sin
         else:
-            taped = tape.view(runs, rows * dynamics.steps, 3, oscillators)
-            by_couplings = _by_couplings(outer, taped[:, :, 0], taped[:, :, 1])
-        by_model = PhaseModel(
-            by_fields,
-            by_couplings,
-            frequencies=by_frequencies,
-            injection=by_injection,
-            lag=None if by_lag is None else by_lag.sum((1, 2)),
-            start=by_start,
-            harmonic=None if by_harmonic is None else by_harmonic.sum((1, 3)),
-        )
-        return reduce_to(model, by_model, replicates)
-
-    return _split_replicates(phases, model, noise), pullback
-
-
-def _by_couplings(outer: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
-    """d loss / d J (R, N, N) from the factors that adjoint.cu writes (R, rows K, 2 or 4, N)."""
-    total = outer[:, :, 0].transpose(1, 2) @ cos
-    total = total - outer[:, :, 1].transpose(1, 2) @ sin
-    if outer.shape[2] == 4:
-        twice = (sin * sin).mul_(-2.0).add_(1.0)  # one array at a time: they are large
-        total += outer[:, :, 2].transpose(1, 2) @ twice
-        torch.mul(sin, cos, out=twice).mul_(2.0)
-        total -= outer[:, :, 3].transpose(1, 2) @ twice
-    return total
+            twice = (sin * sin).mul_(-2.0).add_(1.0)  # one array at a time: they are large
+            product = left_sin @ twice
+            total = product if total is None else total.add_(product)
+            torch.mul(sin, cos, out=twice).mul_(2.0)
+            totals[m] = total - left_cos @ twice
+    return [total for total in totals if total is not None]
 
 
 def path_loss(
@@ -188,7 +218,8 @@ def path_loss(
     """As `reference.path_loss`, for models that `has_path_loss` accepts."""
     fields = model.fields
     runs, rows, oscillators = fields.shape
-    layout = _layout(model, 4 * runs * rows)
+    components = Components(model)
+    layout = _layout(model, components, 4 * runs * rows)
     blocks = -(-rows // layout.samples)
     times, weights = time_rule_on(dynamics.steps, nodes, fields.dtype, fields.device)
     processors = _processors(fields.device)
@@ -201,7 +232,7 @@ def path_loss(
     tensors = (fields, model.matrix, coefficients, times, weights)
     inputs = [tensor.contiguous() for tensor in tensors]
     factors = (1.0 / dynamics.steps, scale, 2.0 * scale / count)
-    _kernel("path", layout, (), fields.device)(
+    _kernel("path", layout, Program.of(model, components), (), fields.device)(
         (blocks, runs, parts),
         layout.threads,
         (*inputs, losses, fields_gradient, outer, rows, len(times), *factors),
@@ -216,72 +247,46 @@ def path_loss(
 
 def _run(
     model: PhaseModel,
+    components: Components,
     dynamics: Dynamics,
     noise: Noise | None,
     *,
     record: int = 0,
     tape: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Phases (R, M B, N), with K + 1 times in front if recorded, and the tape of rollout.cu."""
+    """Phases (R, M B, N), with recorded times in front, and the tape of rollout.cu."""
     fields = model.fields
     runs, batch, oscillators = fields.shape
-    steps, step = dynamics.steps, dynamics.time_step
-    rows = batch * (1 if noise is None else len(noise.replicates))
-    layout = _layout(model, runs * rows)
+    steps, scale = dynamics.steps, dynamics.mobility * dynamics.time_step
+    rows = batch * replicates_of(noise)
+    layout = _layout(model, components, runs * rows)
+    program = Program.of(model, components)
+    terms = TermArguments(model, program)
     shape = (runs, rows, oscillators)
-    phases = fields.new_empty(*((steps + 1, *shape) if record else shape))
+    phases = fields.new_empty(*((steps // record + 1, *shape) if record else shape))
     taped = fields.new_empty(*(runs, rows, steps, 3, oscillators) if tape else (1,))
-    forcing: list[Tensor | int | float | None] = [0.0, 0, 0, None, None]
-    if noise is not None:
-        strength = math.sqrt(2.0 * dynamics.mobility * noise.temperature * step)
-        indices = (noise.replicates.long().contiguous(), noise.samples.long().contiguous())
-        forcing = [strength, *noise.key, *indices]
     # A block that does not hold its couplings reads them at every step: transposed, contiguously.
-    couplings = model.matrix if layout.holds else model.matrix.transpose(1, 2)
-    arrays = (fields.contiguous(), couplings.contiguous(), phases, taped)
-    sizes = (rows, batch, steps, dynamics.mobility * step)
-    terms = (_expand(model.frequencies, model), _expand(model.injection, model))
-    others = (_contiguous(model.lag), _expand(model.start, model), step)
-    flags = _macros(model, TAPE=tape, RECORD=bool(record), NOISE=noise is not None)
-    _kernel("rollout", layout, flags, fields.device)(
+    matrices = [m if layout.holds else m.transpose(1, 2).contiguous() for m in components.matrices]
+    arrays = (fields.contiguous(), tuple(matrices), components.factors, phases, taped)
+    sizes = (rows, batch, steps, record, scale, dynamics.time_step)
+    varies = noise is not None and noise.factors is not None
+    options = _options(TAPE=tape, RECORD=record, NOISE=noise is not None, NOISE_VARIES=varies)
+    _kernel("rollout", layout, program, options, fields.device)(
         (-(-rows // layout.samples), runs),
         layout.threads,
-        (*arrays, *sizes, *forcing, *terms, *others, _contiguous(model.harmonic)),
+        (*arrays, *sizes, *terms.forward, *noise_arguments(noise, dynamics, fields.device)),
     )
     return phases, taped
 
 
-def _split_replicates(phases: Tensor, model: PhaseModel, noise: Noise | None) -> Tensor:
-    """Phases (..., M B, N) as (..., M, B, N) where there is noise."""
-    if noise is None:
-        return phases
-    return phases.view(*phases.shape[:-2], len(noise.replicates), *model.fields.shape[1:])
+def _options(**options: bool | int) -> Macros:
+    """The macros of the options that are on."""
+    return tuple((name, 1) for name, on in options.items() if on)
 
 
-def _expand(values: Tensor | None, model: PhaseModel) -> Tensor | None:
-    """A term (R, B, N), also where all samples share it."""
-    return None if values is None else values.expand_as(model.fields).contiguous()
-
-
-def _contiguous(values: Tensor | None) -> Tensor | None:
-    return None if values is None else values.contiguous()
-
-
-def _macros(model: PhaseModel, **options: bool) -> tuple[str, ...]:
-    """The macros of the model's terms and of the options that are on."""
-    terms = {
-        "FREQUENCY": model.frequencies,
-        "INJECTION": model.injection,
-        "LAG": model.lag,
-        "START": model.start,
-        "HARMONIC": model.harmonic,
-    }
-    present = [name for name, term in terms.items() if term is not None]
-    return (*present, *(name for name, on in options.items() if on))
-
-
-def _layout(model: PhaseModel, samples: int) -> Layout:
-    return Layout.of(samples, model.fields.shape[-1], _processors(model.fields.device))
+def _layout(model: PhaseModel, components: Components, samples: int) -> Layout:
+    oscillators, processors = model.fields.shape[-1], _processors(model.fields.device)
+    return Layout.of(samples, oscillators, processors, len(components.matrices))
 
 
 # Both caches are keyed by the device of a tensor, which has an index ("cuda:0", never "cuda").
@@ -293,10 +298,12 @@ def _processors(device: torch.device) -> int:
 
 
 @functools.cache
-def _kernel(name: str, layout: Layout, flags: tuple[str, ...], device: torch.device) -> Kernel:
-    here = Path(__file__).parent
-    source = (here / "block.cuh").read_text() + (here / f"{name}.cu").read_text()
-    definitions = layout.definitions | dict.fromkeys(flags, 1)
-    if name == "adjoint" and not flags and not layout.holds and layout.oscillators <= _FEW:
+def _kernel(
+    name: str, layout: Layout, program: Program, options: Macros, device: torch.device
+) -> Kernel:
+    definitions = layout.definitions | dict(program.macros) | dict(options)
+    is_plain = name == "adjoint" and program.is_plain and not options
+    if is_plain and not layout.holds and layout.oscillators <= _FEW:
         definitions["REGISTERS"] = _TWO_BLOCKS  # with one more it takes twice as long
+    source = program.source("common.cuh", "block.cuh", f"{name}.cu")
     return compile_kernel(source, name, definitions, device)

@@ -14,13 +14,16 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+# A tuple of tensors becomes a struct of their addresses.
+Argument = Tensor | int | float | None | tuple[Tensor | None, ...]
+
 
 class CudaUnavailable(RuntimeError):
     """The run-time compiler or the driver cannot be used."""
 
 
 class Kernel:
-    """A compiled kernel on a device; arguments are tensors, ints and floats (32 bits each)."""
+    """A compiled kernel on a device; ints and floats among its arguments have 32 bits."""
 
     def __init__(
         self, function: ctypes.c_void_p, name: str, device: torch.device, context: ctypes.c_void_p
@@ -28,9 +31,7 @@ class Kernel:
         self._function, self._name = function, name
         self._device, self._context = device, context
 
-    def __call__(
-        self, grid: tuple[int, ...], threads: int, arguments: Sequence[Tensor | int | float | None]
-    ) -> None:
+    def __call__(self, grid: tuple[int, ...], threads: int, arguments: Sequence[Argument]) -> None:
         """Launch on the device's current stream."""
         pointers = argument_pointers(arguments)
         x, y, z = (*grid, 1, 1)[:3]
@@ -45,13 +46,11 @@ class Kernel:
 
 
 def argument_pointers(
-    arguments: Sequence[Tensor | int | float | None],
+    arguments: Sequence[Argument],
 ) -> ctypes.Array[ctypes.c_void_p]:
     """The addresses of a kernel's arguments, valid as long as the array lives."""
     values = [_argument(argument) for argument in arguments]
-    pointers = (ctypes.c_void_p * len(values))(
-        *(ctypes.cast(ctypes.byref(value), ctypes.c_void_p) for value in values)
-    )
+    pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
     pointers.values = values  # type: ignore[attr-defined]
     return pointers
 
@@ -134,7 +133,10 @@ def _log(program: ctypes.c_void_p) -> str:
     return log.value.decode(errors="replace")
 
 
-def _argument(value: Tensor | int | float | None) -> ctypes._SimpleCData:  # type: ignore[type-arg]
+def _argument(value: Argument) -> ctypes._CDataType:
+    if isinstance(value, tuple):
+        addresses = [0 if tensor is None else tensor.data_ptr() for tensor in value]
+        return (ctypes.c_void_p * max(len(value), 1))(*addresses)
     if isinstance(value, Tensor):
         return ctypes.c_void_p(value.data_ptr())
     if value is None:
