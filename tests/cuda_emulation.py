@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 import torch
 
-from entrain.kernels import gpu, nvrtc
+from entrain.kernels import gpu, gpu_steps, nvrtc
 
 REAL = torch.cuda.is_available()
 DEVICE = torch.device("cuda:0" if REAL else "cpu")
@@ -61,8 +61,11 @@ def emulation(folder: Path) -> Iterator[None]:
 
     with (
         mock.patch.object(gpu, "compile_kernel", compile_kernel),
+        mock.patch.object(gpu_steps, "compile_kernel", compile_kernel),
         mock.patch.object(gpu, "_processors", return_value=2),
     ):
-        gpu._kernel.cache_clear()
+        for module in (gpu, gpu_steps):
+            module._kernel.cache_clear()
         yield
-        gpu._kernel.cache_clear()
+        for module in (gpu, gpu_steps):
+            module._kernel.cache_clear()

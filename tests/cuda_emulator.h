@@ -99,7 +99,7 @@ void sincosf(float, float*, float*), sincos(double, double*, double*);
 #define __forceinline__ inline
 #define __shared__ static
 #define __align__(bytes) alignas(bytes)
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __ldg(pointer) (*(pointer))
 
 #include KERNELS

@@ -75,6 +75,11 @@ def test_everything_varies(shape: facts.Shape, noisy: bool) -> None:
     facts.check_model(gpu, DEVICE, model, shape[-1], noise=noise, record=2)
 
 
+@pytest.mark.parametrize("terms", [(), ("lag", "harmonic"), ("edge_lag",)], ids="+".join)
+def test_small_sparse_graphs(terms: tuple[str, ...]) -> None:
+    facts.check_model(gpu, DEVICE, facts.model_of(SMALL, terms, degree=3.0), SMALL[-1])
+
+
 def test_a_constant_schedule_gives_the_bits_of_none() -> None:
     model = facts.single(facts.model_of(SMALL, ["injection"]), DEVICE)
     constant = facts.varied(model, SMALL[-1], facts.all_names(model))

@@ -78,7 +78,7 @@ def select_backend(model: PhaseModel, noisy: bool = False) -> ModuleType:
             "up to 250 times on a GPU"
         )
         return reference
-    module = _gpu(fields.device, fields.shape[-1]) if fields.is_cuda else _cpu()
+    module = _gpu(model) if fields.is_cuda else _cpu()
     return module if module is not None and module.supports(model, noisy) else reference
 
 
@@ -234,16 +234,19 @@ def path_loss(
     return result
 
 
+def _gpu(model: PhaseModel) -> ModuleType | None:
+    """The kernels for networks that fit into a block of threads, or those for all others."""
+    from entrain.kernels import gpu, gpu_steps
+
+    if not _has_gpu(model.fields.device):
+        return None
+    return gpu if gpu.supports(model) else gpu_steps
+
+
 @functools.cache
-def _gpu(device: torch.device, oscillators: int) -> ModuleType | None:
+def _has_gpu(device: torch.device) -> bool:
     from entrain.kernels import gpu, nvrtc
 
-    if oscillators > gpu.MOST_OSCILLATORS:
-        _warn_once(
-            f"the CUDA kernels take up to {gpu.MOST_OSCILLATORS} oscillators, got {oscillators}: "
-            "PyTorch operations compute them, about 3 times slower at that size"
-        )
-        return None
     try:
         gpu.check(device)
     except nvrtc.CudaUnavailable as error:
@@ -251,8 +254,8 @@ def _gpu(device: torch.device, oscillators: int) -> ModuleType | None:
             "the CUDA kernels cannot be used: PyTorch operations compute the rollouts, up to 250 "
             f"times slower ({error})"
         )
-        return None
-    return gpu
+        return False
+    return True
 
 
 @functools.cache

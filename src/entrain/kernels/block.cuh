@@ -16,6 +16,8 @@
 
 #ifdef REGISTERS  // for each thread, a compiler option that bounds would override
 #define BOUNDS
+#elif HOLD && COLUMNS <= 32 && MATRICES == 1 && (SCHEDULED || DRIVE)
+#define BOUNDS __launch_bounds__(THREADS, 2)  // as without a schedule: two blocks to a processor
 #else
 #define BOUNDS __launch_bounds__(THREADS)
 #endif

@@ -6,23 +6,38 @@ import torch
 from torch import Tensor
 
 from entrain.physics import PhaseModel
-from entrain.physics.couplings import Couplings, values_of, with_values
+from entrain.physics.couplings import Couplings, SparseCouplings, values_of, with_values
 from entrain.physics.terms import PAIR
+
+_DENSITY = 1 / 16  # of a graph from which products with a matrix are faster than sums over edges
+
+
+def is_sparse(model: PhaseModel) -> bool:
+    """True for couplings on a graph of few edges."""
+    if not isinstance(model.couplings, SparseCouplings):
+        return False
+    graph = model.couplings.graph
+    return graph.edges < _DENSITY * graph.oscillators**2
 
 
 class Components:
     """The components of a model's coupling function.
 
+    Args:
+        model: The phase model.
+        sparse: True for values on the edges in place of matrices.
+
     Attributes:
-        matrices: Their different matrices, (R, N, N) or values (R, M) of a sparse graph.
+        is_sparse: `sparse`.
+        matrices: Their different matrices (R, N, N), or values (R, M) on the edges.
         matrix_of: Index of the matrix of each component.
         multiples: m of each component.
         factored: True for components with factors c and d.
         factors: c and d (R, components, 2); None if no component has them.
     """
 
-    def __init__(self, model: PhaseModel) -> None:
-        self._couplings = model.couplings
+    def __init__(self, model: PhaseModel, *, sparse: bool = False) -> None:
+        self._couplings, self.is_sparse = model.couplings, sparse
         leaves = {name: value for name, value in model.terms.items() if name in PAIR}
         leaves["couplings"] = values_of(model.couplings)
         with torch.enable_grad():
@@ -40,14 +55,15 @@ class Components:
                 if any(part.factors for part in parts)
                 else None
             )
-        self._matrices = list[Tensor]()
-        matrix_of = list[int]()
+        different, matrix_of = list[Couplings](), list[int]()
         for part in parts:
             values = values_of(part.couplings)
-            known = [index for index, m in enumerate(self._matrices) if m is values]
-            matrix_of.append(known[0] if known else len(self._matrices))
+            known = [index for index, m in enumerate(different) if values_of(m) is values]
+            matrix_of.append(known[0] if known else len(different))
             if not known:
-                self._matrices.append(values)
+                different.append(part.couplings)
+        with torch.enable_grad():
+            self._matrices = [_tensor_of(couplings, sparse) for couplings in different]
         self.matrix_of = tuple(matrix_of)
         self.multiples = tuple(part.multiple for part in parts)
         self.factored = tuple(part.factors is not None for part in parts)
@@ -63,7 +79,7 @@ class Components:
             by_matrices: Those by each of the different matrices.
             by_factors: That by c and d (R, components, 2).
         """
-        if len(self._leaves) == 1:
+        if self._matrices[0] is self._leaves["couplings"] and len(self._leaves) == 1:
             return {}, with_values(self._couplings, by_matrices[0])
         outputs, slopes = list(self._matrices), list(by_matrices)
         if self._factors is not None and by_factors is not None:
@@ -80,3 +96,10 @@ class Components:
         )
         by_name = dict(zip(self._leaves, gradients, strict=True))
         return by_name, with_values(self._couplings, by_name.pop("couplings"))
+
+
+def _tensor_of(couplings: Couplings, sparse: bool) -> Tensor:
+    """The matrix (R, N, N), or the values (R, M) on a sparse graph."""
+    if isinstance(couplings, SparseCouplings):
+        return couplings.values if sparse else couplings.dense()
+    return couplings

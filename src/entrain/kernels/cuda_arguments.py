@@ -19,26 +19,54 @@ from entrain.physics.schedule import Schedule
 class TermArguments:
     """The tensors of a model's terms, contiguous, in the order of its program.
 
+    Args:
+        model: The phase model.
+        program: Its program.
+        across: True for samples side by side, (..., N, B), as steps.cu takes them.
+
     Attributes:
-        locals: Values of local terms (R, B, N).
+        local: Names of local terms.
+        locals: Their values (R, B, N); across (R, N, B), or (R, N, 1) with a bit of `shared`.
         start: theta(0) (R, B, N).
         schedules: Factors in time (K,) of fields, couplings and local terms.
         drive: Drive of the fields (S, R, B, N).
         drive_steps: Steps of its segments, and those of the first that are over.
     """
 
-    def __init__(self, model: PhaseModel, program: Program) -> None:
+    def __init__(self, model: PhaseModel, program: Program, *, across: bool = False) -> None:
         self._model, self._names = model, schedule_names(program.local)
         self._schedule = model.schedule or Schedule()
-        self.locals = tuple(_expand(model.terms[name], model) for name in program.local)
-        self.start = None if model.start is None else _expand(model.start, model)
-        factors = self._schedule.factors
+        factors, drive = self._schedule.factors, self._schedule.drive
+        self.local, self.shared = program.local, 0
         self.schedules = tuple(
             factors[name].contiguous() if name in factors else None for name in self._names
         )
-        drive = self._schedule.drive
-        self.drive = None if drive is None else drive.contiguous()
         self.drive_steps = (self._schedule.hold, self._schedule.first)
+        if across:
+            values = [model.terms[name] for name in program.local]
+            self.shared = sum(1 << bit for bit, v in enumerate(values) if v.shape[1] == 1)
+            self.fields = model.fields.mT.contiguous()
+            self.locals = tuple(value.mT.contiguous() for value in values)
+            self.drive = None if drive is None else drive.mT.contiguous()
+            self.start = None
+        else:
+            self.fields = model.fields.contiguous()
+            self.locals = tuple(_expand(model.terms[name], model) for name in program.local)
+            self.drive = None if drive is None else drive.contiguous()
+            self.start = None if model.start is None else _expand(model.start, model)
+
+    @property
+    def values(self) -> tuple[Argument, ...]:
+        """The arguments of steps.cu."""
+        return self.fields, self.locals, self.shared, self.schedules
+
+    def segment(self, step: int) -> int:
+        """Index of the drive in a step."""
+        return self._schedule.segment(step)
+
+    def drive_at(self, step: int) -> Tensor | None:
+        """The drive of a step."""
+        return None if self.drive is None else self.drive[self.segment(step)]
 
     @property
     def forward(self) -> tuple[Argument, ...]:

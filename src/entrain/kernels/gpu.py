@@ -1,4 +1,4 @@
-"""The CUDA kernels: float32 CUDA tensors, any number of runs, up to 1024 oscillators.
+"""The CUDA kernels of a whole rollout: any number of runs, matrices of up to 1024 oscillators.
 
 Same signatures and results as `reference`, up to rounding. A kernel is compiled at first use for
 its number of oscillators and the terms of the model: absent terms cost nothing.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from entrain.kernels.components import Components
+from entrain.kernels.components import Components, is_sparse
 from entrain.kernels.cuda_arguments import (
     TermArguments,
     noise_arguments,
@@ -94,9 +94,10 @@ def has_path_loss(model: PhaseModel) -> bool:
     return few and isinstance(model.couplings, Tensor) and not (model.terms or model.schedule)
 
 
-def supports(model: PhaseModel, noisy: bool = False) -> bool:
-    """True if these kernels compute a model."""
-    return isinstance(model.couplings, Tensor) and model.fields.shape[-1] <= MOST_OSCILLATORS
+def supports(model: PhaseModel) -> bool:
+    """True if these kernels compute a model: of few oscillators also one on a sparse graph."""
+    oscillators = model.fields.shape[-1]
+    return oscillators <= (_FEW if is_sparse(model) else MOST_OSCILLATORS)
 
 
 def tape_bytes(model: PhaseModel, steps: int) -> int:
@@ -169,7 +170,7 @@ def _adjoint(
     by_terms = (by_locals, by_start, by_factors)
     arrays = (tuple(components.matrices), tape, components.factors, gradient.contiguous())
     sizes = (rows, batch, steps, record, dynamics.mobility * dynamics.time_step, dynamics.time_step)
-    values = (model.fields.contiguous(), terms.locals, terms.schedules)
+    values = (terms.fields, terms.locals, terms.schedules)
     kernel = _kernel("adjoint", layout, program, _options(PATH_GRADIENT=record), by_fields.device)
     kernel(
         (blocks, runs),
@@ -267,7 +268,7 @@ def _run(
     taped = fields.new_empty(*(runs, rows, steps, 3, oscillators) if tape else (1,))
     # A block that does not hold its couplings reads them at every step: transposed, contiguously.
     matrices = [m if layout.holds else m.transpose(1, 2).contiguous() for m in components.matrices]
-    arrays = (fields.contiguous(), tuple(matrices), components.factors, phases, taped)
+    arrays = (terms.fields, tuple(matrices), components.factors, phases, taped)
     sizes = (rows, batch, steps, record, scale, dynamics.time_step)
     varies = noise is not None and noise.factors is not None
     options = _options(TAPE=tape, RECORD=record, NOISE=noise is not None, NOISE_VARIES=varies)
