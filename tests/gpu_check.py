@@ -25,6 +25,7 @@ from pathlib import Path
 import torch
 
 import kernel_facts as facts
+import model_facts
 
 SHAPES = [(1, 1, 8, 7), (3, 9, 25, 5), (1, 256, 74, 200), (10, 100, 74, 50), (2, 40, 138, 60)]
 LARGE = [(1, 37, 200, 40), (2, 67, 300, 30), (1, 301, 512, 20), (1, 97, 1000, 10)]
@@ -63,6 +64,58 @@ def kernels(device: torch.device) -> str:
     facts.check_memory(gpu, device, (1, 256, 74, 200))
     facts.check_memory(gpu, device, (1, 200, 300, 20), ["harmonic"])
     return f"largest relative error {worst:.1e}"
+
+
+def terms_and_schedules(device: torch.device) -> str:
+    """Every registered term, constant and varied in time, in every layout, also noisy."""
+    from entrain.kernels import gpu, gpu_steps
+
+    worst, count = 0.0, 0
+    small, everything = (2, 5, 23, 12), model_facts.EVERY_TERM
+    for backend, degree in ((gpu, None), (gpu, 3.0), (gpu_steps, None)):
+        for terms in ((), *((term,) for term in everything), everything):
+            model = model_facts.model_of(small, terms, degree=degree, start=True)
+            varied = model_facts.varied(model, 12, model_facts.all_names(model), hold=5, first=2)
+            for noise in (None, model_facts.varied_noise(small)):
+                for case in (model, varied):
+                    errors = model_facts.check_model(
+                        backend, device, case, 12, noise=noise, record=3
+                    )
+                    worst, count = max(worst, *errors.values()), count + 1
+    some = ("injection", "lag", "harmonic", "edge_lag")
+    for shape in [(1, 64, 74, 40), (1, 40, 138, 20), (1, 20, 300, 20), (1, 10, 1000, 8)]:
+        for terms in ((), some):
+            model = model_facts.model_of(shape, terms)
+            model = model_facts.varied(model, shape[-1], model_facts.all_names(model), hold=4)
+            errors = model_facts.check_model(gpu, device, model, shape[-1])
+            worst, count = max(worst, *errors.values()), count + 1
+    return f"{count} models, largest relative error {worst:.1e}"
+
+
+def sparse_and_large_networks(device: torch.device) -> str:
+    """One launch per step: sparse graphs and matrices beyond a block, and their memory."""
+    from entrain.kernels import gpu_steps, select_backend
+
+    worst = 0.0
+    some = ("frequencies", "injection", "harmonic", "edge_lag")
+    shapes = [(1, 32, 2000, 20), (2, 5, 1100, 10), (1, 70, 1500, 6), (1, 1, 5000, 5)]
+    for (shape, degree), terms in itertools.product(
+        [*((shape, 8.0) for shape in shapes), *((shape, None) for shape in shapes[:3])],
+        ((), some),
+    ):
+        model = model_facts.model_of(shape, terms, degree=degree, shared=True)
+        assert select_backend(model_facts.single(model, device)) is gpu_steps
+        noise = model_facts.some_noise(shape) if terms and shape[1] == 5 else None
+        varied = model_facts.varied(model, shape[-1], model_facts.all_names(model), hold=3)
+        for case in (model, varied) if terms else (model,):
+            errors = model_facts.check_model(gpu_steps, device, case, shape[-1], noise=noise)
+            worst = max(worst, *errors.values())
+    facts.check_capture(gpu_steps, device, (1, 32, 300, 10))
+    used = [
+        model_facts.check_peak_memory(gpu_steps, device, (1, 32, 20_000, 50), 8.0),
+        model_facts.check_peak_memory(gpu_steps, device, (1, 64, 1500, 50)),
+    ]
+    return f"largest relative error {worst:.1e}, at most {max(used):.0%} of the tape's bytes"
 
 
 def cut_batches(device: torch.device) -> str:
@@ -269,6 +322,8 @@ def _tensors(path: Path) -> dict[str, bytes]:
 
 CHECKS: tuple[Callable[[torch.device], str], ...] = (
     kernels,
+    terms_and_schedules,
+    sparse_and_large_networks,
     cut_batches,
     every_protocol,
     terms_are_trained,
@@ -295,7 +350,7 @@ def main() -> int:
             failed += 1
             outcome = "FAILED\n" + traceback.format_exc()
         seconds = time.monotonic() - start
-        print(f"{check.__name__:<18} {seconds:6.1f} s  {outcome}", flush=True)  # noqa: T201
+        print(f"{check.__name__:<25} {seconds:6.1f} s  {outcome}", flush=True)  # noqa: T201
     total = time.monotonic() - began
     print(f"{len(CHECKS) - failed} passed, {failed} failed, {total:.0f} s")  # noqa: T201
     return int(failed > 0)

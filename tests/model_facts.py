@@ -146,3 +146,23 @@ def check_model(
         tolerance = 2.0 * max(gradient_errors(plain_pullback(gradient.float()), wanted).values())
     assert tolerance < 1e-2
     return errors | within(gradients, tolerance)
+
+
+def check_peak_memory(
+    backend: ModuleType, device: torch.device, shape: Shape, degree: float | None = None
+) -> float:
+    """`tape_bytes` is what is needed on a GPU, beside a few arrays of the size of the tensors;
+    returns the part that is used."""
+    model = single(model_of(shape, ["injection"], degree=degree), device)
+    dynamics, gradient = Dynamics(steps=shape[-1]), torch.ones_like(model.fields)
+    backend.rollout_with_pullback(model, dynamics)[1](gradient)  # compiles, and sorts the edges
+    torch.cuda.synchronize(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
+    backend.rollout_with_pullback(model, dynamics)[1](gradient)
+    used = torch.cuda.max_memory_allocated(device) - before
+    promised = shape[0] * shape[1] * backend.tape_bytes(model, shape[-1])
+    couplings = values_of(model.couplings).numel()
+    beside = 4 * (8 * model.fields.numel() + 8 * couplings + 6 * 2048 * shape[2]) + 2**24
+    assert used <= promised + beside, (used, promised, beside)
+    return used / promised

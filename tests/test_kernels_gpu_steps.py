@@ -78,11 +78,12 @@ def test_segments_of_the_steps_give_the_same_gradients(
     single = facts.single(model, DEVICE)
     needed = gpu_steps.tape_bytes(single, 6) * 2 * 3 * (3 if noisy else 1)
     monkeypatch.setattr(memory, "TAPE_BYTES", needed // 3)
-    phases, pullback = memory.rollout_with_pullback(gpu_steps, single, dynamics, noise, 2)
+    forcing = facts.on(noise, DEVICE)
+    phases, pullback = memory.rollout_with_pullback(gpu_steps, single, dynamics, forcing, 2)
     exact, exact_pullback = reference.rollout_with_pullback(model, dynamics, noise=noise, record=2)
     assert facts.relative_error(phases, exact, angles=noisy) < 1e-5
     gradient = facts.random_tensor(*exact.shape, seed=7)
-    errors = facts.gradient_errors(pullback(gradient.float()), exact_pullback(gradient))
+    errors = facts.gradient_errors(pullback(gradient.float().to(DEVICE)), exact_pullback(gradient))
     facts.within(errors, facts.GRADIENT_TOLERANCE)
 
 
@@ -90,6 +91,11 @@ def test_products_with_a_matrix_on_a_dense_graph(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(components, "_DENSITY", 0.0)
     model = facts.model_of(SMALL, ["harmonic", "edge_lag"], degree=3.0)
     facts.check_model(gpu_steps, DEVICE, model, SMALL[-1])
+
+
+def test_oscillators_of_more_neighbours_than_lanes() -> None:
+    model = facts.model_of((2, 3, 45, 2), degree=40.0)
+    facts.check_model(gpu_steps, DEVICE, model, 2)
 
 
 def test_starts_are_not_changed() -> None:

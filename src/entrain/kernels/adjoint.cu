@@ -1,3 +1,18 @@
+#if SCHEDULED
+// The sums over a warp of the gradients by factors in time of step k.
+__device__ __forceinline__ void store_schedules(const float* values, float* by_schedules, int steps,
+                                                int k) {
+  long long block = (long long)blockIdx.y * gridDim.x + blockIdx.x;
+  long long warp = block * (THREADS / 32) + threadIdx.x / 32;
+#pragma unroll
+  for (int f = 0; f < SCHEDULES; ++f) {
+    if (!bit(SCHEDULED, f)) continue;
+    float total = warp_sum(values[f]);
+    if (threadIdx.x % 32 == 0) by_schedules[(warp * SCHEDULES + f) * steps + k] = total;
+  }
+}
+#endif
+
 // The adjoint: tape, matrices and the loss's gradient by the final phases (R, rows, N), or by the
 // recorded ones (K / record + 1, R, rows, N) with PATH_GRADIENT -> by_fields (R, rows, N), and that
 // by the matrices either as sums over each block's samples, outer (R, blocks, MATRICES, N, N)
@@ -53,7 +68,7 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
 #pragma unroll
   for (int p = 0; p < COMPONENTS; ++p) by[p] = factors_of(factors, run, p);
 #if SCHEDULED
-  float b[OWNED], values[OWNED][LOCAL_SLOTS];
+  float b[OWNED], values[OWNED][LOCAL_SLOTS], pending[SCHEDULES];
 #endif
 #if DRIVE
   float drive_sum[OWNED];
@@ -161,6 +176,9 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
 #endif
       }
       __syncthreads();
+#if SCHEDULED  // those of the step before: beside the products the exchange of lanes costs nothing
+      if (p == 0 && k + 1 < steps) store_schedules(pending, by_schedules, steps, k + 1);
+#endif
       multiply(held[matrix_of(p)], own[matrix_of(p)], q_rows, partial, t, i);
 #if HOLD
       add_outer(sums[matrix_of(p)], rows_now, q_rows, t, i);
@@ -191,13 +209,8 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
 #endif
     }
 #if SCHEDULED
-    long long warp = ((long long)run * gridDim.x + blockIdx.x) * (THREADS / 32) + threadIdx.x / 32;
 #pragma unroll
-    for (int f = 0; f < SCHEDULES; ++f) {
-      if (!bit(SCHEDULED, f)) continue;
-      float total = warp_sum(by_time[f]);
-      if (threadIdx.x % 32 == 0) by_schedules[(warp * SCHEDULES + f) * steps + k] = total;
-    }
+    for (int f = 0; f < SCHEDULES; ++f) pending[f] = by_time[f];
 #endif
 #if DRIVE
     if (--left == 0 || k == 0) {
@@ -212,6 +225,9 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
     }
 #endif
   }
+#if SCHEDULED
+  store_schedules(pending, by_schedules, steps, 0);
+#endif
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
     if (!owned[o].exists) continue;

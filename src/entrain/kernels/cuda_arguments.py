@@ -132,7 +132,9 @@ def noise_arguments(
     if noise.factors is not None:
         deviations = noise.deviations(dynamics.steps, mobility, step).to(device, torch.float32)
     deviation = math.sqrt(2.0 * mobility * noise.temperature * step)
-    indices = (noise.replicates.long().contiguous(), noise.samples.long().contiguous())
+    shape = (len(noise.replicates), len(noise.samples))  # replicates may differ between samples
+    replicates = noise.replicates.long().reshape(shape[0], -1).expand(shape).contiguous()
+    indices = (replicates, noise.samples.long().contiguous())
     return deviation, deviations, noise.first, *noise.key, *indices
 
 

@@ -27,7 +27,8 @@ struct Oscillator {
 // `drive_first` steps are over -> phases (R, rows, N), or (K / record + 1, R, rows, N) with RECORD;
 // with TAPE also (R, rows, K, 3, N): sine, cosine and the diagonal of the step's derivative before
 // each step. rows = replicates x batch with NOISE, else batch. scale = mu dt. `deviation` of the
-// increments, or `deviations` (K,) of each step; `noise_first` steps are over.
+// increments, or `deviations` (K,) of each step; `noise_first` steps are over. Indices of the noise:
+// replicates (rows,) and samples (batch,).
 extern "C" __global__ void __launch_bounds__(THREADS)
 rollout(const float* fields, Matrices matrices, const float* factors, float* phases, float* tape,
         int rows, int batch, int steps, int record, float scale, float time_step, Locals locals,
@@ -85,7 +86,7 @@ rollout(const float* fields, Matrices matrices, const float* factors, float* pha
     rows_now[i].of[at.n] = Pair{x.s, x.c};
 #if NOISE
     x.sample = (unsigned)samples[at.row % batch];
-    x.replicate = (unsigned)replicates[at.row / batch];
+    x.replicate = (unsigned)replicates[at.row];
 #endif
 #if RECORD
     phases[at.index * N + i] = x.theta;

@@ -1,5 +1,5 @@
-// One step of a rollout, `step_forward`, and its adjoint, `step_back`, for networks that do not fit into a
-// block: one launch per step. Compiled behind common.cuh; gpu_steps.py launches them and
+// One step of a rollout, `step_forward`, and its adjoint, `step_back`, for networks that do not fit
+// into a block: one launch per step. Compiled behind common.cuh; gpu_steps.py launches them and
 // reference.py defines the results.
 //
 // Arrays are (R, N, C): the C = replicates x batch samples of an oscillator lie side by side, and a
@@ -65,12 +65,12 @@ step_forward(float* theta, const float* now, float* next, float* next_twice, flo
   int last = starts[x.i + 1];
 #pragma unroll 4
   for (int e = starts[x.i]; e < last; ++e) {
-    const float* other = others + 2ll * neighbours[e] * columns;
-    float s = other[0], c = other[columns];
+    const float* other = others + 2ll * __ldg(neighbours + e) * columns;
+    float s = __ldg(other), c = __ldg(other + columns);
 #pragma unroll
     for (int q = 0; q < COMPONENTS; ++q) {
       Pair angle = multiple_angle(q, s, c);
-      float weight = matrices.of[matrix_of(q)][(long long)x.run * edges + e];
+      float weight = __ldg(matrices.of[matrix_of(q)] + (long long)x.run * edges + e);
       sums[q].s += weight * angle.s;
       sums[q].c += weight * angle.c;
     }
@@ -106,7 +106,7 @@ step_forward(float* theta, const float* now, float* next, float* next_twice, flo
   float eta[4];
   unsigned step = noise_first + k;
   increments(step / 4, x.i, (unsigned)samples[x.column % batch],
-             (unsigned)replicates[x.column / batch], key0, key1, eta);
+             (unsigned)replicates[x.column], key0, key1, eta);
 #if NOISE_VARIES
   deviation = deviations[k];
 #endif
@@ -162,28 +162,39 @@ step_back(const float* lambda_next, float* lambda, const float* now, const float
     own[p] = Pair{by_couplings * turned.s, by_couplings * turned.c};
   }
   long long base = (long long)x.run * n * columns + x.column;
-  int last = starts[x.i + 1];
+  int last = starts[x.i + 1], lane = threadIdx.x % 32;
+  for (int tile = starts[x.i]; tile < last; tile += 32) {  // each lane keeps the sums of an edge
+    float kept[MATRICES];
+#pragma unroll
+    for (int m = 0; m < MATRICES; ++m) kept[m] = 0.0f;
+    int end = tile + 32 < last ? tile + 32 : last;
 #pragma unroll 2
-  for (int e = starts[x.i]; e < last; ++e) {
-    long long j = (long long)neighbours[e] * columns;
-    const float* other = now + base + (long long)x.run * n * columns + 2 * j;
-    float other_s = other[0], other_c = other[columns];
-    float other_q = -scale * lambda_next[base + j], by_matrix[MATRICES];
-    long long back = (long long)x.run * edges + reverse[e];
+    for (int e = tile; e < end; ++e) {
+      long long j = (long long)__ldg(neighbours + e) * columns;
+      const float* other = now + base + (long long)x.run * n * columns + 2 * j;
+      float other_s = __ldg(other), other_c = __ldg(other + columns);
+      float other_q = -scale * __ldg(lambda_next + base + j), by_matrix[MATRICES];
+      long long back = (long long)x.run * edges + __ldg(reverse + e);
 #pragma unroll
-    for (int m = 0; m < MATRICES; ++m) by_matrix[m] = 0.0f;
+      for (int m = 0; m < MATRICES; ++m) by_matrix[m] = 0.0f;
 #pragma unroll
-    for (int p = 0; p < COMPONENTS; ++p) {
-      Pair angle = multiple_angle(p, other_s, other_c);
-      float weight = matrices.of[matrix_of(p)][back] * other_q;
-      sums[p].s += weight * angle.s;
-      sums[p].c += weight * angle.c;
-      by_matrix[matrix_of(p)] += own[p].s * angle.c - own[p].c * angle.s;
+      for (int p = 0; p < COMPONENTS; ++p) {
+        Pair angle = multiple_angle(p, other_s, other_c);
+        float weight = __ldg(matrices.of[matrix_of(p)] + back) * other_q;
+        sums[p].s += weight * angle.s;
+        sums[p].c += weight * angle.c;
+        by_matrix[matrix_of(p)] += own[p].s * angle.c - own[p].c * angle.s;
+      }
+#pragma unroll
+      for (int m = 0; m < MATRICES; ++m) {
+        float total = warp_sum(by_matrix[m]);
+        if (lane == e - tile) kept[m] = total;
+      }
     }
+    if (tile + lane < end) {
 #pragma unroll
-    for (int m = 0; m < MATRICES; ++m) {
-      float total = warp_sum(by_matrix[m]);
-      if (first) by_matrices.of[m][chunk * edges + e] += total;
+      for (int m = 0; m < MATRICES; ++m)
+        by_matrices.of[m][chunk * edges + tile + lane] += kept[m];
     }
   }
 #else
