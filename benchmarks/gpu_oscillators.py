@@ -8,6 +8,7 @@ replays of a CUDA graph: a call is as short as its launch.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import statistics
@@ -17,11 +18,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import torch
 from torch import Tensor
 
 from entrain import kernels
+from entrain.kernels import gpu, gpu_steps
 from entrain.physics import Dynamics, PhaseModel, Schedule
 from entrain.physics.couplings import SparseCouplings, SparseGraph
 
@@ -29,9 +32,11 @@ DEVICE = torch.device("cuda:0")
 CALLS, REPLAYS = 5, 50
 
 
-def forward_and_backward(model: PhaseModel, dynamics: Dynamics) -> PhaseModel:
+def forward_and_backward(
+    model: PhaseModel, dynamics: Dynamics, backend: ModuleType = kernels
+) -> PhaseModel:
     """The gradient of the sum of the final phases."""
-    phases, pullback = kernels.rollout_with_pullback(model, dynamics)
+    phases, pullback = backend.rollout_with_pullback(model, dynamics)
     return pullback(torch.ones_like(phases))
 
 
@@ -160,14 +165,29 @@ def difference(found: Tensor, wanted: Tensor) -> float:
     return float((found - wanted).abs().max() / wanted.abs().max())
 
 
-def throughput() -> dict[str, float]:
+def throughput() -> dict[str, dict[str, float]]:
     """TFLOP/s: 4 N^2 operations forward, 8 N^2 backward for each sample and step."""
     rates = {}
-    for oscillators in (512, 1000):
-        batch, steps = 1056, 100
-        call = partial(forward_and_backward, dense_model(batch, oscillators), Dynamics(steps=steps))
-        rates[str(oscillators)] = 12e-12 * oscillators**2 * batch * steps / seconds_of(call)
+    for oscillators, batch in itertools.product((512, 1000), (256, 1056)):
+        model, dynamics = dense_model(batch, oscillators), Dynamics(steps=100)
+        work = 12e-12 * oscillators**2 * batch * dynamics.steps
+        rates[f"N = {oscillators}, B = {batch}"] = {
+            name: work / seconds_of(partial(forward_and_backward, model, dynamics, backend))
+            for name, backend in (("one launch", gpu), ("one launch per step", gpu_steps))
+        }
     return rates
+
+
+def small_sparse() -> dict[int, dict[str, float]]:
+    """Seconds on sparse graphs of few oscillators, by a matrix and by edges."""
+    times = {}
+    for oscillators in (74, 128, 256, 512, 1000):
+        model, dynamics = sparse_model(32, oscillators, 8), Dynamics(steps=50)
+        times[oscillators] = {
+            name: seconds_of(partial(forward_and_backward, model, dynamics, backend))
+            for name, backend in (("matrix", gpu), ("edges", gpu_steps))
+        }
+    return times
 
 
 def main() -> None:
@@ -182,7 +202,8 @@ def main() -> None:
         "40 segments, N = 74, B = 256, K = 200": segments(),
         "sparse, N = 100,000, degree 8, B = 32, K = 200": sparse(),
         "dense, B = 64, K = 50": large(),
-        "TFLOP/s of the fused kernels, B = 1,056, K = 100": throughput(),
+        "TFLOP/s, K = 100": throughput(),
+        "seconds of sparse graphs, degree 8, B = 32, K = 50": small_sparse(),
     }
     Path(sys.argv[1]).write_text(json.dumps(results, indent=1) + "\n")
 

@@ -8,7 +8,7 @@ import pytest
 
 import model_facts as facts
 from cuda_emulation import DEVICE, emulation
-from entrain.kernels import components, gpu_steps, memory, reference
+from entrain.kernels import components, gpu, gpu_steps, memory, reference
 from entrain.physics import Dynamics
 
 SMALL = (2, 3, 7, 6)
@@ -96,6 +96,18 @@ def test_products_with_a_matrix_on_a_dense_graph(monkeypatch: pytest.MonkeyPatch
 def test_oscillators_of_more_neighbours_than_lanes() -> None:
     model = facts.model_of((2, 3, 45, 2), degree=40.0)
     facts.check_model(gpu_steps, DEVICE, model, 2)
+
+
+def test_networks_that_fit_into_a_block_take_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fits(oscillators: int, degree: float | None) -> bool:
+        return gpu.supports(facts.model_of((1, 1, oscillators, 1), degree=degree))
+
+    monkeypatch.setattr(components, "_DENSITY", 1 / 16)
+    assert fits(1024, None)
+    assert not fits(1025, None)
+    assert fits(256, 4.0)
+    assert not fits(257, 4.0)
+    assert fits(257, 100.0)
 
 
 def test_starts_are_not_changed() -> None:

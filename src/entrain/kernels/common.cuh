@@ -119,9 +119,10 @@ __device__ __forceinline__ float warp_sum(float value) {
 }
 
 #if NOISE
-// Philox 4x32-10 and Box-Muller, as in physics/noise.py: four increments of steps 4 block ...
-__device__ void increments(unsigned block, unsigned oscillator, unsigned sample, unsigned replicate,
-                           unsigned k0, unsigned k1, float* eta) {
+// The four random words of Philox 4x32-10 for the increments of steps 4 block ..., as in
+// physics/noise.py.
+__device__ void random_words(unsigned block, unsigned oscillator, unsigned sample,
+                             unsigned replicate, unsigned k0, unsigned k1, unsigned* words) {
   unsigned c0 = block, c1 = oscillator, c2 = sample, c3 = replicate;
   for (int round = 0; round < 10; ++round) {
     unsigned long long low = 0xD2511F53ull * c0, high = 0xCD9E8D57ull * c2;
@@ -132,14 +133,19 @@ __device__ void increments(unsigned block, unsigned oscillator, unsigned sample,
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  unsigned words[4] = {c0, c1, c2, c3};
-  for (int half = 0; half < 2; ++half) {
-    double radius = sqrt(-2.0 * log((words[2 * half] + 0.5) / 4294967296.0));
-    double angle = 6.283185307179586 / 4294967296.0 * (words[2 * half + 1] + 0.5);
-    double s, c;
-    sincos(angle, &s, &c);
-    eta[2 * half] = (float)(radius * c);
-    eta[2 * half + 1] = (float)(radius * s);
-  }
+  words[0] = c0;
+  words[1] = c1;
+  words[2] = c2;
+  words[3] = c3;
+}
+
+// Two increments of two words, by Box and Muller.
+__device__ void box_muller(unsigned radius_word, unsigned angle_word, float* eta) {
+  double radius = sqrt(-2.0 * log((radius_word + 0.5) / 4294967296.0));
+  double angle = 6.283185307179586 / 4294967296.0 * (angle_word + 0.5);
+  double s, c;
+  sincos(angle, &s, &c);
+  eta[0] = (float)(radius * c);
+  eta[1] = (float)(radius * s);
 }
 #endif

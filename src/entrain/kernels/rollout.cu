@@ -156,8 +156,12 @@ rollout(const float* fields, Matrices matrices, const float* factors, float* pha
       float delta = increment(x.s, x.c, b, products[o], values, scale);
 #if NOISE
       unsigned step = noise_first + k;
-      if (k == 0 || step % 4 == 0)
-        increments(step / 4, i, x.sample, x.replicate, key0, key1, eta[o]);
+      if (k == 0 || step % 4 == 0) {
+        unsigned words[4];
+        random_words(step / 4, i, x.sample, x.replicate, key0, key1, words);
+        box_muller(words[0], words[1], eta[o]);
+        box_muller(words[2], words[3], eta[o] + 2);
+      }
 #if NOISE_VARIES
       deviation = __ldg(deviations + k);
 #endif

@@ -103,14 +103,16 @@ step_forward(float* theta, const float* now, float* next, float* next_twice, flo
 #endif
   float angle = theta[x.index] + increment(s, c, b, all, values, scale);
 #if NOISE
-  float eta[4];
-  unsigned step = noise_first + k;
-  increments(step / 4, x.i, (unsigned)samples[x.column % batch],
-             (unsigned)replicates[x.column], key0, key1, eta);
+  float eta[2];
+  unsigned step = noise_first + k, words[4];
+  random_words(step / 4, x.i, (unsigned)samples[x.column % batch], (unsigned)replicates[x.column],
+               key0, key1, words);
+  bool second = step % 4 > 1;
+  box_muller(second ? words[2] : words[0], second ? words[3] : words[1], eta);
 #if NOISE_VARIES
   deviation = deviations[k];
 #endif
-  angle += deviation * eta[step % 4];
+  angle += deviation * eta[step % 2];
 #endif
   sincosf(angle, &s, &c);
 #if NOISE
