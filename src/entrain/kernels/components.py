@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from entrain.physics import PhaseModel
 from entrain.physics.couplings import Couplings, SparseCouplings, values_of, with_values
-from entrain.physics.terms import PAIR
+from entrain.physics.terms import PAIR, Component
 
 _DENSITY = 1 / 16  # of a graph from which products with a matrix are faster than sums over edges
 
@@ -40,30 +42,23 @@ class Components:
         self._couplings, self.is_sparse = model.couplings, sparse
         leaves = {name: value for name, value in model.terms.items() if name in PAIR}
         leaves["couplings"] = values_of(model.couplings)
-        with torch.enable_grad():
-            self._leaves = {n: t.detach().requires_grad_() for n, t in leaves.items()}
-            parts = model.with_tensors(self._leaves).components()
-            ones = self._leaves["couplings"].new_ones(len(model.fields))
-            self._factors = (
-                torch.stack(
-                    [
-                        torch.stack(part.factors or (ones, torch.zeros_like(ones)), -1)
-                        for part in parts
-                    ],
-                    1,
-                )
-                if any(part.factors for part in parts)
-                else None
-            )
-        different, matrix_of = list[Couplings](), list[int]()
-        for part in parts:
-            values = values_of(part.couplings)
-            known = [index for index, m in enumerate(different) if values_of(m) is values]
-            matrix_of.append(known[0] if known else len(different))
-            if not known:
-                different.append(part.couplings)
-        with torch.enable_grad():
+        # J alone needs no autograd, which costs more time than a short rollout.
+        self._is_plain = len(leaves) == 1 and (sparse or isinstance(model.couplings, Tensor))
+        with torch.set_grad_enabled(not self._is_plain):
+            if not self._is_plain:
+                leaves = {name: t.detach().requires_grad_() for name, t in leaves.items()}
+                model = model.with_tensors(leaves)
+            parts = model.components()
+            different, matrix_of = list[Couplings](), list[int]()
+            for part in parts:
+                values = values_of(part.couplings)
+                known = [index for index, m in enumerate(different) if values_of(m) is values]
+                matrix_of.append(known[0] if known else len(different))
+                if not known:
+                    different.append(part.couplings)
             self._matrices = [_tensor_of(couplings, sparse) for couplings in different]
+            self._factors = _factors_of(parts)
+        self._leaves = leaves
         self.matrix_of = tuple(matrix_of)
         self.multiples = tuple(part.multiple for part in parts)
         self.factored = tuple(part.factors is not None for part in parts)
@@ -79,7 +74,7 @@ class Components:
             by_matrices: Those by each of the different matrices.
             by_factors: That by c and d (R, components, 2).
         """
-        if self._matrices[0] is self._leaves["couplings"] and len(self._leaves) == 1:
+        if self._is_plain:
             return {}, with_values(self._couplings, by_matrices[0])
         outputs, slopes = list(self._matrices), list(by_matrices)
         if self._factors is not None and by_factors is not None:
@@ -96,6 +91,15 @@ class Components:
         )
         by_name = dict(zip(self._leaves, gradients, strict=True))
         return by_name, with_values(self._couplings, by_name.pop("couplings"))
+
+
+def _factors_of(parts: Sequence[Component]) -> Tensor | None:
+    """c and d of all components (R, components, 2); None if none has factors."""
+    some = next((part.factors[0] for part in parts if part.factors), None)
+    if some is None:
+        return None
+    default = (torch.ones_like(some), torch.zeros_like(some))
+    return torch.stack([torch.stack(part.factors or default, -1) for part in parts], 1)
 
 
 def _tensor_of(couplings: Couplings, sparse: bool) -> Tensor:

@@ -20,7 +20,7 @@ from entrain.kernels.cuda_arguments import (
     split_replicates,
 )
 from entrain.kernels.cuda_program import Macros, Program
-from entrain.kernels.nvrtc import Kernel, compile_kernel
+from entrain.kernels.nvrtc import Argument, Kernel, compile_kernel
 from entrain.kernels.reference import Pullback, time_rule_on
 from entrain.physics import Dynamics, Noise, PhaseModel
 
@@ -123,75 +123,97 @@ def rollout(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> Tensor:
     """As `reference.rollout`: the same increments."""
-    phases, _ = _run(model, Components(model), dynamics, noise, record=record)
-    return split_replicates(phases, model, noise)
+    return _Rollout(model, dynamics, noise, record).forward(tape=False)
 
 
 def rollout_with_pullback(
     model: PhaseModel, dynamics: Dynamics, *, noise: Noise | None = None, record: int = 0
 ) -> tuple[Tensor, Pullback]:
     """As `reference.rollout_with_pullback`; the tape has three values per oscillator and step."""
-    components = Components(model)
-    phases, tape = _run(model, components, dynamics, noise, record=record, tape=True)
-
-    def pullback(gradient: Tensor) -> PhaseModel:
-        return _adjoint(model, components, dynamics, noise, record, tape, gradient)
-
-    return split_replicates(phases, model, noise), pullback
+    rollout = _Rollout(model, dynamics, noise, record)
+    return rollout.forward(tape=True), rollout.backward
 
 
-def _adjoint(
-    model: PhaseModel,
-    components: Components,
-    dynamics: Dynamics,
-    noise: Noise | None,
-    record: int,
-    tape: Tensor,
-    gradient: Tensor,
-) -> PhaseModel:
-    """The gradient by the model, from that by the phases."""
-    runs, batch, oscillators = model.fields.shape
-    rows, steps = batch * replicates_of(noise), dynamics.steps
-    layout = _layout(model, components, runs * rows)
-    program = Program.of(model, components)
-    terms = TermArguments(model, program)
-    blocks, count = -(-rows // layout.samples), len(components.multiples)
-    new = model.fields.new_empty
-    shape = (runs, rows, oscillators)
-    by_fields, by_locals = new(shape), tuple(new(shape) for _ in program.local)
-    by_start = None if model.start is None else new(shape)
-    by_factors = None if components.factors is None else new(runs, rows, count, 2, oscillators)
-    if layout.holds:
-        outer = new(runs, blocks, len(components.matrices), oscillators, oscillators)
-    else:
-        outer = new(runs, rows * steps, count, 2, oscillators)
-    warps = runs * blocks * layout.threads // _WARP
-    by_time = by_schedules, by_drive = terms.new_gradients(warps, steps, rows)
-    by_terms = (by_locals, by_start, by_factors)
-    arrays = (tuple(components.matrices), tape, components.factors, gradient.contiguous())
-    sizes = (rows, batch, steps, record, dynamics.mobility * dynamics.time_step, dynamics.time_step)
-    values = (terms.fields, terms.locals, terms.schedules)
-    kernel = _kernel("adjoint", layout, program, _options(PATH_GRADIENT=record), by_fields.device)
-    kernel(
-        (blocks, runs),
-        layout.threads,
-        (*arrays, by_fields, outer, *sizes, *by_terms, *values, *by_time, *terms.drive_steps),
-    )
-    if layout.holds:
-        by_matrices = list(outer.sum(1).transpose(2, 3).unbind(1))
-    else:
-        taped = tape.view(runs, rows * steps, 3, oscillators)
-        by_matrices = _by_matrices(components, outer, taped[:, :, 0], taped[:, :, 1])
-    if by_factors is not None:
-        by_factors = by_factors.sum((1, 4))
-    return terms.gradient(
-        components.gradients(by_matrices, by_factors),
-        dict(zip(("fields", *program.local), (by_fields, *by_locals), strict=True)),
-        by_start,
-        None if by_schedules is None else by_schedules.sum(0),
-        by_drive,
-        replicates_of(noise),
-    )
+class _Rollout:
+    """A rollout, its program and the arguments of its kernels."""
+
+    def __init__(
+        self, model: PhaseModel, dynamics: Dynamics, noise: Noise | None, record: int
+    ) -> None:
+        self._model, self._dynamics, self._noise, self._record = model, dynamics, noise, record
+        runs, batch, oscillators = model.fields.shape
+        rows = batch * replicates_of(noise)
+        self._components = Components(model)
+        self._program = Program.of(model, self._components)
+        self._terms = TermArguments(model, self._program)
+        self._layout = _layout(model, self._components, runs * rows)
+        self._blocks = -(-rows // self._layout.samples)
+        self._shape = (runs, rows, oscillators)
+        lengths = (dynamics.mobility * dynamics.time_step, dynamics.time_step)
+        self._sizes = (rows, batch, dynamics.steps, record, *lengths)
+        self._tape = model.fields.new_empty(0)
+
+    def forward(self, tape: bool) -> Tensor:
+        """The phases at t_f or the recorded ones; `backward` needs the tape."""
+        model, noise, record = self._model, self._noise, self._record
+        runs, rows, oscillators = self._shape
+        steps, terms, components = self._dynamics.steps, self._terms, self._components
+        times = (steps // record + 1,) if record else ()
+        phases = model.fields.new_empty(*times, *self._shape)
+        if tape:
+            self._tape = model.fields.new_empty(runs, rows, steps, 3, oscillators)
+        matrices = components.matrices
+        if not self._layout.holds:  # read at every step: transposed, contiguously
+            matrices = [m.transpose(1, 2).contiguous() for m in matrices]
+        arrays = (terms.fields, tuple(matrices), components.factors, phases, self._tape)
+        varies = noise is not None and noise.factors is not None
+        options = {"TAPE": tape, "RECORD": record, "NOISE": noise is not None}
+        forcing = noise_arguments(noise, self._dynamics, phases.device)
+        arguments = (*arrays, *self._sizes, *terms.forward, *forcing)
+        self._launch("rollout", arguments, **options, NOISE_VARIES=varies)
+        return split_replicates(phases, model, noise)
+
+    def backward(self, gradient: Tensor) -> PhaseModel:
+        """The gradient by the model, from that by the phases."""
+        terms, components, layout = self._terms, self._components, self._layout
+        runs, rows, oscillators = self._shape
+        steps, count = self._dynamics.steps, len(components.multiples)
+        new = self._model.fields.new_empty
+        by_fields = new(self._shape)
+        by_locals = tuple(new(self._shape) for _ in terms.local)
+        by_start = None if self._model.start is None else new(self._shape)
+        by_factors = None if components.factors is None else new(runs, rows, count, 2, oscillators)
+        if layout.holds:
+            outer = new(runs, self._blocks, len(components.matrices), oscillators, oscillators)
+        else:
+            outer = new(runs, rows * steps, count, 2, oscillators)
+        warps = runs * self._blocks * layout.threads // _WARP
+        by_time = by_schedules, by_drive = terms.new_gradients(warps, steps, rows)
+        arrays = (tuple(components.matrices), self._tape, components.factors, gradient.contiguous())
+        sums = (by_locals, by_start, by_factors, terms.fields, terms.locals, terms.schedules)
+        arguments = (*arrays, by_fields, outer, *self._sizes, *sums, *by_time, *terms.drive_steps)
+        self._launch("adjoint", arguments, PATH_GRADIENT=self._record)
+        if layout.holds:
+            by_matrices = list(outer.sum(1).transpose(2, 3).unbind(1))
+        else:
+            taped = self._tape.view(runs, rows * steps, 3, oscillators)
+            by_matrices = _by_matrices(components, outer, taped[:, :, 0], taped[:, :, 1])
+        return terms.gradient(
+            components.gradients(
+                by_matrices, None if by_factors is None else by_factors.sum((1, 4))
+            ),
+            dict(zip(("fields", *terms.local), (by_fields, *by_locals), strict=True)),
+            by_start,
+            None if by_schedules is None else by_schedules.sum(0),
+            by_drive,
+            replicates_of(self._noise),
+        )
+
+    def _launch(self, name: str, arguments: tuple[Argument, ...], **options: int) -> None:
+        """A block for each part of the samples of a run."""
+        macros = tuple((option, 1) for option, on in options.items() if on)
+        kernel = _kernel(name, self._layout, self._program, macros, self._tape.device)
+        kernel((self._blocks, self._shape[0]), self._layout.threads, arguments)
 
 
 def _by_matrices(components: Components, outer: Tensor, sin: Tensor, cos: Tensor) -> list[Tensor]:
@@ -244,45 +266,6 @@ def path_loss(
         start=None if model.start is None else torch.zeros_like(model.start),
     )
     return losses.sum((0, 2, 3)) / count, gradient
-
-
-def _run(
-    model: PhaseModel,
-    components: Components,
-    dynamics: Dynamics,
-    noise: Noise | None,
-    *,
-    record: int = 0,
-    tape: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Phases (R, M B, N), with recorded times in front, and the tape of rollout.cu."""
-    fields = model.fields
-    runs, batch, oscillators = fields.shape
-    steps, scale = dynamics.steps, dynamics.mobility * dynamics.time_step
-    rows = batch * replicates_of(noise)
-    layout = _layout(model, components, runs * rows)
-    program = Program.of(model, components)
-    terms = TermArguments(model, program)
-    shape = (runs, rows, oscillators)
-    phases = fields.new_empty(*((steps // record + 1, *shape) if record else shape))
-    taped = fields.new_empty(*(runs, rows, steps, 3, oscillators) if tape else (1,))
-    # A block that does not hold its couplings reads them at every step: transposed, contiguously.
-    matrices = [m if layout.holds else m.transpose(1, 2).contiguous() for m in components.matrices]
-    arrays = (terms.fields, tuple(matrices), components.factors, phases, taped)
-    sizes = (rows, batch, steps, record, scale, dynamics.time_step)
-    varies = noise is not None and noise.factors is not None
-    options = _options(TAPE=tape, RECORD=record, NOISE=noise is not None, NOISE_VARIES=varies)
-    _kernel("rollout", layout, program, options, fields.device)(
-        (-(-rows // layout.samples), runs),
-        layout.threads,
-        (*arrays, *sizes, *terms.forward, *noise_arguments(noise, dynamics, fields.device)),
-    )
-    return phases, taped
-
-
-def _options(**options: bool | int) -> Macros:
-    """The macros of the options that are on."""
-    return tuple((name, 1) for name, on in options.items() if on)
 
 
 def _layout(model: PhaseModel, components: Components, samples: int) -> Layout:
