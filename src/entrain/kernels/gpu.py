@@ -94,8 +94,8 @@ def has_path_loss(model: PhaseModel) -> bool:
     return few and isinstance(model.couplings, Tensor) and not (model.terms or model.schedule)
 
 
-def supports(model: PhaseModel) -> bool:
-    """True if these kernels compute a model: of few oscillators also one on a sparse graph."""
+def supports(model: PhaseModel, noisy: bool = False) -> bool:
+    """True if these kernels compute a model: on a sparse graph one of few oscillators."""
     oscillators = model.fields.shape[-1]
     return oscillators <= (_FEW if is_sparse(model) else MOST_OSCILLATORS)
 

@@ -31,7 +31,7 @@ PARALLEL_SAMPLES = _LANES  # fewer leave lanes of a warp idle
 _WARPS = 4
 
 
-def supports(model: PhaseModel) -> bool:
+def supports(model: PhaseModel, noisy: bool = False) -> bool:
     """True if these kernels compute a model."""
     return not (model.other_terms or model.delay)
 
