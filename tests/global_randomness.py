@@ -20,7 +20,7 @@ SEEDED = {
     "random.Random",
 }
 UNSEEDED = {"numpy.random.Generator", "numpy.random.SeedSequence"}  # take a seed or a generator
-PLAIN_NN = {"torch.nn.Module", "torch.nn.Parameter"}
+PLAIN_NN = {"torch.nn.Module", "torch.nn.ModuleList", "torch.nn.Parameter"}
 
 
 def uses(path: Path) -> list[str]:

@@ -32,5 +32,8 @@ def test_a_system_without_an_energy_is_refused() -> None:
     one_way = torch.tensor([[0.0, 1.0], [0.0, 0.0]])
     with pytest.raises(entrain.InputError, match="must be symmetric"):
         ep_gradient(entrain.Oscillators(one_way), cost)
+    lags = torch.full((3, 3), 0.2)
+    with pytest.raises(entrain.InputError, match="which edge_lag has not"):
+        ep_gradient(entrain.Oscillators(3, coupling=1.0, edge_lag=lags), cost)
     with pytest.raises(entrain.InputError, match="which lag has not"):
         ep_gradient(entrain.Oscillators(3, coupling=1.0, lag=0.2), cost)

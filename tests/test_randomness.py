@@ -49,6 +49,7 @@ OF_OUR_OWN = [
     "torch.Generator().manual_seed(0)",
     "x.normal_(generator=g)",
     "nn.Parameter(x)",
+    "nn.ModuleList(modules)",
     "np.random.default_rng([1, 2]).normal()",
     "np.random.Generator(np.random.PCG64(0)).normal()",
     "np.random.RandomState(0).permutation(3)",

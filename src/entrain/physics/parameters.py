@@ -46,6 +46,7 @@ class Parameters:
         terms: Start phases theta(0) and the terms of `physics.terms`, by name; one that is None is
             absent. They may be keyword arguments too. Those of oscillators are (N,), lag () and
             harmonic (2,), edge_lag (N, N).
+        named: Values of terms as keyword arguments.
     """
 
     input_weights: Tensor

@@ -55,7 +55,8 @@ def ep_gradient(
     free = run.final.detach()
     model = oscillators.phase_model(inputs, samples=free.shape[-2] if run.is_batched else 1)
     for name in ("lag", "edge_lag", "delay", "other_terms"):
-        if getattr(model, name, None):
+        value = getattr(model, name)
+        if isinstance(value, Tensor) or value:
             raise InputError(f"equilibrium propagation needs an energy, which {name} has not")
     leading = oscillators.runs is None
     model = model.map(lambda tensor: tensor[None]) if leading else model
