@@ -141,7 +141,7 @@ ROWS = np.random.default_rng(1).normal(size=(30, 6))
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    network = random_network(scale=2.0, dtype=torch.float32, steps=20)
+    network = random_network(scale=2.0, dtype=torch.float32, steps=50)
     scaling = FeatureScaling.fit(ROWS)
     return Model(network, scaling, ("no", "yes", "$"), "some data", "DIRECT")
 
