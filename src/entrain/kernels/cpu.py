@@ -21,7 +21,7 @@ from torch import Tensor
 
 from entrain.kernels import reference
 from entrain.kernels.reference import Pullback
-from entrain.kernels.tiles_adjoint import GRADIENT_STEPS, backward_tile, workspace_size
+from entrain.kernels.tiles_adjoint import backward_tile, workspace_size
 from entrain.kernels.tiles_forward import forward_tile, noisy_tile
 from entrain.kernels.tiles_inputs import (
     LANES,
@@ -34,6 +34,7 @@ from entrain.kernels.tiles_inputs import (
     rows_of,
     transposed,
 )
+from entrain.kernels.tiles_pull import GRADIENT_STEPS
 from entrain.kernels.workers import Tape, in_threads, scratch
 from entrain.physics import Dynamics, Noise, PhaseModel, SparseCouplings, SparseGraph
 

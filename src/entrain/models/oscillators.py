@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 
 from entrain.kernels import reference
 from entrain.models.graphs import CouplingGraph, coupling_graph
+from entrain.models.oscillator_values import OscillatorValues, Values
 from entrain.models.run_simulation import Drive, Request, run_simulation
 from entrain.models.simulation import Simulation
 from entrain.physics import (
@@ -26,14 +26,13 @@ from entrain.physics import (
     energy,
 )
 from entrain.physics.phase_model import Term
-from entrain.physics.terms import LOCAL, PAIR, TERMS
-from entrain.utils.errors import InputError, positive_float, positive_int, seed_number, unknown_name
+from entrain.physics.terms import LOCAL, TERMS
+from entrain.utils.errors import InputError, positive_float, positive_int, seed_number
 
-Values = ArrayLike | Tensor
 Starts = Literal["random"] | ArrayLike | Tensor | Simulation
 
 
-class Oscillators(nn.Module):
+class Oscillators(OscillatorValues):
     r"""N coupled phase oscillators.
 
         d theta_i / dt = w_i - mu [ b_i sin(theta_i) + sum_j J_ij g(theta_i - theta_j)
@@ -149,101 +148,6 @@ class Oscillators(nn.Module):
         self.is_symmetric = graph.is_symmetric
         self.nodes = graph.nodes
         self.is_sparse = edges.is_sparse
-
-    def _set_roles(self, input_nodes: Any, read: Any) -> None:
-        for name, nodes in (("input_nodes", input_nodes), ("read", read)):
-            indices = range(self.oscillators) if nodes is None else nodes
-            try:
-                tensor = torch.tensor([operator.index(node) for node in indices])
-            except TypeError as error:
-                raise InputError(f"{name} must be whole numbers, got {nodes!r}") from error
-            if len(tensor) == 0 or len(set(tensor.tolist())) < len(tensor):
-                raise InputError(f"{name} must be different indices, at least one")
-            if int(tensor.min()) < 0 or int(tensor.max()) >= self.oscillators:
-                raise InputError(
-                    f"{name} must be indices from 0 to {self.oscillators - 1}, got "
-                    f"{int(tensor.min())} to {int(tensor.max())}"
-                )
-            self.register_buffer(name, tensor, persistent=False)
-
-    def _set_values(
-        self,
-        strengths: Tensor,
-        fields: Values | None,
-        start_phases: Values | None,
-        input_weights: Values | None,
-        generator: torch.Generator,
-        names: Collection[str],
-        terms: Mapping[str, Values | None],
-    ) -> None:
-        """Register every value as a parameter or a buffer."""
-        if unknown := sorted(terms.keys() - TERMS.keys()):
-            raise unknown_name("term", unknown[0], TERMS)
-        known = ("couplings", "fields", "input_weights", "start_phases", *TERMS)
-        for name in names:
-            if name not in known:
-                raise unknown_name("trainable value", str(name), known)
-        dtype, n = strengths.dtype, self.oscillators
-        self._register("coupler_strengths", strengths, "couplings" in names)
-        bias = 0.0 if fields is None else fields
-        self._register("biases", self._values("fields", bias, (n,), dtype), "fields" in names)
-        if self.inputs:
-            shape = (len(self.input_nodes), self.inputs)
-            if input_weights is None:
-                scale = 0.3 / math.sqrt(self.inputs)
-                weights = scale * torch.randn(self._axes(*shape), generator=generator)
-            else:
-                weights = self._values("input_weights", input_weights, shape, dtype)
-            self._register("input_weights", weights.to(dtype), "input_weights" in names)
-        optional = {"start_phases": start_phases, **{name: terms.get(name) for name in TERMS}}
-        for name, value in optional.items():
-            tensor = None
-            if value is not None:
-                tensor = self._values(name, value, self._shape_of(name), dtype)
-                constant = name not in names and not tensor.requires_grad
-                if name in PAIR and constant and not bool(tensor.any()):
-                    tensor = None  # no lag, no harmonic
-            elif name in names:
-                raise InputError(f"{name} must have initial values to be trained, got none")
-            self._register(name, tensor, name in names)
-
-    def _register(self, name: str, value: Tensor | None, trainable: bool) -> None:
-        if value is None:  # not a buffer that is None, which breaks `torch.export`
-            setattr(self, name, None)
-        elif trainable:
-            self.register_parameter(name, nn.Parameter(value.detach().clone()))
-        else:
-            self.register_buffer(name, value)
-
-    def _axes(self, *shape: int) -> tuple[int, ...]:
-        return shape if self.runs is None else (self.runs, *shape)
-
-    def _shape_of(self, name: str) -> tuple[int, ...]:
-        if name in LOCAL or name == "start_phases":
-            return (self.oscillators,)
-        pair = PAIR[name]
-        return pair.size if pair.shape == "shared" else (self._edges.edges,)
-
-    def _values(
-        self, name: str, value: Values, shape: tuple[int, ...], dtype: torch.dtype
-    ) -> Tensor:
-        """A value as a tensor of `shape`, with an axis of runs if there are runs."""
-        try:
-            tensor = value if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value))
-            tensor = tensor.to(dtype)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{name} must be numbers, got {type(value).__name__}") from error
-        of_edges, n = name in PAIR and PAIR[name].shape != "shared", self.oscillators
-        if of_edges and tensor.shape[-2:] == (n, n):
-            tensor = tensor[..., self._edges.rows, self._edges.columns]
-        if not bool(tensor.detach().isfinite().all()):
-            raise InputError(f"{name} must be finite, got NaN or infinity")
-        full = self._axes(*shape)
-        if tensor.shape not in (full, shape, torch.Size([])):
-            expected = " x ".join(map(str, full)) + " numbers" if full else "one number"
-            expected = f"{n} x {n} or {expected}" if of_edges else expected
-            raise InputError(f"{name} must be {expected}; got shape {tuple(tensor.shape)}")
-        return tensor.expand(full).clone()  # a user's array may change later
 
     @property
     def couplers(self) -> int:
