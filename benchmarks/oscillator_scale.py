@@ -46,6 +46,7 @@ def main() -> None:
     options = parser.parse_args()
     results = json.loads(OUT.read_text()) if OUT.exists() else {}
     results["machine"] = f"{platform.machine()}, {cpu_share()} cores"
+    results["sizes"] = AXES
     results["cpu_seconds"] = {axis: growth(axis, sizes) for axis, sizes in AXES.items()}
     results["exponents"] = {
         axis: exponent(AXES[axis], times) for axis, times in results["cpu_seconds"].items()

@@ -125,6 +125,7 @@ def test_injection_of_order_k_locks_phases_to_k_values(order: int) -> None:
     torch.testing.assert_close(phases, nearest, atol=1e-4, rtol=0)
 
 
+@pytest.mark.slow  # it compiles the kernels anew
 def test_a_term_that_the_registry_gains_is_computed_by_reference_and_kernels(
     tmp_path: Path,
 ) -> None:

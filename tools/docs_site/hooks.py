@@ -14,6 +14,7 @@ from typing import Any
 import commands
 import formulas
 import growth
+import oscillator_scale
 import outside
 import presets
 import terms
@@ -24,6 +25,7 @@ _GENERATED = {
     "<!-- presets -->": presets.markdown,
     "<!-- technologies -->": presets.technologies,
     "<!-- growth -->": growth.markdown,
+    "<!-- oscillator-scale -->": oscillator_scale.markdown,
     "<!-- terms -->": terms.markdown,
 }
 
