@@ -66,7 +66,8 @@ def scores(hardware: Hardware, *seeds: int, of: Parameters | None = None, **othe
     """Activations (C, B, O) on chips."""
     of = parameters() if of is None else of
     dtype = of.biases.dtype
-    return scores_on_chips(of, hardware, seeds or (0,), inputs(dtype=dtype), DYNAMICS, **others)[0]
+    dynamics = others.pop("dynamics", DYNAMICS)
+    return scores_on_chips(of, hardware, seeds or (0,), inputs(dtype=dtype), dynamics, **others)[0]
 
 
 def measured(n: int) -> Measured:

@@ -256,11 +256,11 @@ def test_no_label_or_name_of_a_file_is_a_formula_in_csv(
     invoke: Invoke, rows_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = entrain.load(rows_model / "run")
-    replace(model, class_names=("=1+1", "=1+1 ", "-1 2")).save(tmp_path / "x.safetensors")
+    replace(model, class_names=("=1+1", "=1+2 ", "-1 2")).save(tmp_path / "x.safetensors")
     monkeypatch.chdir(tmp_path)
     Path("@rows.csv").write_text("a,b,c\n-1,2,3\n")
     text = invoke("predict", "x.safetensors", "@rows.csv", "--csv").stdout
     row = next(csv.DictReader(io.StringIO(text)))
     assert row["source"] == "'@rows.csv"
-    assert row["label"] in ("'=1+1", "'=1+1 ", "'-1 2")
+    assert row["label"] in ("'=1+1", "'=1+2 ", "'-1 2")
     assert float(row["margin"]) >= 0  # a number stays one

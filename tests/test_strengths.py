@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 import torch
 
-from chips import EVERYTHING, made, scores
+from chips import DYNAMICS, EVERYTHING, made, scores
 from entrain.hardware import (
     Dead,
     Hardware,
@@ -25,11 +28,12 @@ from entrain.utils.errors import InputError
 @pytest.mark.parametrize("name", LADDERS)
 def test_a_ladder_goes_from_weak_to_strong(name: str) -> None:
     """Each strength has one effect and moves the scores further from the ideal than the last."""
-    ideal, seeds = scores(Hardware(), *range(8)), range(8)
+    fine: dict[str, Any] = {"dynamics": replace(DYNAMICS, steps=200)}
+    ideal, seeds = scores(Hardware(), *range(8), **fine), range(8)
     moved = []
     for each in ladder(name):
         assert [effect for effect, _ in each.hardware.effects] == [each.effect]
-        moved.append(float((scores(each.hardware, *seeds) - ideal).abs().mean()))
+        moved.append(float((scores(each.hardware, *seeds, **fine) - ideal).abs().mean()))
     assert len(moved) == 5
     assert moved[0] < moved[2] < moved[4]
     assert len({each.label for each in ladder(name)}) == 5

@@ -33,7 +33,7 @@ def markdown() -> str:
             f"{large['peak_gib']:.1f} GiB at its peak",
         ),
         (
-            f"an epoch of MNIST ({mnist['examples']:,} images, 50 steps) on a King's graph of 1,968, "
+            f"an epoch of MNIST ({mnist['examples']:,} images, 50 steps), King's graph of 1,968, "
             "inputs on every second one",
             f"{mnist['seconds']:.0f} s; validation top-1 {mnist['validation_top1']:.1f} %",
         ),

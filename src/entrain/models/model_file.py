@@ -16,7 +16,7 @@ from entrain.evaluation import RejectOption
 from entrain.hardware import Hardware
 from entrain.models.network import KuramotoNetwork
 from entrain.models.teacher import Teacher, layer_sizes
-from entrain.physics import TERMS, TRAINED, layered_graph
+from entrain.physics import TERMS, TRAINED, Dynamics, layered_graph
 from entrain.utils.errors import InputError, positive_float, reason
 from entrain.utils.tensor_file import read_tensors, write_tensors
 
@@ -78,7 +78,7 @@ def read_model_file(path: Path, make: Callable[..., T]) -> T:
         network = KuramotoNetwork.from_arrays(
             *(tensors[name] for name in TRAINED),
             trainable=header["trainable"],
-            **terms | dict(header["dynamics"]),
+            **terms | asdict(Dynamics(**header["dynamics"])),
         )
         gain, hardware = header["gain"], header.get("hardware")
         return make(

@@ -63,9 +63,6 @@ class OscillatorValues(nn.Module):
             if name not in known:
                 raise unknown_name("trainable value", str(name), known)
         dtype, n = strengths.dtype, self.oscillators
-        self._register("coupler_strengths", strengths, "couplings" in names)
-        bias = 0.0 if fields is None else fields
-        self._register("biases", self._values("fields", bias, (n,), dtype), "fields" in names)
         if self.inputs:
             shape = (len(self.input_nodes), self.inputs)
             if input_weights is None:
@@ -74,6 +71,9 @@ class OscillatorValues(nn.Module):
             else:
                 weights = self._values("input_weights", input_weights, shape, dtype)
             self._register("input_weights", weights.to(dtype), "input_weights" in names)
+        bias = 0.0 if fields is None else fields
+        self._register("biases", self._values("fields", bias, (n,), dtype), "fields" in names)
+        self._register("coupler_strengths", strengths, "couplings" in names)
         optional = {"start_phases": start_phases, **{name: terms.get(name) for name in TERMS}}
         for name, value in optional.items():
             tensor = None
