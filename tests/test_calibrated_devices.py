@@ -190,7 +190,7 @@ def test_files_without_traces_raise(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected times and fields"):
         read_traces(path)
     np.savez(path, times=np.ones(1), fields=np.array([[None]], dtype=object))
-    with pytest.raises(InputError, match="not a readable"):
+    with pytest.raises(InputError, match="holds Python objects"):
         read_traces(path)
 
 
