@@ -184,10 +184,7 @@ def large() -> dict[str, float]:
 
 def mnist_epoch(folder: Path) -> dict[str, Any]:
     """An epoch of MNIST on King's graph of 1,968 oscillators, inputs on every second one."""
-    import os
-
-    os.environ["ENTRAIN_DATA"] = str(folder)
-    split = entrain.load_dataset("mnist")
+    data = entrain.load_dataset("mnist", folder)
     graph = king(41, 48)
     pairs = torch.stack([graph.rows, graph.columns], 1)[graph.rows < graph.columns]
     network = entrain.Oscillators(
@@ -201,8 +198,8 @@ def mnist_epoch(folder: Path) -> dict[str, Any]:
         observation_time=2.0,
         steps=50,
     )
-    images = split.training.features.reshape(-1, 784) / 255.0
-    inputs, labels = torch.as_tensor(images).float(), torch.as_tensor(split.training.labels).long()
+    inputs, labels = torch.as_tensor(data.train.features / 255.0).float(), data.train.labels
+    labels = torch.as_tensor(labels).long()
     optimiser = torch.optim.Adam(network.parameters(), 3e-3)
     order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(0)).split(256)
     began = time.perf_counter()
@@ -212,10 +209,10 @@ def mnist_epoch(folder: Path) -> dict[str, Any]:
         loss.backward()
         optimiser.step()
     seconds = time.perf_counter() - began
-    validation = torch.as_tensor(split.validation.features.reshape(-1, 784) / 255.0).float()
+    validation = torch.as_tensor(data.validation.features / 255.0).float()
     with torch.no_grad():
         answers = torch.cat([network(part).argmax(-1) for part in validation.split(1000)])
-    correct = answers == torch.as_tensor(split.validation.labels)
+    correct = answers == torch.as_tensor(data.validation.labels)
     return {
         "oscillators": 1968,
         "couplers": network.couplers,
