@@ -224,13 +224,13 @@ def mnist_epoch(folder: Path) -> dict[str, Any]:
 
 def draw(results: dict[str, Any], path: Path) -> None:
     """CPU seconds against size, with the exponents."""
-    figure, axes = plt.subplots(figsize=(4.2, 3.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(4.6, 3.6), layout="constrained")
     for axis, times in results["cpu_seconds"].items():
         label = f"{axis}: exponent {results['exponents'][axis]:.2f}"
         axes.loglog(AXES[axis], times, "o-", ms=4, label=label)
     axes.set_xlabel("size")
     axes.set_ylabel("CPU seconds of a training step")
-    axes.legend(fontsize=7)
+    figure.legend(fontsize=7, loc="outside lower center", ncols=2)
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)
 
