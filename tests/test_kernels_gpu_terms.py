@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from types import ModuleType
 
 import pytest
 import torch
 
 import model_facts as facts
 from cuda_emulation import DEVICE, emulation
-from entrain.kernels import gpu
+from entrain.kernels import gpu, gpu_steps
 from entrain.kernels.components import Components
 from entrain.kernels.cuda_program import Program
 from entrain.physics.terms import LOCAL
@@ -51,6 +52,13 @@ def test_all_terms_at_once(shared: bool, noisy: bool, record: int) -> None:
 def test_every_nth_step_is_recorded(record: int, noisy: bool) -> None:
     noise = facts.varied_noise(SMALL) if noisy else None
     facts.check_model(gpu, DEVICE, facts.model_of(SMALL), SMALL[-1], noise=noise, record=record)
+
+
+@pytest.mark.parametrize("backend", [gpu, gpu_steps], ids=["block", "steps"])
+def test_noise_with_replicates_of_every_sample(backend: ModuleType) -> None:
+    replicates = torch.tensor([[0, 3, 4], [7, 2, 1]])
+    noise = dataclasses.replace(facts.some_noise(SMALL), replicates=replicates)
+    facts.check_model(backend, DEVICE, facts.model_of(SMALL), SMALL[-1], noise=noise)
 
 
 @pytest.mark.parametrize("name", ["fields", "couplings", "frequencies", "injection"])
