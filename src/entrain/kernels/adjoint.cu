@@ -14,11 +14,12 @@ __device__ __forceinline__ void store_schedules(const float* values, float* by_s
 #endif
 
 // The adjoint: tape, matrices and the loss's gradient by the final phases (R, rows, N), or by the
-// recorded ones (K / record + 1, R, rows, N) with PATH_GRADIENT -> by_fields (R, rows, N), and that
-// by the matrices either as sums over each block's samples, outer (R, blocks, MATRICES, N, N)
-// transposed (HOLD), or as the factors q_S and q_C of every step, outer (R, rows, K, COMPONENTS, 2,
-// N), for a matrix product to finish. by_locals and by_start (R, rows, N) if the model has the term;
-// by_factors (R, rows, COMPONENTS, 2, N) if a component has factors. scale = mu dt.
+// recorded ones (K / record + 1, R, rows, N) with PATH_GRADIENT, of which `gradient` is the last ->
+// by_fields (R, rows, N), and that by the matrices either as sums over each block's samples, outer
+// (R, blocks, MATRICES, N, N) transposed (HOLD), or as the factors q_S and q_C of every step, outer
+// (R, rows, K, COMPONENTS, 2, N), for a matrix product to finish. by_locals and by_start (R, rows,
+// N) if the model has the term; by_factors (R, rows, COMPONENTS, 2, N) if a component has factors.
+// scale = mu dt.
 //
 // With S and C, sine and cosine of the component's angle, U = M^T (q S) and V = M^T (q C),
 //   odd = C U - S V,   even = C V + S U
@@ -77,7 +78,7 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
 #if PATH_GRADIENT
   long long per_time = (long long)gridDim.y * rows * N;
   float added[OWNED];
-  int until = record, time = steps / record;
+  int until = record;
 #endif
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
@@ -90,11 +91,7 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
 #pragma unroll
     for (int p = 0; p < COMPONENTS; ++p) odd_sum[o][p] = even_sum[o][p] = 0.0f;
     if (!at.exists) continue;
-#if PATH_GRADIENT
-    lambda[o] = gradient[time * per_time + at.index * N + i];
-#else
     lambda[o] = gradient[at.index * N + i];
-#endif
     next_s[o] = slot[o][0];
     next_c[o] = slot[o][N];
     next_diagonal[o] = slot[o][2 * N];
@@ -115,11 +112,26 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
       of_time[f] = factor_at(schedules, f, k);
       by_time[f] = 0.0f;
     }
+    auto write_rows = [&](int p, int o) {  // of component p, in the same shared memory for all
+      int n = position(t, o);
+      Pair angle = multiple_angle(p, s[o], c[o]);
+      Pair pull = Pair{q[o] * angle.s, q[o] * angle.c};
+      q_rows[i].of[n] = pull;  // not rotated, from which odd and even follow
+#if HOLD
+      Pair row = rotated(p, by[p], angle);
+      rows_now[i].of[n] = Pair{of_time[COUPLINGS] * row.s, of_time[COUPLINGS] * row.c};
+#else
+      Pair turned = rotated(p, Pair{by[p].s, -by[p].c}, pull);
+      float* factor = outer + ((owned[o].index * steps + k) * COMPONENTS + p) * 2 * N + i;
+      factor[0] = of_time[COUPLINGS] * turned.s;
+      factor[N] = of_time[COUPLINGS] * turned.c;
+#endif
+    };
 #if PATH_GRADIENT
     bool adds = --until == 0;
     if (adds) {
       until = record;
-      --time;
+      gradient -= per_time;
     }
 #endif
 #pragma unroll
@@ -130,7 +142,6 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
       c[o] = next_c[o];
       diagonal[o] = next_diagonal[o];
       q[o] = -scale * lambda[o];
-      change[o] = q[o] * diagonal[o];
       field_sum[o] += of_time[FIELDS] * (q[o] * s[o]);
 #if SCHEDULED
       by_time[FIELDS] += q[o] * s[o] * b[o];
@@ -146,6 +157,7 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
         by_time[FIRST_LOCAL + l] += (bit(VELOCITIES, l) ? time_step : 1.0f) * pull * values[o][l];
 #endif
       }
+      write_rows(0, o);
       slot[o] -= 3 * N;
       if (k > 0) {  // loaded one step ahead
         next_s[o] = slot[o][0];
@@ -153,28 +165,14 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
         next_diagonal[o] = slot[o][2 * N];
       }
 #if PATH_GRADIENT
-      added[o] = adds ? gradient[time * per_time + at.index * N + i] : 0.0f;
+      added[o] = adds ? gradient[at.index * N + i] : 0.0f;
 #endif
     }
 #pragma unroll
-    for (int p = 0; p < COMPONENTS; ++p) {  // the same shared memory for all of them
+    for (int p = 0; p < COMPONENTS; ++p) {
 #pragma unroll
-      for (int o = 0; o < OWNED; ++o) {
-        const Sample& at = owned[o];
-        if (!at.exists) continue;
-        Pair angle = multiple_angle(p, s[o], c[o]);
-        Pair pull = Pair{q[o] * angle.s, q[o] * angle.c};
-        q_rows[i].of[at.n] = pull;  // not rotated, from which odd and even follow
-#if HOLD
-        Pair row = rotated(p, by[p], angle);
-        rows_now[i].of[at.n] = Pair{of_time[COUPLINGS] * row.s, of_time[COUPLINGS] * row.c};
-#else
-        Pair turned = rotated(p, Pair{by[p].s, -by[p].c}, pull);
-        float* factor = outer + ((at.index * steps + k) * COMPONENTS + p) * 2 * N + i;
-        factor[0] = of_time[COUPLINGS] * turned.s;
-        factor[N] = of_time[COUPLINGS] * turned.c;
-#endif
-      }
+      for (int o = 0; o < OWNED; ++o)
+        if (p > 0 && owned[o].exists) write_rows(p, o);
       __syncthreads();
 #if SCHEDULED  // those of the step before: beside the products the exchange of lanes costs nothing
       if (p == 0 && k + 1 < steps) store_schedules(pending, by_schedules, steps, k + 1);
@@ -187,26 +185,19 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
 #pragma unroll
       for (int o = 0; o < OWNED; ++o) {
         if (!owned[o].exists) continue;
-        int n = owned[o].n;
+        int n = position(t, o);
         float u = gather(partial, n, 0, i), v = gather(partial, n, 1, i);
         Pair angle = multiple_angle(p, s[o], c[o]);
         Pulled sum = pulled(p, by[p], angle, u, v);
         odd_sum[o][p] += of_time[COUPLINGS] * sum.odd;
         even_sum[o][p] += of_time[COUPLINGS] * sum.even;
         by_time[COUPLINGS] += sum.torque;
-        if (p == 0 && !bit(FACTORED, 0) && !bit(SCHEDULED, COUPLINGS))
-          change[o] = change[o] - s[o] * u - c[o] * v;
-        else
-          change[o] -= of_time[COUPLINGS] * sum.phase;
-      }
-    }
-#pragma unroll
-    for (int o = 0; o < OWNED; ++o) {
-      if (!owned[o].exists) continue;
-      lambda[o] += change[o];
+        change[o] = (p == 0 ? q[o] * diagonal[o] : change[o]) - of_time[COUPLINGS] * sum.phase;
+        if (p + 1 == COMPONENTS) lambda[o] += change[o];
 #if PATH_GRADIENT
-      if (adds) lambda[o] += added[o];
+        if (p + 1 == COMPONENTS && adds) lambda[o] += added[o];
 #endif
+      }
     }
 #if SCHEDULED
 #pragma unroll

@@ -43,19 +43,23 @@ __device__ __forceinline__ float& partial_sum(Partial& sums, int, int n, int whi
 }
 #endif
 
-// The o-th sample that thread (t, i) owns: its position n in the block, its row among the `rows` of
-// the run, its index among those of all runs, and true if it exists.
+// The o-th sample that thread (t, i) owns: its row among the `rows` of the run, its index among
+// those of all runs, and true if it exists.
 struct Sample {
-  int n, row;
+  int row;
   long long index;
   bool exists;
 };
 
+// Its position in the block.
+__device__ __forceinline__ int position(int t, int o) {
+  return (CHUNKS > 1 ? t : 0) + o * CHUNKS;  // a constant for one chunk: sums stay in registers
+}
+
 __device__ __forceinline__ Sample owned_sample(int t, int o, int run, int rows) {
-  int n = (CHUNKS > 1 ? t : 0) + o * CHUNKS;  // a constant for one chunk: sums stay in registers
-  int row = blockIdx.x * S + n;
+  int n = position(t, o), row = blockIdx.x * S + n;
   bool exists = t < CHUNKS && n < S && row < rows;
-  return Sample{n, row, (long long)run * rows + row, exists};
+  return Sample{row, (long long)run * rows + row, exists};
 }
 
 // Neighbouring threads read couplings along i. For J^T x that is J itself. For J x a block of HOLD

@@ -189,7 +189,9 @@ class _Rollout:
             outer = new(runs, rows * steps, count, 2, oscillators)
         warps = runs * self._blocks * layout.threads // _WARP
         by_time = by_schedules, by_drive = terms.new_gradients(warps, steps, rows)
-        arrays = (tuple(components.matrices), self._tape, components.factors, gradient.contiguous())
+        gradient = gradient.contiguous()
+        last = gradient[-1] if self._record else gradient
+        arrays = (tuple(components.matrices), self._tape, components.factors, last)
         sums = (by_locals, by_start, by_factors, terms.fields, terms.locals, terms.schedules)
         arguments = (*arrays, by_fields, outer, *self._sizes, *sums, *by_time, *terms.drive_steps)
         self._launch("adjoint", arguments, PATH_GRADIENT=self._record)

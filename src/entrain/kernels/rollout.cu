@@ -62,7 +62,7 @@ rollout(const float* fields, Matrices matrices, const float* factors, float* pha
   int segment = drive_first / hold, left = 0, first_left = hold - drive_first % hold;
 #endif
 #if RECORD
-  int until = record, time = 0;
+  int until = record;
 #endif
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
@@ -83,7 +83,7 @@ rollout(const float* fields, Matrices matrices, const float* factors, float* pha
 #pragma unroll
     for (int l = 0; l < LOCALS; ++l)
       x.values[l] = (bit(VELOCITIES, l) ? time_step : 1.0f) * locals.of[l][source];
-    rows_now[i].of[at.n] = Pair{x.s, x.c};
+    rows_now[i].of[position(t, o)] = Pair{x.s, x.c};
 #if NOISE
     x.sample = (unsigned)samples[at.row % batch];
     x.replicate = (unsigned)replicates[at.row];
@@ -109,31 +109,32 @@ rollout(const float* fields, Matrices matrices, const float* factors, float* pha
     --left;
 #endif
     Products products[OWNED];
+    auto gather_product = [&](int q, int o) {
+      int n = position(t, o);
+      Pair sums = rotated(q, by[q], Pair{gather(partial, n, 0, i), gather(partial, n, 1, i)});
+      sums = Pair{of_time[COUPLINGS] * sums.s, of_time[COUPLINGS] * sums.c};
+      add_product(products[o], q, sums, oscillators[o].s, oscillators[o].c);
+    };
 #pragma unroll
     for (int q = 0; q < COMPONENTS; ++q) {
       if (q > 0 && bit(DOUBLED, q) != bit(DOUBLED, q - 1)) {
 #pragma unroll
         for (int o = 0; o < OWNED; ++o)
           if (owned[o].exists)
-            rows_now[i].of[owned[o].n] = multiple_angle(q, oscillators[o].s, oscillators[o].c);
+            rows_now[i].of[position(t, o)] = multiple_angle(q, oscillators[o].s, oscillators[o].c);
       }
       __syncthreads();
       multiply(held[matrix_of(q)], own[matrix_of(q)], rows_now, partial, t, i);
       __syncthreads();
 #pragma unroll
-      for (int o = 0; o < OWNED; ++o) {
-        if (!owned[o].exists) continue;
-        int n = owned[o].n;
-        Pair sums = rotated(q, by[q], Pair{gather(partial, n, 0, i), gather(partial, n, 1, i)});
-        sums = Pair{of_time[COUPLINGS] * sums.s, of_time[COUPLINGS] * sums.c};
-        add_product(products[o], q, sums, oscillators[o].s, oscillators[o].c);
-      }
+      for (int o = 0; o < OWNED; ++o)
+        if (q + 1 < COMPONENTS && owned[o].exists) gather_product(q, o);
     }
 #if RECORD
     bool records = --until == 0;
     if (records) {
       until = record;
-      ++time;
+      phases += (long long)gridDim.y * rows * N;  // the next recorded time
     }
 #endif
 #pragma unroll
@@ -141,6 +142,7 @@ rollout(const float* fields, Matrices matrices, const float* factors, float* pha
       const Sample& at = owned[o];
       if (!at.exists) continue;
       Oscillator& x = oscillators[o];
+      gather_product(COMPONENTS - 1, o);  // here: above it would take more registers
       float b = of_time[FIELDS] * x.b, values[LOCAL_SLOTS];
 #if DRIVE
       b += driven[o];
@@ -173,9 +175,9 @@ rollout(const float* fields, Matrices matrices, const float* factors, float* pha
       x.theta += delta;
       rotate(x.theta, delta, k % 16 == 15, &x.s, &x.c);
 #endif
-      rows_now[i].of[at.n] = Pair{x.s, x.c};
+      rows_now[i].of[position(t, o)] = Pair{x.s, x.c};
 #if RECORD
-      if (records) phases[((long long)time * gridDim.y * rows + at.index) * N + i] = x.theta;
+      if (records) phases[at.index * N + i] = x.theta;
 #endif
     }
   }
