@@ -1,4 +1,4 @@
-"""The coupling function of a model as the CUDA kernels take it, and the way back to its terms."""
+"""The coupling function of a model as compiled kernels take it, and the way back to its terms."""
 
 from __future__ import annotations
 

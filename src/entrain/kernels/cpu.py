@@ -205,7 +205,7 @@ def _backward(
     gradients = gradient_arrays(inputs, outer, dynamics.steps, tiles)
     fixed = scale, array(outer), couplings, inputs.terms, inputs.fields
     slots = 1 if inputs.is_sparse else GRADIENT_STEPS
-    size = workspace_size(rows, inputs.local_terms, len(inputs.components), slots)
+    size = workspace_size(rows, inputs.local_terms, len(inputs.components.multiples), slots)
 
     def worker() -> Callable[[int], None]:
         workspace = scratch(size)

@@ -9,14 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.kernels.reference import ComponentSums
+from entrain.kernels.components import Components
 from entrain.kernels.tiles import Dense, Sparse
 from entrain.kernels.tiles_adjoint import Gradients
 from entrain.kernels.tiles_terms import Terms
 from entrain.kernels.workers import scratch
-from entrain.physics import Dynamics, PhaseModel, Schedule, SparseCouplings
-from entrain.physics.couplings import values_of, with_values
-from entrain.physics.terms import LOCAL, Component
+from entrain.physics import Dynamics, PhaseModel, Schedule, SparseCouplings, SparseGraph
+from entrain.physics.couplings import with_values
+from entrain.physics.terms import LOCAL
 
 LANES = 8
 
@@ -31,15 +31,15 @@ class Inputs:
         terms: `Terms`; None for fields and couplings alone.
         start: theta(0) (R, B or 1, N), or empty.
         components: Components of the coupling function.
-        order: Index of the matrix of each component.
+        graph: The edges of sparse couplings, else None.
     """
 
     fields: Any
     couplings: Any
     terms: Any
     start: Any
-    components: list[Component]
-    order: list[int]
+    components: Components
+    graph: SparseGraph | None
 
     @property
     def kernel_arguments(self) -> tuple[Any, ...]:
@@ -49,12 +49,12 @@ class Inputs:
     @property
     def is_sparse(self) -> bool:
         """True if the couplings are those of a sparse graph."""
-        return isinstance(self.couplings, Sparse)
+        return self.graph is not None
 
     @property
     def matrices(self) -> int:
         """Q."""
-        return max(self.order) + 1
+        return len(self.components.matrices)
 
     @property
     def local_terms(self) -> int:
@@ -70,38 +70,40 @@ class Inputs:
 
 def inputs_of(model: PhaseModel, dynamics: Dynamics) -> Inputs:
     """The arrays of a phase model."""
-    components = model.detached().components()
-    matrices = {id(values_of(c.couplings)): c.couplings for c in components}
-    order = [list(matrices).index(id(values_of(c.couplings))) for c in components]
+    graph = model.couplings.graph if isinstance(model.couplings, SparseCouplings) else None
+    components = Components(model, sparse=graph is not None)
     start = scratch(0, 0, 0) if model.start is None else array(model.start.float())
-    terms = (
-        None if replace(model, start=None).is_plain else _terms(model, dynamics, components, order)
+    is_plain = replace(model, start=None).is_plain
+    return Inputs(
+        array(model.fields),
+        _couplings(components, graph, dynamics, transpose=False),
+        None if is_plain else _terms(model, dynamics, components),
+        start,
+        components,
+        graph,
     )
-    couplings = _couplings(list(matrices.values()), dynamics, transpose=False)
-    return Inputs(array(model.fields), couplings, terms, start, components, order)
 
 
 def transposed(inputs: Inputs, dynamics: Dynamics) -> Any:
     """The transposed matrices: the same arrays if all are symmetric."""
-    couplings = [inputs.components[inputs.order.index(q)].couplings for q in range(inputs.matrices)]
-    if isinstance(couplings[0], SparseCouplings):
-        reverse = couplings[0].graph.reverse.numpy()
-        values = np.ascontiguousarray(inputs.couplings.values[..., reverse])
-        return inputs.couplings._replace(values=values)
-    matrices = [array(values_of(matrix)) for matrix in couplings]
+    if inputs.graph is not None:
+        values = inputs.couplings.values[..., inputs.graph.reverse.numpy()]
+        return inputs.couplings._replace(values=np.ascontiguousarray(values))
+    matrices = [array(matrix) for matrix in inputs.components.matrices]
     if all(np.array_equal(matrix, matrix.swapaxes(1, 2)) for matrix in matrices):
         return inputs.couplings
-    return _couplings(couplings, dynamics, transpose=True)
+    return _couplings(inputs.components, None, dynamics, transpose=True)
 
 
-def _couplings(matrices: list[Any], dynamics: Dynamics, transpose: bool) -> Dense | Sparse:
+def _couplings(
+    components: Components, graph: SparseGraph | None, dynamics: Dynamics, *, transpose: bool
+) -> Dense | Sparse:
     scale = np.float32(dynamics.mobility * dynamics.time_step)
-    if isinstance(matrices[0], SparseCouplings):
-        graph = matrices[0].graph
-        values = np.stack([array(matrix.values) * scale for matrix in matrices])
+    matrices = [array(matrix) for matrix in components.matrices]
+    if graph is not None:
+        values = np.stack([values * scale for values in matrices])
         return Sparse(values, array(graph.starts), array(graph.columns.to(torch.int32)))
-    arrays = [array(matrix) for matrix in matrices]
-    columns = arrays if transpose else [matrix.swapaxes(1, 2) for matrix in arrays]
+    columns = matrices if transpose else [matrix.swapaxes(1, 2) for matrix in matrices]
     return Dense(np.stack([_panels(matrix, scale) for matrix in columns]))
 
 
@@ -118,9 +120,7 @@ def _panels(matrices: Any, scale: Any) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def _terms(
-    model: PhaseModel, dynamics: Dynamics, components: list[Component], order: list[int]
-) -> Terms:
+def _terms(model: PhaseModel, dynamics: Dynamics, components: Components) -> Terms:
     """The local terms, components and schedule of a model."""
     runs, batch, n = model.fields.shape
     names = _local_names(model)
@@ -128,11 +128,10 @@ def _terms(
     values = np.zeros((len(names), runs, 1 if shared else batch, n), dtype=np.float32)
     for row, name in zip(values, names, strict=True):
         row[:] = array(model.terms[name]) * np.float32(_step_of(name, dynamics))
-    factors = np.zeros((runs, len(components), 2), dtype=np.float32)
+    factors = np.zeros((runs, len(components.multiples), 2), dtype=np.float32)
     factors[..., 0] = 1.0
-    for index, component in enumerate(components):
-        if component.factors is not None:
-            factors[:, index] = torch.stack(list(component.factors), -1).numpy()
+    if components.factors is not None:
+        factors = array(components.factors)
     schedule = model.schedule or Schedule()
     scheduled = {name: array(factor.float()) for name, factor in schedule.factors.items()}
     absent, drive = scratch(0), scratch(0, 0, 0, 0)
@@ -145,12 +144,12 @@ def _terms(
     return Terms(
         kinds=np.array([list(LOCAL).index(name) for name in names], dtype=np.int64),
         values=values,
-        matrices=np.array(order, dtype=np.int64),
-        multiples=np.array([component.multiple for component in components], dtype=np.int64),
+        matrices=np.array(components.matrix_of, dtype=np.int64),
+        multiples=np.array(components.multiples, dtype=np.int64),
         factors=factors,
-        has_rotation=components[0].factors is not None,
-        is_simple=len(components) == 1
-        and not components[0].factors
+        has_rotation=components.factored[0],
+        is_simple=components.multiples == (1,)
+        and not components.factored[0]
         and "couplings" not in scheduled,
         scheduled_fields=scheduled.get("fields", absent),
         scheduled_couplings=scheduled.get("couplings", absent),
@@ -177,7 +176,7 @@ def gradient_arrays(inputs: Inputs, outer: Tensor, steps: int, tiles: int) -> Gr
         start=np.empty(rows if len(inputs.start) else empty, dtype=np.float32),
         values=np.empty((local, *rows), dtype=np.float32),
         drive=np.empty(sizes["drive"], dtype=np.float32),
-        components=np.zeros((runs, tiles, len(inputs.components), 2)),
+        components=np.zeros((runs, tiles, len(inputs.components.multiples), 2)),
         scheduled_fields=np.zeros(sizes["scheduled_fields"]),
         scheduled_couplings=np.zeros(sizes["scheduled_couplings"]),
         scheduled_values=np.zeros((runs, tiles, local, scheduled)),
@@ -196,22 +195,16 @@ def model_gradient(
     terms = {}
     for index, name in enumerate(_local_names(model)):
         terms[name] = torch.from_numpy(gradients.values[index]).mul_(_step_of(name, dynamics))
-    sums = ComponentSums(model)
     by_factors = torch.from_numpy(gradients.components.sum(1)).float()
-    for index, q in enumerate(inputs.order):
-        first = inputs.order.index(q) == index  # components of one matrix share its gradient
-        by_matrix = matrices[q] if first else torch.zeros(())
-        sums.add_computed(index, by_matrix, by_factors[:, index, 0], by_factors[:, index, 1])
-    pairs, couplings = sums.gradients()
+    pairs, couplings = inputs.components.gradients(matrices, by_factors)
     schedule = _schedule_gradient(model, gradients)
     return PhaseModel(fields, couplings, terms=terms | pairs, start=start, schedule=schedule)
 
 
 def _matrix_gradients(inputs: Inputs, totals: Tensor, n: int) -> list[Tensor]:
     """Gradients of the matrices (R, N, N), or of the edges (R, M)."""
-    if inputs.is_sparse:
-        graph = inputs.components[0].couplings.graph  # type: ignore[union-attr]
-        return list(totals[..., graph.reverse].unbind(1))
+    if inputs.graph is not None:
+        return list(totals[..., inputs.graph.reverse].unbind(1))
     runs, count, columns, rows, _ = totals.shape
     flat = totals.transpose(2, 3).reshape(runs, count, rows, 16 * columns)
     return [matrix.contiguous() for matrix in flat[..., :n, :n].unbind(1)]
