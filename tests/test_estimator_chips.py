@@ -49,7 +49,8 @@ def made(digits: Data) -> KuramotoClassifier:
 
 
 STOCHASTIC = {
-    "check_sample_weight_equivalence_on_dense_data": "batches depend on the number of rows"
+    f"check_sample_weight_equivalence_on_{kind}_data": "batches depend on the number of rows"
+    for kind in ("dense", "sparse")
 }
 
 

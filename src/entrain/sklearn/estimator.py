@@ -20,7 +20,7 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.data import FeatureScaling, Split
-from entrain.data.own.examples import LEAST_ROWS
+from entrain.data.own.examples import LEAST_ROWS, check_size
 from entrain.evaluation import RejectOption
 from entrain.evaluation.chip_yield import Yield, yield_of
 from entrain.evaluation.chips import scores_on_target
@@ -149,12 +149,12 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Train this classifier.
 
         Args:
-            X: Rows (n, n_features).
+            X: Rows (n, n_features), or a sparse matrix, which becomes a dense one.
             y: Labels (n,), numbers or strings.
             sample_weight: Weights (n,) of the rows in the loss and in the selection of the epoch.
         """
         settings = Settings.of(self)
-        data, y = validate_data(self, X, y, dtype=np.float64)
+        data, y = self._validated(X, y)
         check_classification_targets(y)
         random = check_random_state(self.random_state)
         self.classes_, labels = np.unique(y, return_inverse=True)
@@ -272,7 +272,7 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "the classifier was not trained for chips; name the hardware, such as "
                 "yield_of(X, y, hardware='typical')"
             )
-        data, y = validate_data(self, X, y, reset=False, dtype=np.float64)
+        data, y = self._validated(X, y, reset=False)
         labels = np.asarray(y).tolist()
         index = {label: i for i, label in enumerate(self.classes_.tolist())}
         if foreign := [label for label in labels if label not in index]:
@@ -323,13 +323,28 @@ class KuramotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             tuple(self.mean_.tolist()), tuple(self.scale_.tolist()), float(self.factor_)
         )
 
+    def _validated(self, X: ArrayLike, *y: ArrayLike, reset: bool = True) -> Any:
+        """Rows as float64, those of a sparse matrix too, and labels if there are any."""
+        result: Any = validate_data(self, X, *y, reset=reset, dtype=np.float64, accept_sparse="csr")
+        data: Any = result[0] if y else result
+        if hasattr(data, "toarray"):
+            rows, columns = data.shape
+            check_size(rows, columns, 8)  # far larger when it is dense
+            data = data.toarray()
+        return (data, result[1]) if y else data
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """Cosines of the outputs, (n, n_classes).
 
         Fields are summed in float64, so that the result of a row does not depend on other rows.
         """
         check_is_fitted(self)
-        data = validate_data(self, X, reset=False, dtype=np.float64)
+        data = self._validated(X, reset=False)
         if self.chip_ is not None and not self.chip_.hardware.is_identity:
             on_chip = replace(self._model(), chip=self.chip_, noise_seed=self._noise_seed)
             return np.asarray(on_chip.scores(data).cpu(), dtype=np.float64)
