@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,11 +15,13 @@ from torch import nn
 import entrain
 from entrain import kernels
 from entrain.evaluation.chips import scores_on_chips
+from entrain.export.design import design_of
 from entrain.hardware import preset
 from entrain.kernels import reference
 from entrain.models.oscillators import Oscillators
 from entrain.physics import Dynamics, Parameters, PhaseModel, SparseCouplings, parameters
 from entrain.physics.couplings import SMALLEST
+from entrain.training.retrain import spec_of
 from networks import random_model
 
 DYNAMICS = Dynamics(1.0, 0.5, 20)
@@ -94,3 +99,30 @@ def test_chips_of_a_sparse_network_are_those_of_its_matrix(
             dense = scores_on_chips(network, preset(name), range(3), inputs, DYNAMICS)
         torch.testing.assert_close(sparse, dense, rtol=1e-5, atol=1e-5)
         assert float((sparse[:, 0] - sparse[:, 1]).abs().max()) > 1e-3
+
+
+def test_a_term_that_an_export_or_a_training_does_not_support_is_refused() -> None:
+    model = entrain.load("mnist-48-chip")
+    strength = torch.full((model.network.oscillators,), 0.1)
+    terms = model.network.as_parameters().with_tensors({"injection_3": strength})
+    network = entrain.KuramotoNetwork.from_parameters(terms, model.network.dynamics)
+    changed = replace(model, network=network)
+    pixels = entrain.load_test_split("mnist").features[:1]
+    with pytest.raises(entrain.InputError, match="injection_3, which an export does not support"):
+        design_of(changed, pixels, [0])
+    with pytest.raises(entrain.InputError, match="injection_3, which a training does not support"):
+        spec_of(network)
+
+
+def test_a_model_file_keeps_every_term(tmp_path: Path) -> None:
+    model = entrain.load("mnist-48-chip")
+    n = model.network.oscillators
+    added = {"injection_3": torch.full((n,), 0.1), "edge_lag": 0.1 * model.network.graph.float()}
+    terms = model.network.as_parameters().with_tensors(added)
+    network = entrain.KuramotoNetwork.from_parameters(terms, model.network.dynamics)
+    replace(model, network=network).save(tmp_path / "x.safetensors")
+    inputs = model.inputs(entrain.load_test_split("mnist").features[:5])
+    with torch.no_grad():
+        again = entrain.load(tmp_path / "x.safetensors").network(inputs)
+        assert torch.equal(again, network(inputs))
+        assert not torch.equal(again, model.network(inputs))

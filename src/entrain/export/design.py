@@ -22,6 +22,7 @@ from entrain.hardware.chip import on_chips
 from entrain.kernels import reference
 from entrain.models.model import Model
 from entrain.physics import Dynamics, PhaseModel, readout
+from entrain.physics.network_spec import SPEC_TERMS
 from entrain.utils.errors import InputError, reason
 from entrain.utils.tensor_file import read_tensors, write_tensors
 
@@ -180,6 +181,7 @@ def design_of(
     """
     inputs = model.inputs(pixels).double()
     realised = Realised(model.batched_parameters().map(Tensor.double))
+    realised.parameters.refuse_other_terms(SPEC_TERMS, "an export")
     if chip is not None:
         realised = on_chips(realised.parameters, chip.hardware, [chip.seed])
     if realised.delay:

@@ -11,7 +11,7 @@ D inputs, B samples; R independent networks side by side where there is a run ax
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +114,20 @@ class Parameters:
     def outputs(self) -> int:
         """O."""
         return self.biases.shape[-1] - self.hidden
+
+    def refuse_other_terms(self, known: Collection[str], where: str) -> None:
+        """Raise for terms that would be lost.
+
+        Args:
+            known: Names of the terms that are not.
+            where: What loses the others.
+        """
+        for name in self.terms:
+            if name not in known:
+                raise InputError(
+                    f"the network has {name}, which {where} does not support; it "
+                    f"supports {', '.join(known)}"
+                )
 
     def run(self, index: int) -> Parameters:
         """The network of one run.

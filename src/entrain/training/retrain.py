@@ -12,6 +12,7 @@ from entrain.data import Dataset
 from entrain.models.model import Model
 from entrain.models.network import KuramotoNetwork
 from entrain.physics import NetworkSpec
+from entrain.physics.network_spec import SPEC_TERMS
 from entrain.physics.parameters import layered_graph
 from entrain.rules import Direct, Pretrained
 from entrain.rules.chip_training import ChipTraining
@@ -74,6 +75,7 @@ def retraining(
 def spec_of(network: KuramotoNetwork) -> NetworkSpec:
     """The specification of a network: its size, terms, dynamics, and the couplers it uses."""
     parameters = network.as_parameters().map(torch.Tensor.detach)
+    parameters.refuse_other_terms(SPEC_TERMS, "a training")
     used = parameters.couplings.cpu() != 0
 
     def numbers(tensor: torch.Tensor | None) -> tuple[float, ...] | None:
