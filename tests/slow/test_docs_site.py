@@ -119,7 +119,7 @@ def test_the_reference_has_every_option_of_a_command_with_its_help(name: str, si
         assert parameter.help, f"{name}: {parameter.name} has no help text"
         names = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]
         for each in (*names, *parameter.secondary_opts):
-            (row,) = [row for row in rows if re.match(rf"\| [^|]*`{re.escape(each)}[` ,]", row)]
+            (row,) = [row for row in rows if re.match(rf"\| [^|]*[` ]{re.escape(each)}[` ,]", row)]
             assert " ".join(parameter.help.split()) in row.replace("`", "")
             assert each in shown
 

@@ -32,8 +32,10 @@ def test_the_tutorial_of_own_data_runs(tmp_path: Path) -> None:
 
 
 def test_the_tutorial_of_own_loops_runs(tmp_path: Path) -> None:
-    learned, better, under_noise, shape = printed("tutorials/own-loop.md", tmp_path)
+    learned, score, *report, better, under_noise, shape = printed("tutorials/own-loop.md", tmp_path)
     assert float(learned) > 0.9
+    assert float(score) > 0.9
+    assert report
     assert better == "True"
     assert float(under_noise) > 0.8
     assert shape == "torch.Size([5, 300, 3])"
