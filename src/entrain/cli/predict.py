@@ -179,10 +179,10 @@ def _print_summary(model: Model, results: list[dict[str, Any]]) -> None:
         f"{len(results):,} inputs, {sum(unsure.values()):,} unsure, "
         f"{len(results) - len(answers):,} failed"
     )
-    given = [result for result in answers if "given" in result]
-    if given:
-        right = sum(result["label"] == result["given"] for result in given)
-        print_line(f"{100 * right / len(given):.2f} % of {len(given):,} labels predicted")
+    labelled = [result for result in answers if "given" in result]
+    if labelled:
+        right = sum(result["label"] == result["given"] for result in labelled)
+        print_line(f"{100 * right / len(labelled):.2f} % of {len(labelled):,} labels predicted")
     print_line("every answer: --csv > FILE or --json > FILE")
 
 

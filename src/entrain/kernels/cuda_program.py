@@ -85,7 +85,7 @@ class Program:
 
 
 def schedule_names(local: Iterable[str]) -> tuple[str, ...]:
-    """What may have factors in time, in the order of the bits of SCHEDULED.
+    """Names of what may have factors in time, in the order of the bits of SCHEDULED.
 
     Args:
         local: Names of the local terms of a model.

@@ -216,7 +216,7 @@ def split_scheduled(terms, run, first, scale, step, state, space, gradients, lef
     else:
         split(adjoint, state, left, space.by_drive, rows)
     if terms.drive.size and starts_segment(terms, step):
-        by_segment = gradients.drive[(terms.begun + step) // terms.hold, run]
+        by_segment = gradients.drive[(terms.offset + step) // terms.hold, run]
         scatter(space.by_drive, first, np.float32(-scale), by_segment)
         if not factors.size:
             add(space.by_drive, np.float32(1), space.by_fields, rows)

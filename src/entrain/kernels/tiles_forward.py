@@ -175,7 +175,7 @@ def forward_tile(
         clear(driven, rows)
         acts = len(terms.kinds) > 0 or not terms.is_simple
         scheduled, factors = has_scheduled_fields(terms), terms.scheduled_fields
-        drives, hold, begun = terms.drive.size > 0, terms.hold, terms.begun
+        drives, hold, offset = terms.drive.size > 0, terms.hold, terms.offset
     set_states(states, start[run], first, batch, rows)
     clear(moved, rows)
     for step in range(steps):
@@ -188,7 +188,7 @@ def forward_tile(
                 apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
             if scheduled:
                 forces = varying
-                if fields_change(factors, drives, hold, begun, step):
+                if fields_change(factors, drives, hold, offset, step):
                     fields_at(terms, run, step, first, batch, constant, driven, forces, rows)
         diagonal = address(diagonals) + half * step if diagonals.size else 0
         advance(source, target, products, forces, moved, diagonal, 0, rows)
@@ -225,7 +225,7 @@ def noisy_tile(
         own_size += half * len(terms.kinds)
         acts = len(terms.kinds) > 0 or not terms.is_simple
         scheduled, factors = has_scheduled_fields(terms), terms.scheduled_fields
-        drives, hold, begun = terms.drive.size > 0, terms.hold, terms.begun
+        drives, hold, offset = terms.drive.size > 0, terms.hold, terms.offset
     clear(moved, rows)
     for run in range(runs):
         set_states(address(tape[run]), start[run], first, pairs, rows)
@@ -265,7 +265,7 @@ def noisy_tile(
                     )
                 if scheduled:
                     driven, forces = constant + half, constant + 2 * half
-                    if fields_change(factors, drives, hold, begun, step):
+                    if fields_change(factors, drives, hold, offset, step):
                         fields_at(terms, run, step, first, pairs, constant, driven, forces, rows)
             diagonal = address(diagonals[run]) + half * step if diagonals.size else 0
             advance(source, target, products, forces, moved, diagonal, forcing, rows)

@@ -1,4 +1,4 @@
-r"""What the tiles of the CPU kernels read and write, as NumPy arrays, from and to a phase model."""
+"""NumPy arrays that the tiles of the CPU kernels read and write, from and to a phase model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Inputs:
 
     @property
     def kernel_arguments(self) -> tuple[Any, ...]:
-        """What a rollout reads."""
+        """Arguments of a rollout kernel."""
         return self.fields, self.couplings, self.terms, self.start
 
     @property
@@ -156,7 +156,7 @@ def _terms(model: PhaseModel, dynamics: Dynamics, components: Components) -> Ter
         scheduled_values=own,
         drive=drive,
         hold=schedule.hold,
-        begun=schedule.first,
+        offset=schedule.first,
     )
 
 

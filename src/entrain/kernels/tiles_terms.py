@@ -40,7 +40,7 @@ class Terms(NamedTuple):
     scheduled_values: Any  # of local terms (T, K)
     drive: Any  # times h: (S, R, B, N)
     hold: Any  # steps of a segment of the drive
-    begun: Any  # steps since the first segment began
+    offset: Any  # steps since the first segment began
 
 
 def _split(term):
@@ -175,7 +175,7 @@ def field_factor(terms, step):
 @inner
 def starts_segment(terms, step):
     """True in the first step of a segment of the drive."""
-    return step == 0 or (terms.begun + step) % terms.hold == 0
+    return step == 0 or (terms.offset + step) % terms.hold == 0
 
 
 @inner
@@ -185,9 +185,9 @@ def has_scheduled_fields(terms):
 
 
 @inner
-def fields_change(factors, drives, hold, begun, step):
+def fields_change(factors, drives, hold, offset, step):
     """True if the fields of a step differ from those of the step before."""
-    if drives and (step == 0 or (begun + step) % hold == 0):
+    if drives and (step == 0 or (offset + step) % hold == 0):
         return True
     return factors.size > 0 and (step == 0 or factors[step] != factors[step - 1])
 
@@ -196,7 +196,7 @@ def fields_change(factors, drives, hold, begun, step):
 def fields_at(terms, run, step, first, count, forces, driven, target, rows):
     """target = f(k) forces + drive, in a step; `driven` holds the drive of the present segment."""
     if terms.drive.size and starts_segment(terms, step):
-        segment = (terms.begun + step) // terms.hold
+        segment = (terms.offset + step) // terms.hold
         gather(terms.drive[segment, run], first, count, np.float32(1), driven, rows)
     scale = splat(field_factor(terms, step))
     for i in range(rows):

@@ -239,13 +239,13 @@ def _read_rows(
         )
     if faults:
         more = remedies.total() - len(faults)
-        shown = "; ".join([*faults, *([f"and {more} more"] if more else []), *remedies])
-        raise LabelColumnError(f"{shown} (labels come from {note}; {_columns(header)})")
+        message = "; ".join([*faults, *([f"and {more} more"] if more else []), *remedies])
+        raise LabelColumnError(f"{message} (labels come from {note}; {_columns(header)})")
     return values, labels
 
 
 def _faults(row: list[str], header: list[str], column: int) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with a row that cannot be used, the remedies, and columns without a number."""
+    """Faults of a row that cannot be used, remedies, and columns without a number."""
     if len(row) != len(header):
         yield f" has {len(row)} columns", f"expected {len(header)}, as in line 1", ""
         return
