@@ -168,7 +168,7 @@ def difference(found: Tensor, wanted: Tensor) -> float:
 def throughput() -> dict[str, dict[str, float]]:
     """TFLOP/s: 4 N^2 operations forward, 8 N^2 backward for each sample and step."""
     rates = {}
-    for oscillators, batch in itertools.product((512, 1000), (256, 1056)):
+    for oscillators, batch in itertools.product((512, 1000), (256, 1056, 4224)):
         model, dynamics = dense_model(batch, oscillators), Dynamics(steps=100)
         work = 12e-12 * oscillators**2 * batch * dynamics.steps
         rates[f"N = {oscillators}, B = {batch}"] = {

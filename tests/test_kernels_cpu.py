@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,9 +12,11 @@ import torch
 from torch import Tensor
 
 import kernel_facts
-from command_line import cli, threads
+from command_line import threads
 from entrain.kernels import reference
 from entrain.physics import Dynamics, Noise, PhaseModel
+from entrain.physics.terms import LOCAL
+from entrain.physics.terms import TERMS as REGISTRY
 from networks import TERMS, random_couplings, random_model, random_tensor
 
 cpu = pytest.importorskip("entrain.kernels.cpu")
@@ -108,19 +109,6 @@ def training_step(
 def same(one: dict[str, Tensor], another: dict[str, Tensor]) -> bool:
     assert one.keys() == another.keys()
     return all(torch.equal(one[name], another[name]) for name in one)
-
-
-def test_kernels_agree_with_the_reference_on_tiny_examples() -> None:
-    cpu.prepare(lambda message: None)
-    assert cpu.available()
-
-
-def test_prepare_notifies_only_when_it_compiles(tmp_path: Path) -> None:
-    lines = "import torch; from entrain import kernels; kernels.prepare(torch.device('cpu'), print)"
-    said = [
-        cli(program=["-c", lines], env={"NUMBA_CACHE_DIR": str(tmp_path)}).stdout for _ in range(2)
-    ]
-    assert said == ["compiling the CPU kernels, once (about 5 s)\n", ""]
 
 
 def test_phases_and_gradients_equal_the_reference(example) -> None:
@@ -250,32 +238,61 @@ def test_noise_leaves_the_start_as_it_is() -> None:
     assert float(path[1:].abs().max()) <= math.pi + 1e-6
 
 
-def test_kernels_compile_for_four_signatures() -> None:
-    """Those with and without terms, dense and sparse.
+def test_rounding_is_a_hundredth_of_what_the_check_of_a_kernel_admits() -> None:
+    """The reference in float32 passes the check against itself in float64, for every kernel."""
+    exact = reference.rollout_with_pullback
 
-    An array in another layout would be another version, compiled in the middle of a run.
-    """
+    class Doubled:
+        @staticmethod
+        def rollout_with_pullback(model, dynamics, *, noise=None):
+            phases, pullback = exact(doubled(model), dynamics, noise=noise)
+            return phases.float(), lambda gradient: single(pullback(gradient.double()))
+
+    for terms in ((), tuple(REGISTRY), *((name,) for name in REGISTRY)):
+        scheduled = ("fields", "couplings", *(name for name in terms if name in LOCAL))
+        for sparse, noisy, varies in itertools.product((False, True), repeat=3):
+            factors = scheduled if varies else ()
+            kernel = cpu.Kernel(terms, factors, varies, sparse, noisy, gradients=True)
+            ours, wanted = (cpu._result(module, kernel) for module in (reference, Doubled))
+            assert torch.allclose(ours, wanted, rtol=1e-6, atol=1e-6), kernel
+
+
+def test_layout_batch_and_runs_of_a_model_compile_nothing_anew() -> None:
+    """An array in another layout would be another version, compiled in the middle of a run."""
     d, shape = Dynamics(1.0, 0.1, 2), (2, 3, 5, 2)
+    kernels = (tiles_forward.forward_tile, tiles_forward.noisy_tile, tiles_adjoint.backward_tile)
 
-    def run(model: PhaseModel) -> None:
+    def versions(model: PhaseModel) -> list[int]:
         noise = Noise(1, 0.1, torch.arange(1), torch.arange(model.fields.shape[1]))
         for forcing in (None, noise, replace(noise, factors=torch.ones(2))):
             for record in (0, 1):
                 cpu.rollout(model, d, noise=forcing, record=record)
                 phases, pullback = cpu.rollout_with_pullback(model, d, noise=forcing, record=record)
                 pullback(phases)
+        return [len(kernel.signatures) for kernel in kernels]
 
     for terms, sparse in itertools.product(((), (*TERMS, "edge_lag")), (False, True)):
         whole = single(kernel_facts.example(shape, terms, sparse=sparse))
-        b = whole.fields
-        for view in (b, b.transpose(1, 2).contiguous().transpose(1, 2), b[:, :1]):
+        b, compiled = whole.fields, versions(whole)
+        for view in (b.transpose(1, 2).contiguous().transpose(1, 2), b[:, :1]):
             model = replace(whole.rows(slice(view.shape[1])), fields=view)
             for one in (model, run_of(model, slice(1))):
-                run(one)
-        run(single(kernel_facts.example(shape, terms, sparse=sparse, scheduled=True)))
-    kernels = (tiles_forward.forward_tile, tiles_forward.noisy_tile, tiles_adjoint.backward_tile)
-    for kernel in kernels:
-        assert len(kernel.signatures) == 4
+                assert versions(one) == compiled
+
+
+def test_kernels_are_compiled_for_the_terms_of_a_model_alone() -> None:
+    d, kernel = Dynamics(1.0, 0.1, 2), tiles_forward.forward_tile
+
+    def versions(*terms: str) -> int:
+        cpu.rollout(single(kernel_facts.example((1, 3, 5, 2), terms)), d)
+        return len(kernel.signatures)
+
+    plain = versions()
+    assert versions("start") == plain
+    injected = versions("injection_3")
+    assert versions("start", "injection_3") == injected
+    lagging = versions("lag")
+    assert versions("harmonic") == lagging  # a pair term changes numbers of the same kernel
 
 
 def test_bits_do_not_depend_on_threads(example) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from unittest import mock
 
 import pytest
+import torch
 
 import model_facts as facts
 from cuda_emulation import DEVICE, emulation
 from entrain.kernels import components, gpu, gpu_steps, memory, reference
-from entrain.physics import Dynamics
+from entrain.physics import Dynamics, PhaseModel
 
 SMALL = (2, 3, 7, 6)
 PAIRS = [("lag",), ("harmonic",), ("edge_lag",), ("lag", "edge_lag"), ("harmonic", "edge_lag")]
@@ -105,9 +106,21 @@ def test_networks_that_fit_into_a_block_take_one_launch(monkeypatch: pytest.Monk
     monkeypatch.setattr(components, "_DENSITY", 1 / 16)
     assert fits(1024, None)
     assert not fits(1025, None)
-    assert fits(256, 4.0)
-    assert not fits(257, 4.0)
-    assert fits(257, 100.0)
+    assert fits(512, 4.0)
+    assert not fits(513, 4.0)
+    assert fits(513, 100.0)
+
+
+def test_much_work_takes_a_launch_per_step() -> None:
+    def is_one_launch(oscillators: int, batch: int) -> bool:
+        fields = torch.zeros(1, batch, oscillators)
+        return gpu.is_fastest(PhaseModel(fields, torch.zeros(1, oscillators, oscillators)))
+
+    assert is_one_launch(1000, 256)
+    assert not is_one_launch(1000, 1056)
+    assert not is_one_launch(512, 4224)
+    assert is_one_launch(256, 100_000)
+    assert not is_one_launch(1025, 1)
 
 
 def test_starts_are_not_changed() -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from command_line import threads
+from entrain.kernels import workers
 from entrain.utils.threads import cpu_share
 
 # 400 parallel operations with a pause after each; CPU seconds of all threads of the process.
@@ -140,3 +144,29 @@ def test_quotas_of_control_groups_limit_the_threads(tmp_path: Path) -> None:
     assert share("first", "4:memory:/\n1:cpu:/\n", **version1) == 1
     off = version1 | {"cpu__cpu_DOT_cfs_quota_us": "-1\n"}
     assert share("off", "1:cpu:/\n", **off) == unlimited
+
+
+def test_callers_in_several_threads_share_the_cores() -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def work(_: int) -> None:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.01)
+        with lock:
+            running -= 1
+
+    with threads(4):
+        workers.in_threads(8, lambda: work)
+        assert most == 4  # a single caller has them all
+        callers = [
+            threading.Thread(target=workers.in_threads, args=(8, lambda: work)) for _ in range(4)
+        ]
+        most = 0
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+    assert most <= 4 + 3  # the first has all, every further one at least its own

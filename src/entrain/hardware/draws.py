@@ -38,13 +38,17 @@ class ChipDraws:
         """Four words (C, *shape) for each index (i, j), or (i,)."""
         device = self._seeds.device
         rows, columns = (shape[0], 1) if len(shape) == 1 else shape
-        i = self._first + torch.arange(rows, device=device)[:, None].expand(rows, columns)
-        j = torch.arange(columns, device=device).expand(rows, columns)
+        i = self._first + self._positions(rows, device)[:, None].expand(rows, columns)
+        j = self._positions(columns, device).expand(rows, columns)
         zero = torch.zeros_like(i)
         seeds = self._seeds[:, None, None]
         key = (seeds, int.from_bytes(tag.encode("ascii"), "big"))
         words = philox((i, j, zero, zero), key)
         return tuple(word.reshape(len(self._seeds), *shape) for word in words)
+
+    def _positions(self, size: int, device: torch.device) -> Tensor:
+        """Indices of `size` parts."""
+        return torch.arange(size, device=device)
 
     def _for_runs(self, values: Tensor) -> Tensor:
         return values.to(self._like.dtype).repeat(self._runs, *[1] * (values.dim() - 1))

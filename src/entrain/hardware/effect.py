@@ -61,13 +61,27 @@ class Realised:
         both = moving if self.moving is None else self.moving & moving
         return replace(stopped.with_fields(lambda b: b * moving[:, None]), moving=both)
 
-    def phase_model(self, inputs: Tensor) -> PhaseModel:
-        """The terms of the phase model for inputs (L, B, D), or (B, D) shared by all networks."""
-        model = self.parameters.phase_model(inputs)
-        fields = model.fields
+    def phase_model(self, inputs: Tensor, steps: int = 1) -> PhaseModel:
+        """The terms of the phase model.
+
+        Args:
+            inputs: u (L, B, D), or (B, D) shared by all networks; in time (L or 1, B, T, D).
+            steps: As for `Parameters.phase_model`.
+        """
+        model = self.parameters.phase_model(inputs, steps)
+        schedule = model.schedule
+        if schedule is None or schedule.drive is None:
+            return replace(model, fields=self._changed(model.fields), delay=self.delay)
+        frames, _, batch, _ = schedule.drive.shape
+        fields = self._changed(schedule.drive.movedim(0, 1).flatten(1, 2))
+        drive = fields.reshape(len(fields), frames, batch, -1).movedim(1, 0)
+        return replace(model, schedule=replace(schedule, drive=drive), delay=self.delay)
+
+    def _changed(self, fields: Tensor) -> Tensor:
+        """Fields (L, B, N) after all changes."""
         for change in self.field_changes:
             fields = change(fields)
-        return replace(model, fields=fields, delay=self.delay)
+        return fields
 
 
 @dataclass(frozen=True)

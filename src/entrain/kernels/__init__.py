@@ -28,8 +28,9 @@ from entrain.physics.terms import LOCAL, PAIR
 from entrain.utils.errors import InputError, positive_float
 from entrain.utils.threads import configure_threads
 
-__all__ = ["Convergence", "Pullback", "convergence", "is_reference", "path_loss", "prepare"]
-__all__ += ["rollout", "rollout_with_pullback", "select_backend", "use"]
+__all__ = ["Convergence", "Pullback", "announce", "convergence", "is_reference", "path_loss"]
+__all__ += ["prepare", "rollout", "rollout_with_pullback", "select_backend", "training_module"]
+__all__ += ["use"]
 
 _CHOICES = ("auto", "reference")
 _choice = os.environ.get("ENTRAIN_KERNELS", "auto")
@@ -60,12 +61,13 @@ def is_reference() -> bool:
     return _choice == "reference"
 
 
-def select_backend(model: PhaseModel, noisy: bool = False) -> ModuleType:
+def select_backend(model: PhaseModel, noisy: bool = False, gradients: bool = False) -> ModuleType:
     """The module that computes rollouts of a model.
 
     Args:
         model: A phase model; its dtype, device, size and terms decide.
         noisy: True for rollouts with noise.
+        gradients: True for rollouts with a pullback.
     """
     fields = model.fields
     _check_tensors(model)
@@ -79,7 +81,9 @@ def select_backend(model: PhaseModel, noisy: bool = False) -> ModuleType:
         )
         return reference
     module = _gpu(model) if fields.is_cuda else _cpu()
-    return module if module is not None and module.supports(model, noisy) else reference
+    if module is None or not module.supports(model, noisy, gradients):
+        return reference
+    return module
 
 
 def _check_tensors(model: PhaseModel) -> None:
@@ -123,12 +127,13 @@ def _backend(
     noise: Noise | None = None,
     record: int = 0,
     method: str = "euler",
+    gradients: bool = False,
 ) -> ModuleType:
     """`select_backend`; refuses noise and schedules of other samples or steps: kernels would read
     beyond them."""
     configure_threads()
     if method == "euler":
-        module = select_backend(model, noise is not None)
+        module = select_backend(model, noise is not None, gradients)
     else:
         _check_tensors(model)
         module = reference
@@ -155,9 +160,28 @@ def _backend(
 
 
 def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
-    """Compile the kernels of a device; `notify` is called if that takes time."""
-    if not is_reference() and device.type == "cpu" and (module := _importable_cpu()) is not None:
+    """Compile the kernels that train plain models; `notify` is called if that takes time."""
+    if not is_reference() and device.type == "cpu" and (module := _cpu()) is not None:
         module.prepare(notify)
+
+
+def training_module(device: torch.device) -> ModuleType | None:
+    """The module that compiles whole epochs of training on a device, if there is one.
+
+    Args:
+        device: Where the network is trained.
+    """
+    if is_reference() or device.type != "cpu" or _cpu() is None:
+        return None
+    from entrain.kernels import training_pass
+
+    return training_pass
+
+
+def announce(device: torch.device, notify: Callable[[str], None]) -> None:
+    """Call `notify` with one line if kernels of a device are compiled later, at their first use."""
+    if not is_reference() and device.type == "cpu" and (module := _cpu()) is not None:
+        module.announce(notify)
 
 
 def rollout(
@@ -215,7 +239,7 @@ def rollout_with_pullback(
         method: As for `rollout`.
     """
     check_method(method, model)
-    module = _backend(model, dynamics, noise, record, method)
+    module = _backend(model, dynamics, noise, record, method, gradients=True)
     if module is reference:  # keeps its own segments
         return reference.rollout_with_pullback(
             model, dynamics, noise=noise, record=record, method=method
@@ -227,11 +251,18 @@ def path_loss(
     model: PhaseModel, coefficients: Tensor, dynamics: Dynamics, *, nodes: int | None = None
 ) -> tuple[Tensor, PhaseModel]:
     """L_path (R,) and its gradient with respect to the model; see `reference.path_loss`."""
-    module = _backend(model)
+    module = _backend(model) if model.fields.is_cuda else _checked_reference(model)
     if not (hasattr(module, "has_path_loss") and module.has_path_loss(model)):
         module = reference  # a few large products, as fast beyond some 160 oscillators
     result: tuple[Tensor, PhaseModel] = module.path_loss(model, coefficients, dynamics, nodes=nodes)
     return result
+
+
+def _checked_reference(model: PhaseModel) -> ModuleType:
+    """The reference, for a model of right shapes: no kernel is compiled."""
+    configure_threads()
+    _check_tensors(model)
+    return reference
 
 
 def _gpu(model: PhaseModel) -> ModuleType | None:
@@ -240,7 +271,7 @@ def _gpu(model: PhaseModel) -> ModuleType | None:
 
     if not _has_gpu(model.fields.device):
         return None
-    return gpu if gpu.supports(model) else gpu_steps
+    return gpu if gpu.is_fastest(model) else gpu_steps
 
 
 @functools.cache
@@ -260,20 +291,12 @@ def _has_gpu(device: torch.device) -> bool:
 
 @functools.cache
 def _cpu() -> ModuleType | None:
-    module = _importable_cpu()
-    return module if module is not None and module.available() else None
-
-
-@functools.cache
-def _importable_cpu() -> ModuleType | None:
     try:
-        import numba  # noqa: F401
-
         from entrain.kernels import cpu
-    except ImportError as error:
+    except Exception as error:  # another Numba may refuse what defines the kernels with any error
         _warn_once(
             "the CPU kernels cannot be used: PyTorch operations compute the rollouts, about four "
-            f"times slower ({error})"
+            f"times slower ({type(error).__name__}: {error})"
         )
         return None
     return cpu

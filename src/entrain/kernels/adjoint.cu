@@ -1,18 +1,3 @@
-#if SCHEDULED
-// The sums over a warp of the gradients by factors in time of step k.
-__device__ __forceinline__ void store_schedules(const float* values, float* by_schedules, int steps,
-                                                int k) {
-  long long block = (long long)blockIdx.y * gridDim.x + blockIdx.x;
-  long long warp = block * (THREADS / 32) + threadIdx.x / 32;
-#pragma unroll
-  for (int f = 0; f < SCHEDULES; ++f) {
-    if (!bit(SCHEDULED, f)) continue;
-    float total = warp_sum(values[f]);
-    if (threadIdx.x % 32 == 0) by_schedules[(warp * SCHEDULES + f) * steps + k] = total;
-  }
-}
-#endif
-
 // The adjoint: tape, matrices and the loss's gradient by the final phases (R, rows, N), or by the
 // recorded ones (K / record + 1, R, rows, N) with PATH_GRADIENT, of which `gradient` is the last ->
 // by_fields (R, rows, N), and that by the matrices either as sums over each block's samples, outer
@@ -26,8 +11,7 @@ __device__ __forceinline__ void store_schedules(const float* values, float* by_s
 // are summed up to the gradients by c and d, and the adjoint gains -m (c even - d odd).
 //
 // A schedule scales the products after they are taken. Its gradient is a sum over all oscillators:
-// by_schedules (R, blocks, warps, SCHEDULES, K) has the part of each warp. by_drive (segments, R,
-// rows, N). The model's fields and local terms (R, batch, N) are read for schedules only.
+// by_schedules (scheduled, R, rows, K, N) has the summands. by_drive (segments, R, rows, N). The model's fields and local terms (R, batch, N) are read for schedules only.
 extern "C" __global__ void BOUNDS
 adjoint(Matrices matrices, const float* tape, const float* factors, const float* gradient,
         float* by_fields, float* outer, int rows, int batch, int steps, int record, float scale,
@@ -63,13 +47,15 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
   // One element per owned sample. Arrays, not a struct: a plain model compiles to plain variables.
   float lambda[OWNED], field_sum[OWNED], s[OWNED], c[OWNED], diagonal[OWNED], q[OWNED];
   const float* slot[OWNED];
-  float next_s[OWNED], next_c[OWNED], next_diagonal[OWNED], change[OWNED];
+  float next_s[OWNED], next_c[OWNED], next_diagonal[OWNED], change[OWNED], of_couplings[OWNED];
   float local_sum[OWNED][LOCAL_SLOTS], odd_sum[OWNED][COMPONENTS], even_sum[OWNED][COMPONENTS];
   Pair by[COMPONENTS];
 #pragma unroll
   for (int p = 0; p < COMPONENTS; ++p) by[p] = factors_of(factors, run, p);
 #if SCHEDULED
-  float b[OWNED], values[OWNED][LOCAL_SLOTS], pending[SCHEDULES];
+  float b[OWNED], values[OWNED][LOCAL_SLOTS], next_time[SCHEDULES];
+#pragma unroll
+  for (int f = 0; f < SCHEDULES; ++f) next_time[f] = factor_at(schedules, f, steps - 1);
 #endif
 #if DRIVE
   float drive_sum[OWNED];
@@ -106,12 +92,21 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
 #endif
   }
   for (int k = steps - 1; k >= 0; --k) {
-    float of_time[SCHEDULES], by_time[SCHEDULES];
+    float of_time[SCHEDULES];
 #pragma unroll
     for (int f = 0; f < SCHEDULES; ++f) {
-      of_time[f] = factor_at(schedules, f, k);
-      by_time[f] = 0.0f;
+#if SCHEDULED
+      of_time[f] = next_time[f];
+      next_time[f] = factor_at(schedules, f, k > 0 ? k - 1 : 0);  // loaded one step ahead
+#else
+      of_time[f] = 1.0f;
+#endif
     }
+    auto add_summand = [&](int f, int o, float value) {  // to the gradient by what is scheduled
+      if (!bit(SCHEDULED, f)) return;
+      long long row = (long long)scheduled_before(f) * gridDim.y * rows + owned[o].index;
+      by_schedules[(row * steps + k) * N + i] = value;
+    };
     auto write_rows = [&](int p, int o) {  // of component p, in the same shared memory for all
       int n = position(t, o);
       Pair angle = multiple_angle(p, s[o], c[o]);
@@ -144,7 +139,7 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
       q[o] = -scale * lambda[o];
       field_sum[o] += of_time[FIELDS] * (q[o] * s[o]);
 #if SCHEDULED
-      by_time[FIELDS] += q[o] * s[o] * b[o];
+      add_summand(FIELDS, o, q[o] * s[o] * b[o]);
 #endif
 #if DRIVE
       drive_sum[o] += q[o] * s[o];
@@ -154,7 +149,8 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
         float pull = local_pull(l, s[o], c[o], q[o], lambda[o]);
         local_sum[o][l] += of_time[FIRST_LOCAL + l] * pull;
 #if SCHEDULED
-        by_time[FIRST_LOCAL + l] += (bit(VELOCITIES, l) ? time_step : 1.0f) * pull * values[o][l];
+        float unit = bit(VELOCITIES, l) ? time_step : 1.0f;
+        add_summand(FIRST_LOCAL + l, o, unit * pull * values[o][l]);
 #endif
       }
       write_rows(0, o);
@@ -174,9 +170,6 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
       for (int o = 0; o < OWNED; ++o)
         if (p > 0 && owned[o].exists) write_rows(p, o);
       __syncthreads();
-#if SCHEDULED  // those of the step before: beside the products the exchange of lanes costs nothing
-      if (p == 0 && k + 1 < steps) store_schedules(pending, by_schedules, steps, k + 1);
-#endif
       multiply(held[matrix_of(p)], own[matrix_of(p)], q_rows, partial, t, i);
 #if HOLD
       add_outer(sums[matrix_of(p)], rows_now, q_rows, t, i);
@@ -191,7 +184,8 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
         Pulled sum = pulled(p, by[p], angle, u, v);
         odd_sum[o][p] += of_time[COUPLINGS] * sum.odd;
         even_sum[o][p] += of_time[COUPLINGS] * sum.even;
-        by_time[COUPLINGS] += sum.torque;
+        of_couplings[o] = p == 0 ? sum.torque : of_couplings[o] + sum.torque;
+        if (p + 1 == COMPONENTS) add_summand(COUPLINGS, o, of_couplings[o]);
         change[o] = (p == 0 ? q[o] * diagonal[o] : change[o]) - of_time[COUPLINGS] * sum.phase;
         if (p + 1 == COMPONENTS) lambda[o] += change[o];
 #if PATH_GRADIENT
@@ -199,10 +193,6 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
 #endif
       }
     }
-#if SCHEDULED
-#pragma unroll
-    for (int f = 0; f < SCHEDULES; ++f) pending[f] = by_time[f];
-#endif
 #if DRIVE
     if (--left == 0 || k == 0) {
 #pragma unroll
@@ -216,9 +206,6 @@ adjoint(Matrices matrices, const float* tape, const float* factors, const float*
     }
 #endif
   }
-#if SCHEDULED
-  store_schedules(pending, by_schedules, steps, 0);
-#endif
 #pragma unroll
   for (int o = 0; o < OWNED; ++o) {
     if (!owned[o].exists) continue;

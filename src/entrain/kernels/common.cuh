@@ -49,6 +49,13 @@ __device__ __forceinline__ float factor_at(const Schedules& schedules, int which
   return bit(SCHEDULED, which) ? __ldg(schedules.of[which] + k) : 1.0f;
 }
 
+// Position of f among what is scheduled.
+__device__ __forceinline__ constexpr int scheduled_before(int f) {
+  int count = 0;
+  for (int g = 0; g < f; ++g) count += bit(SCHEDULED, g);
+  return count;
+}
+
 // The products of all components with an oscillator: M sin and M cos of the first, rotated, and the
 // torque and slope of the others.
 struct Products {
@@ -68,13 +75,14 @@ __device__ __forceinline__ void add_product(Products& products, int q, Pair sums
 }
 
 // The increment of the phase in a step of length dt, with the field b: scale = mu dt, values v of
-// local terms, those of velocities times dt.
+// local terms, those of velocities times dt. Torques are rounded apart: fused with the difference
+// they would have other bits where a tape uses the same products.
 __device__ __forceinline__ float increment(float s, float c, float b, const Products& products,
                                            const float* values, float scale) {
   float delta = -scale * (s * (b + products.first.c) - c * products.first.s);
 #pragma unroll
   for (int l = 0; l < LOCALS; ++l)
-    if (!bit(VELOCITIES, l)) delta -= torque(l, s, c, scale * values[l]);
+    if (!bit(VELOCITIES, l)) delta = __fsub_rn(delta, torque(l, s, c, scale * values[l]));
   if (COMPONENTS > 1) delta -= scale * products.torque;
 #pragma unroll
   for (int l = 0; l < LOCALS; ++l)

@@ -12,14 +12,14 @@ import math
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from entrain.kernels import reference
+from entrain.kernels.compiled import is_stored, mark_stored, on_compilation
 from entrain.kernels.reference import Pullback
 from entrain.kernels.tiles_adjoint import backward_tile, workspace_size
 from entrain.kernels.tiles_forward import forward_tile, noisy_tile
@@ -35,54 +35,77 @@ from entrain.kernels.tiles_inputs import (
     transposed,
 )
 from entrain.kernels.tiles_pull import GRADIENT_STEPS
-from entrain.kernels.workers import Tape, in_threads, scratch
-from entrain.physics import Dynamics, Noise, PhaseModel, SparseCouplings, SparseGraph
+from entrain.kernels.workers import Tape, forked, in_threads, scratch
+from entrain.physics import Dynamics, Noise, PhaseModel, Schedule, SparseCouplings, SparseGraph
+from entrain.physics.couplings import values_of
+from entrain.physics.terms import LOCAL, PAIR
 
 PARALLEL_SAMPLES = 64  # in fewer pieces the threads would wait for one another
 _PARTIAL_SUMS = 32  # of the gradient of J, at most, per run
-_COMPILING = "compiling the CPU kernels, once (about 5 s)"
+_COMPILING = "compiling the CPU kernels, once (2 to 9 s)"
 
 
-def available() -> bool:
-    """True if the kernels compile and agree with the reference on a tiny example."""
-    return _agrees("plain", False)
+class Kernel(NamedTuple):
+    """A variant of the kernels: terms and schedules of a model, noise, and gradients."""
+
+    terms: tuple[str, ...] = ()
+    scheduled: tuple[str, ...] = ()
+    driven: bool = False
+    sparse: bool = False
+    noisy: bool = False
+    gradients: bool = False
 
 
-def supports(model: PhaseModel, noisy: bool = False) -> bool:
+_PLAIN = Kernel(gradients=True)
+
+
+def supports(model: PhaseModel, noisy: bool = False, gradients: bool = False) -> bool:
     """True if these kernels compute a model: all but custom terms and delays.
 
-    Each kind of kernel is compiled, and compared with the reference, when it is first needed.
+    Each kernel is compiled, and compared with the reference, when it is first needed.
 
     Args:
         model: A phase model.
         noisy: True for rollouts with noise.
+        gradients: True for rollouts with a pullback.
     """
     if model.other_terms or model.delay:
         return False
-    kind = "plain" if replace(model, start=None).is_plain else "terms"
-    return _agrees(kind if isinstance(model.couplings, Tensor) else "sparse", noisy)
+    sparse, schedule = not isinstance(model.couplings, Tensor), model.schedule
+    scheduled = () if schedule is None else tuple(schedule.factors)
+    driven = schedule is not None and schedule.drive is not None
+    return _agrees(Kernel(tuple(model.terms), scheduled, driven, sparse, noisy, gradients))
+
+
+def announce(notify: Callable[[str], None]) -> None:
+    """Call `notify` with one line when kernels are compiled for the first time."""
+    on_compilation(functools.cache(lambda: notify(_COMPILING)))
 
 
 def prepare(notify: Callable[[str], None]) -> None:
-    """Compile the kernels of plain models, unless they are cached.
+    """Compile the kernels that train plain models, side by side, unless they are cached.
 
     `notify` is called when that begins, and when others are compiled later, at their first use.
     """
-    from numba.core import event
+    if is_stored("plain"):
+        announce(notify)
+        _agrees(_PLAIN)
+        return
+    with forked(_compile_adjoint):
+        announce(notify)
+        _agrees(_PLAIN._replace(gradients=False))
+    if _agrees(_PLAIN):
+        mark_stored("plain")
 
-    class Notice(event.Listener):
-        notified = False
 
-        def on_start(self, _: Any) -> None:
-            if not self.notified:
-                self.notified = True
-                notify(_COMPILING)
-
-        def on_end(self, _: Any) -> None:
-            pass
-
-    event.register("numba:compile", Notice())  # type: ignore[no-untyped-call]
-    available()
+def _compile_adjoint() -> None:
+    """Compile the adjoint of plain models."""
+    model, dynamics = _example(_PLAIN), Dynamics(1.0, 0.1, 3)
+    runs, batch, n = model.fields.shape
+    tape = Tape(ceil(batch, LANES), runs, dynamics.steps, rows_of(n))
+    inputs = inputs_of(model, dynamics)
+    couplings = transposed(inputs, dynamics)
+    _backward(model, model.fields[None], inputs, couplings, dynamics, tape)
 
 
 def tape_bytes(model: PhaseModel, steps: int) -> int:
@@ -165,7 +188,7 @@ def _forward(
         generator = noise.key, noise.first, deviations
         every = noise.replicates.reshape(replicates, -1).expand(-1, batch)
         indices = (noise.samples, every)
-        copies = [array(values.to(torch.int64)).view("uint64") for values in indices]
+        copies = [array(index.to(torch.int64)).view("uint64") for index in indices]
         tape_arrays = scratch(runs, 2, 16 * rows), scratch(runs, 0, 8 * rows)
         counters = np.zeros((3, 8 * rows), dtype=np.uint64)
         workspace = scratch((56 + (24 + 8 * own) * runs) * rows)
@@ -228,35 +251,61 @@ def _backward(
 
 
 @functools.cache
-def _agrees(kind: str, noisy: bool) -> bool:
-    """True if a tiny model has the phases and gradients of `reference`."""
-    try:
-        results = [_result(kernel, kind, noisy) for kernel in (sys.modules[__name__], reference)]
-    except Exception as error:  # any error of the compiler: the reference takes over
-        warnings.warn(f"the CPU kernels do not compile: {error}", RuntimeWarning, stacklevel=2)
+def _agrees(kernel: Kernel) -> bool:
+    """True if a tiny model has the phases, and with gradients the gradients, of `reference`."""
+    if kernel.gradients and not _agrees(kernel._replace(gradients=False)):
         return False
-    return torch.allclose(results[0], results[1], rtol=1e-4, atol=1e-4)
+    try:
+        results = [_result(module, kernel) for module in (sys.modules[__name__], reference)]
+    except Exception as error:  # any error of the compiler: the reference takes over
+        _warn_once(f"do not compile ({type(error).__name__}: {error})")
+        return False
+    if not torch.allclose(results[0], results[1], rtol=1e-4, atol=1e-4):
+        _warn_once("disagree with the reference")
+        return False
+    return True
 
 
-def _result(kernel: Any, kind: str, noisy: bool) -> Tensor:
-    """Phases and gradients of a tiny model: "plain", with "terms", or with "sparse" couplings."""
+@functools.cache
+def _warn_once(what: str) -> None:
+    warnings.warn(
+        f"the CPU kernels {what}; PyTorch operations compute the rollouts, about four times slower",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _result(module: Any, kernel: Kernel) -> Tensor:
+    """Phases, and gradients if the kernel has them, of a tiny model."""
+    noise = Noise(1, 0.1, torch.arange(2), torch.arange(3)) if kernel.noisy else None
+    model, dynamics = _example(kernel), Dynamics(1.0, 0.1, 3)
+    if not kernel.gradients:
+        phases = module.rollout(model, dynamics, noise=noise)
+        return torch.cat([phases.cos().flatten(), phases.sin().flatten()])
+    phases, pullback = module.rollout_with_pullback(model, dynamics, noise=noise)
+    weights = torch.linspace(-1.0, 1.0, phases.numel()).view(phases.shape)
+    return torch.cat([part.flatten() for part in pullback(weights).tensors().values()])
+
+
+def _example(kernel: Kernel) -> PhaseModel:
+    """A tiny model, of 3 samples, 5 oscillators and 3 steps, that needs a kernel."""
     fields = torch.linspace(-1.0, 1.0, 15).view(1, 3, 5)
     couplings: Any = torch.linspace(-1.0, 1.0, 25).sin().view(1, 5, 5)
-    terms = {}
-    if kind != "plain":
-        terms = {
-            "frequencies": fields.flip(1),
-            "injection": 0.5 * fields[:, :1],
-            "lag": torch.tensor([0.4]),
-            "harmonic": torch.tensor([[0.3, -0.2]]),
-        }
-    if kind == "sparse":
+    if kernel.sparse:
         ring = torch.arange(5)
         graph = SparseGraph.from_pairs(ring[:4], ring[1:], 5)
         couplings = SparseCouplings(torch.linspace(-1.0, 1.0, graph.edges)[None], graph)
-    model = PhaseModel(fields, couplings, terms=terms, start=fields + 1.0)
-    noise = Noise(1, 0.1, torch.arange(2), torch.arange(3)) if noisy else None
-    phases, pullback = kernel.rollout_with_pullback(model, Dynamics(1.0, 0.5, 3), noise=noise)
-    weights = torch.linspace(-1.0, 1.0, phases.numel()).view(phases.shape)
-    parts = [phases.cos(), phases.sin(), *pullback(weights).tensors().values()]
-    return torch.cat([part.flatten() for part in parts])
+    terms, values = {}, values_of(couplings)
+    for name in kernel.terms:
+        if name in LOCAL:
+            terms[name] = 0.2 * fields[:, :1]
+        elif PAIR[name].shape == "couplings":
+            terms[name] = 0.4 * values.cos()
+        else:
+            terms[name] = torch.linspace(0.3, -0.2, math.prod(PAIR[name].size)).view(
+                1, *PAIR[name].size
+            )
+    factors = {name: torch.linspace(0.5, 1.0, 3) for name in kernel.scheduled}
+    drive = 0.5 * fields.flip(1)[None] if kernel.driven else None
+    schedule = Schedule(factors, drive, 3) if factors or kernel.driven else None
+    return PhaseModel(fields, couplings, terms=terms, start=fields + 1.0, schedule=schedule)

@@ -29,18 +29,20 @@ class TermArguments:
         locals: Their values (R, B, N); across (R, N, B), or (R, N, 1) with a bit of `shared`.
         start: theta(0) (R, B, N).
         schedules: Factors in time (K,) of fields, couplings and local terms.
+        scheduled: Names of those that have factors.
         drive: Drive of the fields (S, R, B, N).
         drive_steps: Steps of its segments, and those of the first that are over.
     """
 
     def __init__(self, model: PhaseModel, program: Program, *, across: bool = False) -> None:
-        self._model, self._names = model, schedule_names(program.local)
+        self._model, names = model, schedule_names(program.local)
         self._schedule = model.schedule or Schedule()
         factors, drive = self._schedule.factors, self._schedule.drive
         self.local, self.shared = program.local, 0
         self.schedules = tuple(
-            factors[name].contiguous() if name in factors else None for name in self._names
+            factors[name].contiguous() if name in factors else None for name in names
         )
+        self.scheduled = tuple(name for name in names if name in factors)
         self.drive_steps = (self._schedule.hold, self._schedule.first)
         if across:
             values = [model.terms[name] for name in program.local]
@@ -73,16 +75,17 @@ class TermArguments:
         """The arguments of rollout.cu."""
         return self.locals, self.start, self.schedules, self.drive, *self.drive_steps
 
-    def new_gradients(
-        self, warps: int, steps: int, rows: int
-    ) -> tuple[Tensor | None, Tensor | None]:
+    def new_gradients(self, steps: int, rows: int) -> tuple[Tensor | None, Tensor | None]:
         """Arrays for the gradients by factors in time and by the drive, of `rows` samples."""
         runs, _, oscillators = self._model.fields.shape
         by_schedules = by_drive = None
-        if self._schedule.factors:
-            by_schedules = self._model.fields.new_empty(warps, len(self._names), steps)
+        if self.scheduled:
+            shape = (len(self.scheduled), runs, rows, steps, oscillators)
+            by_schedules = self._model.fields.new_empty(shape)
         if self.drive is not None:
-            by_drive = self.drive.new_zeros(len(self.drive), runs, rows, oscillators)
+            by_drive = self.drive.new_empty(len(self.drive), runs, rows, oscillators)
+            by_drive[: self.segment(0)] = 0.0
+            by_drive[self.segment(steps - 1) + 1 :] = 0.0
         return by_schedules, by_drive
 
     def gradient(
@@ -100,14 +103,13 @@ class TermArguments:
             couplings: Gradients by terms that pair oscillators, and by J.
             local: Those by fields and local terms (R, M B, N).
             start: That by theta(0) (R, M B, N).
-            by_schedules: Those by factors in time, (2 + local terms, K).
+            by_schedules: Those by factors in time, (scheduled, K).
             by_drive: That by the drive (S, R, M B, N).
             replicates: M.
         """
         factors = {}
         if by_schedules is not None:
-            indices = {name: index for index, name in enumerate(self._names)}
-            factors = {name: by_schedules[indices[name]] for name in self._schedule.factors}
+            factors = dict(zip(self.scheduled, by_schedules, strict=True))
         schedule = replace(self._schedule, factors=factors, drive=by_drive)
         pairs, by_couplings = couplings
         by_fields = local.pop("fields")

@@ -22,11 +22,13 @@ from entrain.kernels.cuda_arguments import (
 from entrain.kernels.cuda_program import Macros, Program
 from entrain.kernels.nvrtc import Argument, Kernel, compile_kernel
 from entrain.kernels.reference import Pullback, time_rule_on
-from entrain.physics import Dynamics, Noise, PhaseModel
+from entrain.physics import Dynamics, Noise, PhaseModel, Schedule
 
 PARALLEL_SAMPLES = 1  # a piece of any size is large enough, for the memory of a GPU
 MOST_OSCILLATORS = 1024  # a block has at most 1024 threads, and at least one per oscillator
 _MOST_HELD = 160  # beyond, the couplings and their gradient do not fit the registers
+_MOST_SPARSE = 512  # of degree 8; beyond, edges are faster: results/oscillator-scale-gpu.json
+_MOST_WORK = 8e8  # samples times squared oscillators beyond which a launch per step is faster
 _FEW = 256  # beyond, reading the couplings dominates: samples share it
 _TWO_BLOCKS = 40  # registers with which two blocks of up to 800 threads share a processor
 _WARP = 32
@@ -94,18 +96,31 @@ def has_path_loss(model: PhaseModel) -> bool:
     return few and isinstance(model.couplings, Tensor) and not (model.terms or model.schedule)
 
 
-def supports(model: PhaseModel, noisy: bool = False) -> bool:
+def supports(model: PhaseModel, noisy: bool = False, gradients: bool = False) -> bool:
     """True if these kernels compute a model: on a sparse graph one of few oscillators."""
     oscillators = model.fields.shape[-1]
-    return oscillators <= (_FEW if is_sparse(model) else MOST_OSCILLATORS)
+    return oscillators <= (_MOST_SPARSE if is_sparse(model) else MOST_OSCILLATORS)
+
+
+def is_fastest(model: PhaseModel) -> bool:
+    """True if these kernels compute a model, and faster than one launch per step.
+
+    A launch per step takes some 0.3 ms of the CPU; beyond, its matrix products are faster.
+
+    Args:
+        model: A phase model.
+    """
+    runs, batch, oscillators = model.fields.shape
+    work = runs * batch * oscillators**2
+    return supports(model) and (oscillators <= _FEW or work <= _MOST_WORK)
 
 
 def tape_bytes(model: PhaseModel, steps: int) -> int:
     """Bytes that `rollout_with_pullback` and its pullback need for a sample of a run, at most.
 
-    Three values per oscillator and step; for the gradient of the couplings N x N sums or two more
-    values per oscillator, step and component, and one more for twice the angles; the drive's
-    gradient.
+    Three values per oscillator and step, and one for each factor in time; for the gradient of the
+    couplings N x N sums or two more values per oscillator, step and component, and one more for
+    twice the angles; the drive's gradient.
     """
     oscillators, components = model.fields.shape[-1], Components(model)
     if Layout(oscillators, 1, len(components.matrices)).holds:
@@ -113,10 +128,10 @@ def tape_bytes(model: PhaseModel, steps: int) -> int:
     else:
         values = 2 * len(components.multiples) + int(2 in components.multiples)
         outer = values * oscillators * steps
-    segments = 0
-    if model.schedule is not None and model.schedule.drive is not None:
-        segments = len(model.schedule.drive)
-    return 4 * (3 * oscillators * steps + outer + segments * oscillators)
+    schedule = model.schedule or Schedule()
+    segments = 0 if schedule.drive is None else len(schedule.drive)
+    taped = (3 + len(schedule.factors)) * oscillators * steps
+    return 4 * (taped + outer + segments * oscillators)
 
 
 def rollout(
@@ -187,8 +202,7 @@ class _Rollout:
             outer = new(runs, self._blocks, len(components.matrices), oscillators, oscillators)
         else:
             outer = new(runs, rows * steps, count, 2, oscillators)
-        warps = runs * self._blocks * layout.threads // _WARP
-        by_time = by_schedules, by_drive = terms.new_gradients(warps, steps, rows)
+        by_time = by_schedules, by_drive = terms.new_gradients(steps, rows)
         gradient = gradient.contiguous()
         last = gradient[-1] if self._record else gradient
         arrays = (tuple(components.matrices), self._tape, components.factors, last)
@@ -206,7 +220,7 @@ class _Rollout:
             ),
             dict(zip(("fields", *terms.local), (by_fields, *by_locals), strict=True)),
             by_start,
-            None if by_schedules is None else by_schedules.sum(0),
+            None if by_schedules is None else by_schedules.sum((1, 2, 4)),
             by_drive,
             replicates_of(self._noise),
         )

@@ -31,7 +31,7 @@ PARALLEL_SAMPLES = _LANES  # fewer leave lanes of a warp idle
 _WARPS = 4
 
 
-def supports(model: PhaseModel, noisy: bool = False) -> bool:
+def supports(model: PhaseModel, noisy: bool = False, gradients: bool = False) -> bool:
     """True if these kernels compute a model."""
     return not (model.other_terms or model.delay)
 
@@ -192,8 +192,7 @@ class _Sums:
         if components.is_sparse:
             self._by_edges = tuple(new(chunks, *m.shape) for m in components.matrices)
         self._summands = self._by_schedules = None
-        if any(factor is not None for factor in terms.schedules):
-            count = len(terms.schedules)
+        if count := len(terms.scheduled):
             self._summands = new(count, chunks * runs * oscillators)
             self._by_schedules = new(steps, count)
         self._by_drive = None if terms.drive is None else new(len(terms.drive), *shape)

@@ -12,9 +12,10 @@ import math
 import numpy as np
 from numba import njit, uint64
 
+from entrain.kernels.compiled import INNER_OPTIONS
 from entrain.kernels.vectors import bits, from_bits
 
-_inline = njit(nogil=True, error_model="numpy", inline="always")
+_inline = njit(**INNER_OPTIONS, inline="always")
 _WORD = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
@@ -68,7 +69,7 @@ def _cosine_and_sine(word):
     return (-cosine if left else cosine), (-sine if down else sine)
 
 
-@njit(nogil=True, error_model="numpy", fastmath={"contract"})
+@njit(**INNER_OPTIONS, fastmath={"contract"})
 def normals(key, block, counters, scale, out):
     """scale eta of the four steps of a block: out (4, L).
 

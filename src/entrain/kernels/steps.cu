@@ -133,7 +133,7 @@ step_forward(float* theta, const float* now, float* next, float* next_twice, flo
 // C), by_factors (chunks, R, N, COMPONENTS, 2) where chunks have 32 samples. With SPARSE also
 // by_matrices (chunks, R, M), of which `reverse` has the position of the edge (j, i) of (i, j).
 // Without, q S and q C of the step before, from its state `before`: `pull` and `pull_twice`.
-// by_schedules (SCHEDULES, chunks, R, N) has the summands of this step.
+// by_schedules (scheduled, chunks, R, N) has the summands of this step.
 extern "C" __global__ void __launch_bounds__(THREADS)
 step_back(const float* lambda_next, float* lambda, const float* now, const float* before,
         float* pull, float* pull_twice, const float* diagonal, const float* added,
@@ -240,7 +240,8 @@ step_back(const float* lambda_next, float* lambda, const float* now, const float
   for (int f = 0; f < SCHEDULES; ++f) {
     if (!bit(SCHEDULED, f)) continue;
     float total = warp_sum(by_time[f]);
-    if (first) by_schedules[(long long)f * gridDim.y * gridDim.z * n + node] = total;
+    long long chunks = (long long)scheduled_before(f) * gridDim.y * gridDim.z;
+    if (first) by_schedules[chunks * n + node] = total;
   }
   if (!x.exists) return;
   by_fields[x.index] += factor_at(schedules, FIELDS, k) * (q * s);

@@ -11,26 +11,22 @@ P is N rounded up to even, at least 4: P = 6 a + 4 b rows of J are taken six or 
 
 from __future__ import annotations
 
-import functools
-import hashlib
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
+from entrain.kernels.blocks import IS_WIDE, add_outer, store_block, zero_block
+from entrain.kernels.compiled import INNER_OPTIONS, inner
 from entrain.kernels.vectors import (
     LANES,
-    add_outer,
     lane,
     load,
     splat,
     store,
-    store_block,
     transpose,
     with_lane,
-    zero_block,
 )
 
 ROW = 64  # bytes of one oscillator's [sin x 8 | cos x 8]
@@ -51,34 +47,6 @@ class Sparse(NamedTuple):
     columns: Any  # j of each edge (M,) int32
 
 
-def compiled(function):
-    """Compile with a cache on disk, where a cache folder is writable."""
-    try:
-        dispatcher = njit(nogil=True, error_model="numpy", cache=True)(function)
-    except RuntimeError:
-        return njit(nogil=True, error_model="numpy")(function)
-    # Numba notices edits of the function's own file alone.
-    dispatcher._cache._cache_file._source_stamp = _sources()  # type: ignore[attr-defined]
-    return dispatcher
-
-
-@functools.cache
-def _sources():
-    """A digest of everything that the compiled functions are made of."""
-    here = Path(__file__).parent
-    terms = here.parent / "physics" / "terms"
-    digest = hashlib.sha256()
-    kernels = (
-        path for name in ("tiles*", "vectors", "normals") for path in here.glob(f"{name}.py")
-    )
-    for path in sorted([*kernels, *terms.glob("*.py")]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-inner = njit(nogil=True, error_model="numpy")
-
-
 @inner
 def address(array):
     """Address of an array; signed, since Numba adds int64 to uint64 in float64."""
@@ -97,6 +65,17 @@ def blocks(n):
 def multiply_dense(panels, rows, target, n):
     """target_i = h sum_j J_ij rows_j, for P rows of sixteen values."""
     sixes, fours = blocks(n)
+    if IS_WIDE:  # six rows alone would wait for the latency of the sums
+        for _ in range(sixes // 2):
+            left = right = zero_block(6)
+            for j in range(n):
+                left = add_outer(left, panels + 24 * j, 4, rows + ROW * j)
+                right = add_outer(right, panels + 24 * (n + j), 4, rows + ROW * j)
+            store_block(target, left)
+            store_block(target + 6 * ROW, right)
+            panels += 48 * n
+            target += 12 * ROW
+        sixes %= 2
     for _ in range(sixes):
         block = zero_block(6)
         for j in range(n):
@@ -104,6 +83,14 @@ def multiply_dense(panels, rows, target, n):
         store_block(target, block)
         panels += 24 * n
         target += 6 * ROW
+    if IS_WIDE and fours == 2:
+        upper = lower = zero_block(4)
+        for j in range(n):
+            upper = add_outer(upper, panels + 16 * j, 4, rows + ROW * j)
+            lower = add_outer(lower, panels + 16 * (n + j), 4, rows + ROW * j)
+        store_block(target, upper)
+        store_block(target + 4 * ROW, lower)
+        return
     for _ in range(fours):
         small = zero_block(4)
         for j in range(n):
@@ -132,7 +119,7 @@ def multiply(couplings, matrix, run, rows, target, n):
     raise NotImplementedError
 
 
-@overload(multiply, jit_options={"nogil": True, "error_model": "numpy"})
+@overload(multiply, jit_options=INNER_OPTIONS)
 def _multiply(couplings, matrix, run, rows, target, n):
     if is_sparse(couplings):
 

@@ -11,27 +11,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from entrain.kernels.compiled import compiled, inner
 from entrain.kernels.tiles import (
     HALF,
     ROW,
     add,
     address,
     clear,
-    compiled,
     double_angle,
     gather,
-    inner,
     scatter,
     sum_in_float64,
     sum_of,
 )
 from entrain.kernels.tiles_pull import add_gradients, buffer_states, buffer_steps, pull
+from entrain.kernels.tiles_split import split, split_fields
 from entrain.kernels.tiles_terms import (
-    coupling_factor,
+    factor_at,
     gather_terms,
-    has_scheduled_fields,
     pull_back_local,
-    starts_segment,
 )
 from entrain.kernels.vectors import (
     LANES,
@@ -56,19 +54,6 @@ class Gradients(NamedTuple):
     scheduled_fields: Any  # (R, tiles, K)
     scheduled_couplings: Any  # (R, tiles, K)
     scheduled_values: Any  # (R, tiles, T, K)
-
-
-@inner
-def split(adjoint, state, target, total, rows):
-    """target = [lambda sin | lambda cos], and total += lambda sin."""
-    for i in range(rows):
-        # The tape is read backwards, which hardware does not predict across steps.
-        prefetch(state + ROW * (i - rows))
-        value = load(adjoint + HALF * i)
-        along = value * load(state + ROW * i)
-        store(target + ROW * i, along)
-        store(target + ROW * i + HALF, value * load(state + ROW * i + HALF))
-        store(total + HALF * i, load(total + HALF * i) + along)
 
 
 @inner
@@ -182,89 +167,101 @@ def workspace_size(rows: int, kinds: int, components: int, slots: int) -> int:
 
 
 @inner
-def split_by_factor(adjoint, state, forces, factor, target, total, driven, rows):
-    """`split` with total += f lambda sin, and driven += lambda sin; returns the gradient by f."""
-    scale, by_factor = splat(factor), splat(np.float32(0))
-    for i in range(rows):
-        prefetch(state + ROW * (i - rows))
-        value = load(adjoint + HALF * i)
-        along = value * load(state + ROW * i)
-        store(target + ROW * i, along)
-        store(target + ROW * i + HALF, value * load(state + ROW * i + HALF))
-        store(total + HALF * i, load(total + HALF * i) + scale * along)
-        store(driven + HALF * i, load(driven + HALF * i) + along)
-        by_factor = by_factor + along * load(forces + HALF * i)
-    return sum_in_float64(by_factor)
-
-
-@inner
-def split_scheduled(terms, run, first, scale, step, state, space, gradients, left, rows):
-    """`split`, with the gradients by what varies the fields."""
-    adjoint, factors = space.adjoint, terms.scheduled_fields
-    if factors.size:
-        by_factor = split_by_factor(
-            adjoint,
-            state,
-            space.constant,
-            factors[step],
-            left,
-            space.by_fields,
-            space.by_drive,
-            rows,
-        )
-        gradients.scheduled_fields[run, first // LANES, step] = -by_factor
-    else:
-        split(adjoint, state, left, space.by_drive, rows)
-    if terms.drive.size and starts_segment(terms, step):
-        by_segment = gradients.drive[(terms.offset + step) // terms.hold, run]
-        scatter(space.by_drive, first, np.float32(-scale), by_segment)
-        if not factors.size:
-            add(space.by_drive, np.float32(1), space.by_fields, rows)
-        clear(space.by_drive, rows)
-
-
-@inner
 def pull_components(
-    couplings, terms, run, step, state, space, buffered, by_couplings, rows, n
+    couplings, coupling, run, step, state, space, buffered, by_couplings, rows, n
 ):  # fmt: skip
     """Add the components' part of lambda to `change`; returns the gradient by their factor."""
     clear(space.change, rows)
-    factor, by_factor = coupling_factor(terms, step), 0.0
-    for index in range(len(terms.matrices)):
+    factor, by_factor = factor_at(coupling.scheduled, step), 0.0
+    for index in range(len(coupling.matrices)):
         angles = state
-        if terms.multiples[index] == 2:
+        if coupling.multiples[index] == 2:
             double_angle(state, space.twice, rows)
             angles = space.twice
             panel = space.right + space.right_size + 16 * ROW * buffered
             buffer_states(couplings, angles, panel, rows)
-        c, d = terms.factors[run, index, 0], terms.factors[run, index, 1]
+        c, d = coupling.factors[run, index, 0], coupling.factors[run, index, 1]
         left = space.left + index * space.left_size + ROW * rows * buffered
         if index > 0:
             multiply_adjoint(space.adjoint, angles, left, rows)
         pull(
-            couplings, terms.matrices[index], run, left, angles, factor * c, factor * d,
+            couplings, coupling.matrices[index], run, left, angles, factor * c, factor * d,
             space.products, by_couplings, n,
         )  # fmt: skip
         total = add_component(
-            angles, space.products, factor, c, d, terms.multiples[index],
+            angles, space.products, factor, c, d, coupling.multiples[index],
             space.sums + 2 * HALF * rows * index, space.change, rows,
         )  # fmt: skip
         rotate_back(left, factor * c, factor * d, rows)
-        if terms.scheduled_couplings.size:
-            by_factor += sum_in_float64(total)
+        by_factor += sum_in_float64(total)
     return by_factor
+
+
+@inner
+def store_at(values, run, tile, step, value):
+    """Store a gradient by the factor of a step, if there are factors."""
+    if values.size:
+        values[run, tile, step] = value
+
+
+@inner
+def retreat_step(
+    coupling, couplings, run, tile, step, state, diagonal, left, space, buffered, by_scheduled,
+    by_couplings, rows, n,
+):  # fmt: skip
+    """lambda of the step before; by_scheduled (R, tiles, K or 0) are gradients by factors."""
+    if coupling is None:
+        c, d = np.float32(1), np.float32(0)
+        pull(couplings, 0, run, left, state, c, d, space.products, by_couplings, n)
+        retreat(space.adjoint, state, space.products, diagonal, rows)
+        return
+    by_factor = pull_components(
+        couplings, coupling, run, step, state, space, buffered, by_couplings, rows, n
+    )
+    store_at(by_scheduled, run, tile, step, -by_factor)
+    retreat_by(space.adjoint, space.change, diagonal, rows)
+
+
+@inner
+def add_all_gradients(coupling, couplings, space, steps, by_couplings, rows, n):
+    """Add the gradients by all matrices of the buffered steps."""
+    if coupling is None:
+        add_gradients(couplings, 0, space.left, space.right, steps, by_couplings, rows, n)
+        return
+    for index in range(len(coupling.matrices)):
+        add_gradients(
+            couplings, coupling.matrices[index], space.left + index * space.left_size,
+            space.right + (coupling.multiples[index] - 1) * space.right_size, steps,
+            by_couplings, rows, n,
+        )  # fmt: skip
+
+
+@inner
+def components_of(coupling):
+    """C."""
+    if coupling is None:
+        return 1
+    return len(coupling.matrices)
 
 
 @inner
 def write_gradients(terms, run, first, space, gradients, rows):
     """Write the gradients of a tile by terms."""
-    for t in range(len(terms.kinds)):
+    for t in range(len(terms.values)):
         total = space.by_values + HALF * rows * t
         scatter(total, first, np.float32(-1), gradients.values[t, run])
-    for index in range(len(terms.matrices)):
+    write_components(terms.coupling, run, first // LANES, space, gradients.components, rows)
+
+
+@inner
+def write_components(coupling, run, tile, space, by_components, rows):
+    """Write the gradients of a tile by the factors c and d of components."""
+    if coupling is None:
+        return
+    for index in range(len(coupling.matrices)):
         odds = space.sums + 2 * HALF * rows * index
-        gradients.components[run, first // LANES, index, 0] = -sum_of(odds, rows)
-        gradients.components[run, first // LANES, index, 1] = -sum_of(odds + HALF * rows, rows)
+        by_components[run, tile, index, 0] = -sum_of(odds, rows)
+        by_components[run, tile, index, 1] = -sum_of(odds + HALF * rows, rows)
 
 
 @compiled
@@ -285,11 +282,11 @@ def backward_tile(
     if terms is None:
         space = space_of(workspace, rows, 0, 1, slots)
     else:
-        space = space_of(workspace, rows, len(terms.kinds), len(terms.matrices), slots)
+        local, components = len(terms.values), components_of(terms.coupling)
+        space = space_of(workspace, rows, local, components, slots)
         gather_terms(terms, run, first, batch, space.values, rows)
         gather(fields[run], first, batch, np.float32(scale), space.constant, rows)
-        clear(space.by_values, (len(terms.kinds) + 2 * len(terms.matrices)) * rows)
-        local, scheduled, simple = len(terms.kinds), has_scheduled_fields(terms), terms.is_simple
+        clear(space.by_values, (local + 2 * components) * rows)
     adjoint = space.adjoint
     gather(outer[times - 1, run], first, batch, np.float32(1), adjoint, rows)
     clear(space.by_fields, 2 * rows)
@@ -304,26 +301,18 @@ def backward_tile(
             pull(couplings, 0, run, left, state, c, d, space.products, by_couplings, n)
             retreat(adjoint, state, space.products, diagonal, rows)
         else:
-            if scheduled:
-                split_scheduled(terms, run, first, scale, step, state, space, gradients, left, rows)
-            else:
-                split(adjoint, state, left, space.by_fields, rows)
-            if local:
-                diagonal = pull_back_local(
-                    terms, step, adjoint, state, space.values, diagonal, space.completed,
-                    space.by_values, gradients.scheduled_values[run, tile], rows,
-                )  # fmt: skip
-            if simple:
-                c, d = np.float32(1), np.float32(0)
-                pull(couplings, 0, run, left, state, c, d, space.products, by_couplings, n)
-                retreat(adjoint, state, space.products, diagonal, rows)
-            else:
-                by_factor = pull_components(
-                    couplings, terms, run, step, state, space, buffered, by_couplings, rows, n
-                )
-                if terms.scheduled_couplings.size:
-                    gradients.scheduled_couplings[run, tile, step] = -by_factor
-                retreat_by(adjoint, space.change, diagonal, rows)
+            split_fields(
+                terms.scheduled_fields, terms.drive, terms, run, first, scale, step, state, space,
+                gradients, left, rows,
+            )  # fmt: skip
+            diagonal = pull_back_local(
+                terms.kinds, terms.scheduled_values, step, adjoint, state, space.values, diagonal,
+                space.completed, space.by_values, gradients.scheduled_values[run, tile], rows,
+            )  # fmt: skip
+            retreat_step(
+                terms.coupling, couplings, run, tile, step, state, diagonal, left, space, buffered,
+                gradients.scheduled_couplings, by_couplings, rows, n,
+            )  # fmt: skip
         if times > 1 and step % (steps // (times - 1)) == 0:
             at = step // (steps // (times - 1))
             gather(outer[at, run], first, batch, np.float32(1), space.products, rows)
@@ -331,16 +320,9 @@ def backward_tile(
         buffered += 1
         if buffered == slots or step == 0:
             if terms is None:
-                add_gradients(
-                    couplings, 0, space.left, space.right, buffered, by_couplings, rows, n
-                )
+                add_all_gradients(None, couplings, space, buffered, by_couplings, rows, n)
             else:
-                for index in range(len(terms.matrices)):
-                    add_gradients(
-                        couplings, terms.matrices[index], space.left + index * space.left_size,
-                        space.right + (terms.multiples[index] - 1) * space.right_size, buffered,
-                        by_couplings, rows, n,
-                    )  # fmt: skip
+                add_all_gradients(terms.coupling, couplings, space, buffered, by_couplings, rows, n)
             buffered = 0
     scatter(space.by_fields, first, np.float32(-scale), gradients.fields[run])
     if gradients.start.size:

@@ -16,30 +16,19 @@ import math
 
 import numpy as np
 
+from entrain.kernels.compiled import compiled, inner
 from entrain.kernels.normals import normals
-from entrain.kernels.tiles import (
-    HALF,
-    ROW,
-    add,
-    address,
-    clear,
-    compiled,
-    gather,
-    inner,
-    multiply,
-)
+from entrain.kernels.tiles import HALF, ROW, add, address, clear, gather, multiply
 from entrain.kernels.tiles_terms import (
     apply_terms,
     fields_at,
-    fields_change,
     gather_terms,
-    has_scheduled_fields,
 )
 from entrain.kernels.vectors import LANES, any_above, lane, load, splat, store, with_lane
 from entrain.physics.noise import STEPS_PER_BLOCK
 
-_NORMALISE_EVERY = 32
-_SMALL_ANGLE = np.float32(0.5)  # up to here the polynomials are exact to rounding
+NORMALISE_EVERY = 32
+SMALL_ANGLE = np.float32(0.5)  # up to here the polynomials are exact to rounding
 
 
 @inner
@@ -81,7 +70,7 @@ def advance(source, target, products, fields, moved, diagonal, noise, rows):
         if noise:
             angle = angle + load(noise + HALF * i)
         store(moved + HALF * i, load(moved + HALF * i) + angle)
-        if any_above(angle, _SMALL_ANGLE):
+        if any_above(angle, SMALL_ANGLE):
             sine, versine = rotation(angle)
         else:
             sine, versine = small_rotation(angle)
@@ -173,9 +162,6 @@ def forward_tile(
     if terms is not None:
         gather_terms(terms, run, first, batch, values, rows)
         clear(driven, rows)
-        acts = len(terms.kinds) > 0 or not terms.is_simple
-        scheduled, factors = has_scheduled_fields(terms), terms.scheduled_fields
-        drives, hold, offset = terms.drive.size > 0, terms.hold, terms.offset
     set_states(states, start[run], first, batch, rows)
     clear(moved, rows)
     for step in range(steps):
@@ -183,16 +169,15 @@ def forward_tile(
         target = states + size * ((step + 1) % slots)
         multiply(couplings, 0, run, source, products, n)
         if terms is not None:
-            if acts:
-                space = twice, of_twice
-                apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
-            if scheduled:
-                forces = varying
-                if fields_change(factors, drives, hold, offset, step):
-                    fields_at(terms, run, step, first, batch, constant, driven, forces, rows)
+            space = twice, of_twice
+            apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
+            forces = fields_at(
+                terms.scheduled_fields, terms.drive, terms, run, step, first, batch, constant,
+                driven, varying, rows,
+            )  # fmt: skip
         diagonal = address(diagonals) + half * step if diagonals.size else 0
         advance(source, target, products, forces, moved, diagonal, 0, rows)
-        if (step + 1) % _NORMALISE_EVERY == 0:
+        if (step + 1) % NORMALISE_EVERY == 0:
             normalise(target, rows)
         if is_recorded(path, step, steps):
             at = (step + 1) // (steps // (path.shape[0] - 1))
@@ -222,10 +207,7 @@ def noisy_tile(
     own = moved + half
     own_size = 3 * half
     if terms is not None:
-        own_size += half * len(terms.kinds)
-        acts = len(terms.kinds) > 0 or not terms.is_simple
-        scheduled, factors = has_scheduled_fields(terms), terms.scheduled_fields
-        drives, hold, offset = terms.drive.size > 0, terms.hold, terms.offset
+        own_size += half * len(terms.values)
     clear(moved, rows)
     for run in range(runs):
         set_states(address(tape[run]), start[run], first, pairs, rows)
@@ -259,17 +241,15 @@ def noisy_tile(
             multiply(couplings, 0, run, source, products, n)
             if terms is not None:
                 values, space = constant + 3 * half, (twice, of_twice)
-                if acts:
-                    apply_terms(
-                        terms, couplings, run, step, products, source, values, space, rows, n
-                    )
-                if scheduled:
-                    driven, forces = constant + half, constant + 2 * half
-                    if fields_change(factors, drives, hold, offset, step):
-                        fields_at(terms, run, step, first, pairs, constant, driven, forces, rows)
+                apply_terms(terms, couplings, run, step, products, source, values, space, rows, n)
+                driven, varying = constant + half, constant + 2 * half
+                forces = fields_at(
+                    terms.scheduled_fields, terms.drive, terms, run, step, first, pairs, constant,
+                    driven, varying, rows,
+                )  # fmt: skip
             diagonal = address(diagonals[run]) + half * step if diagonals.size else 0
             advance(source, target, products, forces, moved, diagonal, forcing, rows)
-            if (step + 1) % _NORMALISE_EVERY == 0:
+            if (step + 1) % NORMALISE_EVERY == 0:
                 normalise(target, rows)
             if is_recorded(path, step, steps):
                 at = (step + 1) // (steps // (path.shape[0] - 1))

@@ -12,7 +12,7 @@ from torch import Tensor
 from entrain.kernels.components import Components
 from entrain.kernels.tiles import Dense, Sparse
 from entrain.kernels.tiles_adjoint import Gradients
-from entrain.kernels.tiles_terms import Terms
+from entrain.kernels.tiles_terms import Coupling, Terms
 from entrain.kernels.workers import scratch
 from entrain.physics import Dynamics, PhaseModel, Schedule, SparseCouplings, SparseGraph
 from entrain.physics.couplings import with_values
@@ -59,7 +59,7 @@ class Inputs:
     @property
     def local_terms(self) -> int:
         """T."""
-        return 0 if self.terms is None else len(self.terms.kinds)
+        return 0 if self.terms is None else len(self.terms.values)
 
     def gradient_shape(self, rows: int) -> tuple[int, ...]:
         """Shape of the gradient of a matrix, as the kernels write it."""
@@ -73,7 +73,7 @@ def inputs_of(model: PhaseModel, dynamics: Dynamics) -> Inputs:
     graph = model.couplings.graph if isinstance(model.couplings, SparseCouplings) else None
     components = Components(model, sparse=graph is not None)
     start = scratch(0, 0, 0) if model.start is None else array(model.start.float())
-    is_plain = replace(model, start=None).is_plain
+    is_plain = not model.terms and model.schedule is None
     return Inputs(
         array(model.fields),
         _couplings(components, graph, dynamics, transpose=False),
@@ -128,35 +128,38 @@ def _terms(model: PhaseModel, dynamics: Dynamics, components: Components) -> Ter
     values = np.zeros((len(names), runs, 1 if shared else batch, n), dtype=np.float32)
     for row, name in zip(values, names, strict=True):
         row[:] = array(model.terms[name]) * np.float32(_step_of(name, dynamics))
-    factors = np.zeros((runs, len(components.multiples), 2), dtype=np.float32)
-    factors[..., 0] = 1.0
-    if components.factors is not None:
-        factors = array(components.factors)
     schedule = model.schedule or Schedule()
     scheduled = {name: array(factor.float()) for name, factor in schedule.factors.items()}
-    absent, drive = scratch(0), scratch(0, 0, 0, 0)
+    drive = None
     if schedule.drive is not None:
         drive = array(schedule.drive) * np.float32(dynamics.mobility * dynamics.time_step)
-    ones = np.ones(dynamics.steps, dtype=np.float32)
-    own = scratch(0, 0)
+    ones, own = np.ones(dynamics.steps, dtype=np.float32), None
     if any(name in scheduled for name in names):
         own = np.stack([scheduled.get(name, ones) for name in names])
     return Terms(
-        kinds=np.array([list(LOCAL).index(name) for name in names], dtype=np.int64),
+        kinds=tuple(True if name in names else None for name in LOCAL),
         values=values,
-        matrices=np.array(components.matrix_of, dtype=np.int64),
-        multiples=np.array(components.multiples, dtype=np.int64),
-        factors=factors,
-        has_rotation=components.factored[0],
-        is_simple=components.multiples == (1,)
-        and not components.factored[0]
-        and "couplings" not in scheduled,
-        scheduled_fields=scheduled.get("fields", absent),
-        scheduled_couplings=scheduled.get("couplings", absent),
+        coupling=_coupling(runs, components, scheduled.get("couplings")),
+        scheduled_fields=scheduled.get("fields"),
         scheduled_values=own,
         drive=drive,
         hold=schedule.hold,
         offset=schedule.first,
+    )
+
+
+def _coupling(runs: int, components: Components, scheduled: Any) -> Coupling | None:
+    """The coupling function; None if J alone couples, in all steps alike."""
+    if components.multiples == (1,) and not components.factored[0] and scheduled is None:
+        return None
+    factors = np.zeros((runs, len(components.multiples), 2), dtype=np.float32)
+    factors[..., 0] = 1.0
+    return Coupling(
+        matrices=np.array(components.matrix_of, dtype=np.int64),
+        multiples=np.array(components.multiples, dtype=np.int64),
+        factors=factors if components.factors is None else array(components.factors),
+        has_rotation=components.factored[0],
+        scheduled=scheduled,
     )
 
 
@@ -165,21 +168,25 @@ def gradient_arrays(inputs: Inputs, outer: Tensor, steps: int, tiles: int) -> Gr
     _, runs, pairs, n = outer.shape
     rows = (runs, pairs, n)
     terms, local, empty = inputs.terms, inputs.local_terms, (0, 0, 0)
-    sizes = {"scheduled_fields": empty, "scheduled_couplings": empty, "drive": (0, *rows)}
+    sizes = {"fields": empty, "couplings": empty, "drive": (0, *rows), "values": 0}
     if terms is not None:
-        for name in ("scheduled_fields", "scheduled_couplings"):
-            sizes[name] = (runs, tiles, len(getattr(terms, name)))
-        sizes["drive"] = (len(terms.drive), *rows)
-    scheduled = 0 if terms is None else terms.scheduled_values.shape[-1]
+        coupling = None if terms.coupling is None else terms.coupling.scheduled
+        for name, factors in (("fields", terms.scheduled_fields), ("couplings", coupling)):
+            if factors is not None:
+                sizes[name] = (runs, tiles, len(factors))
+        if terms.drive is not None:
+            sizes["drive"] = (len(terms.drive), *rows)
+        if terms.scheduled_values is not None:
+            sizes["values"] = terms.scheduled_values.shape[-1]
     return Gradients(
         fields=np.empty(rows, dtype=np.float32),
         start=np.empty(rows if len(inputs.start) else empty, dtype=np.float32),
         values=np.empty((local, *rows), dtype=np.float32),
         drive=np.empty(sizes["drive"], dtype=np.float32),
         components=np.zeros((runs, tiles, len(inputs.components.multiples), 2)),
-        scheduled_fields=np.zeros(sizes["scheduled_fields"]),
-        scheduled_couplings=np.zeros(sizes["scheduled_couplings"]),
-        scheduled_values=np.zeros((runs, tiles, local, scheduled)),
+        scheduled_fields=np.zeros(sizes["fields"]),
+        scheduled_couplings=np.zeros(sizes["couplings"]),
+        scheduled_values=np.zeros((runs, tiles, local, sizes["values"])),
     )
 
 

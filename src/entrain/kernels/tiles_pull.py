@@ -10,15 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import overload
 
-from entrain.kernels.tiles import HALF, ROW, address, blocks, inner, is_sparse, multiply_dense
+from entrain.kernels.blocks import IS_WIDE, add_outer, load_block, store_block, subtract_outer
+from entrain.kernels.compiled import INNER_OPTIONS, inner
+from entrain.kernels.tiles import HALF, ROW, address, blocks, is_sparse, multiply_dense
 from entrain.kernels.vectors import (
-    add_outer,
     load,
-    load_block,
     splat,
     store,
-    store_block,
-    subtract_outer,
     sum_lanes,
     transpose,
 )
@@ -46,7 +44,23 @@ def add_gradient(left, right, steps, gradient, rows, sixes, fours):
     for panel in range((rows + 15) // 16):
         column = right + panel * GRADIENT_STEPS * 16 * ROW
         row = left
-        for _ in range(sixes):
+        if IS_WIDE:
+            for _ in range(sixes // 2):
+                upper, lower = load_block(gradient, 6), load_block(gradient + 6 * ROW, 6)
+                for step in range(steps):
+                    for i in range(8):
+                        number = row + step * rows * ROW + 4 * i
+                        vector = column + (16 * step + i) * ROW
+                        upper = add_outer(upper, number, ROW, vector)
+                        lower = add_outer(lower, number + 6 * ROW, ROW, vector)
+                        number, vector = number + HALF, vector + 8 * ROW
+                        upper = subtract_outer(upper, number, ROW, vector)
+                        lower = subtract_outer(lower, number + 6 * ROW, ROW, vector)
+                store_block(gradient, upper)
+                store_block(gradient + 6 * ROW, lower)
+                gradient += 12 * ROW
+                row += 12 * ROW
+        for _ in range(sixes % 2 if IS_WIDE else sixes):
             block = load_block(gradient, 6)
             for step in range(steps):
                 for i in range(8):
@@ -80,7 +94,7 @@ def pull(couplings, index, run, left, state, c, d, target, gradient, n):
     raise NotImplementedError
 
 
-@overload(pull, jit_options={"nogil": True, "error_model": "numpy"})
+@overload(pull, jit_options=INNER_OPTIONS)
 def _pull(couplings, index, run, left, state, c, d, target, gradient, n):
     if not is_sparse(couplings):
 
@@ -125,7 +139,7 @@ def add_gradients(couplings, index, left, right, steps, gradient, rows, n):
     raise NotImplementedError
 
 
-@overload(add_gradients, jit_options={"nogil": True, "error_model": "numpy"})
+@overload(add_gradients, jit_options=INNER_OPTIONS)
 def _add_gradients(couplings, index, left, right, steps, gradient, rows, n):
     if is_sparse(couplings):
         return lambda couplings, index, left, right, steps, gradient, rows, n: None
@@ -142,7 +156,7 @@ def buffer_states(couplings, state, target, rows):
     raise NotImplementedError
 
 
-@overload(buffer_states, jit_options={"nogil": True, "error_model": "numpy"})
+@overload(buffer_states, jit_options=INNER_OPTIONS)
 def _buffer_states(couplings, state, target, rows):
     if is_sparse(couplings):
         return lambda couplings, state, target, rows: None

@@ -11,36 +11,39 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
-from entrain.kernels.tiles import (
-    HALF,
-    ROW,
-    double_angle,
-    gather,
-    inner,
-    multiply,
-    sum_in_float64,
-)
+from entrain.kernels.compiled import INNER_OPTIONS, inner
+from entrain.kernels.tiles import HALF, ROW, double_angle, gather, multiply, sum_in_float64
 from entrain.kernels.vectors import load, splat, store
 from entrain.physics.terms import LOCAL
 
 
 class Terms(NamedTuple):
-    """What acts beside constant fields and one matrix of couplings; an empty array is absent."""
+    """Terms beside constant fields and one matrix of couplings.
 
-    kinds: Any  # positions of the local terms in `LOCAL` (T,) int64
-    values: Any  # theirs, times h or dt: (T, R, B or 1, N)
-    matrices: Any  # matrix of every component of the coupling function (C,) int64
-    multiples: Any  # its m (C,) int64
-    factors: Any  # its c and d (R, C, 2)
-    has_rotation: Any  # True if c and d of the first component are not 1 and 0
-    is_simple: Any  # True if J alone couples, without c and d and in all steps alike
+    None is what a model does not have: a kernel is compiled for the rest alone.
+    """
+
+    kinds: Any  # for each term of `LOCAL` True, or None if it is absent
+    values: Any  # of the T local terms, times h or dt: (T, R, B or 1, N)
+    coupling: Any  # `Coupling`; None if J alone couples, in all steps alike
     scheduled_fields: Any  # factors of every step (K,)
-    scheduled_couplings: Any  # (K,)
     scheduled_values: Any  # of local terms (T, K)
     drive: Any  # times h: (S, R, B, N)
     hold: Any  # steps of a segment of the drive
     offset: Any  # steps since the first segment began
+
+
+class Coupling(NamedTuple):
+    """Components of the coupling function."""
+
+    matrices: Any  # matrix of every component (C,) int64
+    multiples: Any  # its m (C,) int64
+    factors: Any  # its c and d (R, C, 2)
+    has_rotation: Any  # True if c and d of the first component are not 1 and 0
+    scheduled: Any  # factors of the couplings in every step (K,)
 
 
 def _split(term):
@@ -111,97 +114,135 @@ def _no_rest(sin, cos, value):
     return value
 
 
-def _first_of(kind, function, others):
-    """A function of (kind, ...) that calls `function` for one kind."""
+def _present(kinds):
+    """The terms of `LOCAL` whose kind is not None, given the Numba types of `Terms.kinds`."""
+    pairs = zip(LOCAL.values(), kinds, strict=True)
+    return [term for term, kind in pairs if not isinstance(kind, types.NoneType)]
+
+
+def _one_more(term, position, before):
+    """`before`, and then the term at this position among those present."""
+    apply = _apply(term)
 
     @inner
-    def choose(number, *arguments):
-        if number == kind:
-            return function(*arguments)
-        return others(number, *arguments)
+    def apply_all(factors, step, products, state, values, rows):
+        before(factors, step, products, state, values, rows)
+        factor = local_factor(factors, position, step)
+        apply(factor, products, state, values + HALF * rows * position, rows)
 
-    return choose
+    return apply_all
 
 
-def _by_kind(functions):
-    """A function (kind, ...) that calls the kind-th function: each has a loop of its own."""
-    last = functions[-1]
+def _one_more_back(term, position, before):
+    """`before`, and then the adjoint of the term at this position among those present."""
+    pull_back = _pull_back(term)
 
     @inner
-    def choose(number, *arguments):
-        return last(*arguments)
+    def pull_back_all(
+        factors, step, adjoint, state, values, diagonal, completed, sums, by_factors, rows
+    ):
+        diagonal = before(
+            factors, step, adjoint, state, values, diagonal, completed, sums, by_factors, rows
+        )
+        at = HALF * rows * position
+        diagonal, by_factor = pull_back(
+            local_factor(factors, position, step), adjoint, state, values + at, diagonal,
+            completed, sums + at, rows,
+        )  # fmt: skip
+        if factors is not None:
+            by_factors[position, step] -= sum_in_float64(by_factor)
+        return diagonal
 
-    for kind in range(len(functions) - 2, -1, -1):
-        choose = _first_of(kind, functions[kind], choose)
-    return choose
-
-
-_apply_kind = _by_kind([_apply(term) for term in LOCAL.values()])
-_pull_back_kind = _by_kind([_pull_back(term) for term in LOCAL.values()])
+    return pull_back_all
 
 
 @inner
 def gather_terms(terms, run, first, count, target, rows):
     """Values of the local terms of a tile, as T times P vectors."""
-    for t in range(len(terms.kinds)):
+    for t in range(len(terms.values)):
         gather(terms.values[t, run], first, count, np.float32(1), target, rows)
         target += HALF * rows
 
 
 @inner
-def coupling_factor(terms, step):
-    """The factor of the couplings in a step."""
-    if terms.scheduled_couplings.size:
-        return terms.scheduled_couplings[step]
-    return np.float32(1)
+def factor_at(factors, step):
+    """A factor in a step; 1 if it is not scheduled."""
+    if factors is None:
+        return np.float32(1)
+    return factors[step]
 
 
 @inner
-def local_factor(terms, t, step):
-    """The factor of a local term in a step."""
-    if terms.scheduled_values.size:
-        return terms.scheduled_values[t, step]
-    return np.float32(1)
+def local_factor(factors, position, step):
+    """The factor of a local term in a step; 1 if none is scheduled."""
+    if factors is None:
+        return np.float32(1)
+    return factors[position, step]
 
 
 @inner
-def field_factor(terms, step):
-    """The factor of the fields in a step."""
-    if terms.scheduled_fields.size:
-        return terms.scheduled_fields[step]
-    return np.float32(1)
-
-
-@inner
-def starts_segment(terms, step):
+def starts_segment(hold, offset, step):
     """True in the first step of a segment of the drive."""
-    return step == 0 or (terms.offset + step) % terms.hold == 0
+    return step == 0 or (offset + step) % hold == 0
 
 
 @inner
-def has_scheduled_fields(terms):
-    """True if the fields vary in time."""
-    return terms.scheduled_fields.size + terms.drive.size > 0
+def changes(factors, step):
+    """True if a factor differs from that of the step before."""
+    if factors is None:
+        return False
+    return step == 0 or factors[step] != factors[step - 1]
 
 
 @inner
-def fields_change(factors, drives, hold, offset, step):
-    """True if the fields of a step differ from those of the step before."""
-    if drives and (step == 0 or (offset + step) % hold == 0):
-        return True
-    return factors.size > 0 and (step == 0 or factors[step] != factors[step - 1])
+def gather_drive(drive, hold, offset, run, step, first, count, driven, rows):
+    """Write the drive to `driven` in the first step of a segment; True if it did."""
+    if drive is None:
+        return False
+    if not starts_segment(hold, offset, step):
+        return False
+    segment = (offset + step) // hold
+    gather(drive[segment, run], first, count, np.float32(1), driven, rows)
+    return True
 
 
 @inner
-def fields_at(terms, run, step, first, count, forces, driven, target, rows):
-    """target = f(k) forces + drive, in a step; `driven` holds the drive of the present segment."""
-    if terms.drive.size and starts_segment(terms, step):
-        segment = (terms.offset + step) // terms.hold
-        gather(terms.drive[segment, run], first, count, np.float32(1), driven, rows)
-    scale = splat(field_factor(terms, step))
-    for i in range(rows):
-        value = scale * load(forces + HALF * i) + load(driven + HALF * i)
-        store(target + HALF * i, value)
+def forces_at(factors, terms, run, step, first, count, constant, driven, target, rows):
+    """Address of f(k) constant + drive, in a step; `factors` are those of the fields.
+
+    `driven` holds the drive of the present segment, `target` the forces of the step before.
+    """
+    is_new = gather_drive(
+        terms.drive, terms.hold, terms.offset, run, step, first, count, driven, rows
+    )
+    if is_new or changes(factors, step):
+        scale = splat(factor_at(factors, step))
+        for i in range(rows):
+            value = scale * load(constant + HALF * i) + load(driven + HALF * i)
+            store(target + HALF * i, value)
+    return target
+
+
+def fields_at(factors, drive, terms, run, step, first, count, constant, driven, target, rows):
+    """`forces_at`; the constant ones if neither `factors` nor a drive vary the fields."""
+    raise NotImplementedError
+
+
+@overload(fields_at, jit_options=INNER_OPTIONS)
+def _fields_at(factors, drive, terms, run, step, first, count, constant, driven, target, rows):
+    if isinstance(factors, types.NoneType) and isinstance(drive, types.NoneType):
+
+        def unchanged(
+            factors, drive, terms, run, step, first, count, constant, driven, target, rows
+        ):
+            return constant
+
+        return unchanged
+
+    def varied(factors, drive, terms, run, step, first, count, constant, driven, target, rows):
+        return forces_at(factors, terms, run, step, first, count, constant, driven, target, rows)
+
+    return varied
 
 
 @inner
@@ -214,16 +255,26 @@ def rotate(products, c, d, rows):
         store(products + ROW * i + HALF, odd * j_cos + even * j_sin)
 
 
-@inner
-def apply_local(terms, step, products, state, values, rows):
+def apply_local(kinds, factors, step, products, state, values, rows):
     """Add the local terms to the products, in place.
 
     With T = sin r - cos p the products gain p and r, so that sin (J cos) - cos (J sin) gains T. The
     diagonal gains cos r + sin p; `pull_back_local` adds what the slope has beside.
     """
-    for t in range(len(terms.kinds)):
-        own = values + HALF * rows * t
-        _apply_kind(terms.kinds[t], local_factor(terms, t, step), products, state, own, rows)
+    raise NotImplementedError
+
+
+@overload(apply_local, jit_options=INNER_OPTIONS)
+def _apply_local(kinds, factors, step, products, state, values, rows):
+    @inner
+    def apply_all(factors, step, products, state, values, rows):
+        pass
+
+    for position, term in enumerate(_present(kinds)):
+        apply_all = _one_more(term, position, apply_all)
+    return lambda kinds, factors, step, products, state, values, rows: apply_all(
+        factors, step, products, state, values, rows
+    )
 
 
 @inner
@@ -252,42 +303,73 @@ def apply_component(products, state, angles, moved, c, d, multiple, rows):
 
 
 @inner
+def rotate_first(coupling, run, step, products, rows):
+    """Rotate the products by c and d of the first component."""
+    if coupling is None:
+        return
+    factor = factor_at(coupling.scheduled, step)
+    c, d = coupling.factors[run, 0, 0], coupling.factors[run, 0, 1]
+    if coupling.has_rotation or factor != np.float32(1):
+        rotate(products, factor * c, factor * d, rows)
+
+
+@inner
+def apply_components(coupling, couplings, run, step, products, state, space, rows, n):
+    """Add the components of the coupling function after the first to the products."""
+    if coupling is None:
+        return
+    twice, moved = space
+    factor = factor_at(coupling.scheduled, step)
+    for index in range(1, len(coupling.matrices)):
+        angles, multiple = state, coupling.multiples[index]
+        if multiple == 2:
+            double_angle(state, twice, rows)
+            angles = twice
+        multiply(couplings, coupling.matrices[index], run, angles, moved, n)
+        c, d = factor * coupling.factors[run, index, 0], factor * coupling.factors[run, index, 1]
+        apply_component(products, state, angles, moved, c, d, multiple, rows)
+
+
+@inner
 def apply_terms(terms, couplings, run, step, products, state, values, space, rows, n):
     """Add everything that is in `terms`, but scheduled fields, to the products of a step.
 
     Scratch: two addresses of (16 P,) values.
     """
-    twice, moved = space
-    factor = coupling_factor(terms, step)
-    if terms.has_rotation or terms.scheduled_couplings.size:
-        rotate(products, factor * terms.factors[run, 0, 0], factor * terms.factors[run, 0, 1], rows)
-    if len(terms.kinds):
-        apply_local(terms, step, products, state, values, rows)
-    for index in range(1, len(terms.matrices)):
-        angles, multiple = state, terms.multiples[index]
-        if multiple == 2:
-            double_angle(state, twice, rows)
-            angles = twice
-        multiply(couplings, terms.matrices[index], run, angles, moved, n)
-        c, d = factor * terms.factors[run, index, 0], factor * terms.factors[run, index, 1]
-        apply_component(products, state, angles, moved, c, d, multiple, rows)
+    rotate_first(terms.coupling, run, step, products, rows)
+    apply_local(terms.kinds, terms.scheduled_values, step, products, state, values, rows)
+    apply_components(terms.coupling, couplings, run, step, products, state, space, rows, n)
 
 
-@inner
 def pull_back_local(
-    terms, step, adjoint, state, values, diagonal, completed, sums, factors, rows
+    kinds, factors, step, adjoint, state, values, diagonal, completed, sums, by_factors, rows
 ):  # fmt: skip
     """Gradients by the local terms, and completed = diagonal + the rest of their slopes.
 
     Adds q dT/dv, with q = lambda, to `sums` (T times P vectors), and its product with the values to
-    factors (T, K) if they are scheduled. Returns the address of the whole diagonal.
+    by_factors (T, K) if they are scheduled. Returns the address of the whole diagonal.
     """
-    for t in range(len(terms.kinds)):
-        own, total = values + HALF * rows * t, sums + HALF * rows * t
-        factor = local_factor(terms, t, step)
-        diagonal, by_factor = _pull_back_kind(
-            terms.kinds[t], factor, adjoint, state, own, diagonal, completed, total, rows
+    raise NotImplementedError
+
+
+@overload(pull_back_local, jit_options=INNER_OPTIONS)
+def _pull_back_local(
+    kinds, factors, step, adjoint, state, values, diagonal, completed, sums, by_factors, rows
+):
+    @inner
+    def pull_back_all(
+        factors, step, adjoint, state, values, diagonal, completed, sums, by_factors, rows
+    ):
+        return diagonal
+
+    for position, term in enumerate(_present(kinds)):
+        pull_back_all = _one_more_back(term, position, pull_back_all)
+
+    def pull_back(
+        kinds, factors, step, adjoint, state, values, diagonal, completed, sums, by_factors, rows
+    ):
+        return pull_back_all(
+            factors, step, adjoint, state, values, diagonal, completed, sums, by_factors, rows
         )
-        if terms.scheduled_values.size:
-            factors[t, step] -= sum_in_float64(by_factor)
-    return diagonal
+
+    return pull_back

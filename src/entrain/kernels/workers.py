@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
+import signal
+import sys
 import threading
+import time
+import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
 
+from entrain.utils.threads import cpu_share
+
 _LARGEST_SPARE = 2**28  # float32 values: 1 GiB, as much as a tape takes
 _CACHE_LINE = 64
+_LONGEST_TASK = 60.0  # seconds of a process beside this one, after its result is waited for
 
 # Called once in each thread: allocates scratch memory, returns the function of one task.
 Worker = Callable[[], Callable[[int], None]]
 
 
+class _Threads:
+    """Threads that compute at the same time, those of concurrent callers together.
+
+    Callers in several threads, as of a search with n_jobs, share PyTorch's number of threads: each
+    has its own one, and others while some are left.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy = 0
+
+    @contextlib.contextmanager
+    def reserve(self, wanted: int) -> Iterator[int]:
+        """A context for one caller; the number of its threads, at most `wanted`."""
+        with self._lock:
+            count = max(1, min(wanted, torch.get_num_threads() - self._busy))
+            self._busy += count
+        try:
+            yield count
+        finally:
+            with self._lock:
+                self._busy -= count
+
+
+_threads = _Threads()
+
+
 def in_threads(count: int, worker: Worker) -> None:
-    """Run the tasks 0 .. count - 1 in PyTorch's number of threads."""
+    """Run the tasks 0 .. count - 1 in at most PyTorch's number of threads."""
     indices = itertools.count()
 
     def run() -> None:
@@ -30,10 +65,37 @@ def in_threads(count: int, worker: Worker) -> None:
         while (index := next(indices)) < count:
             work(index)
 
-    futures = [_pool().submit(run) for _ in range(min(torch.get_num_threads(), count) - 1)]
-    run()
-    for future in futures:
-        future.result()
+    with _threads.reserve(count) as threads:
+        futures = [_pool().submit(run) for _ in range(threads - 1)]
+        run()
+        for future in futures:
+            future.result()
+
+
+def together(work: Callable[[int], None], wanted: int) -> None:
+    """Call work(0) in this thread and work(1), .. in others, at most `wanted` in all.
+
+    The threads are new ones: those of a pool may be busy, and these may wait for one another.
+    """
+    errors: list[BaseException] = []
+
+    def run(index: int) -> None:
+        try:
+            work(index)
+        except BaseException as error:
+            errors.append(error)
+
+    with _threads.reserve(wanted) as count:
+        threads = [threading.Thread(target=run, args=(index,)) for index in range(1, count)]
+        for thread in threads:
+            with contextlib.suppress(RuntimeError):  # no more threads: the others do the work
+                thread.start()
+        run(0)
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+    for error in errors:
+        raise error
 
 
 @functools.cache
@@ -43,6 +105,44 @@ def _pool() -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
     os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+@contextlib.contextmanager
+def forked(task: Callable[[], None]) -> Iterator[None]:
+    """A context during which another process, a copy of this one, runs a task: its files remain.
+
+    Nothing is run where that is not safe or gains nothing. A task that takes too long is ended.
+    """
+    if not sys.platform.startswith("linux") or cpu_share() < 2:
+        yield
+        return
+    with warnings.catch_warnings():  # of other threads: the copy takes no lock that they hold
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        _run_and_exit(task)
+    try:
+        yield
+    finally:
+        deadline = time.monotonic() + _LONGEST_TASK
+        while os.waitpid(child, os.WNOHANG) == (0, 0):
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.01)
+
+
+def _run_and_exit(task: Callable[[], None]) -> NoReturn:
+    """Run a task in silence, then end this process without any of its parent's clean-up.
+
+    Open files are closed: locks of a parent that is killed must not wait for its copy.
+    """
+    try:
+        os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+        for _ in range(3):
+            os.open(os.devnull, os.O_RDWR)
+        task()
+    finally:
+        os._exit(0)
 
 
 def scratch(*shape: int) -> Any:

@@ -8,6 +8,7 @@ from entrain.physics.noise import Noise
 from entrain.physics.parameters import (
     TERMS,
     Parameters,
+    check_frames,
     graph_of,
     layered_graph,
     local_fields,
@@ -21,7 +22,15 @@ from entrain.physics.torque import drift
 
 __all__ = ["INITIAL_PHASE", "TERMS", "TRAINED", "Couplings", "Dynamics", "Guide", "NetworkSpec"]
 __all__ += ["Noise", "Parameters", "PhaseModel", "Ramp", "Schedule", "SparseCouplings"]
-__all__ += ["SparseGraph", "drift", "energy", "energy_gradient", "graph_of", "interpolate_path"]
+__all__ += [
+    "SparseGraph",
+    "check_frames",
+    "drift",
+    "energy",
+    "energy_gradient",
+    "graph_of",
+    "interpolate_path",
+]
 __all__ += ["layered_graph", "local_fields", "path_coefficients", "ramp", "readout"]
 __all__ += ["readout_with_pullback", "small_random", "stable_step", "trainable_terms"]
 __all__ += ["warn_if_unstable", "wrap"]

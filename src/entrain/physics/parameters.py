@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -24,7 +23,9 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from entrain.physics import terms
 from entrain.physics.couplings import SMALLEST, Couplings, SparseCouplings, SparseGraph
 from entrain.physics.phase_model import PhaseModel
+from entrain.physics.schedule import Schedule
 from entrain.utils.errors import InputError, unknown_name
+from entrain.utils.sparse import is_scipy_sparse
 
 # Terms of a network, which are trained on request. theta(0) counts as one.
 _FIRST = ("frequencies", "start_phases", "injection", "lag", "harmonic")
@@ -137,14 +138,21 @@ class Parameters:
         """
         return self.map(lambda tensor: tensor[index])
 
-    def phase_model(self, inputs: Tensor) -> PhaseModel:
+    def phase_model(self, inputs: Tensor, steps: int = 1) -> PhaseModel:
         """The terms of the phase model.
 
         Args:
-            inputs: u (R, B, D), or (B, D) shared by all runs.
+            inputs: u (R, B, D), or (B, D) shared by all runs; in time (R or 1, B, T, D).
+            steps: Steps K of the rollout, in which each of T inputs in time is held for K / T.
         """
-
-        return self.under_fields(local_fields(self.input_weights, self.biases, inputs))
+        if inputs.dim() < 4:
+            return self.under_fields(local_fields(self.input_weights, self.biases, inputs))
+        batch, frames = inputs.shape[-3:-1]
+        hold = steps // check_frames(frames, steps)
+        fields = local_fields(self.input_weights, self.biases, inputs.flatten(-3, -2))
+        drive = fields.reshape(len(fields), batch, frames, -1).movedim(-2, 0)
+        model = self.under_fields(torch.zeros_like(drive[0]))
+        return replace(model, schedule=Schedule(drive=drive, hold=hold))
 
     def under_fields(self, fields: Tensor) -> PhaseModel:
         """The terms of the phase model under fields instead of inputs.
@@ -178,12 +186,17 @@ class Parameters:
 
         Args:
             gradient: The gradient with respect to `phase_model(inputs)`.
-            inputs: u (R, B, D), or (B, D) shared by all runs.
+            inputs: As for `phase_model`.
         """
-        by_couplings = gradient.matrix
+        by_couplings, by_fields = gradient.matrix, gradient.fields
+        if inputs.dim() == 4:  # one sum over samples and times
+            assert gradient.schedule is not None
+            assert gradient.schedule.drive is not None
+            by_fields = gradient.schedule.drive.movedim(0, -2).flatten(-3, -2)
+            inputs = inputs.flatten(-3, -2)
         gradients = {
-            "input_weights": gradient.fields[..., : self.hidden].mT @ inputs,
-            "biases": gradient.fields.sum(-2),
+            "input_weights": by_fields[..., : self.hidden].mT @ inputs,
+            "biases": by_fields.sum(-2),
             "couplings": self.graph * (by_couplings + by_couplings.mT),
         }
         tensors = gradient.tensors()
@@ -191,6 +204,21 @@ class Parameters:
             tensor = tensors["start" if name == "start_phases" else name]
             gradients[name] = tensor.sum(-2) if name in PER_OSCILLATOR else tensor
         return gradients
+
+
+def check_frames(frames: int, steps: int) -> int:
+    """`frames` T, if it divides the number of steps.
+
+    Args:
+        frames: Inputs in time.
+        steps: Steps K.
+    """
+    if steps % frames:
+        raise InputError(
+            f"{frames} inputs in time must divide the {steps} steps; take "
+            f"{max(1, round(steps / frames)) * frames} steps"
+        )
+    return frames
 
 
 _sparse_graphs: Any = WeakTensorKeyDictionary()
@@ -243,8 +271,8 @@ def small_random(
 
 def graph_of(array: Any, name: str = "graph") -> Tensor:
     """A symmetric (N, N) boolean array as a tensor; an `InputError` names any other array."""
-    if scipy.sparse.issparse(array):
-        array = array.toarray() != 0  # type: ignore[attr-defined]
+    if is_scipy_sparse(array):
+        array = array.toarray() != 0
     elif hasattr(array, "adj"):  # a networkx graph
         import networkx
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from entrain.physics.couplings import Couplings, multiply, values_of, with_values
 from entrain.physics.phase_model import Dynamics, PhaseModel
 from entrain.physics.schedule import Schedule
-from entrain.physics.terms import LOCAL, LocalTerm
+from entrain.physics.terms import LOCAL, PAIR, LocalTerm
 
 # Length of the real interval of stability of each method.
 INTERVALS = {"euler": 2.0, "heun": 2.0, "rk4": 2.785}
@@ -92,6 +92,8 @@ def coupling_slopes(model: PhaseModel) -> Couplings:
     Args:
         model: The phase model.
     """
+    if not any(name in model.terms for name in PAIR):
+        return with_values(model.couplings, values_of(model.couplings).abs())
     parts = dict[int, list[Tensor]]()  # amplitudes of sin(m phi) and cos(m phi), by m
     for component in model.components():
         values = values_of(component.couplings)
