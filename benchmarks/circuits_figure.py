@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, save
+from entrain.plots.style import CLASS_COLOURS, STYLE, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 def draw_circuits(path: Path, results: dict[str, Any]) -> None:
     """Draw the error of LC oscillators against cycles, and the accuracy of the integer model
     against word lengths."""
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 4.0), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    with rc_context(STYLE):
+        left, right = figure.subplots(1, 2)
     if "cycles" in results:
         _against_cycles(left, results["cycles"]["rows"])
     if "words" in results:

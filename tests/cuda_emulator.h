@@ -101,6 +101,7 @@ void sincosf(float, float*, float*), sincos(double, double*, double*);
 #define __align__(bytes) alignas(bytes)
 #define __launch_bounds__(...)
 #define __ldg(pointer) (*(pointer))
+#define __fsub_rn(a, b) ((a) - (b))
 
 #include KERNELS
 

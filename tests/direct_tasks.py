@@ -14,10 +14,12 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Direct, Task, Tensors
 from entrain.rules.direct_task import DirectTask
 from entrain.rules.training_data import Examples
+from entrain.tasks import Classification
 from entrain.training import TrainingState, pack_state, train_task, unpack_state
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, COUNT = 6, 5, 3, 48
+CLASSES = Classification(tuple(map(str, range(OUTPUTS))))
 DYNAMICS = Dynamics(1.2, 0.5, 10)
 SPEC = NetworkSpec(H, DYNAMICS)
 SEED = 4
@@ -57,7 +59,7 @@ def task(
         train,
         examples(40, 2),
         SPEC,
-        OUTPUTS,
+        CLASSES,
         seed=SEED,
         runs=runs,
         start=begin,

@@ -1,4 +1,4 @@
-"""What must hold on a real GPU: `make gpu-test`, in under three minutes.
+"""What must hold on a real GPU: `make gpu-test`, in under five minutes.
 
     PYTHONPATH=src:paper:tests python3 tests/gpu_check.py [DEVICE]
 

@@ -13,6 +13,7 @@ import entrain
 from entrain.data import FeatureScaling, Split
 from entrain.data.preprocessing import grey_levels
 from entrain.models.model import Model, read_model
+from entrain.tasks import Classification
 from entrain.utils.errors import InputError
 from networks import random_network
 
@@ -119,7 +120,7 @@ def test_a_phase_that_runs_away_is_no_answer(size: float) -> None:
     with torch.no_grad():
         network.input_weights *= 1e20
     scaling = FeatureScaling((0.0,) * 4, (1.0,) * 4, 1.0)
-    model = Model(network, scaling, ("a", "b", "c"), "x", "DIRECT", gain=6.0)
+    model = Model(network, scaling, Classification(("a", "b", "c")), "x", "DIRECT", gain=6.0)
     rows = np.array([[1.0, 2.0, 3.0, 4.0], [size, 0.0, 0.0, 0.0]])
     for ask in (model.predict, model.probabilities, model.scores):
         with pytest.raises(InputError, match=r"example 1 \(from 0\)|row 1, column 0"):

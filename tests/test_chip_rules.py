@@ -156,7 +156,7 @@ def model_of(state: TrainingState, run: int, hardware: Hardware | None) -> Model
     return Model(
         network=KuramotoNetwork.from_parameters(parameters.run(run), SPEC.dynamics),
         preprocessing=data().preprocessing,
-        class_names=data().class_names,
+        task=data().task,
         dataset="digits",
         protocol="DIRECT",
         hardware=hardware,

@@ -119,7 +119,7 @@ def by_autograd(
         scores = hardware.readout.scores(
             phases[..., -OUTPUTS:], velocity, DYNAMICS.observation_time, chip_draws, run_draws
         )
-    loss = functional.cross_entropy(gain * scores.reshape(COUNT, OUTPUTS), data.labels[rows])
+    loss = functional.cross_entropy(gain * scores.reshape(COUNT, OUTPUTS), data.targets[rows])
     loss.backward()
     found = {name: leaf.grad for name, leaf in leaves.items()}
     tied = found["couplings"] + found["couplings"].mT  # J_ij and J_ji are one number
@@ -382,7 +382,7 @@ def test_networks_trained_for_typical_chips_beat_ideal_ones_by_far() -> None:
         data = digits.validation
         lane = network.as_parameters().map(lambda tensor: tensor.detach()[None])
         found = accuracies_on_chips(
-            lane, typical, range(30), data.inputs, data.labels, network.dynamics
+            lane, typical, range(30), data.inputs, data.targets, network.dynamics
         )[0]
         means.append(float(found.mean()))
         worst.append(float(found.min()))

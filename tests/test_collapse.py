@@ -101,7 +101,7 @@ def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
         state.history["loss"][-1], state.history["top1"][-1] = [9.0], [10.0]
         return state
 
-    monkeypatch.setattr("entrain.sklearn.estimator.train_task", worse_at_the_end)
+    monkeypatch.setattr("entrain.sklearn.base.train_task", worse_at_the_end)
     made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"collapsed: .* lower input_rate"):
         made.fit(*load_iris(return_X_y=True))

@@ -57,11 +57,8 @@ def is_assumed(quantity: Quantity) -> bool:
 
 
 def part(system: System, name: str) -> Any:
-    (found,) = [each for each in system.parts if each.name == name]
-    return found
-
-
-# Facts about every estimate
+    (match,) = [part for part in system.parts if part.name == name]
+    return match
 
 
 @pytest.mark.parametrize(("technology", "inputs"), CASES)

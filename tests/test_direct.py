@@ -10,6 +10,7 @@ import torch
 
 from command_line import threads
 from direct_tasks import (
+    CLASSES,
     COUNT,
     DIFFERENT,
     INPUTS,
@@ -92,7 +93,7 @@ def picture_task(runs: tuple[int, ...] = (0,), **changes: Any) -> DirectTask:
 
     protocol = Direct(**({"epochs": 4, "batch_size": 16, "fine_epochs": 2} | changes))
     data = pictures(COUNT, 1), pictures(30, 2)
-    return DirectTask(protocol, *data, SPEC, OUTPUTS, seed=SEED, runs=runs)
+    return DirectTask(protocol, *data, SPEC, CLASSES, seed=SEED, runs=runs)
 
 
 DISTORTED = Augmentation(shift=0.5, rotation=5.0, elastic=0.3, flip=True)
@@ -155,14 +156,16 @@ def test_only_the_last_epochs_are_fine_and_every_validation_is(
             model: PhaseModel,
             dynamics: Dynamics,
             plain: Callable[..., Any] = plain,
-            record: list[int] = record,
+            seen: list[int] = record,
+            **options: Any,
         ) -> Any:
             assert (dynamics.mobility, dynamics.observation_time) == (1.2, 0.5)
-            record.append(dynamics.steps)
-            return plain(model, dynamics)
+            seen.append(dynamics.steps)
+            return plain(model, dynamics, **options)
 
         monkeypatch.setattr(kernels, name, recorded)
-    train_task(task(epochs=5, fine_epochs=2, coarse_steps=coarse))
+    with kernels.use("reference"):
+        train_task(task(epochs=5, fine_epochs=2, coarse_steps=coarse))
     assert trained == [seen] * 3 * 3 + [10] * 2 * 3  # three batches an epoch
     assert validated == [10] * 5
 
@@ -182,9 +185,9 @@ def test_selection_takes_the_best_accuracy_and_then_the_smallest_entropy() -> No
 def test_undistorted_images_train_like_their_inputs() -> None:
     ours = picture_task((0, 1))
     pictures = ours.train
-    inputs = Examples(pictures.labels, pictures.all_inputs())
-    unseen = Examples(ours._validation.labels, ours._validation.all_inputs())
-    theirs = DirectTask(ours.protocol, inputs, unseen, SPEC, OUTPUTS, seed=SEED, runs=(0, 1))
+    inputs = Examples(pictures.targets, pictures.all_inputs())
+    unseen = Examples(ours._validation.targets, ours._validation.all_inputs())
+    theirs = DirectTask(ours.protocol, inputs, unseen, SPEC, CLASSES, seed=SEED, runs=(0, 1))
     assert equal_states(train_task(ours), train_task(theirs))
 
 

@@ -53,7 +53,7 @@ def test_digits_are_learnt_from_small_random_couplings(digits: TrainingData) -> 
     assert all(state.selected("top1", run) > 95 for run in range(2))
     network = stage.networks(state, digits.device)[1]
     unseen = digits.validation
-    right = (network(unseen.inputs).argmax(1) == unseen.labels).float().mean()
+    right = (network(unseen.inputs).argmax(1) == unseen.targets).float().mean()
     assert 100 * float(right) == pytest.approx(state.selected("top1", 1))
 
 
@@ -61,7 +61,7 @@ def test_pictures_become_the_inputs_of_the_dataset(digits: TrainingData) -> None
     whole = zip(digits.images, (digits.train, digits.validation), strict=True)
     for pictures, examples in whole:
         assert torch.allclose(pictures.all_inputs(), examples.inputs, atol=1e-5)
-        assert torch.equal(pictures.labels, examples.labels)
+        assert torch.equal(pictures.targets, examples.targets)
 
 
 def test_digits_are_learnt_from_distorted_images(digits: TrainingData) -> None:
@@ -83,7 +83,7 @@ def test_a_stage_distils_its_teacher(digits: TrainingData) -> None:
     state = train_stage(stage, digits, states)
     taught = TEACHER.teacher(states[TEACHER.key]).targets(digits.train.inputs).float()
     data = (digits.train, digits.validation)
-    task = DirectTask(protocol, *data, stage.network, 10, seed=0, teacher_outputs=taught)
+    task = DirectTask(protocol, *data, stage.network, digits.task, seed=0, teacher_outputs=taught)
     assert equal_states(state, train_task(task))
     losses = [loss[0] for loss in state.history["loss"]]
     assert losses[-1] < 0.7 * losses[0]

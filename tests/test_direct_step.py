@@ -55,7 +55,7 @@ def by_torch(network: KuramotoNetwork, protocol: Direct, index: int, run: int) -
         optimiser, lambda k: rise_and_fall(k / batches / protocol.epochs, protocol.warm_up)
     )
     data = examples()
-    weights = torch.tensor(protocol.class_weights or (1.0, 1.0, 1.0))[data.labels]
+    weights = torch.tensor(protocol.class_weights or (1.0, 1.0, 1.0))[data.targets]
     weights = weights / weights.mean()
     for epoch in range(protocol.epochs):
         order = shuffled("direct", SEED, (run,), epoch, COUNT)[0]
@@ -64,7 +64,7 @@ def by_torch(network: KuramotoNetwork, protocol: Direct, index: int, run: int) -
             outputs = network(data.inputs[rows].to(network.input_weights.dtype))
             entropy = functional.cross_entropy(
                 own("gain") * outputs,
-                data.labels[rows],
+                data.targets[rows],
                 label_smoothing=own("smoothing"),
                 reduction="none",
             )
@@ -192,13 +192,13 @@ def test_the_loss_and_validation_are_those_of_the_network() -> None:
         gain, smoothing = ((8.0, 0.0), (3.0, 0.2))[index]
         data, unseen = examples(), examples(40, 2)
         loss = functional.cross_entropy(
-            gain * network(data.inputs), data.labels, label_smoothing=smoothing
+            gain * network(data.inputs), data.targets, label_smoothing=smoothing
         )
         assert float(found["loss"][index]) == pytest.approx(float(loss), rel=1e-5)
         outputs = network(unseen.inputs)
-        entropy = functional.cross_entropy(gain * outputs, unseen.labels)
+        entropy = functional.cross_entropy(gain * outputs, unseen.targets)
         assert float(found["cross_entropy"][index]) == pytest.approx(float(entropy), rel=1e-5)
-        right = 100 * float((outputs.argmax(1) == unseen.labels).float().mean())
+        right = 100 * float((outputs.argmax(1) == unseen.targets).float().mean())
         assert float(found["top1"][index]) == pytest.approx(right)
 
 
@@ -242,7 +242,7 @@ def test_class_weights_turn_the_network_to_a_class() -> None:
     for weights, wanted in (((1.0, 1e4, 1.0), 1.0), ((1.0, 0.0, 1.0), 0.0)):
         best = train_task(task(epochs=20, coupling_rate=0.1, class_weights=weights)).best
         found = network_of(best, 0)(data.inputs).argmax(-1)
-        assert float((found[data.labels == 1] == 1).double().mean()) == wanted
+        assert float((found[data.targets == 1] == 1).double().mean()) == wanted
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,79 @@ def test_the_examples_of_networks_run(tmp_path: Path) -> None:
     assert (tmp_path / "with-frequencies.safetensors").exists()
 
 
+def test_the_examples_of_solving_run(tmp_path: Path) -> None:
+    shown, cut, split, proper, share, runs, seconds, time, chip, chips = printed(
+        "solving.md", tmp_path
+    )
+    assert shown.startswith("Solution(cut ")
+    best, again = cut.split()
+    assert again == f"[{best}]"
+    assert 200 <= int(best) <= 225
+    assert split == "0 0"
+    assert proper == "True"
+    assert 0 < float(share) <= 1
+    repetitions, low, high = (float(word) for word in re.findall(r"[\d.]+|inf", runs))
+    assert 1 <= low <= repetitions <= high
+    assert float(seconds.split()[0]) > 0
+    assert float(time) > 0
+    assert int(chip) > 20
+    assert chips.startswith("ProblemYield(chips 10, runs of each 5")
+
+
+def test_the_page_of_solving_equals_the_results() -> None:
+    page = (ROOT / "docs" / "solving.md").read_text()
+    for table in (solver_table(), gpu_table(), chip_table()):
+        assert table in page, table
+
+
+def solver_table() -> str:
+    """The comparison of solvers as the page has it."""
+    results = json.loads((ROOT / "results" / "ising.json").read_text())
+    names = list(results["mean_percent_of_reference"])
+    rows = [f"| graph | reference | {' | '.join(names)} |", "|---" * (len(names) + 2) + "|"]
+    for graph, cuts in results["cuts"].items():
+        best = max(cuts.values())
+        cells = [f"**{cut:,.0f}**" if cut == best else f"{cut:,.0f}" for cut in cuts.values()]
+        rows.append(f"| {graph} | {results['reference'][graph]:,.0f} | {' | '.join(cells)} |")
+    means = (f"{results['mean_percent_of_reference'][name]:.2f} %" for name in names)
+    return "\n".join([*rows, f"| mean | | {' | '.join(means)} |"])
+
+
+def gpu_table() -> str:
+    """The cuts on a GPU as the page has them."""
+    results = json.loads((ROOT / "results" / "ising-gpu.json").read_text())
+    names = ("2000 steps", "4000 steps", "8000 steps", "16000 steps", "5 seconds")
+    titles = " | ".join(name.replace("000 steps", ",000 steps") for name in names)
+    rows = [f"| graph | best known | {titles} |", "|---" * (len(names) + 2) + "|"]
+    for graph, best in results["best_known"].items():
+        cells = (f"{results[name]['graphs'][graph]['cut']:,}" for name in names)
+        rows.append(f"| {graph} | {best:,} | {' | '.join(cells)} |")
+    means = (f"{results[name]['mean_percent']:.2f} %" for name in names)
+    times = (f"{results[name]['most_seconds']:.2f} s" for name in names)
+    rows.append(f"| mean | | {' | '.join(means)} |")
+    return "\n".join([*rows, f"| longest | | {' | '.join(times)} |"])
+
+
+def chip_table() -> str:
+    """The chips as the page has them."""
+    results = json.loads((ROOT / "results" / "ising-chips.json").read_text())
+    columns = ("problem", "chip", "best cut", "ideal, a run", "a run on a chip", "worst chip")
+    columns += ("runs at the best cut", "chips that reach it")
+    rows = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for row in results["rows"]:
+        if "refused" in row:
+            rows.append(f"| {row['problem']} | `{row['chip']}` | does not fit" + " |" * 6)
+            continue
+        single = row["single_run"]
+        cells = (
+            *(f"{row['target']}", f"{row['ideal']:.2f}", f"{single['mean']:.2f}"),
+            *(f"{single['worst']:.2f}", f"{100 * row['success_probability']:.1f} %"),
+            f"{100 * row['reach_target']:.0f} %",
+        )
+        rows.append(f"| {row['problem']} | `{row['chip']}` | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def test_the_examples_of_the_estimator_run(tmp_path: Path) -> None:
     accuracy, *_, chip, chips, same, shape = printed("estimator.md", tmp_path)
     assert float(accuracy) > 0.96

@@ -9,11 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from direct_tasks import OUTPUTS
+from direct_tasks import CLASSES, OUTPUTS
 from entrain import kernels
 from entrain.physics import Dynamics, PhaseModel, drift, energy
 from entrain.rules import EquilibriumPropagation
 from entrain.rules.equilibrium import contrast
+from entrain.tasks import Regression
 from networks import random_couplings, random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -41,7 +42,7 @@ def estimate(of: PhaseModel, free: Tensor, **changes: Any) -> dict[str, Tensor]:
     """What the rule takes for the gradient."""
     weights = changes.pop("weights", None)
     rule = EquilibriumPropagation(**({"nudged_steps": 150} | changes))
-    found = contrast(of, free, TARGET, GAIN, DYNAMICS, rule, relaxed, weights=weights)
+    found = contrast(of, free, TARGET, GAIN, DYNAMICS, rule, relaxed, CLASSES, weights=weights)
     return found.tensors()
 
 
@@ -123,6 +124,20 @@ def test_the_estimate_tends_to_the_gradient_at_rest_with_order_2(
     assert error(tiny, wanted) < 1e-4
 
 
+def test_the_estimate_of_numbers_tends_to_their_gradient_at_rest() -> None:
+    of, zeros, ones = model(), (0.0,) * OUTPUTS, (1.0,) * OUTPUTS
+    task = Regression(tuple("abc"), zeros, ones, ones)
+    target, free = 2.0 * TARGET - 1.0 - 0.3 * TARGET.flip(-1), at_rest(of)
+    phases = free.clone().requires_grad_()
+    squares = (phases[..., HIDDEN:].cos() - target).square().mean(-1)
+    (slope,) = torch.autograd.grad(squares.sum(), phases)
+    wanted = gradient_at_rest(of, free, slope)
+    for nudging in ("cross-entropy", "squared"):
+        rule = EquilibriumPropagation(nudging=nudging, beta=1e-3, nudged_steps=150)
+        found = contrast(of, free, target, GAIN, DYNAMICS, rule, relaxed, task)
+        assert error(found.tensors(), wanted) < 1e-4
+
+
 def test_the_adjoint_of_a_long_relaxation_is_the_gradient_at_rest() -> None:
     of = model()
     free, pullback = kernels.rollout_with_pullback(of, DYNAMICS)
@@ -195,7 +210,7 @@ def test_no_two_relaxations_have_the_same_noise(nudging: Any, averaged: int) -> 
 
     of = model()
     rule = EquilibriumPropagation(nudging=nudging, nudged_steps=10, averaged_steps=averaged)
-    contrast(of, at_rest(of), TARGET, GAIN, DYNAMICS, rule, told_apart)
+    contrast(of, at_rest(of), TARGET, GAIN, DYNAMICS, rule, told_apart, CLASSES)
     assert len(set(told)) == len(told) > 1
     assert 0 not in told  # that of the free relaxation
 
@@ -214,7 +229,7 @@ def test_averaging_over_steps_of_a_nudged_relaxation_tames_noise() -> None:
     errors = []
     for averaged in (1, 100):
         rule = EquilibriumPropagation(beta=0.05, nudged_steps=150, averaged_steps=averaged)
-        found = contrast(of, free, TARGET, GAIN, DYNAMICS, rule, shaken).tensors()
+        found = contrast(of, free, TARGET, GAIN, DYNAMICS, rule, shaken, CLASSES).tensors()
         errors.append(error(found, wanted))
     assert errors[0] > 0.3
     assert errors[1] < 0.5 * errors[0]
@@ -241,7 +256,8 @@ def test_phases_that_noise_wraps_do_not_spoil_the_gradient_of_frequencies() -> N
     turned.calls = 0  # type: ignore[attr-defined]
     rule = EquilibriumPropagation(nudging="clamped", beta=0.1)
     same, other = (
-        contrast(of, free, TARGET, GAIN, DYNAMICS, rule, relax) for relax in (relaxed, turned)
+        contrast(of, free, TARGET, GAIN, DYNAMICS, rule, relax, CLASSES)
+        for relax in (relaxed, turned)
     )
     assert same.frequencies is not None
     assert other.frequencies is not None

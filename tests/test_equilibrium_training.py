@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from direct_tasks import (
+    CLASSES,
     OUTPUTS,
     SEED,
     check_interruption,
@@ -42,7 +43,7 @@ KINDS: dict[str, dict[str, Any]] = {
 def task(runs: tuple[int, ...] = (0,), **changes: Any) -> EquilibriumTask:
     plain: dict[str, Any] = {"epochs": 3, "batch_size": 16, "nudged_steps": 5, "averaging": 0.9}
     rule = EquilibriumPropagation(**(plain | changes))
-    return EquilibriumTask(rule, examples(), examples(40, 2), SPEC, OUTPUTS, seed=SEED, runs=runs)
+    return EquilibriumTask(rule, examples(), examples(40, 2), SPEC, CLASSES, seed=SEED, runs=runs)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,7 +70,7 @@ def test_a_gradient_unlike_the_exact_one_is_warned_of_once() -> None:
     rule = EquilibriumPropagation(epochs=3, batch_size=16, initial_couplings=0.02)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ours = EquilibriumTask(rule, examples(), examples(40, 2), at_rest, OUTPUTS, seed=SEED)
+        ours = EquilibriumTask(rule, examples(), examples(40, 2), at_rest, CLASSES, seed=SEED)
         train_task(ours)
     assert len(caught) <= 1
 
@@ -121,7 +122,7 @@ def test_frequencies_learn_while_the_couplings_stay_as_they_began() -> None:
     rule = EquilibriumPropagation(
         epochs=12, batch_size=16, input_rate=1e-3, averaging=0.0, frozen=("couplings",)
     )
-    ours = EquilibriumTask(rule, examples(), examples(40, 2), spec, OUTPUTS, seed=SEED)
+    ours = EquilibriumTask(rule, examples(), examples(40, 2), spec, CLASSES, seed=SEED)
     begun = ours.initial()["couplings"].clone()
     state = train_task(ours)
     assert torch.equal(state.current["couplings"], begun)

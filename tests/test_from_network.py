@@ -23,8 +23,8 @@ NAMES = ("setosa", "versicolor", "virginica")
 
 @pytest.fixture(scope="module")
 def network() -> entrain.KuramotoNetwork:
-    network = entrain.KuramotoNetwork(4, 8, 3, observation_time=1.0, steps=20)
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.05)
+    network = entrain.KuramotoNetwork(4, 8, 3, observation_time=1.0, steps=60)
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
     for _ in range(40):
         optimiser.zero_grad()
         loss = torch.nn.functional.cross_entropy(4 * network(SCALING(X)), torch.from_numpy(y))

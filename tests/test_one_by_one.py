@@ -18,6 +18,7 @@ from PIL import Image
 from command_line import in_process
 from entrain.data import FeatureScaling, Preprocessing
 from entrain.models.model import Model
+from entrain.tasks import Classification
 from entrain.utils.errors import InputError
 from networks import random_network
 
@@ -27,7 +28,7 @@ NAMES = ("0", "1", "2")
 
 def model_of(preprocessing: Preprocessing | FeatureScaling) -> Model:
     network = random_network(preprocessing.inputs, 5, 3, dtype=torch.float32)
-    return Model(network, preprocessing, NAMES, "x", "DIRECT", gain=6.0)
+    return Model(network, preprocessing, Classification(NAMES), "x", "DIRECT", gain=6.0)
 
 
 IMAGES = model_of(Preprocessing((3, 4), 255.0, 0.3, 0.4, 5.0, 5.0))

@@ -51,7 +51,7 @@ def test_numbers_to_predict_are_warned_of(tmp_path: Path) -> None:
 
 
 def test_numbers_with_few_examples_each_are_told_from_classes() -> None:
-    with pytest.raises(InputError, match=r"Numbers to predict must be grouped into classes first"):
+    with pytest.raises(InputError, match=r"For numbers to predict choose task='regression'"):
         load_own(RNG.normal(size=(60, 2)), RNG.integers(0, 40, 60))
 
 

@@ -165,7 +165,7 @@ def test_a_run_begun_in_python_says_how_to_go_on(
     trained = entrain.train(data, folder=folder, device="cpu")
     (protocol,) = trained.recipe.protocols
     assert isinstance(protocol, Direct)  # from labels, as the command line does
-    assert (protocol.batch_size, protocol.epochs) == (16, 200)  # as the command line has them
+    assert (protocol.batch_size, protocol.epochs) == (16, 142)  # as the command line has them
     assert "continue there with entrain.train(data" in refuse("train", "--resume", folder)
 
 

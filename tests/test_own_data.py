@@ -217,6 +217,13 @@ def test_nothing_there(tmp_path: Path, name: str) -> None:
         load_own(tmp_path / name)
 
 
+def test_pipes_and_devices_are_refused_as_such(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in (tmp_path / "pipe.csv", Path("/dev/zero")):
+        with pytest.raises(InputError, match=f"{path}: is a pipe or a device"):
+            load_own(path)
+
+
 def test_files_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "x.xlsx").write_bytes(b"")
     with pytest.raises(InputError, match=r"ends in '\.xlsx'; expected \.npz, \.csv, \.tsv or a fo"):

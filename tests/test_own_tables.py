@@ -136,7 +136,7 @@ def cell(line: int, column: int, value: str) -> Callable[[list[list[str]]], obje
         (table(header=("a", "b", "label", "c")), "column 'c' holds no number.*from column 'label'"),
         (table(change=lambda lines: [line.reverse() for line in lines[1:]]), "column 'width'"),
         (
-            "a,b\n" + "".join(f"{i},{i / 7}\n" for i in range(30)),
+            "a,b\n" + "".join(f"{i},{i}\n" for i in range(30)),
             "labels in column 'b', the last one: too few examples",
         ),
         ("a,b\n" + "".join(f"{i},1\n" for i in range(30)), "every label is '1'"),

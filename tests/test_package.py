@@ -145,7 +145,7 @@ def loaded_by(statement: str) -> set[str]:
 
 
 def test_imports_load_no_optional_packages() -> None:
-    assert not loaded_by("import entrain") & {"torch", "matplotlib", "sklearn", "numba", "pooch"}
+    assert not loaded_by("import entrain") & {"numpy", "torch", "typer", "scipy", "numba"}
     playing = loaded_by("from entrain.playground import PageServer, page_files; page_files()")
     assert not playing & {"torch", "numpy"}
     learning = loaded_by(
@@ -155,6 +155,33 @@ def test_imports_load_no_optional_packages() -> None:
     optional = {"matplotlib", "pooch", "typer", "jax", "diffrax", "torchdiffeq", "PIL", "numba"}
     assert not learning & optional
     assert not learning & {"sklearn", "scipy.stats", "scipy.ndimage"}  # each takes long to load
+
+
+COMMAND = """
+import io, sys
+from entrain.cli import main
+sys.argv[1:], sys.stdout = {arguments!r}, io.StringIO()
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+sys.stdout = sys.__stdout__
+"""
+
+
+def test_commands_load_only_what_they_need(tmp_path: Path) -> None:
+    slow = {"matplotlib", "sklearn", "scipy.sparse", "scipy.ndimage", "PIL.Image", "pandas"}
+    slow |= {"rich.markdown", "entrain.training", "entrain.rules", "entrain.plots"}
+    slow -= loaded_by("import scipy.linalg")  # older SciPy: sparse, too
+    help_text = loaded_by(COMMAND.format(arguments=["--help"]))
+    assert not help_text & {*slow, "numpy", "torch", "numba"}
+    show = loaded_by(COMMAND.format(arguments=["show", "mnist-74-direct"]))
+    assert not show & {*slow, "numba"}
+    rows = tmp_path / "rows.csv"
+    rows.write_text("\n".join(",".join(["0"] * 783 + ["9"]) for _ in range(2)), encoding="utf-8")
+    predict = loaded_by(COMMAND.format(arguments=["predict", "mnist-74-direct", str(rows)]))
+    assert "torch" in predict
+    assert not predict & (slow - {"PIL.Image"})
 
 
 # Imports every module of the package, where the package's own files find no module of POSIX alone.

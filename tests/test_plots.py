@@ -23,6 +23,7 @@ from entrain.plots.calibration import draw_calibration
 from entrain.plots.chip_yield import draw_yield
 from entrain.plots.circuits import draw_verification
 from entrain.plots.cost import draw_cost
+from entrain.tasks import Classification
 from entrain.utils.errors import InputError
 from networks import random_network
 
@@ -143,7 +144,7 @@ ROWS = np.random.default_rng(1).normal(size=(30, 6))
 def model() -> Model:
     network = random_network(scale=2.0, dtype=torch.float32, steps=50)
     scaling = FeatureScaling.fit(ROWS)
-    return Model(network, scaling, ("no", "yes", "$"), "some data", "DIRECT")
+    return Model(network, scaling, Classification(("no", "yes", "$")), "some data", "DIRECT")
 
 
 def test_a_trajectory_ends_at_the_scores_and_names_wrong_answers(model: Model) -> None:

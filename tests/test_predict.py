@@ -16,6 +16,7 @@ from PIL import Image
 import entrain
 from command_line import Invoke, Refuse, environment, in_process, printed, strict
 from entrain.data.pictures import LONGEST_SIDE, MOST_PIXELS, read_picture
+from entrain.tasks import Classification
 from entrain.utils.errors import InputError
 
 TEST = entrain.load_test_split("mnist")
@@ -243,7 +244,7 @@ def test_no_escape_sequence_of_a_model_is_printed_as_csv(
     invoke: Invoke, rows_model: Path, tmp_path: Path
 ) -> None:
     model = entrain.load(rows_model / "run")
-    hostile = replace(model, class_names=("\x1b[31mred", "b\u202e", "c\nd"))
+    hostile = replace(model, task=Classification(("\x1b[31mred", "b\u202e", "c\nd")))
     hostile.save(tmp_path / "x.safetensors")
     (tmp_path / "rows.csv").write_text("a,b,c\n1,2,3\n")
     text = invoke("predict", tmp_path / "x.safetensors", tmp_path / "rows.csv", "--csv").stdout
@@ -256,7 +257,7 @@ def test_no_label_or_name_of_a_file_is_a_formula_in_csv(
     invoke: Invoke, rows_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = entrain.load(rows_model / "run")
-    replace(model, class_names=("=1+1", "=1+2 ", "-1 2")).save(tmp_path / "x.safetensors")
+    replace(model, task=Classification(("=1+1", "=1+2 ", "-1 2"))).save(tmp_path / "x.safetensors")
     monkeypatch.chdir(tmp_path)
     Path("@rows.csv").write_text("a,b,c\n-1,2,3\n")
     text = invoke("predict", "x.safetensors", "@rows.csv", "--csv").stdout

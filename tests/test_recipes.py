@@ -35,7 +35,7 @@ def test_presets_go_to_protocols_given_by_name() -> None:
     assert isinstance(mnist, Direct)
     assert (mnist.epochs, mnist.gain, mnist.augmentation.elastic) == (150, 6.0, 0.5)
     (own,) = Recipe.for_dataset("my-own", "DIRECT", examples=100).protocols
-    assert (own.batch_size, own.epochs) == (16, 200)
+    assert (own.batch_size, own.epochs) == (16, 142)
     path, end = Recipe.for_dataset("digits", "TWO-STAGE-END").protocols
     assert (path.solver, path.path_nodes, end.path_nodes, end.batch_size) == ("exact", 32, 32, 32)
 

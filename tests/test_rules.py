@@ -15,9 +15,9 @@ import entrain
 from command_line import Invoke
 from entrain import InputError, NetworkSpec, Recipe, rules
 from entrain.data import fingerprint
-from entrain.evaluation import metrics
 from entrain.rules.interface import Assignment, Rule, Task, Tensors, shuffled
 from entrain.rules.validation import validation_scores
+from entrain.tasks import metrics
 from entrain.training import Stage, run_pipeline, teacher_stage
 from entrain.training.run_folder import RunFolder
 
@@ -43,7 +43,7 @@ class Hebbian(Rule):
 class HebbianTask:
     def __init__(self, rule: Hebbian, given: Assignment) -> None:
         self.rule, self.epochs, self.given = rule, rule.epochs, given
-        self.inputs, self.labels = given.data.train.all_inputs(), given.data.train.labels
+        self.inputs, self.labels = given.data.train.all_inputs(), given.data.train.targets
         self.spec = given.network.on(self.inputs, len(given.runs), given.data.outputs)
 
     def initial(self) -> Tensors:
@@ -76,7 +76,7 @@ class HebbianTask:
         data = self.given.data.validation
         parameters, dynamics = self.spec.parameters(tensors), self.given.network.dynamics
         scores = validation_scores(parameters, data.all_inputs(), dynamics)
-        return {"top1": metrics.top_k(scores, data.labels)}
+        return {"top1": metrics.top_k(scores, data.targets)}
 
     def merit(self, metrics: Tensors) -> Tensor:
         return metrics["top1"][:, None]

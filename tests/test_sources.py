@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from entrain.data import downloads, sources
-from entrain.data.sources import FILES, Part, cache_folder, locate, status
+from entrain.data.sources import FILES, Part, locate, status
+from entrain.utils.cache import cache_folder
 from entrain.utils.errors import InputError
 from source_folders import T10K, TRAIN, ZIPPED, SourceFolders, encode
 

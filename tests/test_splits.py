@@ -10,6 +10,7 @@ import pytest
 
 import entrain
 from entrain import FeatureDataset, InputError, Split
+from entrain.tasks import Classification
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 2, 0, 1, 2])
@@ -18,7 +19,7 @@ Y = np.array([0, 1, 2, 0, 1, 2])
 @pytest.mark.parametrize(
     ("features", "labels", "message"),
     [
-        (X, Y[:3], "as many labels as rows of features, got 3 labels and 6 rows"),
+        (X, Y[:3], "as many targets as rows of features, got 3 targets and 6 rows"),
         (X[:0], Y[:0], "at least one row"),
         (X[:, :0], Y, "at least one feature"),
         (X[0], Y, r"shape \(rows, D\), got shape \(2,\)"),
@@ -27,9 +28,9 @@ Y = np.array([0, 1, 2, 0, 1, 2])
         (X.astype(object), Y, "features must be real numbers"),
         (np.where(X == 3, np.nan, X), Y, "row 1, column 1 .* holds nan"),
         (X, Y - 1, "labels must be non-negative integers, got -1"),
-        (X, Y.astype(float), "labels must be integers .* got float64"),
-        (X, Y.astype(str), "labels must be integers"),
-        (X, Y[:, None], r"of shape \(n,\), got int64 of shape \(6, 1\)"),
+        (X, Y.astype(float), "targets must be integers .* got float64"),
+        (X, Y.astype(str), "targets must be integers"),
+        (X, Y[:, None], r"of shape \(n,\), .* got int64 of shape \(6, 1\)"),
         (None, Y, "features must be real numbers"),
     ],
 )
@@ -48,7 +49,7 @@ def test_a_split_keeps_its_arrays() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"class_names": ("a", "b")}, "train has the label 2; expected labels below 2"),
+        ({"task": Classification(("a", "b"))}, "train has the label 2; expected labels below 2"),
         ({"feature_names": ("a",)}, "train has 2 features an example; expected 1"),
         ({"test": Split(np.ones((2, 3)), Y[:2])}, "test has 3 features an example; expected 2"),
         ({"validation": None}, "validation must be a Split, got NoneType"),
@@ -56,7 +57,7 @@ def test_a_split_keeps_its_arrays() -> None:
 )
 def test_what_is_no_dataset_is_refused(change: dict[str, Any], message: str) -> None:
     split = Split(X, Y)
-    whole = FeatureDataset("mine", split, split, split, ("a", "b", "c"), ("0", "1"))
+    whole = FeatureDataset("mine", split, split, split, Classification(("a", "b", "c")), ("0", "1"))
     with pytest.raises(InputError, match=message):
         replace(whole, **change)
 

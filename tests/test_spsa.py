@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from direct_tasks import (
+    CLASSES,
     DYNAMICS,
-    OUTPUTS,
     SEED,
     SPEC,
     H,
@@ -37,7 +37,7 @@ BATCH = 12
 def task(runs: tuple[int, ...] = (0,), **changes: Any) -> PerturbationTask:
     plain: dict[str, Any] = {"epochs": 3, "batch_size": 16, "averaging": 0.9, "gain": 4.0}
     rule = SimultaneousPerturbation(**(plain | changes))
-    return PerturbationTask(rule, examples(), examples(40, 2), SPEC, OUTPUTS, seed=SEED, runs=runs)
+    return PerturbationTask(rule, examples(), examples(40, 2), SPEC, CLASSES, seed=SEED, runs=runs)
 
 
 def estimates(runs: int, **changes: Any) -> Tensors:

@@ -141,6 +141,8 @@ def test_a_packed_state_is_the_state(data: TrainingData) -> None:
     assert header["note"] == "x"
     for each in fields(TrainingState):
         ours, theirs = getattr(state, each.name), getattr(again, each.name)
+        if each.name == "is_finished":
+            continue  # the loop sets it
         if isinstance(ours, dict) and each.name != "history":
             assert all(torch.equal(ours[name], theirs[name]) for name in ours)
         elif isinstance(ours, torch.Tensor):

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import entrain
+from entrain.tasks import Classification
 
 X, y = load_wine(return_X_y=True)
 
@@ -45,7 +46,9 @@ def test_every_result_is_one_short_line_and_a_table(trained: entrain.Trained) ->
 
 
 def test_names_of_files_cannot_write_html_or_control_codes(trained: entrain.Trained) -> None:
-    model = replace(trained.model, dataset="<script>\x1b[2J", class_names=("<b>", "\x1b", "c"))
+    model = replace(
+        trained.model, dataset="<script>\x1b[2J", task=Classification(("<b>", "\x1b", "c"))
+    )
     tags: list[str] = []
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attributes: tags.append(tag)  # type: ignore[method-assign]

@@ -137,8 +137,6 @@ FRAME = pandas.DataFrame(X).assign(kind=NAMES, note=NAMES)
         (X, None, r"the labels are missing.* train\(X, y\)"),
         (X, "kind", "names the column 'kind', but X has no column names"),
         (X, Y[:100], "X has 150 rows and y has 100 labels"),
-        (X, X, r"y has shape \(150, 4\); expected \(n,\)"),
-        (X, X[:, 0], "y holds 5.1 in row 0"),
         (X, [None, *Y[1:]], "y holds 'None' in row 0 .* neither"),
         (X, ["a", *Y[1:].tolist()], "y holds 'a' in row 0 .* text beside numbers"),
         (X, [[1]] * 150, r"y has shape \(150, 1\)"),
@@ -154,7 +152,7 @@ FRAME = pandas.DataFrame(X).assign(kind=NAMES, note=NAMES)
         (FRAME, "kind", "column 'note' holds .*; expected numbers"),
         (FRAME.assign(note=FRAME["note"].astype("category")), "kind", "column 'note' holds categ"),
         (FRAME, "knid", "unknown column 'knid'; did you mean 'kind'"),
-        (entrain.load_dataset("digits"), Y, "y and label belong to arrays and tables"),
+        (entrain.load_dataset("digits"), Y, "y, label and task belong to arrays and tables"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )

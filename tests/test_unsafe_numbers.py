@@ -18,6 +18,7 @@ from command_line import cli
 from entrain.data import load_own
 from entrain.models.network import KuramotoNetwork
 from entrain.models.pretrained import shipped
+from entrain.tasks import Classification
 from entrain.utils.errors import InputError
 
 HALF = (torch.float16, torch.bfloat16)
@@ -110,7 +111,7 @@ def test_states_of_earlier_versions_are_loaded() -> None:
 def test_class_names_differ_by_more_than_blanks(other: str) -> None:
     names = ("a", other, *"bcdefghi")
     with pytest.raises(InputError, match="'a' more than once"):
-        replace(entrain.load("mnist-74"), class_names=names)
+        replace(entrain.load("mnist-74"), task=Classification(names))
 
 
 def test_class_folders_differ_by_more_than_blanks(tmp_path: Path) -> None:

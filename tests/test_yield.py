@@ -281,7 +281,7 @@ def test_the_command_measures_the_first_examples(
     invoke: Invoke, chip_run: Path, model: Model, test_set: Split
 ) -> None:
     found = printed(invoke, "yield", chip_run, "--chips", 4, "--examples", 50)
-    first = replace(test_set, features=test_set.features[:50], labels=test_set.labels[:50])
+    first = test_set.rows(slice(50))
     assert found["examples"] == 50
     assert found["accuracies"] == list(yield_of(model, TYPICAL, first, chips=4).accuracies)
     assert found["ideal"] == model.evaluate(first)["top1"]

@@ -220,7 +220,7 @@ def test_a_file_of_something_else_is_refused_and_kept(
             model.network.dynamics,
         ),
     )
-    fewer = replace(test_set, features=test_set.features[:50], labels=test_set.labels[:50])
+    fewer = test_set.rows(slice(50))
     for words, arguments, options in (
         ("of another model", (other, TYPICAL, test_set), {}),
         ("on other examples, or on another number of them", (model, TYPICAL, fewer), {}),

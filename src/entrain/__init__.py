@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         evaluation,
         export,
         hardware,
+        ising,
         kernels,
         models,
         physics,
@@ -40,12 +41,15 @@ if TYPE_CHECKING:
         FeatureScaling,
         ImageDataset,
         Preprocessing,
+        SequenceDataset,
+        SequenceScaling,
         Split,
         load_dataset,
         load_own,
         load_test_split,
     )
     from entrain.evaluation.chip_yield import yield_of
+    from entrain.ising.solver import solve
     from entrain.models.model import Model
     from entrain.models.network import KuramotoNetwork
     from entrain.models.oscillators import Oscillators
@@ -54,7 +58,8 @@ if TYPE_CHECKING:
     from entrain.models.teacher import Teacher
     from entrain.physics import Dynamics, NetworkSpec, Parameters, PhaseModel, ramp
     from entrain.rules import PROTOCOLS, Augmentation, Direct, TeacherSpec, TwoStage
-    from entrain.sklearn import KuramotoClassifier
+    from entrain.sklearn import KuramotoClassifier, KuramotoRegressor
+    from entrain.tasks import Classification, Regression
     from entrain.training import Recipe, Stage, Trained
     from entrain.training.train import train
     from entrain.utils.errors import InputError
@@ -67,12 +72,14 @@ _MODULES: dict[str, list[str]] = {
     "entrain.cost": ["cost_of"],
     "entrain.data": [
         *("Dataset", "FeatureDataset", "FeatureScaling", "ImageDataset", "Preprocessing", "Split"),
-        *("load_dataset", "load_own", "load_test_split"),
+        *("SequenceDataset", "SequenceScaling", "load_dataset", "load_own", "load_test_split"),
     ],
     "entrain.evaluation": [],
     "entrain.evaluation.chip_yield": ["yield_of"],
     "entrain.export": [],
     "entrain.hardware": [],
+    "entrain.ising": [],
+    "entrain.ising.solver": ["solve"],
     "entrain.kernels": [],
     "entrain.models": [],
     "entrain.models.model": ["Model"],
@@ -84,7 +91,8 @@ _MODULES: dict[str, list[str]] = {
     "entrain.physics": ["Dynamics", "NetworkSpec", "Parameters", "PhaseModel", "ramp"],
     "entrain.plots": [],
     "entrain.rules": ["PROTOCOLS", "Augmentation", "Direct", "TeacherSpec", "TwoStage"],
-    "entrain.sklearn": ["KuramotoClassifier"],
+    "entrain.tasks": ["Classification", "Regression"],
+    "entrain.sklearn": ["KuramotoClassifier", "KuramotoRegressor"],
     "entrain.training": ["Recipe", "Stage", "Trained"],
     "entrain.training.train": ["train"],
     "entrain.utils.errors": ["InputError"],
@@ -97,13 +105,15 @@ _ATTRIBUTES |= {module.split(".")[1]: (module, None) for module in _ROOMS}
 
 __all__ = ["PROTOCOLS", "Augmentation", "Direct", "Recipe", "Stage", "TeacherSpec", "TwoStage"]
 __all__ += ["Dataset", "FeatureDataset", "FeatureScaling", "ImageDataset", "Preprocessing", "Split"]
-__all__ += ["Dynamics", "KuramotoClassifier", "KuramotoNetwork", "Model", "NetworkSpec"]
+__all__ += ["Classification", "Regression", "SequenceDataset", "SequenceScaling"]
+__all__ += ["Dynamics", "KuramotoClassifier", "KuramotoNetwork", "KuramotoRegressor", "Model"]
+__all__ += ["NetworkSpec"]
 __all__ += ["InputError", "Oscillators", "Parameters", "PhaseModel", "Simulation", "Teacher"]
 __all__ += ["Trained", "order_parameter", "ramp"]
 __all__ += ["calibrate", "cost_of", "load", "load_dataset", "load_own", "load_test_split"]
-__all__ += ["train", "yield_of"]
-__all__ += ["calibration", "cluster", "cost", "data", "evaluation", "export", "hardware", "kernels"]
-__all__ += ["models", "physics", "plots", "rules", "sklearn", "training"]
+__all__ += ["solve", "train", "yield_of"]
+__all__ += ["calibration", "cluster", "cost", "data", "evaluation", "export", "hardware", "ising"]
+__all__ += ["kernels", "models", "physics", "plots", "rules", "sklearn", "tasks", "training"]
 
 
 configure_environment()  # before PyTorch is loaded

@@ -21,12 +21,14 @@ from entrain.hardware import Components
 from entrain.models.model import Model
 from entrain.models.network import KuramotoNetwork
 from entrain.models.teacher import Teacher
+from entrain.tasks import Classification
 from entrain.training import Recipe, TrainingState, pack_state
 from entrain.training.run_folder import RunFolder
 from entrain.training.search import SPACE
 from entrain.utils.files import strict_json, with_digest
 
 CLASSES = ("zero", "one", "zwölf")
+TASK = Classification(CLASSES)
 
 
 def seeds() -> dict[str, list[bytes]]:
@@ -80,8 +82,8 @@ def _models() -> list[bytes]:
     scaling = FeatureScaling((0.5, -1.0, 1e6), (1.0, 2.0, 1e5), 3.5)
     details = {"run": 0, "seed": 0, "epoch": 3, "validation": {"top1": 50.0}}
     models = [
-        Model(_network(12, False), pixels, CLASSES, "digits", "PATH", teacher, details),
-        Model(_network(3, True), scaling, CLASSES, "mine", "DIRECT", None, details, 8.0),
+        Model(_network(12, False), pixels, TASK, "digits", "PATH", teacher, details),
+        Model(_network(3, True), scaling, TASK, "mine", "DIRECT", None, details, 8.0),
     ]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model"
@@ -91,10 +93,8 @@ def _models() -> list[bytes]:
 def _designs() -> list[bytes]:
     """One network for every kind of circuit, with and without what a circuit may lack."""
     plain, terms = (
-        Model(
-            _network(12, False), Preprocessing((3, 4), 255.0, 0.1, 0.3, 9.2, 9.0), CLASSES, "", ""
-        ),
-        Model(_network(3, True), FeatureScaling((0.5,) * 3, (2.0,) * 3, 3.5), CLASSES, "", ""),
+        Model(_network(12, False), Preprocessing((3, 4), 255.0, 0.1, 0.3, 9.2, 9.0), TASK, "", ""),
+        Model(_network(3, True), FeatureScaling((0.5,) * 3, (2.0,) * 3, 3.5), TASK, "", ""),
     )
     pixels, labels = 20.0 * np.arange(24.0).reshape(2, 12) % 256, np.array([0, 2])
     lc = Spice("lc", spread=Components(0.01, 0.02, 0.001, 0.05), oscillator="cubic", seed=3)

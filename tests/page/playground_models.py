@@ -12,6 +12,7 @@ import entrain
 from entrain.data import FeatureScaling
 from entrain.models.network import KuramotoNetwork
 from entrain.sklearn.estimator import KuramotoClassifier
+from entrain.tasks import Classification
 
 
 def wine_rows() -> np.ndarray:
@@ -31,7 +32,7 @@ def save_wine(path: Path) -> Path:
     model = entrain.Model(
         network=classifier.network_,
         preprocessing=scaling,
-        class_names=tuple(map(str, wine.target_names)),
+        task=Classification(tuple(map(str, wine.target_names))),
         dataset="wine",
         protocol="DIRECT",
         gain=classifier.gain_,
@@ -57,5 +58,5 @@ def save_untrained(
         steps=steps,
     )
     scaling = FeatureScaling((1e-9,) * inputs, (1e-9,) * inputs, 5.0)
-    entrain.Model(network, scaling, class_names, "made up", "DIRECT").save(path)
+    entrain.Model(network, scaling, Classification(class_names), "made up", "DIRECT").save(path)
     return path

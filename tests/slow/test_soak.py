@@ -12,7 +12,7 @@ from run_contents import contents, differences, last_write
 from safetensors.torch import save_file
 from soak import SCENARIOS, Scenario, shares, soak
 
-from entrain_paper.report import document
+from entrain_paper.report import documents
 
 ROOT = Path(__file__).parents[2]
 TABLE = Scenario(
@@ -66,10 +66,11 @@ def test_the_minutes_of_a_report_may_differ_and_nothing_else_of_it(tmp_path: Pat
     slower = result | {"seconds": result["seconds"] + 6000}
     for name, made in (("1", result), ("2", slower), ("3", result | {"device": "Another"})):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "REPRODUCTION.md").write_text(document({"teachers": made}, []))
+        (text,) = (t for n, t in documents({"teachers": made}, []).items() if "method" in n)
+        (tmp_path / name / "method.md").write_text(text)
     one, two, three = (contents(tmp_path / name) for name in "123")
     assert differences(one, two) == []
-    assert differences(one, three) == ["REPRODUCTION.md differs"]
+    assert differences(one, three) == ["method.md differs"]
 
 
 def test_a_digest_counts_where_no_time_is_stated(tmp_path: Path) -> None:

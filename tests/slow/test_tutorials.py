@@ -31,6 +31,22 @@ def test_the_tutorial_of_own_data_runs(tmp_path: Path) -> None:
     assert len(answers) == 1 + 178
 
 
+def test_the_tutorial_of_numbers_runs(tmp_path: Path) -> None:
+    nrmse, predicted, ours, ridge, series = printed("tutorials/numbers.md", tmp_path)
+    assert float(nrmse) < 0.8
+    assert len(predicted.strip("[]").split()) == 2
+    assert float(ours) > float(ridge) - 0.1
+    assert float(series) < 0.1
+
+
+def test_the_tutorial_of_sequences_runs(tmp_path: Path) -> None:
+    data, accuracy, labels, on_chips = printed("tutorials/sequences.md", tmp_path)
+    assert "sequences" not in data
+    assert float(accuracy) > 85
+    assert set(labels.strip("[]").replace("'", "").split()) <= {"low", "middle", "high"}
+    assert float(on_chips) > 60
+
+
 def test_the_tutorial_of_own_loops_runs(tmp_path: Path) -> None:
     learned, score, *report, better, under_noise, shape = printed("tutorials/own-loop.md", tmp_path)
     assert float(learned) > 0.9
@@ -58,6 +74,24 @@ def test_the_tutorial_of_equilibrium_propagation_runs(tmp_path: Path) -> None:
     assert float(frequencies) > 50
     assert float(its_own) > 80
     assert float(another) < float(its_own) - 5
+
+
+def test_the_tutorial_of_solving_runs(tmp_path: Path) -> None:
+    best, counted, phases, bounded, *times, exact, rough = printed("tutorials/solving.md", tmp_path)
+    assert best == counted
+    assert 60 <= int(best) <= 72
+    start, end = (float(word) for word in phases.split() if "." in word)
+    assert start > 0.6 > 0.4 > end
+    assert bounded == "True"
+    shares = [float(line.split()[1].strip(",")) for line in times]
+    assert shares == sorted(shares)
+    assert len(shares) == 3
+    (_, mean, reached), (_, mean_rough, _) = exact.split(), rough.split()
+    assert float(reached) > 0.5
+    assert float(mean) > float(mean_rough)
+    for name in ("cut.png", "yield.png"):
+        assert (tmp_path / name).stat().st_size > 5_000
+    assert (tmp_path / "cut" / "solution.json").exists()
 
 
 @pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")

@@ -46,7 +46,7 @@ def _options(
 
 for _name in (
     *("train", "evaluate", "predict", "yield", "hardware", "export", "verify"),
-    *("traces", "calibrate", "cost", "show", "data", "play", "search"),
+    *("traces", "calibrate", "cost", "show", "data", "play", "search", "solve"),
 ):
     _module = import_module(f"entrain.cli.{'chip_yield' if _name == 'yield' else _name}")
     add_command(app, _name, _module.command)

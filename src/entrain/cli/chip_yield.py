@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,12 +24,13 @@ from entrain.cli.options import (
     EngineName,
     Figure,
     Json,
-    ModelArgument,
     Overwrite,
     TestData,
     TestImageSize,
     TestLabel,
+    argument,
     option,
+    refuse_options,
     require,
 )
 from entrain.utils.errors import InputError, finite_float, positive_int
@@ -55,7 +55,9 @@ _ROWS = {
 
 
 def command(
-    model: ModelArgument,
+    model: Annotated[
+        str, argument("MODEL", "Model file, run folder, shipped model, or problem file.")
+    ],
     hardware: Annotated[
         str | None, option("Preset (entrain hardware) or TOML file of the chips.", "as in training")
     ] = None,
@@ -63,7 +65,8 @@ def command(
     seed: Annotated[int, option("Seed of the first chip; the others follow.")] = 0,
     noise_seed: Annotated[int, option("Seed of the noise of an inference.")] = 0,
     threshold: Annotated[
-        float | None, option("Accuracy in percent of a good chip.", "none")
+        float | None,
+        option("Accuracy in percent of a good chip; of a problem, its value.", "none; the best"),
     ] = None,
     effects: Annotated[
         bool, option("Also measure the cost of each effect.", name="--effects")
@@ -75,6 +78,8 @@ def command(
     label: TestLabel = None,
     image_size: TestImageSize = None,
     examples: Annotated[int | None, option("Use the first test examples only.", "all")] = None,
+    restarts: Annotated[int | None, option("Runs of a problem on every chip.", "10")] = None,
+    steps: Annotated[int | None, option("Euler steps of a run of a problem.", "2000")] = None,
     out_file: Annotated[
         Path | None,
         option(
@@ -91,26 +96,56 @@ def command(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Measure the accuracy of MODEL on many chips of the same hardware.
+    """Measure the accuracy of MODEL, or the solutions of a problem, on many chips.
 
     The seed of a chip draws its mismatch, its dead parts and its other imperfections; with
     --noise-seed it draws the noise of its inferences. The intervals of the mean and the percentiles
     are over chips, noise and test examples. With --out, a killed command continues, and one with
     more chips adds to those of the file. Ctrl-C shows the chips measured so far.
+
+    A problem file, as of entrain solve, runs several times on every chip: the table has the best of
+    its runs and their mean.
     """
     from entrain.cli.figures import drawing
     from entrain.cli.loading import hardware_for, load_model, prepared_engine, read_test_examples
+    from entrain.cli.problem_yield import measure
     from entrain.evaluation.chip_yield import wilson_of
     from entrain.evaluation.chips import check_chips
     from entrain.evaluation.intervals import CONFIDENCE
     from entrain.evaluation.yield_file import check_path, keep_result
+    from entrain.ising.readers import is_problem_file
     from entrain.models.on_chip import hardware_mismatch_message
     from entrain.plots.chip_yield import draw_yield
     from entrain.plots.style import check_format
     from entrain.utils.new_files import check_new, new_files
 
     check_chips(chips, seed)
-    require(positive_int, examples=examples)
+    require(positive_int, examples=examples, restarts=restarts, steps=steps)
+    if Path(model).is_file() and is_problem_file(Path(model)):
+        refuse_options(
+            "a model",
+            **{"--strengths": strengths, "--data": dataset, "--label": label},
+            **{"--image-size": image_size, "--examples": examples, "--out": out_file},
+        )
+        check_format(figure)
+        check_new(figure, overwrite=overwrite)
+        measure(
+            Path(model),
+            hardware,
+            chips=chips,
+            restarts=restarts or 10,
+            steps=steps,
+            first_seed=seed,
+            noise_seed=noise_seed,
+            target=threshold,
+            effects=effects,
+            engine=prepared_engine(engine, address, device)[1],
+            figure=figure,
+            overwrite=overwrite,
+            json=json,
+        )
+        return
+    refuse_options("a problem file", **{"--restarts": restarts, "--steps": steps})
     if threshold is not None:
         finite_float("--threshold", threshold, least=0.0, most=100.0)
     check_format(figure)
@@ -128,7 +163,7 @@ def command(
                 f"--examples must be at most {len(split):,}, the number of test examples; got "
                 f"{examples:,}"
             )
-        split = replace(split, features=split.features[:examples], labels=split.labels[:examples])
+        split = split.rows(slice(examples))
     loaded.network.to(torch_device)
     yields, interrupted = _measure(
         loaded,

@@ -25,15 +25,21 @@ if TYPE_CHECKING:
     from entrain.data import Split
     from entrain.hardware import Chip
     from entrain.models.model import Model
+    from entrain.tasks import Task
 
 
-COLUMNS = (  # title, metric, format
-    ("top-1 %", "top1", ".2f"),
-    ("top-2 %", "top2", ".2f"),
+Columns = tuple[tuple[str, str, str], ...]  # title, metric, format
+WITH_TEACHER = (
     ("agreement %", "agreement", ".2f"),
     ("endpoint RMSE", "endpoint_rmse", ".4f"),
     ("correlation", "endpoint_correlation", ".4f"),
 )
+
+
+def columns_of(task: Task) -> Columns:
+    """The columns of the metrics of a task; of classes also those of agreement with a teacher."""
+    columns = tuple((metric.title, metric.name, metric.form) for metric in task.metrics)
+    return columns + WITH_TEACHER if task.has_classes else columns
 
 
 def command(
@@ -61,7 +67,8 @@ def command(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Evaluate MODEL on test examples: top-1, top-2, teacher agreement, endpoint error.
+    """Evaluate MODEL on test examples: top-1, top-2, teacher agreement, endpoint error; of numbers
+    NRMSE, RMSE, MAE and R^2.
 
     A dataset of the package has official test images; of your own data, training sets a test part
     aside. A run folder stores where your own data are. With --temperature the averaged outputs of
@@ -87,6 +94,11 @@ def command(
         if chip is not None and value:
             raise InputError(f"{name} is for the ideal network; leave it out, or --chip")
     path, loaded = load_model(model)
+    if (temperature or refine) and not (loaded.task.has_classes and loaded.reads_once):
+        raise InputError(
+            f"--temperature and --refine are for classes and constant inputs; the model predicts "
+            f"{loaded.task.description}"
+        )
     sampled = None
     if chip is not None:
         chip_hardware = hardware_for(path, loaded, hardware)
@@ -95,7 +107,7 @@ def command(
     usage = f"entrain evaluate {shlex.quote(model)} FILE"
     name, split = read_test_examples(usage, path, data_dir, dataset, label, image_size)
     torch_device = choose_device(device)
-    kernels.prepare(torch_device, err.print)
+    kernels.announce(torch_device, err.print)
     loaded.network.to(torch_device)
     result: dict[str, Any] = {
         "model": str(path),
@@ -113,8 +125,9 @@ def command(
     else:
         result |= {"chip": chip, "hardware": sampled.hardware.to_json(), "noise_seed": seed}
         result |= replace(loaded, chip=sampled, noise_seed=seed).evaluate(split)
-        result["confidence"] = CONFIDENCE
-        result["top1_interval"] = list(wilson_of(result["top1"], len(split)))
+        if loaded.task.has_classes:
+            result["confidence"] = CONFIDENCE
+            result["top1_interval"] = list(wilson_of(result["top1"], len(split)))
     if loaded.hardware is not None:
         result["trained_for"] = loaded.hardware.to_json()
     if refine is not None:
@@ -124,7 +137,7 @@ def command(
     if json:
         print_json(result)
     else:
-        _print(result)
+        _print(result, columns_of(loaded.task))
     _report_mismatch(model, loaded, sampled)
 
 
@@ -169,14 +182,14 @@ def _evaluate(
     return metrics["ensemble"] | noise
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print(result: dict[str, Any], columns: Columns) -> None:
     noise = f", kT = {result['temperature']:g}" if result["temperature"] else ""
     title = f"{result['protocol']} on {result['dataset']}"
     print_table(
         f"{title}, {result['examples']:,} test examples{noise}",
-        ("", *(column for column, _, _ in COLUMNS)),
+        ("", *(column for column, _, _ in columns)),
         [
-            (name, *(number(metrics.get(key), form) for _, key, form in COLUMNS))
+            (name, *(number(metrics.get(key), form) for _, key, form in columns))
             for name, metrics in _metrics_by_name(result).items()
         ],
     )

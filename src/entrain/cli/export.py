@@ -131,7 +131,9 @@ def command(
     else:
         usage = f"entrain export {shlex.quote(model)} --to {to} --data FILE; or without: --images 0"
         _, split = read_test_examples(usage, path, data_dir, dataset, label, image_size)
-        features, labels = split.features[:images], split.labels[:images]
+        features, labels = split.features[:images], np.full(min(images, len(split)), -1)
+        if loaded.task.has_classes:
+            labels = split.labels[:images]
     count = min(images, len(labels))
     name = path.stem if path.stem != "model" else path.parent.name
     design = design_of(

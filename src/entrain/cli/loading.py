@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entrain.cli.console import err
-from entrain.cli.options import with_option_names
+from entrain.cli.options import FRAMES, with_option_names
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,16 +52,18 @@ def prepared_engine(name: str, address: str | None, device: str) -> tuple[torch.
     engine = engine_named(name, address, device)
     if not isinstance(engine, LocalEngine):
         return torch.device("cpu"), engine
-    kernels.prepare(engine.device, err.print)
+    kernels.announce(engine.device, err.print)
     return engine.device, engine
 
 
-def data_source(dataset: str, label: str | None, image_size: int) -> dict[str, Any] | None:
+def data_source(
+    dataset: str, label: str | None, image_size: int, task: str | None = None, frames: int = FRAMES
+) -> dict[str, Any] | None:
     """Path and reading options of the user's own data; None for a dataset of the package."""
     from entrain.data.selection import own_source
 
-    with with_option_names("label", "image_size"):
-        return own_source(dataset, label, image_size)
+    with with_option_names("label", "image_size", "task", "frames"):
+        return own_source(dataset, label, image_size, task, frames)
 
 
 def read_data(dataset: str, data_dir: Path | None, source: dict[str, Any] | None) -> Dataset:
@@ -78,18 +80,31 @@ def read_data(dataset: str, data_dir: Path | None, source: dict[str, Any] | None
         except LabelColumnError as error:
             raise InputError(f"{error}. Choose the label column with --label NAME") from error
     classes = balance(data)
-    rows, columns = data.preprocessing.image_shape
-    inputs = f"{columns} features" if rows == 1 else f"images of {rows} x {columns} pixels"
-    err.print(
-        f"{data.name}: {inputs}, {len(data.class_names)} classes, "
+    what = f"{len(data.class_names)} classes" if classes else data.task.description
+    summary = (
+        f"{data.name}: {_inputs(data)}, {what}, "
         f"{len(data.train)} / {len(data.validation)} / {len(data.test)} examples to train, "
-        f"validate and test; the largest class has {classes['imbalance']:.1f} times the smallest "
-        f"({_counts(classes['counts'])})",
-        soft_wrap=True,
+        "validate and test"
     )
+    if classes:
+        summary += (
+            f"; the largest class has {classes['imbalance']:.1f} times the smallest "
+            f"({_counts(classes['counts'])})"
+        )
+    err.print(summary, soft_wrap=True)
     for note in getattr(data, "notes", ()):
         err.print(note, soft_wrap=True)
     return data
+
+
+def _inputs(data: Dataset) -> str:
+    """The inputs of an example, in words."""
+    from entrain.data import SequenceDataset
+
+    rows, columns = data.preprocessing.image_shape
+    if isinstance(data, SequenceDataset):
+        return f"sequences of {columns} channels, read as {rows} frames"
+    return f"{columns} features" if rows == 1 else f"images of {rows} x {columns} pixels"
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from entrain.utils.errors import InputError
 
-IMAGE_SIZE = 28
+IMAGE_SIZE, FRAMES = 28, 32
 
 
 def option(help: str, default: str | None = None, name: str | None = None, **more: Any) -> Any:
@@ -36,6 +36,14 @@ Label = Annotated[
     str | None, option("Label column of your table.", "label, class, target, y, or the last")
 ]
 ImageSize = Annotated[int, option("Side of your own pictures in pixels.")]
+TaskName = Annotated[
+    str | None,
+    option(
+        "classification, regression (numbers to predict) or sequence (inputs in time).",
+        "numbers if the targets are fractions",
+    ),
+]
+Frames = Annotated[int, option("Frames to which your sequences are interpolated.")]
 TestData = Annotated[
     str | None,
     option(
@@ -65,6 +73,18 @@ def require(check: Callable[[str, object], object], **options: object) -> None:
     for name, value in options.items():
         if value is not None:
             check(option_name(name), value)
+
+
+def refuse_options(what: str, **options: object) -> None:
+    """Refuse options that are given, but belong to something else.
+
+    Args:
+        what: What they belong to.
+        options: Values by the names of the options; None and False are not given.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise InputError(f"{name} is an option of {what}")
 
 
 def is_given(context: typer.Context, name: str) -> bool:

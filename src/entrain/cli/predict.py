@@ -1,4 +1,4 @@
-"""`entrain predict`: the classes of pictures and of rows of tables."""
+"""`entrain predict`: the classes of pictures, rows of tables and sequences, or their numbers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from entrain.utils import escape
 from entrain.utils.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from entrain.cli.predict_inputs import Item
     from entrain.models.model import Model
 
@@ -47,7 +49,7 @@ def command(
         bool, option("Print comma-separated values, one line per input.", name="--csv")
     ] = False,
 ) -> None:
-    """Classify pictures of any size, or rows of features.
+    """Classify pictures of any size, rows of features or sequences, or predict their numbers.
 
     A picture of the model's size is used unchanged. In any other picture the content is located,
     also under uneven light and on ruled paper, scaled to 20/28 of the frame and centred by mass.
@@ -110,7 +112,7 @@ def _answer(model: Model, items: list[Item]) -> None:
     try:
         scores = model.scores(rows)
         reasons = model.reject_reasons(rows, scores)
-        probabilities = model.probabilities_of(scores)
+        probabilities = model.probabilities_of(scores) if model.task.has_classes else scores
     except InputError as error:
         if len(items) == 1:
             row = f"row {items[0].row}: " if items[0].row is not None else ""
@@ -124,17 +126,32 @@ def _answer(model: Model, items: list[Item]) -> None:
 
 
 def _result(model: Model, item: Item) -> dict[str, Any]:
-    from entrain.evaluation import margin
-
     row = {"image": item.source} if item.row is None else {"row": item.row}
     result: dict[str, Any] = {"source": item.source, **row}
     if item.given is not None:
         result["given"] = item.given
     if item.error is not None or item.answer is None:
         return result | {"unsure": True, "error": item.error}
-    scores, reason, probabilities = item.answer
-    best = int(scores.argmax())
+    if model.task.has_classes:
+        return result | _class_of(model, *item.answer)
+    scores = item.answer[0]
+    numbers = model.task.predict(scores[None]).reshape(-1).tolist()
     return result | {
+        "unsure": None if item.answer[1] is None else True,
+        "reason": item.answer[1],
+        "values": dict(zip(model.task.output_names, numbers, strict=True)),
+        "scores": scores.tolist(),
+    }
+
+
+def _class_of(
+    model: Model, scores: Tensor, reason: str | None, probabilities: Tensor
+) -> dict[str, Any]:
+    """The entries of an answer with classes."""
+    from entrain.evaluation import margin
+
+    best = int(scores.argmax())
+    return {
         "class": best,
         "label": model.class_names[best],
         "unsure": None if model.reject is None and reason is None else reason is not None,
@@ -147,14 +164,17 @@ def _result(model: Model, item: Item) -> dict[str, Any]:
 
 
 def _print_csv(model: Model, results: list[dict[str, Any]]) -> None:
-    """Print source, row, label, unsure, margin, the probability of each class, and any error."""
-    fields = ("source", "row", "label", "unsure", "margin")
+    """Print source, row, label, unsure, margin, the probability of each class, and any error; of
+    numbers source, row, the numbers, and any error."""
+    names, classes = model.task.output_names, model.task.has_classes
+    fields = ("source", "row", *(("label", "unsure", "margin") if classes else ()))
+    titles = [f"p({name})" if classes else name for name in names]
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([*fields, *(_cell(f"p({name})") for name in model.class_names), "error"])
+    writer.writerow([*fields, *map(_cell, titles), "error"])
     for result in results:
-        probabilities = result.get("probabilities", {})
+        values = result.get("probabilities" if classes else "values", {})
         cells = [_cell(result.get(name, "")) for name in fields]
-        cells += [probabilities.get(name, "") for name in model.class_names]
+        cells += [values.get(name, "") for name in names]
         writer.writerow([*cells, _cell(result.get("error", ""))])
     sys.stdout.flush()
 
@@ -166,8 +186,12 @@ def _cell(value: object) -> object:
 
 
 def _print_summary(model: Model, results: list[dict[str, Any]]) -> None:
-    """Print the number of inputs and of unsure answers of each class."""
+    """Print the number of inputs and of unsure answers of each class; the mean and range of numbers
+    that are predicted."""
     answers = [result for result in results if "error" not in result]
+    if not model.task.has_classes:
+        _print_numbers(model, answers, len(results))
+        return
     labels = Counter(result["label"] for result in answers)
     unsure = Counter(result["label"] for result in answers if result["unsure"])
     print_table(
@@ -186,13 +210,38 @@ def _print_summary(model: Model, results: list[dict[str, Any]]) -> None:
     print_line("every answer: --csv > FILE or --json > FILE")
 
 
+def _print_numbers(model: Model, answers: list[dict[str, Any]], inputs: int) -> None:
+    """Print mean and range of predicted numbers."""
+    rows = []
+    for name in model.task.output_names:
+        values = [result["values"][name] for result in answers]
+        mean = sum(values) / len(values)
+        rows.append((name, *(number(v, ".5g") for v in (mean, min(values), max(values)))))
+    title = f"{model.protocol} on {model.dataset}"
+    print_table(title, ("number", "mean", "least", "largest"), rows)
+    print_line(f"{inputs:,} inputs, {inputs - len(answers):,} failed")
+    print_line("every answer: --csv > FILE or --json > FILE")
+
+
 def _print_table(model: Model, results: list[dict[str, Any]]) -> None:
+    if not model.task.has_classes:
+        names = model.task.output_names
+        print_table(
+            f"{model.protocol} on {model.dataset}",
+            ("input", *names),
+            [
+                (_input_name(result), *(number(result["values"][name], ".5g") for name in names))
+                for result in results
+                if "error" not in result
+            ],
+        )
+        return
     print_table(
         f"{model.protocol} on {model.dataset}",
         ("input", "class", "score", "margin", ""),
         [
             (
-                result["source"] + (f":{result['row']}" if "row" in result else ""),
+                _input_name(result),
                 result["label"],
                 *(number(result[name], ".3f") for name in ("score", "margin")),
                 f"unsure: {result['reason']}" if result["unsure"] else "",
@@ -205,3 +254,7 @@ def _print_table(model: Model, results: list[dict[str, Any]]) -> None:
         err.print(
             "This model has no reject option: unreliable answers are not marked.", soft_wrap=True
         )
+
+
+def _input_name(result: dict[str, Any]) -> str:
+    return str(result["source"]) + (f":{result['row']}" if "row" in result else "")

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from entrain.data import Preprocessing
+from entrain.data import Preprocessing, SequenceScaling
+from entrain.data.own.arrays import read_x
 from entrain.data.own.folders import SUFFIXES
 from entrain.data.own.rows import Row, holds_rows, read_rows, table_rows
 from entrain.data.pictures import decode_picture, read_picture
+from entrain.data.sequence_scaling import checked_sequences
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ def items_of(source: str, model: Model) -> list[Item]:
     images = isinstance(model.preprocessing, Preprocessing)
     path = Path(source)
     try:
+        if isinstance(model.preprocessing, SequenceScaling):
+            return _sequences(source, model.preprocessing)
         if source == STDIN:
             content = sys.stdin.buffer.read(_MOST_BYTES + 1)
             if len(content) > _MOST_BYTES:
@@ -92,6 +96,22 @@ def items_of(source: str, model: Model) -> list[Item]:
     except OSError as error:
         return [Item(source, error=f"{source}: {error.strerror or error}")]
     return [_item(source, number, row) for number, row in enumerate(rows, 1)]
+
+
+def _sequences(source: str, scaling: SequenceScaling) -> list[Item]:
+    """The sequences X (n, T, D) of an .npz file."""
+    path = Path(source)
+    if path.suffix.lower() != ".npz" or path.is_dir():
+        raise InputError(
+            f"the model reads sequences of {scaling.inputs} channels; expected an .npz file with "
+            f"X (n, frames, {scaling.inputs})"
+        )
+    x, labels = read_x(path)
+    sequences = checked_sequences(x, scaling.inputs)
+    return [
+        Item(source, row + 1, values=values, given=labels[row] if labels else None)
+        for row, values in enumerate(sequences)
+    ]
 
 
 def _item(source: str, number: int, row: Row) -> Item:

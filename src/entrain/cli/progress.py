@@ -19,16 +19,17 @@ def fraction_bar(description: str) -> Iterator[Callable[[float], None]]:
 
 
 @contextlib.contextmanager
+def text_bar() -> Iterator[Callable[[str, float], None]]:
+    """A callback for a text and the fraction done, which moves one bar."""
+    with _bars() as bars:
+        bar = bars.add_task("", total=1.0)
+        yield lambda text, fraction: bars.update(bar, description=text, completed=fraction)
+
+
+@contextlib.contextmanager
 def stage_bar() -> Iterator[Callable[[str, float], None]]:
     """A callback for the stage and its fraction done, which moves a bar; each stage starts anew."""
-    columns = (
-        TextColumn("{task.description}", markup=False),  # may contain the name of a file
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-    )
-    disable = not err.is_terminal
-    with Progress(*columns, console=err, transient=True, disable=disable) as bars:
+    with _bars() as bars:
         bar = bars.add_task("", total=1.0)
         current = ""
 
@@ -40,3 +41,13 @@ def stage_bar() -> Iterator[Callable[[str, float], None]]:
             bars.update(bar, completed=fraction)
 
         yield update
+
+
+def _bars() -> Progress:
+    columns = (
+        TextColumn("{task.description}", markup=False),  # may contain the name of a file
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.markdown import Markdown
 from rich.table import Column, Table
 
 from entrain.cli.console import number, out, print_json, print_line
 from entrain.cli.options import Json, ModelArgument, option
 
 if TYPE_CHECKING:
-    from entrain.data import FeatureScaling, Preprocessing
-
-# Validation metrics of the selected epoch: name, title, format, unit.
-VALIDATION = (
-    ("top1", "top-1", ".2f", " %"),
-    ("agreement", "agreement", ".2f", " %"),
-    ("endpoint_rmse", "endpoint RMSE", ".4f", ""),
-    ("cross_entropy", "cross-entropy", ".4f", ""),
-)
+    from entrain.data import FeatureScaling, Preprocessing, SequenceScaling
+    from entrain.tasks import Metric
 
 
 def command(
@@ -39,6 +31,8 @@ def command(
         if json:
             print_json({"model": model, "card": text})
         elif out.is_terminal:
+            from rich.markdown import Markdown
+
             out.print(Markdown(text, hyperlinks=False))
         else:
             print_line(text)
@@ -64,6 +58,7 @@ def command(
         "terms": [name for name in TERMS if getattr(network, name) is not None],
         "dynamics": asdict(network.dynamics),
         "preprocessing": asdict(loaded.preprocessing),
+        "task": loaded.task.to_json(),
         "class_names": list(loaded.class_names),
         "teacher_widths": None if loaded.teacher is None else list(loaded.teacher.widths),
         "details": {key: value for key, value in details.items() if key != "recipe"},
@@ -77,7 +72,7 @@ def command(
     in_use = f" ({used:,} in use)" if used < network.couplers else ""
     rows = {
         "file": f"{path} ({result['bytes'] / 1000:.0f} kB)",
-        "task": f"{loaded.dataset}: {', '.join(loaded.class_names)}",
+        "predicts": f"{loaded.dataset}: {loaded.task.description}",
         "oscillators": f"{network.oscillators} ({network.hidden} hidden, {network.outputs} output)",
         "parameters": f"{network.parameter_count:,}, of them {network.couplers:,} couplers{in_use}",
         "largest": f"coupling {result['largest_coupling']:.3g}, "
@@ -93,9 +88,10 @@ def command(
             + [f"{name} {details[name]}" for name in ("run", "seed", "epoch") if name in details]
         ),
         "validation": ", ".join(
-            f"{title} {number(validation[name], form)}{unit}"
-            for name, title, form, unit in VALIDATION
-            if name in validation
+            f"{metric.title.removesuffix(' %')} "
+            f"{number(validation[metric.name], metric.form)}{metric.unit}"
+            for metric in _validation_metrics(loaded.task.metrics)
+            if metric.name in validation
         )
         or "not measured",
     }
@@ -111,9 +107,20 @@ def command(
     out.print(cells)
 
 
-def _inputs(scaling: Preprocessing | FeatureScaling) -> str:
-    from entrain.data import Preprocessing
+def _validation_metrics(of_task: tuple[Metric, ...]) -> list[Metric]:
+    """Metrics of the selected epoch: those of the task, of a teacher, and the loss."""
+    from entrain.tasks import Metric
 
+    agreement = Metric("agreement", "agreement", ".2f", " %")
+    endpoint = Metric("endpoint_rmse", "endpoint RMSE", ".4f")
+    return [*of_task, agreement, endpoint, Metric("cross_entropy", "cross-entropy", ".4f")]
+
+
+def _inputs(scaling: Preprocessing | FeatureScaling | SequenceScaling) -> str:
+    from entrain.data import Preprocessing, SequenceScaling
+
+    if isinstance(scaling, SequenceScaling):
+        return f"{_inputs(scaling.channels)}, in {scaling.frames} frames"
     if not isinstance(scaling, Preprocessing):
         if set(scaling.mean) == {0.0} and set(scaling.sd) == {1.0} and scaling.factor == 1.0:
             return f"{scaling.inputs} features, unchanged"

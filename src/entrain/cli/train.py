@@ -14,12 +14,15 @@ import typer
 from entrain.cli.console import BAD_INPUT, err, print_error, print_json, resume_command
 from entrain.cli.loading import data_source, read_data
 from entrain.cli.options import (
+    FRAMES,
     IMAGE_SIZE,
     DataDir,
     Device,
+    Frames,
     ImageSize,
     Json,
     Label,
+    TaskName,
     argument,
     is_given,
     option,
@@ -140,15 +143,18 @@ def command(
     batch_size: Annotated[
         int | None, option("Examples per batch.", "256; digits: 32; own data: 16 to 256")
     ] = None,
+    task: TaskName = None,
     label: Label = None,
     image_size: ImageSize = IMAGE_SIZE,
+    frames: Frames = FRAMES,
     observation_time: Annotated[float | None, option("Observation time t_f.", "0.2")] = None,
     steps: Annotated[int | None, option("Number K of Euler steps.", "200")] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Train an oscillator network on DATASET: in two stages with a neural teacher, or from labels.
+    """Train an oscillator network on DATASET: in two stages with a neural teacher, or from labels
+    or numbers.
 
     The two stages are those of the paper, except that Stage I is solved exactly; --path-solver sgd
     trains it as in the paper. A killed run continues with --resume DIR, or with the same command
@@ -171,7 +177,7 @@ def command(
     else:
         if calibrated is not None and not is_given(context, "dataset"):
             dataset = _dataset_of(calibrated)
-        source = data_source(dataset, label, image_size)
+        source = data_source(dataset, label, image_size, task, frames)
         names = [field.name for field in dataclasses.fields(Options)]
         default = "TWO-STAGE-END" if source is None and hardware is None else "DIRECT"
         protocols = protocol or ([] if calibrated else [default])
@@ -260,7 +266,7 @@ def _print_estimate(recipe: Recipe, data: Dataset, device: torch.device) -> None
 
     from entrain.training.duration import estimated_seconds
 
-    seconds = estimated_seconds(recipe, len(data.train), len(data.class_names), device)
+    seconds = estimated_seconds(recipe, len(data.train), data.task.outputs, device)
     err.print(
         f"{recipe.spec.hidden:,} hidden oscillators take about {timedelta(seconds=round(seconds))} "
         f"(h:mm:ss) on {device}; --hidden and --epochs make it shorter",

@@ -7,51 +7,67 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entrain.cli.console import number, print_line, print_table
-from entrain.cli.evaluate import COLUMNS
+from entrain.cli.evaluate import Columns, columns_of
 
 if TYPE_CHECKING:
     from entrain.data import Dataset
     from entrain.rules import Rule
-    from entrain.training import DivergedError, Recipe, Trained
+    from entrain.tasks import Task
+    from entrain.training import DivergedError, Recipe, Trained, TrainingState
 
-# Columns: title, metric, format; on_chips.* are those over chips.
-_IDEAL = (*COLUMNS[:4], ("epoch", "epoch", ".0f"))
-_ON_CHIPS = (
-    ("mean %", "on_chips.mean", ".2f"),
-    ("5th percentile", "on_chips.p5", ".2f"),
-    ("worst", "on_chips.worst", ".2f"),
-    ("ideal %", "top1", ".2f"),
-    ("epoch", "epoch", ".0f"),
-)
-_CALIBRATED = (("chip %", "on_chips.mean", ".2f"), *_ON_CHIPS[-2:])
+_EPOCH = ("epoch", "epoch", ".0f")
+_NUMBERS = 10  # examples in the figure of numbers
 _CALIBRATED_ROWS = {"GIVEN": "gains cancelled", "RETRAIN": "trained for it"}
+
+
+def _ideal(task: Task) -> Columns:
+    """Columns of the ideal network."""
+    return (*columns_of(task)[:4], _EPOCH)
+
+
+def _on_chips(task: Task) -> Columns:
+    """Columns over chips: on_chips.*, and of the ideal network."""
+    metric = task.selection[-1]
+    unit, form = metric.unit.rstrip(), metric.form
+    last = (f"ideal{unit}", metric.name, form), _EPOCH
+    mean = (f"mean{unit}", "on_chips.mean", form)
+    percentile = (("5th percentile", "on_chips.p5", form),) if task.has_classes else ()
+    return (mean, *percentile, ("worst", "on_chips.worst", form), *last)
+
+
+def _calibrated(task: Task) -> Columns:
+    """Columns of the calibrated chip and of the ideal network."""
+    metric = task.selection[-1]
+    chip = (f"chip{metric.unit}", "on_chips.mean", metric.form)
+    return (chip, *_on_chips(task)[-2:])
 
 
 def print_results(results: dict[str, Any], trained: Trained) -> None:
     """Print the table of a training and the paths of its files."""
-    folder = shlex.quote(results["folder"])
+    folder, task = shlex.quote(results["folder"]), trained.model.task
+    of_what = task.selection[-1].title.removesuffix(" %")
     on_chips = [row["on_chips"] for row in results["results"].values() if "on_chips" in row]
     if not on_chips:
-        _print_table(results, trained, "", _IDEAL)
+        _print_table(results, trained, "", _ideal(task))
     elif on_chips[0]["chips"] == 1:
-        title = "top-1 on the calibrated chip, and of its programmed network without imperfections"
-        _print_table(results | {"teacher": None}, trained, title, _CALIBRATED)
+        title = (
+            f"{of_what} on the calibrated chip, and of its programmed network without imperfections"
+        )
+        _print_table(results | {"teacher": None}, trained, title, _calibrated(task))
         print_line(f"chip    as calibrated; again: entrain evaluate {folder}")
     else:
         chips, name = on_chips[0]["chips"], on_chips[0]["hardware"].get("name")
-        title = f"top-1 of {chips} chips, and of the ideal network"
-        _print_table(results, trained, title, _ON_CHIPS)
-        seeds = f"seeds 0 to {chips - 1}; more: entrain yield {folder}"
-        print_line(f"chips   {name or 'the hardware trained for'}, {seeds}")
+        title = f"{of_what} of {chips} chips, and of the ideal network"
+        _print_table(results, trained, title, _on_chips(task))
+        more = f"; more: entrain yield {folder}" if task.has_classes else ""
+        print_line(f"chips   {name or 'the hardware trained for'}, seeds 0 to {chips - 1}{more}")
     print_line(f"model   {results['model']}")
     if results["figure"] is not None:
         print_line(f"figure  {results['figure']}")
     print_line(f"trained on {results['device']} in {results['seconds']['total']:.0f} s")
 
 
-def _print_table(
-    results: dict[str, Any], trained: Trained, title: str, columns: tuple[tuple[str, str, str], ...]
-) -> None:
+def _print_table(results: dict[str, Any], trained: Trained, title: str, columns: Columns) -> None:
     network, used = trained.model.network, trained.model.couplers_used
     in_use = f"{used:,} of {network.couplers:,} couplers in use" if title else ""
     teacher = {} if results["teacher"] is None else {"teacher": results["teacher"]}
@@ -89,7 +105,11 @@ def draw_results(file: Path, trained: Trained, data: Dataset) -> None:
     from entrain.plots.trajectories import MOST_PANELS
 
     model, test = trained.model, data.test
-    scores = scores_of(model.network, model.inputs(test.features))
+    if not model.task.has_classes:
+        rows = np.arange(min(len(test), _NUMBERS))
+        trajectory(model, test.features[rows], test.targets[rows], path=file)
+        return
+    scores = scores_of(model.network, model.inputs(test.features), task=model.task)
     rows = representative(scores.cpu().numpy(), test.labels)
     if not len(rows):  # nothing is classified correctly
         rows = np.unique(test.labels, return_index=True)[1]
@@ -129,11 +149,21 @@ def collapse_warnings(recipe: Recipe, trained: Trained) -> list[str]:
             messages.append(
                 f"{name} run {run} collapsed: its loss was {least:.3g} in epoch "
                 f"{1 + losses.index(least)} and is {losses[-1]:.3g} at the end. The saved model is "
-                f"that of epoch {int(state.best_epoch[run])}, with "
-                f"{state.selected('top1', run):.2f} % of the validation examples. "
+                f"that of epoch {int(state.best_epoch[run])}{_selected(state, run)}. "
                 f"{advice[0].upper()}{advice[1:]} (--set {name}.FIELD=VALUE)"
             )
     return messages
+
+
+def _selected(state: TrainingState, run: int) -> str:
+    """The validation metric of the selected epoch."""
+    from entrain.tasks import selection_metric
+
+    metric = selection_metric(state.history)
+    if metric is None:
+        return ""
+    title = metric.title.removesuffix(" %") or "accuracy"
+    return f", with a validation {title} of {metric.text(state.selected(metric.name, run))}"
 
 
 _TIME_OPTIONS = " (--observation-time, --steps)"

@@ -13,6 +13,9 @@ import numpy as np
 from entrain.data import sources
 from entrain.data.features import checked_rows
 from entrain.data.preprocessing import Preprocessing
+from entrain.data.sequence_scaling import checked_sequences
+from entrain.tasks import Classification, Task
+from entrain.tasks.regression import checked_numbers
 from entrain.utils.errors import InputError, positive_float, unknown_name
 from entrain.utils.summary import Summary
 
@@ -45,39 +48,61 @@ DATASETS = tuple(CLASS_NAMES)
 
 @dataclass(frozen=True, repr=False)
 class Split(Summary):
-    """Labelled examples, at least one.
+    """Examples with their targets, at least one.
 
     Args:
-        features: Finite real numbers (n, D): raw pixels or columns of a table.
-        labels: Non-negative integers (n,).
+        features: Finite real numbers (n, D): raw pixels or columns of a table. Of sequences
+            (n, T, D), shorter ones with NaN after their end.
+        targets: Non-negative integers (n,), the classes; or numbers to predict (n, O), float64.
     """
 
     features: np.ndarray
-    labels: np.ndarray
+    targets: np.ndarray
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
-        rows, columns = self.features.shape
-        return {"examples": f"{rows:,}", "of numbers": f"{columns:,} {self.features.dtype}"}
+        size = " x ".join(f"{n:,}" for n in self.features.shape[1:])
+        return {"examples": f"{len(self):,}", "of numbers": f"{size} {self.features.dtype}"}
 
     def __post_init__(self) -> None:
-        features, labels = checked_rows(self.features), np.asarray(self.labels)
-        if labels.dtype.kind not in "ui" or labels.ndim != 1:
+        features, targets = np.asarray(self.features), np.asarray(self.targets)
+        features = checked_sequences(features) if features.ndim == 3 else checked_rows(features)
+        if targets.dtype.kind == "f" and targets.ndim == 2:
+            targets = checked_numbers(targets, "targets")
+        elif targets.dtype.kind not in "ui" or targets.ndim != 1:
             raise InputError(
-                f"labels must be integers of shape (n,), got {labels.dtype} of shape {labels.shape}"
+                f"targets must be integers of shape (n,), or floats of shape (n, O) to predict, "
+                f"got {targets.dtype} of shape {targets.shape}"
             )
-        if len(features) != len(labels):
+        if len(features) != len(targets):
             raise InputError(
-                f"there must be as many labels as rows of features, got {len(labels)} labels and "
-                f"{len(features)} rows"
+                f"there must be as many targets as rows of features, got {len(targets)} targets "
+                f"and {len(features)} rows"
             )
-        if int(labels.min()) < 0:
-            raise InputError(f"labels must be non-negative integers, got {labels.min()}")
+        if targets.ndim == 1:
+            if int(targets.min()) < 0:
+                raise InputError(f"labels must be non-negative integers, got {targets.min()}")
+            targets = targets.astype(np.int64, copy=False)
         object.__setattr__(self, "features", features)
-        object.__setattr__(self, "labels", labels.astype(np.int64, copy=False))
+        object.__setattr__(self, "targets", targets)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Class indices (n,)."""
+        if self.targets.ndim != 1:
+            raise InputError("these examples have numbers to predict (targets), not labels")
+        return self.targets
+
+    def rows(self, selection: np.ndarray | slice) -> Split:
+        """Some of the examples.
+
+        Args:
+            selection: Their indices, or a slice.
+        """
+        return Split(self.features[selection], self.targets[selection])
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.targets)
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,7 +116,7 @@ class ImageDataset(Summary):
         test: Images for the final measurement.
         image_shape: Rows and columns.
         pixel_max: The largest pixel value possible.
-        class_names: Names of the labels 0, 1, ...
+        task: What is predicted, such as `Classification(class_names)`.
         test_has_own_norm: True if test images are scaled to their own norm, as the paper does with
             Fashion-MNIST.
     """
@@ -102,7 +127,7 @@ class ImageDataset(Summary):
     test: Split
     image_shape: tuple[int, int]
     pixel_max: float
-    class_names: tuple[str, ...]
+    task: Task
     test_has_own_norm: bool = False
 
     def facts(self) -> dict[str, str]:
@@ -112,13 +137,18 @@ class ImageDataset(Summary):
             "named": repr(self.name),
             "examples": " / ".join(sizes),
             "pixels": "{} x {}".format(*self.image_shape),
-            "classes": f"{len(self.class_names)}: {', '.join(self.class_names)}",
+            "predicts": self.task.description,
         }
 
     def __post_init__(self) -> None:
         rows, columns = self.image_shape
         check_parts(self, rows * columns, f"{rows} x {columns} pixels")
         positive_float("pixel_max", self.pixel_max)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes 0, 1, ...; empty without classes."""
+        return class_names_of(self.task)
 
     @cached_property
     def preprocessing(self) -> Preprocessing:
@@ -128,20 +158,41 @@ class ImageDataset(Summary):
 
 
 def check_parts(data: Any, width: int, expected: str) -> None:
-    """Refuse splits whose examples have not `width` numbers, or labels without a class name."""
+    """Refuse splits whose examples have not `width` numbers, or targets of another task."""
+    if not isinstance(data.task, Task):
+        raise InputError(
+            f"task must be a task such as Classification(class_names), got {data.task!r}"
+        )
     for part in ("train", "validation", "test"):
         split = getattr(data, part)
         if not isinstance(split, Split):
             raise InputError(f"{part} must be a Split, got {type(split).__name__}")
-        if split.features.shape[1] != width:
+        if split.features.shape[-1] != width:
             raise InputError(
-                f"{part} has {split.features.shape[1]} features an example; expected {expected}"
+                f"{part} has {split.features.shape[-1]} features an example; expected {expected}"
             )
-        if int(split.labels.max()) >= len(data.class_names):
-            raise InputError(
-                f"{part} has the label {split.labels.max()}; expected labels below "
-                f"{len(data.class_names)}, the number of class names"
-            )
+        check_targets(split.targets, data.task, part)
+
+
+def check_targets(targets: np.ndarray, task: Task, what: str) -> None:
+    """Refuse targets that are not those of a task."""
+    if (targets.ndim == 1) != task.has_classes:
+        expected = "labels" if task.has_classes else f"{task.outputs} numbers an example"
+        raise InputError(f"{what} has targets of shape {targets.shape}; expected {expected}")
+    if task.has_classes and int(targets.max()) >= task.outputs:
+        raise InputError(
+            f"{what} has the label {targets.max()}; expected labels below {task.outputs}, the "
+            "number of class names"
+        )
+    if not task.has_classes and targets.shape[1] != task.outputs:
+        raise InputError(
+            f"{what} has {targets.shape[1]} numbers an example; expected {task.outputs}"
+        )
+
+
+def class_names_of(task: Task) -> tuple[str, ...]:
+    """Names of the classes of a task; empty if it has none."""
+    return task.class_names if isinstance(task, Classification) else ()
 
 
 def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
@@ -158,13 +209,13 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
     """
     if name not in CLASS_NAMES:
         raise unknown_name("dataset", name, CLASS_NAMES)
-    names = CLASS_NAMES[name]
+    task = Classification(CLASS_NAMES[name])
     if name == "digits":
         table = _digits_table()
         images = Split(table[:, :-1].astype(np.uint8), table[:, -1].astype(np.int64))
         rest, test = stratified_split(images, 300)
         train, validation = stratified_split(rest, 300)
-        return ImageDataset(name, train, validation, test, (8, 8), 16.0, names)
+        return ImageDataset(name, train, validation, test, (8, 8), 16.0, task)
     if name in SMALL:
         rest, test = stratified_split(load_test_split(SMALL[name]), 1_000)
         rest, validation = stratified_split(rest, 1_000)
@@ -173,7 +224,7 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
         train, validation = stratified_split(_official(name, "train", data_dir), 10_000)
         test = load_test_split(name, data_dir)
     own_norm = name.startswith("fashion")
-    return ImageDataset(name, train, validation, test, (28, 28), 255.0, names, own_norm)
+    return ImageDataset(name, train, validation, test, (28, 28), 255.0, task, own_norm)
 
 
 def load_test_split(name: str, data_dir: Path | str | None = None) -> Split:
@@ -197,7 +248,7 @@ def _official(name: str, part: sources.Part, data_dir: Path | str | None) -> Spl
 def stratified_split(images: Split, count: int, seed: int = SPLIT_SEED) -> tuple[Split, Split]:
     """The remaining images and `count` stratified ones; largest remainders are rounded up."""
     rows = split_rows(images.labels, class_shares(images.labels, count), 1, seed)
-    rest, selected = (Split(images.features[part], images.labels[part]) for part in rows)
+    rest, selected = (images.rows(part) for part in rows)
     return rest, selected
 
 

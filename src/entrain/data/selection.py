@@ -7,22 +7,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from entrain.data.datasets import DATASETS, SPLIT_SEED, ImageDataset, load_dataset
+from entrain.data.datasets import DATASETS, SPLIT_SEED, load_dataset
 from entrain.data.own import load_own
-from entrain.data.own.examples import Dataset, FeatureDataset
+from entrain.data.own.examples import Dataset
 from entrain.data.own.memory import from_memory, is_array_like
+from entrain.data.own.targets import FRAMES, check_kind
 from entrain.utils.errors import InputError, positive_int, unknown_name
 
 IMAGE_SIZE = 28
 
 
 def own_source(
-    data: str | os.PathLike[str], label: str | None = None, image_size: int = IMAGE_SIZE
+    data: str | os.PathLike[str],
+    label: str | None = None,
+    image_size: int = IMAGE_SIZE,
+    task: str | None = None,
+    frames: int = FRAMES,
 ) -> dict[str, Any] | None:
-    """Path, label column and image size of a user's own data, as JSON values; None for a dataset
-    of the package."""
-    side = positive_int("image_size", image_size)
+    """Path of a user's own data and how they are read, as JSON values; None for a dataset of the
+    package."""
+    side, kind = positive_int("image_size", image_size), check_kind(task)
     if isinstance(data, str) and data in DATASETS:
+        if kind not in (None, "classification"):
+            raise InputError(f"{data} has classes; task {kind!r} belongs to your own data")
         if label is not None:
             raise InputError(f"label belongs to your own tables, not to {data}")
         return None
@@ -34,7 +41,9 @@ def own_source(
             f"{unknown_name('dataset', data, DATASETS)}; or give an .npz, .csv or .tsv file, or "
             "a folder of pictures in a folder for each class"
         )
-    return {"path": str(path.absolute()), "label": label, "image_size": side}
+    source = {"path": str(path.absolute()), "label": label, "image_size": side}
+    others = {"task": kind, "frames": None if frames == FRAMES else frames}
+    return source | {name: value for name, value in others.items() if value is not None}
 
 
 def read_source(
@@ -46,19 +55,27 @@ def read_source(
     """The data that `own_source` describes, or the dataset called `name`."""
     if own is None:
         return load_dataset(name, data_dir)
-    options = {"label": own["label"], "image_size": own["image_size"]}
+    options = {name: value for name, value in own.items() if name != "path"}
     return load_own(own["path"], **options, on_progress=on_progress)
 
 
-def in_memory(data: Any, y: Any = None, label: str | None = None) -> Dataset:
-    """A dataset unchanged, or one made of arrays or a data frame with their labels `y`."""
-    if isinstance(data, ImageDataset | FeatureDataset):
-        if y is not None or label is not None:
-            raise InputError("y and label belong to arrays and tables; a dataset has its labels")
+def in_memory(
+    data: Any,
+    y: Any = None,
+    label: str | None = None,
+    task: str | None = None,
+    frames: int = FRAMES,
+) -> Dataset:
+    """A dataset unchanged, or one made of arrays or a data frame with their targets `y`."""
+    if isinstance(data, Dataset):
+        if y is not None or label is not None or task is not None:
+            raise InputError(
+                "y, label and task belong to arrays and tables; a dataset has its labels"
+            )
         return data
     if not is_array_like(data):
         raise TypeError(
             f"data must be the name of a dataset ({', '.join(DATASETS)}), a path, an array or a "
             f"DataFrame with labels y, or a dataset, got {data!r}"
         )
-    return from_memory(data, y, label, SPLIT_SEED)
+    return from_memory(data, y, label, SPLIT_SEED, check_kind(task), frames)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from entrain.data import downloads
 from entrain.data.idx import parse_idx, read_idx_bytes
+from entrain.utils.cache import cache_folder
 from entrain.utils.errors import InputError, one_of, unknown_name
 from entrain.utils.files import write_atomically
 from entrain.utils.hashing import sha256
@@ -98,16 +99,6 @@ def status(dataset: str, data_dir: Path | str | None = None) -> dict[str, str | 
     """
     parts = {part: _from_folders(dataset, part, data_dir)[0] for part in get_args(Part)}
     return {part: f"{x.source} ({x.folder})" if x else None for part, x in parts.items()}
-
-
-def cache_folder() -> Path | None:
-    """The folder of the cache, or None if no home folder is known."""
-    if cache := os.environ.get("ENTRAIN_CACHE"):
-        return Path(os.path.expanduser(cache))
-    if os.path.isabs(shared := os.environ.get("XDG_CACHE_HOME", "")):
-        return Path(shared, "entrain")
-    default = os.path.expanduser("~/.cache/entrain")
-    return Path(default) if os.path.isabs(default) else None
 
 
 def _names(dataset: str, part: str) -> tuple[str, str]:

@@ -8,9 +8,11 @@ from entrain.evaluation.measure import (
     noisy_scores,
     refine,
     scores_of,
+    simulated,
     stochastic,
 )
-from entrain.evaluation.metrics import (
+from entrain.evaluation.reject import RejectOption
+from entrain.tasks.metrics import (
     Summary,
     agreement,
     correlation,
@@ -20,8 +22,7 @@ from entrain.evaluation.metrics import (
     summarise,
     top_k,
 )
-from entrain.evaluation.reject import RejectOption
 
 __all__ = ["ClassReport", "Refinement", "RejectOption", "Summary", "agreement", "check_finite"]
 __all__ += ["correlation", "evaluate", "margin", "noisy_scores", "refine", "representative", "rmse"]
-__all__ += ["scores_of", "stochastic", "summarise", "top_k"]
+__all__ += ["scores_of", "simulated", "stochastic", "summarise", "top_k"]

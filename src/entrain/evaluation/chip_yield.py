@@ -27,6 +27,7 @@ from entrain.evaluation.yield_file import YieldFile, open_yield_file
 from entrain.hardware import Hardware, find
 from entrain.models.model import Model
 from entrain.physics import Dynamics, Parameters
+from entrain.tasks import Task
 from entrain.utils.errors import InputError, seed_number
 from entrain.utils.summary import Summary
 
@@ -156,6 +157,7 @@ class ChipTest:
     inputs: Tensor
     labels: Tensor
     noise_seed: int = 0
+    task: Task | None = None
 
     def to(self, device: torch.device) -> ChipTest:
         """This test on another device."""
@@ -173,6 +175,7 @@ class ChipTest:
             self.inputs,
             self.labels,
             self.dynamics,
+            task=self.task,
             noise_seed=self.noise_seed,
         )
         return pack(correct[0].cpu().numpy())
@@ -257,9 +260,14 @@ def yields_of(
     unique = list(dict.fromkeys(variants))
     for hardware in unique:
         hardware.check(model.network.hidden, model.network.outputs)
+    if not model.task.has_classes:
+        raise InputError(
+            "a yield counts correct classes; this model predicts numbers: evaluate it on one chip "
+            "after the other, model.on(hardware.sample(seed)).evaluate(test)"
+        )
     inputs, labels = model.examples(data, unseen=unseen)
-    seed = seed_number("noise_seed", noise_seed)
-    test = ChipTest(model.batched_parameters(), model.network.dynamics, inputs, labels, seed)
+    seed, task = seed_number("noise_seed", noise_seed), model.task
+    test = ChipTest(model.batched_parameters(), model.network.dynamics, inputs, labels, seed, task)
     with open_yield_file(None if out is None else Path(out), test, unique[0]) as file:
         pending: list[Block] = []
         for hardware in unique:

@@ -9,17 +9,49 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from entrain.evaluation import metrics
 from entrain.models.network import KuramotoNetwork
+from entrain.models.simulation import Simulation
+from entrain.physics import check_frames
+from entrain.tasks import Classification, Task, metrics
 from entrain.utils.errors import InputError, positive_int
 
 CHUNK = 1024  # examples at a time; affects results by rounding only
 
 
 @torch.no_grad()
-def scores_of(network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = None) -> Tensor:
-    """Output activations cos(theta_out(t_f)) of inputs (M, D): (M, O)."""
-    return torch.cat([network.simulate(chunk, steps=steps).readout for _, chunk in chunks(inputs)])
+def scores_of(
+    network: KuramotoNetwork,
+    inputs: Tensor,
+    *,
+    steps: int | None = None,
+    task: Task | None = None,
+) -> Tensor:
+    """Output activations cos(theta_out(t_f)) of inputs (M, D), or in time (M, T, D), of which the
+    task reads a part: (M, O)."""
+    parts = [simulated(network, chunk, steps=steps).readout for _, chunk in chunks(inputs)]
+    together = torch.cat(parts)
+    if inputs.dim() == 2:
+        return together
+    return together[:, -1] if task is None else task.reading(together)
+
+
+def simulated(
+    network: KuramotoNetwork, inputs: Tensor, *, steps: int | None = None, record: int = 0
+) -> Simulation:
+    """The simulation of a network from its start to its observation time.
+
+    Args:
+        network: The network.
+        inputs: u (B, D), or in time (B, T, D), each held for its part of the observation time.
+        steps: Steps in place of those of the network.
+        record: Steps between recorded phases; 0 records those after each input in time, or the end.
+    """
+    if inputs.dim() == 2:
+        return network.simulate(inputs, steps=steps, record=record)
+    dynamics, frames = network.dynamics, inputs.shape[1]
+    count = dynamics.steps if steps is None else steps
+    hold, held = dynamics.observation_time / frames, count // check_frames(frames, count)
+    return network.simulate(drive=inputs, hold=hold, steps_per_input=held, record=record)
 
 
 def check_finite(scores: Tensor, inputs: Tensor) -> None:
@@ -36,13 +68,14 @@ def check_finite(scores: Tensor, inputs: Tensor) -> None:
     )
 
 
-def evaluate(scores: Tensor, labels: Tensor, targets: Tensor | None = None) -> dict[str, float]:
-    """top1 and top2 in percent and, with teacher targets (M, O), agreement in percent, endpoint
-    RMSE and endpoint correlation."""
-    result = {
-        "top1": float(metrics.top_k(scores, labels)),
-        "top2": float(metrics.top_k(scores, labels, 2)),
-    }
+def evaluate(
+    scores: Tensor, values: Tensor, targets: Tensor | None = None, task: Task | None = None
+) -> dict[str, float]:
+    """The metrics of a task: top1 and top2 in percent, of classes (the default). With teacher
+    targets (M, O) also agreement in percent, endpoint RMSE and endpoint correlation."""
+    if task is None:
+        task = Classification(tuple(map(str, range(scores.shape[-1]))))
+    result = task.evaluate(scores, values)
     if targets is not None:
         result["agreement"] = float(metrics.agreement(scores, targets))
         result["endpoint_rmse"] = float(metrics.rmse(scores, targets))

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.evaluation.metrics import margin
+from entrain.tasks.metrics import margin
 from entrain.utils.errors import InputError, positive_float
 from entrain.utils.summary import Summary
 

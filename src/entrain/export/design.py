@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entrain.data import SequenceScaling
 from entrain.export.input_stage import InputStage, check_tensor, input_stage_of, split_input_stage
 from entrain.hardware import Chip, Realised
 from entrain.hardware.chip import on_chips
@@ -179,6 +180,11 @@ def design_of(
         chip: Export the network as this chip realises it. Default: the ideal network.
         with_input_stage: Include preprocessing and input weights, which ONNX needs.
     """
+    if isinstance(model.preprocessing, SequenceScaling):
+        raise InputError(
+            "the model reads sequences: inputs that vary in time cannot be exported; export a "
+            "model of images or rows"
+        )
     inputs = model.inputs(pixels).double()
     realised = Realised(model.batched_parameters().map(Tensor.double))
     realised.parameters.refuse_other_terms(SPEC_TERMS, "an export")
@@ -199,7 +205,7 @@ def design_of(
         model.network.dynamics,
         model.network.outputs,
         tuple(int(label) for label in labels),
-        model.class_names,
+        model.task.output_names,
         name,
         input_stage=stage,
     )

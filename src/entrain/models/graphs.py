@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor
 
 from entrain.physics.couplings import SparseGraph
 from entrain.utils.errors import InputError, finite_float, positive_int
+from entrain.utils.sparse import is_scipy_sparse
 
 _LARGEST = 50_000  # oscillators of which all pairs are coupled: their indices take 20 GB
 
@@ -54,7 +54,7 @@ def coupling_graph(
         return couplings
     is_number = isinstance(couplings, int | np.integer) and not isinstance(couplings, bool)
     is_graph = hasattr(couplings, "adj") and hasattr(couplings, "number_of_nodes")
-    if oscillators is not None and (is_number or is_graph or scipy.sparse.issparse(couplings)):
+    if oscillators is not None and (is_number or is_graph or is_scipy_sparse(couplings)):
         raise InputError("oscillators is the number of a list of edges: give it with edges alone")
     if is_number:
         result = all_pairs(positive_int("couplings", int(couplings), most=_LARGEST))
@@ -63,8 +63,10 @@ def coupling_graph(
     if is_graph:
         nodes = tuple(couplings.nodes)
         couplings = _networkx_matrix(couplings)
-    if scipy.sparse.issparse(couplings):
-        matrix: Any = scipy.sparse.coo_array(couplings)  # type: ignore[call-overload]
+    if is_scipy_sparse(couplings):
+        import scipy.sparse
+
+        matrix: Any = scipy.sparse.coo_array(couplings)
         n, rows, columns, values = matrix.shape[0], matrix.row, matrix.col, _tensor(matrix.data)
         square = matrix.shape[0] == matrix.shape[1]
     elif oscillators is not None:

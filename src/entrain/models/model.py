@@ -1,10 +1,8 @@
-"""A trained model: network, preprocessing and class names in one file; it takes raw pixels."""
+"""A trained model: network, preprocessing and task in one file; it takes raw pixels."""
 
 from __future__ import annotations
 
 import copy
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,16 +13,17 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from entrain.data import FeatureScaling, Preprocessing, Split
-from entrain.data.own.arrays import label_texts
-from entrain.data.own.examples import codes_of
+from entrain.data import FeatureScaling, Preprocessing, SequenceScaling, Split
+from entrain.data.datasets import check_targets, class_names_of
 from entrain.data.preprocessing import as_array
+from entrain.data.sequence_scaling import pad
 from entrain.evaluation import (
     ClassReport,
     RejectOption,
     check_finite,
     evaluate,
     scores_of,
+    simulated,
 )
 from entrain.evaluation.chips import scores_on_chips, scores_on_target
 from entrain.evaluation.reject import MOST_ROWS
@@ -34,18 +33,22 @@ from entrain.models.network import KuramotoNetwork
 from entrain.models.on_chip import chip_for
 from entrain.models.teacher import Teacher
 from entrain.physics import Parameters
+from entrain.tasks import Classification, Task
 from entrain.utils.errors import InputError, seed_number
 from entrain.utils.summary import Summary
+
+Batch = np.ndarray | Sequence[np.ndarray]
+"""Raw pixels, rows or sequences; sequences of different lengths as a list."""
 
 
 @dataclass(frozen=True, repr=False)
 class Model(Summary):
-    """A trained network with its preprocessing and class names.
+    """A trained network with its preprocessing and task.
 
     Args:
         network: The oscillators, a single run.
-        preprocessing: Turns raw pixels or rows of features into network inputs.
-        class_names: One name for each output oscillator.
+        preprocessing: Turns raw pixels, rows of features or sequences into network inputs.
+        task: What its outputs are, such as `Classification(class_names)`.
         dataset: Name of the training data.
         protocol: Name of the training rule.
         teacher: Measures agreement and endpoint error, where there was one.
@@ -59,8 +62,8 @@ class Model(Summary):
     """
 
     network: KuramotoNetwork
-    preprocessing: Preprocessing | FeatureScaling
-    class_names: tuple[str, ...]
+    preprocessing: Preprocessing | FeatureScaling | SequenceScaling
+    task: Task
     dataset: str
     protocol: str
     teacher: Teacher | None = None
@@ -82,17 +85,15 @@ class Model(Summary):
                 f"the preprocessing makes {self.preprocessing.inputs} inputs, "
                 f"the network takes {self.network.inputs}"
             )
-        if len(self.class_names) != self.network.outputs:
+        if not isinstance(self.task, Task):
             raise InputError(
-                f"there must be one class name per output oscillator ({self.network.outputs}), "
-                f"got {len(self.class_names)}"
+                f"task must be a task such as Classification(class_names), got {self.task!r}"
             )
-
-        names = Counter(name.strip() for name in self.class_names)
-        if len(names) < len(self.class_names):
+        if self.task.outputs != self.network.outputs:
+            what = "class name" if self.task.has_classes else "target"
             raise InputError(
-                f"class names must differ, apart from blanks; got {names.most_common(1)[0][0]!r} "
-                "more than once"
+                f"there must be one {what} per output oscillator ({self.network.outputs}), "
+                f"got {self.task.outputs}"
             )
 
     @classmethod
@@ -101,9 +102,10 @@ class Model(Summary):
         network: KuramotoNetwork,
         X: Any,
         *,
-        class_names: Sequence[Any],
+        class_names: Sequence[Any] | None = None,
+        task: Task | None = None,
         y: ArrayLike | None = None,
-        preprocessing: Preprocessing | FeatureScaling | None = None,
+        preprocessing: Preprocessing | FeatureScaling | SequenceScaling | None = None,
         dataset: str = "data",
         gain: float | None = None,
     ) -> Model:
@@ -112,7 +114,8 @@ class Model(Summary):
         Args:
             network: The trained network, a single run.
             X: The rows or images that it was trained on, which tell what is unlike them.
-            class_names: A name, or a label, for each output oscillator.
+            class_names: A name, or a label, for each output oscillator of a classifier.
+            task: The task of another network.
             y: Labels of X, as in `class_names`: answers with a small margin are unsure, too.
             preprocessing: Turned X into the network's inputs; None if X were the inputs.
             dataset: Name of the data.
@@ -121,10 +124,15 @@ class Model(Summary):
         if preprocessing is None:
             ones = (1.0,) * network.inputs
             preprocessing = FeatureScaling((0.0,) * network.inputs, ones, 1.0)
-        names = tuple(str(name) for name in class_names)
+        if (class_names is None) == (task is None):
+            raise InputError("give class_names, or the task of a network without classes")
+        if task is None:
+            task = Classification(tuple(str(name) for name in class_names or ()))
         columns = [str(name) for name in getattr(X, "columns", ())]
         details = {"feature_names": columns} if columns else {}
-        model = cls(network, preprocessing, names, dataset, "own loop", details=details, gain=gain)
+        model = cls(network, preprocessing, task, dataset, "own loop", details=details, gain=gain)
+        if not task.has_classes:
+            return model
         rows = model._array(X)
         labels = model.predict_indices(rows) if y is None else model.label_indices(y, len(rows))
         unseen = np.arange(len(rows)) % 7 == 0  # of which 1 % will be unlike the others
@@ -132,24 +140,25 @@ class Model(Summary):
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
-        network = self.network
-        top1 = self.details.get("validation", {}).get("top1")
+        network, selection = self.network, self.task.selection[-1]
+        value = self.details.get("validation", {}).get(selection.name)
         return {
             "by": self.protocol,
             "on": repr(self.dataset),
             "oscillators": f"{network.oscillators} ({network.outputs} outputs)",
             "inputs": str(network.inputs),
-            "classes": ", ".join(self.class_names),
-            "validation top-1": "not measured" if top1 is None else f"{top1:.2f} %",
+            "predicts": self.task.description,
+            f"validation {selection.title.removesuffix(' %')}": (
+                "not measured" if value is None else selection.text(value)
+            ),
         }
 
     def __repr__(self) -> str:
         network = self.network
         sizes = f"{network.hidden + network.outputs} oscillators, {network.inputs} inputs"
         chips = "" if self.hardware is None else f", for {self.hardware.name or 'chips'!r}"
-        return (
-            f"Model({self.protocol!r}, {sizes}, {network.outputs} classes, {self.dataset!r}{chips})"
-        )
+        what = f"{network.outputs} {'classes' if self.task.has_classes else 'numbers'}"
+        return f"Model({self.protocol!r}, {sizes}, {what}, {self.dataset!r}{chips})"
 
     def to(self, device: torch.device | str) -> Model:
         """A copy of this model on another device.
@@ -160,10 +169,29 @@ class Model(Summary):
         return replace(self, network=copy.deepcopy(self.network).to(device))
 
     @property
+    def class_names(self) -> tuple[str, ...]:
+        """One name for each output oscillator; empty without classes."""
+        return class_names_of(self.task)
+
+    @property
     def classes(self) -> np.ndarray:
         """Labels of the classes (O,): integers if every class name is one, else the names."""
-        integers = all(re.fullmatch("0|-?[1-9][0-9]*", name) for name in self.class_names)
-        return np.array([int(name) if integers else name for name in self.class_names])
+        return self.classification.classes
+
+    @property
+    def classification(self) -> Classification:
+        """The task of a classifier; an `InputError` for other models."""
+        if not isinstance(self.task, Classification):
+            raise InputError(
+                f"the model predicts {self.task.description}: it has no classes; use predict, "
+                "score and evaluate"
+            )
+        return self.task
+
+    @property
+    def reads_once(self) -> bool:
+        """True if inputs are constant, and outputs read at t_f alone."""
+        return not isinstance(self.preprocessing, SequenceScaling)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -173,11 +201,12 @@ class Model(Summary):
             return ()
         return tuple(map(str, names))
 
-    def inputs(self, pixels: np.ndarray, *, unseen: bool = True) -> Tensor:
-        """Network inputs (n, D) on the network's device.
+    def inputs(self, pixels: Batch, *, unseen: bool = True) -> Tensor:
+        """Network inputs (n, D) on the network's device; of sequences (n, F, D).
 
         Args:
-            pixels: Raw pixels (n, D), (n, rows, columns) or one image; or rows of features.
+            pixels: Raw pixels (n, D), (n, rows, columns) or one image; rows of features; or
+                sequences (n, T, D), or a list of arrays (T_i, D).
             unseen: False for training and validation images. Fashion-MNIST scales unseen images
                 to another norm.
         """
@@ -192,9 +221,11 @@ class Model(Summary):
             if missing:
                 raise InputError(f"no column {missing[0]!r}, which the model was trained with")
             values = values[names]
+        if isinstance(self.preprocessing, SequenceScaling) and isinstance(values, list | tuple):
+            return pad(values)
         return as_array(values)
 
-    def scores(self, pixels: np.ndarray) -> Tensor:
+    def scores(self, pixels: Batch) -> Tensor:
         """Output activations (n, O); an `InputError` if a phase became infinite or NaN.
 
         Args:
@@ -208,44 +239,46 @@ class Model(Summary):
     def _scores(self, inputs: Tensor) -> Tensor:
         """Activations (n, O) of the ideal network, or as the chip reads them."""
         if self.chip is None:
-            return scores_of(self.network, inputs)
+            return scores_of(self.network, inputs, task=self.task)
         return scores_on_chips(
             self.batched_parameters(),
             self.chip.hardware,
             [self.chip.seed],
             inputs,
             self.network.dynamics,
+            task=self.task,
             noise_seed=self.noise_seed,
         )[0, 0]
 
-    def predict(self, pixels: np.ndarray) -> np.ndarray:
-        """Predicted labels (n,), elements of `classes`.
+    def predict(self, pixels: Batch) -> np.ndarray:
+        """Predicted labels (n,), elements of `classes`; or numbers (n,), (n, O) of several.
 
         Args:
             pixels: As for `inputs`.
         """
-        labels: np.ndarray = self.classes[self.predict_indices(pixels)]
-        return labels
+        return self.task.predict(self.scores(pixels))
 
-    def predict_indices(self, pixels: np.ndarray) -> np.ndarray:
+    def predict_indices(self, pixels: Batch) -> np.ndarray:
         """Indices (n,) of the predicted classes in `class_names`; the first of equal outputs.
 
         Args:
             pixels: As for `inputs`.
         """
+        _ = self.classification
         return np.asarray(self.scores(pixels).argmax(-1).cpu())
 
-    def score(self, X: np.ndarray, y: ArrayLike) -> float:
-        """Fraction of correctly predicted labels, from 0 to 1.
+    def score(self, X: Batch, y: ArrayLike) -> float:
+        """Fraction of correctly predicted labels, from 0 to 1; R^2 of numbers.
 
         Args:
             X: Raw pixels or rows of features, as for `inputs`.
-            y: True labels (n,), as in `classes`.
+            y: True labels (n,), as in `classes`; or numbers (n,) or (n, O).
         """
-        predicted = self.predict_indices(X)
-        return float(np.mean(predicted == self.label_indices(y, len(predicted))))
+        scores = self.scores(X)
+        values = self.task.encode(as_array(y), len(scores))
+        return self.task.score(scores, torch.from_numpy(values).to(scores.device))
 
-    def report(self, X: np.ndarray, y: ArrayLike) -> ClassReport:
+    def report(self, X: Batch, y: ArrayLike) -> ClassReport:
         """Confusion matrix, and precision, recall and F1 of every class.
 
         Args:
@@ -263,18 +296,9 @@ class Model(Summary):
             y: Labels (n,), as in `classes`.
             count: Number n of labels that is expected.
         """
-        labels = label_texts(as_array(y), "y")
-        names = [name.strip() for name in self.class_names]
-        if len(labels) != count:
-            raise InputError(f"expected {count} labels, one for each example, got {len(labels)}")
-        if foreign := sorted(set(labels) - set(names)):
-            raise InputError(
-                f"y holds the label {foreign[0]!r}; expected the classes of the model: "
-                f"{', '.join(names[:10])}{', ...' * (len(names) > 10)}"
-            )
-        return codes_of(labels, names)
+        return self.classification.encode(as_array(y), count)
 
-    def trajectory(self, pixels: np.ndarray) -> Tensor:
+    def trajectory(self, pixels: Batch) -> Tensor:
         """Phases (K + 1, n, N) at every grid time from 0 to t_f, the outputs last.
 
         Args:
@@ -283,11 +307,11 @@ class Model(Summary):
         if self.chip is not None:
             raise InputError("phases over time are those of the ideal network; use it off the chip")
         inputs = self.inputs(pixels)
-        path = self.network.simulate(inputs, record=1).phases.detach()
+        path = simulated(self.network, inputs, record=1).phases.detach()
         check_finite(path[-1], inputs)
         return path
 
-    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+    def pictures(self, pixels: Batch) -> np.ndarray:
         """Pixels (n, rows, columns), or rows of features (n, 1, D) in standard deviations.
 
         Args:
@@ -296,9 +320,11 @@ class Model(Summary):
         scaling, values = self.preprocessing, self._array(pixels)
         if isinstance(scaling, FeatureScaling):
             values = scaling(values).numpy() / scaling.factor
+        elif isinstance(scaling, SequenceScaling):
+            values = scaling(values).numpy() / scaling.channels.factor
         return values.reshape(-1, *scaling.image_shape)
 
-    def probabilities(self, pixels: np.ndarray) -> Tensor:
+    def probabilities(self, pixels: Batch) -> Tensor:
         """Class probabilities (n, O): softmax(gain cos theta_out).
 
         Without a gain the outputs were trained to be signed probabilities: (1 + cos theta_out) / 2,
@@ -315,12 +341,13 @@ class Model(Summary):
         Args:
             scores: Output activations (n, O).
         """
+        _ = self.classification
         if self.gain is not None:
             return torch.softmax(self.gain * scores, dim=-1)
         positive = 1.0 + scores
         return positive / positive.sum(-1, keepdim=True)
 
-    def rejected(self, pixels: np.ndarray) -> np.ndarray:
+    def rejected(self, pixels: Batch) -> np.ndarray:
         """True (n,) where an answer is unsure, see `reject_reasons`.
 
         Args:
@@ -328,7 +355,7 @@ class Model(Summary):
         """
         return np.array([reason is not None for reason in self.reject_reasons(pixels)], dtype=bool)
 
-    def reject_reasons(self, pixels: np.ndarray, scores: Tensor | None = None) -> list[str | None]:
+    def reject_reasons(self, pixels: Batch, scores: Tensor | None = None) -> list[str | None]:
         """Reasons why answers are unsure, None where they are sure.
 
         An answer is unsure if its margin is small, its input unlike the training data or, of an
@@ -348,7 +375,7 @@ class Model(Summary):
             reasons = self.reject.reasons(inputs, scores, self._contrasts(pixels))
         return [why if ok else "not finite" for ok, why in zip(finite, reasons, strict=True)]
 
-    def normalised_inputs(self, pixels: np.ndarray) -> Tensor:
+    def normalised_inputs(self, pixels: Batch) -> Tensor:
         """Inputs (n, D) of the reject option, float64: images of length 1, features of SD 1.
 
         Args:
@@ -357,12 +384,14 @@ class Model(Summary):
         inputs = self.preprocessing(self._array(pixels)).double()
         if isinstance(self.preprocessing, FeatureScaling):
             return inputs / self.preprocessing.factor
+        if isinstance(self.preprocessing, SequenceScaling):
+            return inputs.mean(-2) / self.preprocessing.channels.factor
         length: Tensor = torch.linalg.vector_norm(inputs, dim=-1, keepdim=True)
         return inputs / length
 
-    def _contrasts(self, pixels: np.ndarray) -> Tensor | None:
+    def _contrasts(self, pixels: Batch) -> Tensor | None:
         """Contrasts (n,) of images; None for features."""
-        if isinstance(self.preprocessing, FeatureScaling):
+        if not isinstance(self.preprocessing, Preprocessing):
             return None
         return self.preprocessing.contrast(self._array(pixels))
 
@@ -375,8 +404,10 @@ class Model(Summary):
             train: Training pixels or rows.
             validation: Labelled examples, which count as unseen.
         """
+        if not self.task.has_classes:
+            return self
         inputs = self.inputs(validation.features)
-        scores = scores_on_target(self.network, self.hardware, inputs).cpu()
+        scores = scores_on_target(self.network, self.hardware, inputs, self.task).cpu()
         splits = train[:MOST_ROWS], validation.features
         contrasts = [c for pixels in splits if (c := self._contrasts(pixels)) is not None]
         option = RejectOption.fit(
@@ -389,9 +420,10 @@ class Model(Summary):
         return replace(self, reject=option)
 
     def evaluate(
-        self, X: Split | np.ndarray, y: ArrayLike | None = None, *, unseen: bool = True
+        self, X: Split | Batch, y: ArrayLike | None = None, *, unseen: bool = True
     ) -> dict[str, float]:
-        """Percentages top1, top2 and agreement with the teacher, and the endpoint errors.
+        """The metrics of the task: percentages top1 and top2, or NRMSE, RMSE, MAE and R^2; with a
+        teacher also agreement and the endpoint errors.
 
         `evaluate(X, y)` or, of a dataset or a training, `evaluate(trained.test)`.
 
@@ -400,14 +432,14 @@ class Model(Summary):
 
         Args:
             X: Labelled examples; or raw pixels or rows of features, as for `inputs`.
-            y: Their true labels (n,), as in `classes`.
+            y: Their true labels (n,), as in `classes`, or numbers (n,) or (n, O).
             unseen: As for `inputs`.
         """
-        inputs, labels = self.examples(self._split(X, y), unseen=unseen)
+        inputs, values = self.examples(self._split(X, y), unseen=unseen)
         targets = None if self.teacher is None else self.teacher.targets(inputs)
-        return evaluate(self._scores(inputs), labels, targets)
+        return evaluate(self._scores(inputs), values, targets, self.task)
 
-    def _split(self, X: Split | np.ndarray, y: ArrayLike | None) -> Split:
+    def _split(self, X: Split | Batch, y: ArrayLike | None) -> Split:
         """The labelled examples of the arguments of `evaluate`."""
         if isinstance(X, Split):
             if y is not None:
@@ -416,23 +448,20 @@ class Model(Summary):
         if y is None:
             raise InputError("the labels are missing: give one for each example, evaluate(X, y)")
         rows = self._array(X)
-        rows = rows.reshape(len(rows), -1) if rows.ndim == 3 else rows  # images
-        return Split(rows, self.label_indices(y, len(rows)))
+        if isinstance(self.preprocessing, Preprocessing) and rows.ndim == 3:
+            rows = rows.reshape(len(rows), -1)
+        return Split(rows, self.task.encode(as_array(y), len(rows)))
 
     def examples(self, split: Split, *, unseen: bool = True) -> tuple[Tensor, Tensor]:
-        """Network inputs (n, D) and labels (n,) on the network's device.
+        """Network inputs (n, D) and targets, labels (n,) or numbers (n, O), on its device.
 
         Args:
-            split: Labelled examples.
+            split: Examples with targets.
             unseen: As for `inputs`.
         """
+        check_targets(split.targets, self.task, "the data")
         inputs = self.inputs(split.features, unseen=unseen)
-        labels = torch.from_numpy(split.labels).to(inputs.device)
-        if int(labels.max()) >= self.network.outputs:
-            raise InputError(
-                f"labels reach {int(labels.max())}, the model has {self.network.outputs} classes"
-            )
-        return inputs, labels
+        return inputs, torch.from_numpy(split.targets).to(inputs.device)
 
     @property
     def couplers_used(self) -> int:

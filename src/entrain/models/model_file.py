@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from entrain.data import FeatureScaling, Preprocessing
+from entrain.data import FeatureScaling, Preprocessing, SequenceScaling
 from entrain.evaluation import RejectOption
 from entrain.hardware import Hardware
 from entrain.models.network import KuramotoNetwork
 from entrain.models.teacher import Teacher, layer_sizes
 from entrain.physics import TERMS, TRAINED, Dynamics, layered_graph
+from entrain.tasks import Classification, Task, from_json
 from entrain.utils.errors import InputError, positive_float, reason
 from entrain.utils.tensor_file import read_tensors, write_tensors
 
@@ -46,7 +47,7 @@ def write_model(model: Model, path: Path) -> None:
     header = {
         "dataset": model.dataset,
         "protocol": model.protocol,
-        "class_names": list(model.class_names),
+        **_task_header(model.task),
         "dynamics": asdict(network.dynamics),
         "preprocessing": asdict(model.preprocessing),
         "teacher_widths": None if model.teacher is None else list(model.teacher.widths),
@@ -84,7 +85,7 @@ def read_model_file(path: Path, make: Callable[..., T]) -> T:
         return make(
             network=network,
             preprocessing=_preprocessing(dict(header["preprocessing"])),
-            class_names=tuple(str(name) for name in header["class_names"]),
+            task=_task(header),
             dataset=str(header["dataset"]),
             protocol=str(header["protocol"]),
             teacher=None if widths is None else _teacher(tensors, widths, network),
@@ -97,6 +98,19 @@ def read_model_file(path: Path, make: Callable[..., T]) -> T:
         raise InputError(f"{path}: {reason(error)}") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a complete model file ({reason(error)})") from error
+
+
+def _task_header(task: Task) -> dict[str, Any]:
+    """The entry of a task; that of a plain classification is its class names."""
+    if isinstance(task, Classification) and task.is_default_reading:
+        return {"class_names": list(task.class_names)}
+    return {"task": task.to_json()}
+
+
+def _task(header: dict[str, Any]) -> Task:
+    if "task" in header:
+        return from_json(header["task"])
+    return Classification(tuple(str(name) for name in header["class_names"]))
 
 
 def _reject(
@@ -117,7 +131,11 @@ def _reject(
     return option
 
 
-def _preprocessing(values: dict[str, Any]) -> Preprocessing | FeatureScaling:
+def _preprocessing(
+    values: dict[str, Any],
+) -> Preprocessing | FeatureScaling | SequenceScaling:
+    if "frames" in values:
+        return SequenceScaling.from_json(values)
     if "image_shape" not in values:
         return FeatureScaling.from_json(values)
     return Preprocessing(**values | {"image_shape": tuple(values["image_shape"])})

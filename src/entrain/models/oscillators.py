@@ -169,7 +169,7 @@ class Oscillators(OscillatorValues):
         strengths = self.coupler_strengths
         if not self.is_symmetric:
             strengths = torch.cat([strengths, torch.zeros_like(strengths[..., :1])], -1)
-        return strengths[..., self.graph_edges.pairs]
+        return strengths.index_select(-1, self.graph_edges.pairs)
 
     def _couplings(self) -> Couplings:
         if not self.is_sparse:

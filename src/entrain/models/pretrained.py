@@ -13,6 +13,7 @@ from entrain.utils.errors import InputError, unknown_name
 if TYPE_CHECKING:  # PyTorch is slow to import, and finding a file does without it
     from entrain.data import Dataset, Split
     from entrain.models.model import Model
+    from entrain.tasks import Task
     from entrain.training.run_folder import RunFolder
 
 _FOLDER = Path(__file__).parent
@@ -95,6 +96,7 @@ def load_test_examples(
     """
     from entrain.data import CLASS_NAMES, DATASETS, load_test_split
     from entrain.data.selection import IMAGE_SIZE, own_source, read_source
+    from entrain.tasks import Classification
 
     path = find(model)
     trained = load(path)
@@ -119,7 +121,7 @@ def load_test_examples(
         if own and recorded and own["path"] == recorded["path"]:
             own = recorded | changes
     if own is None:
-        _check_classes(name, CLASS_NAMES[name], trained)
+        _check_task(name, Classification(CLASS_NAMES[name]), trained)
         folder = data_dir or (run.settings["data_dir"] if run is not None else None)
         split = load_test_split(name, Path(folder) if folder else None)
     else:
@@ -129,12 +131,13 @@ def load_test_examples(
                 f"{own['path']}: has changed since the run was trained on it, so its test examples "
                 "may have been trained on; name the file or folder to use it all the same"
             )
-        _check_classes(name, data.class_names, trained)
+        _check_task(name, data.task, trained)
         name, split = data.name, data.test
-    if split.features.shape[1] != trained.network.inputs:
+    width = split.features.shape[-1]
+    if width != trained.network.inputs:
         examples = "images of {} pixels" if name in DATASETS else "examples of {} numbers"
         raise InputError(
-            f"{name} has {examples.format(split.features.shape[1])}, the model {path} takes "
+            f"{name} has {examples.format(width)}, the model {path} takes "
             f"{trained.network.inputs} (it was trained on {trained.dataset})"
         )
     if name != trained.dataset:
@@ -142,12 +145,14 @@ def load_test_examples(
     return name, split
 
 
-def _check_classes(name: str, classes: tuple[str, ...], model: Model) -> None:
-    """Refuse data whose classes are not the model's."""
-    if classes != model.class_names:
+def _check_task(name: str, task: Task, model: Model) -> None:
+    """Refuse data with other classes or numbers than the model's."""
+    if task.output_names != model.task.output_names or task.has_classes != model.task.has_classes:
+        what = "classes" if task.has_classes else "numbers"
+        prefix = "" if task.has_classes == model.task.has_classes else f"{model.task.description}: "
         raise InputError(
-            f"{name} has the classes {', '.join(classes)}; the model has "
-            f"{', '.join(model.class_names)}"
+            f"{name} has the {what} {', '.join(task.output_names)}; the model has "
+            f"{prefix}{', '.join(model.task.output_names)}"
         )
 
 

@@ -157,6 +157,8 @@ def _dynamics(default: Dynamics, drive: Drive | None, request: Request) -> Dynam
             raise InputError("time and steps follow from hold and steps_per_input of the drive")
         time, steps = drive.count * drive.hold, drive.count * drive.steps
         return replace(default, observation_time=time, steps=steps)
+    if request.time is None and request.steps is None:
+        return default
     time = default.observation_time if request.time is None else request.time
     time = positive_float("time", time)
     steps = default.steps if request.steps is None else request.steps

@@ -53,7 +53,14 @@ def _first_model(model: Path | str) -> dict[str, Content]:
             return {"models.json": _entry(shipped, f"{shipped}.safetensors")}
     from entrain.models.model import read_model  # shipped models need no PyTorch
 
-    _check_size(path, read_model(path).network)
+    loaded = read_model(path)
+    if not (loaded.task.has_classes and loaded.reads_once):
+        what = loaded.task.description if loaded.reads_once else "classes of sequences"
+        raise InputError(
+            f"{path}: the model predicts {what}; the page shows classes of pictures and of rows. "
+            "Use entrain predict"
+        )
+    _check_size(path, loaded.network)
     name = Path(model).resolve().name if Path(model).is_dir() else path.stem
     return {
         "models.json": _entry(name, "given.safetensors"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, label, save
+from entrain.plots.style import CLASS_COLOURS, STYLE, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,10 +36,12 @@ def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None
         systems: The values of "systems" in `Cost.to_json()`.
         title: Title of the figure.
     """
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 1.7 + 0.45 * len(systems)), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
+    with rc_context(STYLE):
+        left, right = figure.subplots(1, 2, sharey=True)
     _energies(left, systems)
     _shares(right, systems)
     left.set_yticks(
@@ -60,8 +62,7 @@ def _energies(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
         axis.plot(energy["typical"], row, "o", color="black", ms=5)
     if any(system["energy"]["high"] > 0 for system in systems):
         axis.set_xscale("log")
-    axis.grid(axis="x", color="#dddddd", lw=0.6)
-    axis.set_axisbelow(True)
+    axis.grid(False, axis="y")
     axis.set_xlabel("energy of one inference (J): range and typical value")
 
 
@@ -73,6 +74,7 @@ def _shares(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:
             continue
         axis.barh(range(len(systems)), shares, left=start, color=colour, label=name, height=0.62)
         start += shares
+    axis.grid(False, axis="y")
     axis.set(xlim=(0.0, 100.0), xlabel="share of the typical energy (%)")
 
 

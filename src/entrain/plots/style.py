@@ -8,7 +8,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from entrain.utils import escape
 from entrain.utils.errors import InputError
@@ -30,6 +30,24 @@ CLASS_COLOURS = (
     "#882255",
     "#999999",
 )
+
+
+STYLE: dict[Any, Any] = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.prop_cycle": f"cycler('color', {list(CLASS_COLOURS)})",
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+}
+"""The look of all figures, for `matplotlib.style.use` or `matplotlib.rc_context`."""
 
 
 _FORMATS = (".png", ".pdf", ".svg")

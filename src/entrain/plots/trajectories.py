@@ -26,6 +26,7 @@ _STRIP: Bounds = (0.03, 0.03, 0.5, 0.07)  # of a row of features, below lines th
 
 MOST_PANELS = 25
 _MOST_KEYS = 40  # classes in the legend
+_MOST_NUMBERS = 3  # in a title
 _LINE = 26  # characters in a line of a title
 _LEGEND = 120  # characters in a row of the legend
 
@@ -56,13 +57,14 @@ def trajectory(
         raise InputError(f"x must be at most {MOST_PANELS} examples, got {count}; choose some rows")
     figure = trajectories(
         images=model.pictures(x),
-        outputs=np.cos(theta[..., -len(model.class_names) :]),
-        labels=None if y is None else model.label_indices(y, count),
-        class_names=model.class_names,
+        outputs=np.cos(theta[..., -model.network.outputs :]),
+        labels=None if y is None or not model.task.has_classes else model.label_indices(y, count),
+        class_names=model.task.output_names,
         columns=min(5, max(3, count)),
         title=f"{model.protocol} on {label(model.dataset)}: "
         f"{'phases of all oscillators' if phases else 'output oscillators'} over time",
-        predicted=model.predict_indices(x),
+        predicted=model.predict_indices(x) if model.task.has_classes else None,
+        titles=None if model.task.has_classes else _predictions(model, x, y),
         phases=np.unwrap(theta, axis=0) if phases else None,
     )
     if path is not None:
@@ -80,6 +82,7 @@ def trajectories(
     bounds: Bounds = AMID,
     *,
     predicted: np.ndarray | None = None,
+    titles: list[str] | None = None,
     phases: np.ndarray | None = None,
 ) -> Figure:
     """Panels of output activations cos theta_o(t) with their images.
@@ -93,6 +96,7 @@ def trajectories(
         columns: Panels per row.
         bounds: Left and lower edge, width and height of the image in its panel.
         predicted: Predicted classes (n,), by default the largest outputs at the end.
+        titles: Titles of the panels in place of classes (n,), for outputs that are numbers.
         phases: Phases (K + 1, n, N) to draw instead, the outputs last.
     """
     from matplotlib.figure import Figure
@@ -114,9 +118,13 @@ def trajectories(
         if panel >= count:
             continue
         lines = outputs[:, panel] if phases is None else phases[:, panel]
-        _lines(axis, lines, len(class_names), int(predicted[panel]))
-        true = predicted[panel] if labels is None else labels[panel]
-        _title(axis, names[predicted[panel]], None if true == predicted[panel] else names[true])
+        best = int(predicted[panel])
+        _lines(axis, lines, len(class_names), best if titles is None else None)
+        if titles is None:
+            true = best if labels is None else labels[panel]
+            _title(axis, names[best], None if true == best else names[true])
+        else:
+            axis.set_title(titles[panel], fontsize=8)
         picture(axis, images[panel], bounds)
         if phases is None:
             axis.set_ylim(-1.05, 1.05)
@@ -133,8 +141,21 @@ def trajectories(
     return figure
 
 
-def _lines(axis: Axes, lines: np.ndarray, classes: int, predicted: int) -> None:
-    """Lines (K + 1, N) over time; the last ones are those of the classes."""
+def _predictions(model: Model, x: np.ndarray, y: ArrayLike | None) -> list[str]:
+    """Titles of panels: the predicted numbers and, if they are known, the true ones."""
+    predicted = np.asarray(model.predict(x)).reshape(len(x), -1)
+    true = None if y is None else model.task.encode(y, len(x))
+    titles = []
+    for row, numbers in enumerate(predicted):
+        text = ", ".join(f"{number:.4g}" for number in numbers[:_MOST_NUMBERS])
+        if true is not None:
+            text += f"\n(is {', '.join(f'{n:.4g}' for n in true[row][:_MOST_NUMBERS])})"
+        titles.append(text)
+    return titles
+
+
+def _lines(axis: Axes, lines: np.ndarray, classes: int, predicted: int | None) -> None:
+    """Lines (K + 1, N) over time; the last ones are those of the outputs."""
     time = np.linspace(0.0, 1.0, len(lines))
     hidden = lines.shape[1] - classes
     axis.plot(time, lines[:, :hidden], color="#bbbbbb", linewidth=0.5, zorder=1.5)

@@ -1,4 +1,4 @@
-"""How a network is trained for imperfect chips, as a value."""
+"""Settings of a training for imperfect chips."""
 
 from __future__ import annotations
 

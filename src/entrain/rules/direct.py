@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from entrain.data import DATASETS
+from entrain.data import DATASETS, Dataset
 from entrain.physics import NetworkSpec
 from entrain.physics.network_spec import TRAINED
 from entrain.rules.augmentation import Augmentation
@@ -24,6 +25,13 @@ from entrain.rules.interface import (
 )
 from entrain.utils.errors import InputError, check_ranges, one_of, store_plain_numbers, unknown_name
 
+_COUNTS = (
+    "fine_epochs",
+    "unaugmented_epochs",
+    "second_order_steps",
+    "validation_interval",
+    "patience",
+)
 DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END", "GIVEN"]
 
 
@@ -61,6 +69,11 @@ class Direct(Rule):
         class_weights: Weight of each class in the loss and in the accuracy that selects the epoch.
         chips: Imperfect chips to train for.
         frozen: Tensors that keep their initial values, such as "couplings".
+        second_order_steps: Steps of order 2, those of Adams and Bashforth, in place of all coarse
+            and fine ones where the compiled CPU kernels train; 0 takes Euler's steps everywhere.
+        validation_interval: Epochs from one validation to the next; 0 validates after each.
+        patience: The training ends when neither accuracy nor cross-entropy of the validation have
+            become better for so many epochs; 0 trains for all epochs.
     """
 
     kind: ClassVar[str] = "direct"
@@ -87,6 +100,9 @@ class Direct(Rule):
     class_weights: tuple[float, ...] | None = None
     chips: ChipTraining | None = None
     frozen: tuple[str, ...] = ()
+    second_order_steps: int = 0
+    validation_interval: int = 0
+    patience: int = 0
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -98,7 +114,7 @@ class Direct(Rule):
             non_negative=("weight_decay", "initial_couplings", "initial_weights"),
             shares=("smoothing", "distillation", "warm_up", "averaging"),
         )
-        for name in ("fine_epochs", "unaugmented_epochs"):
+        for name in _COUNTS:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"{name} must be a non-negative whole number, got {value!r}")
@@ -158,13 +174,27 @@ class Direct(Rule):
             table.get(dataset.removesuffix("-small")) for table in (_AUGMENTATION, _ON_CHIPS)
         )
         distortions = gentle if gentle and self.augmentation == usual else self.augmentation
-        return replace(self, chips=training, augmentation=distortions)
+        rule = replace(self, chips=training, augmentation=distortions)
+        if training.hardware.is_identity or not rule.second_order_steps:
+            return rule
+        return replace(rule, **_slow_set(rule))
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
         super().check(network, runs, teachers)
         if len(teachers) > 1:
             raise InputError(f"{self.name} distils one teacher, got {len(teachers)}")
         check_per_run(self, runs)
+
+    @property
+    def learns_constant_inputs(self) -> bool:
+        return False
+
+    def check_data(self, data: Dataset) -> None:
+        super().check_data(data)
+        if self.class_weights is not None and not data.task.has_classes:
+            raise InputError(
+                f"class_weights are of classes, but the data have {data.task.description}"
+            )
 
     def task(self, assignment: Assignment) -> Task:
         data, targets = assignment.data, None
@@ -177,7 +207,7 @@ class Direct(Rule):
             train,
             validation,
             assignment.network,
-            data.outputs,
+            data.task,
             teacher_outputs=targets,
             seed=assignment.seed,
             runs=assignment.runs,
@@ -231,15 +261,39 @@ def tuned(protocol: Direct, dataset: str, *, epochs: int = 150, augmented: bool 
     return replace(rule, augmentation=distortions, unaugmented_epochs=max(1, epochs // 20))
 
 
+# Steps of AdamW on a user's own data, chosen by benchmarks/own_data_defaults.py.
+_STEPS, _STEPS_TO_VALIDATION = 1000, 40
+_LEAST_EPOCHS, _MOST_EPOCHS = 20, 200
+_PATIENCE = 120  # steps, and more the more rows: their accuracy still rises as rates fall
+
+
 def small_batch(examples: int) -> int:
     """Batch size for so many training examples."""
     return min(256, max(16, examples // 20))
 
 
 def small_set(examples: int, batch_size: int | None = None) -> dict[str, Any]:
-    """Fields for a user's own data: batches and epochs for about 3,000 steps, and a decay against
-    overfitting few rows."""
+    """Fields for a user's own data: small batches, at most about `_STEPS` steps, fewer if the
+    validation cross-entropy stops falling, and a decay against overfitting few rows."""
     batch = batch_size or small_batch(examples)
-    epochs = min(200, max(20, 3000 * batch // examples))
-    fine = max(1, epochs // 20)
-    return {"batch_size": batch, "epochs": epochs, "fine_epochs": fine, "weight_decay": 10.0}
+    steps = math.ceil(examples / batch)
+    epochs = min(_MOST_EPOCHS, max(_LEAST_EPOCHS, _STEPS // steps))
+    return {
+        "batch_size": batch,
+        "epochs": epochs,
+        "fine_epochs": max(1, epochs // 20),
+        "weight_decay": 2.0,
+        "averaging": 0.99,
+        "second_order_steps": 16,
+        "validation_interval": math.ceil(_STEPS_TO_VALIDATION / steps),
+        "patience": max(math.ceil(_PATIENCE / steps), examples // 20),
+    }
+
+
+def _slow_set(rule: Direct) -> dict[str, Any]:
+    """Fields of a rule of `small_set` for imperfect chips, which take all steps and more of them:
+    imperfections grow and couplers are removed on the way."""
+    epochs = min(_MOST_EPOCHS, 3 * rule.epochs)
+    off = dict.fromkeys(("second_order_steps", "validation_interval", "patience"), 0)
+    fine = {"fine_epochs": max(1, epochs // 20), "averaging": 0.999, "weight_decay": 10.0}
+    return {"epochs": epochs, **off, **fine}

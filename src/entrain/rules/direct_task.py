@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,16 +9,18 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.evaluation import metrics
+from entrain.evaluation.activations import activations_with_pullback
 from entrain.hardware import FreshDraws
-from entrain.physics import Dynamics, NetworkSpec, PhaseModel, readout_with_pullback, small_random
+from entrain.physics import Dynamics, NetworkSpec, PhaseModel, small_random
 from entrain.rules import adamw
 from entrain.rules.class_weights import example_weights
+from entrain.rules.compiled_steps import compiled_steps
 from entrain.rules.interface import Tensors, per_run, shuffled
 from entrain.rules.on_chips import Back, OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
 from entrain.rules.validation import validation_scores
+from entrain.tasks import Task
 
 if TYPE_CHECKING:
     from entrain.rules.direct import Direct
@@ -38,7 +39,7 @@ class DirectTask:
         train: Examples,
         validation: Examples,
         network: NetworkSpec,
-        outputs: int,
+        task: Task,
         *,
         seed: int,
         runs: tuple[int, ...] = (0,),
@@ -47,29 +48,44 @@ class DirectTask:
     ) -> None:
         """`start` are networks to continue; `teacher_outputs` (M, O) are for distillation."""
         self.protocol, self.epochs = protocol, protocol.epochs
+        self.validation_interval, self.patience = protocol.validation_interval, protocol.patience
         self.train, self._validation, self._teacher = train, validation, teacher_outputs
         self.network, self._dynamics = network, network.dynamics
+        self.task, outputs = task, task.outputs
         self._outputs, self._seed, self.runs, self._start = outputs, seed, runs, start
-        device = train.labels.device
-        self._targets = torch.nn.functional.one_hot(train.labels, outputs).float()
-        weights = example_weights(protocol.class_weights, train.labels, outputs, train.weights)
+        device = train.targets.device
+        self._targets = task.targets(train.targets)
+        weights = example_weights(protocol.class_weights, train.targets, outputs, train.weights)
         self._weights = None if weights is None else weights.float()
 
-        def by_run(name: str) -> Tensor:
-            values = torch.tensor(self._by_run(name), dtype=torch.float32, device=device)
+        def tensor(name: str) -> Tensor:
+            values = torch.tensor(self.by_run(name), dtype=torch.float32, device=device)
             return values[:, None, None]
 
-        self._input_rate, self._coupling_rate = by_run("input_rate"), by_run("coupling_rate")
-        self._decay, self._gain = by_run("weight_decay"), by_run("gain")
-        self._smoothing = by_run("smoothing")
+        self._input_rate, self._coupling_rate = tensor("input_rate"), tensor("coupling_rate")
+        self._decay, self._gain = tensor("weight_decay"), tensor("gain")
+        self._smoothing = tensor("smoothing")
         self._schedule = torch.zeros((), device=device)
         self._strength = torch.ones((), device=device)
         self._total = torch.zeros(len(runs), device=device)
         self._spec = network.on(self._total, len(runs), outputs)
         self._distortions: Tensor | None = None
         self._steps = RepeatedSteps()
-        self._chips = OnChips.of(protocol.chips, self._spec, runs, seed)
+        self._chips = OnChips.of(protocol.chips, self._spec, runs, seed, task)
         self._draws_by_batch: dict[int, FreshDraws] = {}
+        self._compiled = None
+        if type(self) is DirectTask:  # other rules have other gradients
+            self._compiled = compiled_steps(self, self._targets, self._weights)
+
+    @property
+    def device(self) -> torch.device:
+        """Where it trains."""
+        return self._total.device
+
+    @property
+    def graph(self) -> Tensor:
+        """(N, N) booleans, True where two oscillators are coupled."""
+        return self._spec.graph
 
     def initial(self) -> Tensors:
         networks = [self._random(run) for run in range(len(self.runs))]
@@ -95,37 +111,54 @@ class DirectTask:
             self._spec.graph,
             seed=self._seed,
             run=self.runs[run],
-            weights=self._by_run("initial_weights")[run],
-            couplings=self._by_run("initial_couplings")[run],
+            weights=self.by_run("initial_weights")[run],
+            couplings=self.by_run("initial_couplings")[run],
         )
 
-    def _by_run(self, name: str) -> list[float]:
+    def by_run(self, name: str) -> list[float]:
+        """A setting of each run."""
         return per_run(name, getattr(self.protocol, name), len(self.runs))
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
-        protocol, count = self.protocol, len(self.train.labels)
+        protocol, count = self.protocol, len(self.train.targets)
         rows = shuffled("direct", self._seed, self.runs, epoch, count).to(self._total.device)
+        batches = torch.split(rows, protocol.batch_size, dim=1)
+        schedule = [
+            adamw.cosine_schedule((epoch + i / len(batches)) / protocol.epochs, protocol.warm_up)
+            for i in range(len(batches))
+        ]
+        if self._compiled is not None and is_symmetric(tensors["raw.couplings"]):
+            sizes = [batch.shape[1] for batch in batches]
+            steps, order = self._steps_of(epoch, protocol.second_order_steps)
+            total = self._compiled.train(tensors, rows, sizes, schedule, steps, order)
+            return {"loss": total / count}
+        dynamics, _ = self._steps_of(epoch)
         self._renew_distortions(epoch)
-        steps = self._dynamics.steps
-        if epoch < protocol.epochs - protocol.fine_epochs:
-            steps = min(protocol.coarse_steps, steps)
-        dynamics = Dynamics(self._dynamics.mobility, self._dynamics.observation_time, steps)
 
         def take(tensors: Tensors, rows: Tensor) -> None:
             self._step(tensors, dynamics, rows)
 
-        step = self._steps.get(tensors, take, self._total, key=steps)
+        step = self._steps.get(tensors, take, self._total, key=dynamics.steps)
         self._total.zero_()
         if self._chips is not None:
             self._chips.begin_epoch(tensors, epoch, protocol.epochs)
         generators = self._generators(epoch)
-        batches = torch.split(rows, protocol.batch_size, dim=1)
-        for index, batch in enumerate(batches):
-            done = (epoch + index / len(batches)) / protocol.epochs
-            self._schedule.fill_(adamw.cosine_schedule(done, protocol.warm_up))
+        for batch, factor in zip(batches, schedule, strict=True):
+            self._schedule.fill_(factor)
             self._renew_draws(tensors, batch, dynamics, generators)
             step(batch)
         return {"loss": self._total / count}
+
+    def _steps_of(self, epoch: int, of_second_order: int = 0) -> tuple[Dynamics, int]:
+        """The dynamics of an epoch, and the order of its steps."""
+        usual, order = self._dynamics, 1
+        steps = usual.steps
+        if 0 < of_second_order < steps:
+            steps, order = of_second_order, 2
+        elif epoch < self.protocol.epochs - self.protocol.fine_epochs:
+            frames = self.train.frames  # each is held for a whole number of steps
+            steps = min(-(-self.protocol.coarse_steps // frames) * frames, steps)
+        return Dynamics(usual.mobility, usual.observation_time, steps), order
 
     def _renew_distortions(self, epoch: int) -> None:
         """New distortions of the images of this epoch."""
@@ -135,7 +168,7 @@ class DirectTask:
         last = epoch >= protocol.epochs - protocol.unaugmented_epochs
         self._strength.fill_(0.0 if last else 1.0)
         draws = protocol.augmentation.draw_epoch(
-            len(self.train.labels), self._seed, self.runs, epoch, self._total.device
+            len(self.train.targets), self._seed, self.runs, epoch, self._total.device
         )
         self._distortions = draws if self._distortions is None else self._distortions.copy_(draws)
 
@@ -200,10 +233,8 @@ class DirectTask:
         """B times the loss (R,) of the examples `rows` (R, B), and the gradient of the loss."""
         outputs = self._outputs
         activations, back = self._forward(raw, self._inputs(rows), dynamics)
-        log_probabilities = log_softmax(self._gain * activations)
-        target = self._target(rows)
-        by_outputs = self._gain * (log_probabilities.exp() - target)  # times B
-        loss = -self._weighted(target * log_probabilities, rows).sum((1, 2))
+        losses, by_outputs = self.task.loss(activations, self._target(rows), self._gain)  # times B
+        loss = self._weighted(losses, rows).sum((1, 2))
         if share := self.protocol.distillation:
             assert self._teacher is not None
             error = activations - self._teacher[rows]
@@ -213,7 +244,9 @@ class DirectTask:
         return loss, back(self._weighted(by_outputs, rows), rows.shape[1])
 
     def _target(self, rows: Tensor) -> Tensor:
-        """Smoothed probabilities (R, B, O) of the classes of the examples `rows`."""
+        """Targets (R, B, O) of the examples `rows`; of classes, smoothed probabilities."""
+        if not self.task.has_classes:
+            return self._targets[rows]
         return self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / self._outputs
 
     def _forward(self, raw: Tensors, inputs: Tensor, dynamics: Dynamics) -> tuple[Tensor, Back]:
@@ -221,12 +254,12 @@ class DirectTask:
         count, to gradients of the trained tensors."""
         if self._chips is not None:
             return self._chips.forward(raw, inputs, dynamics, self._outputs)
-        model, to_tensors = self._model(raw, inputs)
-        phases, pullback = kernels.rollout_with_pullback(model, dynamics)
-        activations, readout_pullback = readout_with_pullback(phases, self._outputs)
+        parameters = self._spec.parameters(raw)
+        model = parameters.phase_model(inputs, dynamics.steps)
+        activations, by_model = activations_with_pullback(model, dynamics, self.task)
 
         def back(gradient: Tensor, count: int) -> Tensors:
-            return to_tensors(pullback(readout_pullback(gradient, count)))
+            return parameters.pullback(by_model(gradient, count), inputs)
 
         return activations, back
 
@@ -272,27 +305,18 @@ class DirectTask:
 
     def validate(self, tensors: Tensors) -> Tensors:
         data, parameters = self._validation, self._spec.parameters(tensors)
-        scores = validation_scores(parameters, data.all_inputs(), self._dynamics, self._chips)
-        labels = data.labels.expand(len(self.runs), -1)[..., None]
-        entropy = -log_softmax(self._gain * scores).gather(-1, labels)[..., 0].double()
-        result = {"top1": metrics.top_k(scores, data.labels), "cross_entropy": entropy.mean(1)}
+        inputs = data.all_inputs()
+        scores = validation_scores(parameters, inputs, self._dynamics, self._chips, self.task)
         weights = example_weights(
-            self.protocol.class_weights, data.labels, self._outputs, data.weights
+            self.protocol.class_weights, data.targets, self._outputs, data.weights
         )
-        if weights is not None:
-            hits = (scores.argmax(-1) == data.labels) & ~scores.isnan().any(-1)
-            result["cross_entropy"] = (weights * entropy).mean(1)
-            result["weighted_top1"] = 100.0 * (weights * hits).mean(1)
-        return result
+        return self.task.validate(scores, data.targets, self._gain, weights)
 
     def merit(self, metrics: Tensors) -> Tensor:
-        entropy = -metrics["cross_entropy"].nan_to_num(math.inf, math.inf)
-        merit = torch.stack([metrics.get("weighted_top1", metrics["top1"]), entropy], dim=1)
+        merit = self.task.merit(metrics)
         return merit if self._chips is None else self._chips.complete_first(merit)
 
 
-def log_softmax(values: Tensor) -> Tensor:
-    """In operations that take one thread for so few numbers: PyTorch's own starts a team whose
-    spinning would go on into the adjoint."""
-    shifted = values - values.amax(-1, keepdim=True)
-    return shifted - shifted.exp().sum(-1, keepdim=True).log()
+def is_symmetric(couplings: Tensor) -> bool:
+    """True if J_ij is J_ji in all runs."""
+    return torch.equal(couplings, couplings.mT)

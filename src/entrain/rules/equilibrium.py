@@ -17,8 +17,9 @@ from entrain.physics import Dynamics, NetworkSpec, PhaseModel, energy_gradient, 
 from entrain.physics.couplings import scale_rows, values_of
 from entrain.physics.terms import LOCAL
 from entrain.rules.direct import Direct, small_batch
-from entrain.rules.direct_task import DirectTask, log_softmax
+from entrain.rules.direct_task import DirectTask
 from entrain.rules.interface import PerRun, Rule, Tensors
+from entrain.tasks import Task
 from entrain.utils.errors import InputError, check_ranges, one_of
 
 Nudging = Literal["cross-entropy", "squared", "clamped"]
@@ -50,10 +51,15 @@ class EquilibriumPropagation(Direct):
     Args:
         name, start, epochs, batch_size, input_rate, coupling_rate, weight_decay: See `Direct`.
         gain, smoothing, warm_up, clip, averaging, coarse_steps, fine_epochs: See `Direct`.
+        second_order_steps: No effect.
+        validation_interval, patience: See `Direct`.
         initial_couplings, initial_weights, augmentation, unaugmented_epochs: See `Direct`.
         distillation, class_weights, chips, frozen: See `Direct`.
+        second_order_steps: 0: this rule takes Euler's steps.
+        validation_interval, patience: See `Direct`.
         nudging: The cost C: the "cross-entropy" of softmax(gain cos theta), or half the "squared"
-            distance of cos theta from 1 for the class and -1 for the others. "clamped" is coupled
+            distance of cos theta from 1 for the class and -1 for the others; of numbers the loss of
+            `Regression` in either case. "clamped" is coupled
             learning (Stern et al. 2021): outputs are held at the share beta of the way to 0 or pi,
             and as far on the other side.
         beta: Strength of the nudge.
@@ -93,6 +99,11 @@ class EquilibriumPropagation(Direct):
             )
         if self.distillation:
             raise InputError(f"{self.name} learns from labels, not from a teacher")
+        if self.second_order_steps:
+            raise InputError(
+                f"{self.name} takes Euler's steps: second_order_steps must be 0, got "
+                f"{self.second_order_steps}"
+            )
 
     def tuned_for(self, dataset: str, examples: int) -> EquilibriumPropagation:
         if dataset == "digits":
@@ -101,6 +112,10 @@ class EquilibriumPropagation(Direct):
             return self
         batch = small_batch(examples)
         return replace(self, batch_size=batch, epochs=min(200, max(20, 3000 * batch // examples)))
+
+    @property
+    def learns_constant_inputs(self) -> bool:
+        return True
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
         super().check(network, runs, teachers)
@@ -140,7 +155,7 @@ class EquilibriumTask(DirectTask):
     def _warn_wrong_gradient(self, tensors: Tensors) -> None:
         """Warn if the estimate for a few examples is unlike the gradient of a longer rest."""
         networks = {name: tensors[name].clone() for name in self.network.names}
-        count = min(len(self.train.labels), _CHECKED)
+        count = min(len(self.train.targets), _CHECKED)
         rows = torch.arange(count, device=self._total.device).expand(len(self.runs), -1)
         d = self._dynamics
         longer = Dynamics(d.mobility, 4 * d.observation_time, 4 * d.steps)
@@ -178,11 +193,18 @@ class EquilibriumTask(DirectTask):
             uniform = self._draws(rows.shape[1]).uniform("start", rows.shape[1], n)
             model = replace(model, start=math.pi * (2.0 * uniform.reshape(model.fields.shape) - 1))
         free = self._relax(model, dynamics, 0)
-        log_probabilities = log_softmax(gain * free[..., -self._outputs :].cos())
-        products = (target * log_probabilities).reshape(*rows.shape, -1)
-        loss = -self._weighted(products, rows).sum((1, 2))
+        losses, _ = self.task.loss(free[..., -self._outputs :].cos(), target, gain)
+        loss = self._weighted(losses.reshape(*rows.shape, -1), rows).sum((1, 2))
         gradient = contrast(
-            model, free, target, gain, dynamics, self.protocol, self._relax, weights=weights
+            model,
+            free,
+            target,
+            gain,
+            dynamics,
+            self.protocol,
+            self._relax,
+            self.task,
+            weights=weights,
         )
         return loss, back(gradient.map(lambda tensor: tensor / rows.shape[1]))
 
@@ -199,13 +221,14 @@ def contrast(
     dynamics: Dynamics,
     protocol: EquilibriumPropagation,
     relax: Relax,
+    task: Task,
     *,
     weights: Tensor | None = None,
 ) -> PhaseModel:
     """The estimate of d C / d model, summed over samples, from the free equilibrium (R, B, N).
 
-    `target` (R, B, O) are probabilities, `gain` (R, 1, 1) that of the softmax; `weights` (R, B, 1)
-    those of examples.
+    `target` (R, B, O) are those of the task, `gain` (R, 1, 1) that of the softmax; `weights`
+    (R, B, 1) those of examples.
     """
     clamped = protocol.nudging == "clamped"
     steps = [1] * protocol.nudged_steps
@@ -217,10 +240,10 @@ def contrast(
     for share, first in ((protocol.beta, 1), (-protocol.beta, 1 + len(steps))):
         phases, trajectory = free, list[Tensor]()
         if clamped:
-            phases, driven = _clamped(model, free, target, share)
+            phases, driven = _clamped(model, free, target, share, task)
         for relaxation, count in enumerate(steps, first):
             if not clamped:
-                driven = _nudged(model, phases, target, gain, share, protocol.nudging, weights)
+                driven = _nudged(model, phases, target, gain, share, protocol, task, weights)
             part = Dynamics(dynamics.mobility, dynamics.time_step * count, count)
             phases = relax(replace(driven, start=phases), part, relaxation)
             trajectory.append(phases)
@@ -247,16 +270,17 @@ def _nudged(
     target: Tensor,
     gain: Tensor,
     share: float,
-    nudging: Nudging,
+    protocol: EquilibriumPropagation,
+    task: Task,
     weights: Tensor | None,
 ) -> PhaseModel:
     """The model with `share` times the cost added: fields on the outputs that follow `phases`."""
     outputs = target.shape[-1]
     cos = phases[..., -outputs:].cos()
-    if nudging == "squared":
+    if protocol.nudging == "squared" and task.has_classes:
         push = 2.0 * target - 1.0 - cos
     else:
-        push = gain * (target - log_softmax(gain * cos).exp())
+        push = -task.loss(cos, target, gain)[1]
     if weights is not None:
         push = push * weights
     fields = model.fields.clone()
@@ -265,13 +289,14 @@ def _nudged(
 
 
 def _clamped(
-    model: PhaseModel, free: Tensor, target: Tensor, share: float
+    model: PhaseModel, free: Tensor, target: Tensor, share: float, task: Task
 ) -> tuple[Tensor, PhaseModel]:
     """Phases whose outputs are `share` of the way from the free ones to 0 or pi, and the model
     that holds these outputs."""
     hidden = free.shape[-1] - target.shape[-1]
     outputs = free[..., hidden:]
-    goal = math.pi * (1.0 - target)  # 0 for the class, pi for the others
+    # of classes 0 for the one, pi for the others
+    goal = math.pi * (1.0 - target) if task.has_classes else target.clamp(-1.0, 1.0).acos()
     distance = torch.remainder(goal - outputs + math.pi, 2.0 * math.pi) - math.pi
     moves = torch.zeros(free.shape[-1], dtype=free.dtype, device=free.device)
     moves[:hidden] = 1.0

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entrain.data import Dataset, SequenceDataset
 from entrain.hardware import Hardware
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules.chip_training import ChipTraining
@@ -164,6 +165,27 @@ class Rule(ABC):
         if bool(teachers) != self.uses_teacher:
             wanted = "a teacher" if self.uses_teacher else "no teacher"
             raise InputError(f"{self.name} needs {wanted}, got {len(teachers)}")
+
+    def check_data(self, data: Dataset) -> None:
+        """Raise an `InputError` if it cannot train on such data.
+
+        Args:
+            data: The dataset.
+        """
+        if self.uses_teacher and not data.task.has_classes:
+            raise InputError(
+                f"{self.name} learns a teacher's classes, but the data have "
+                f"{data.task.description}; use DIRECT"
+            )
+        if self.learns_constant_inputs and isinstance(data, SequenceDataset):
+            raise InputError(
+                f"{self.name} learns from constant inputs, but the data are sequences; use DIRECT"
+            )
+
+    @property
+    def learns_constant_inputs(self) -> bool:
+        """True if inputs in time are beyond it."""
+        return True
 
     def parallel_runs(self, runs: int) -> int:
         """Number of networks trained side by side.

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.evaluation.chips import VALIDATION_CHIPS, scores_across_chips
+from entrain.evaluation.activations import frames_read
+from entrain.evaluation.chips import VALIDATION_CHIPS, read_on_chips, scores_across_chips
 from entrain.hardware import (
     CachedDraws,
     ChipDraws,
@@ -25,11 +26,12 @@ from entrain.hardware import (
     largest_inputs,
     realise,
 )
-from entrain.physics import Dynamics, Noise, Parameters, PhaseModel, drift
+from entrain.physics import Dynamics, Noise, Parameters, PhaseModel
 from entrain.physics.network_spec import NetworkOnDevice
 from entrain.rules.adamw import STEPPED
 from entrain.rules.chip_training import ChipTraining, unpruned_share
 from entrain.rules.interface import Tensors
+from entrain.tasks import Task
 
 Back = Callable[[Tensor, int], Tensors]
 _Draws = tuple[FreshDraws | CachedDraws, FreshDraws]  # of the chips, and of one inference
@@ -41,9 +43,15 @@ class OnChips:
     """Forward passes on chips, and gradients back to the network, of one training."""
 
     def __init__(
-        self, training: ChipTraining, spec: NetworkOnDevice, runs: tuple[int, ...], seed: int
+        self,
+        training: ChipTraining,
+        spec: NetworkOnDevice,
+        runs: tuple[int, ...],
+        seed: int,
+        task: Task | None = None,
     ) -> None:
         self.training, self._spec, self._runs, self._seed = training, spec, runs, seed
+        self._task = task
         # Masks replace sparsity and fan-in.
         self._hardware = replace(training.hardware, sparsity=None, fan_in=None)
         self._onset = torch.zeros((), device=spec.graph.device)
@@ -58,14 +66,21 @@ class OnChips:
 
     @classmethod
     def of(
-        cls, training: ChipTraining | None, spec: NetworkOnDevice, runs: tuple[int, ...], seed: int
+        cls,
+        training: ChipTraining | None,
+        spec: NetworkOnDevice,
+        runs: tuple[int, ...],
+        seed: int,
+        task: Task | None = None,
     ) -> OnChips | None:
         """None for the ideal network and for chips without any effect, which equal it exactly."""
         if training is None:
             return None
         hidden = spec.spec.hidden
         training.hardware.check_training(hidden, len(spec.graph) - hidden)
-        return None if training.hardware.is_identity else cls(training, spec, runs, seed)
+        if training.hardware.is_identity:
+            return None
+        return cls(training, spec, runs, seed, task)
 
     def begin_epoch(self, tensors: Tensors, epoch: int, epochs: int) -> None:
         """New generators, the strength of this epoch, and pruning."""
@@ -124,28 +139,32 @@ class OnChips:
     ) -> tuple[Tensor, Back]:
         """Activations (R, B, O) of inputs (R, B, D), each on one of the chips; and the
         map from their gradient, over a count, to gradients of the tensors in `raw`."""
-        runs, batch, _ = inputs.shape
-        model, to_leaves = self._model(raw, inputs)
+        runs, batch = inputs.shape[:2]
+        model, to_leaves = self._model(raw, inputs, dynamics.steps)
+        frames, record = frames_read(model, self._task)
         noise = self.noise(model.fields.shape[1])
-        phases, pullback = kernels.rollout_with_pullback(model, dynamics, noise=noise)
-        ends = (phases if noise is None else phases[:, 0]).detach()
-        velocity = None
+        phases, pullback = kernels.rollout_with_pullback(
+            model, dynamics, noise=noise, record=record
+        )
+        ends = (phases if noise is None else phases.squeeze(-3)).detach()
+        last = ends[-frames:] if record else ends[None]
         reading = self._hardware.readout
-        if reading is not None and reading.timing:
-            velocity = drift(ends, model, dynamics.mobility)[..., -outputs:]
-        read = ends[..., -outputs:].requires_grad_()
+        read = last[..., -outputs:].requires_grad_()
         with torch.enable_grad():
-            scores = read.cos()
-            if reading is not None and not reading.is_identity:
-                time = dynamics.observation_time
-                scores = reading.scores(read, velocity, time, *self._draws[runs, batch])
+            if reading is None or reading.is_identity:
+                scores = read[0].cos() if len(read) == 1 else read.cos().mean(0)
+            else:
+                draws = self._draws[runs, batch]
+                scores = read_on_chips(last, model, dynamics, reading, outputs, *draws, read=read)
 
         def back(gradient: Tensor, count: int) -> Tensors:
             by_scores = gradient.reshape(scores.shape) / count
             (by_read,) = torch.autograd.grad(scores, read, by_scores)
             by_phases = torch.zeros_like(ends)
-            by_phases[..., -outputs:] = by_read
-            return to_leaves(pullback(by_phases if noise is None else by_phases[:, None]))
+            by_phases[..., -outputs:][-frames if record else 0 :] = (
+                by_read if record else by_read[0]
+            )
+            return to_leaves(pullback(by_phases if noise is None else by_phases.unsqueeze(-3)))
 
         return scores.detach().reshape(runs, batch, outputs), back
 
@@ -159,7 +178,7 @@ class OnChips:
     ) -> tuple[Tensor, Tensors]:
         """L_path (R,) of inputs (R, B, D), each on one of the chips, along the teacher's path of
         `coefficients` (R, B, N); and its gradient with respect to the tensors in `raw`."""
-        model, to_leaves = self._model(raw, inputs)
+        model, to_leaves = self._model(raw, inputs, dynamics.steps)
         chips = len(model.fields) // len(inputs)
         by_chip = coefficients.reshape(model.fields.shape)
         losses, gradient = kernels.path_loss(model, by_chip, dynamics, nodes=nodes)
@@ -179,7 +198,13 @@ class OnChips:
             draws = ChipDraws(seeds, parameters.biases, len(parameters.biases))
             self._validation = CachedDraws(draws)
         return scores_across_chips(
-            parameters, self.training.hardware, seeds, inputs, dynamics, draws=self._validation
+            parameters,
+            self.training.hardware,
+            seeds,
+            inputs,
+            dynamics,
+            task=self._task,
+            draws=self._validation,
         )
 
     def measured(
@@ -211,14 +236,14 @@ class OnChips:
         return result
 
     def _model(
-        self, raw: Tensors, inputs: Tensor
+        self, raw: Tensors, inputs: Tensor, steps: int
     ) -> tuple[PhaseModel, Callable[[PhaseModel], Tensors]]:
         """The phase model of R networks on C chips each, (R C, B / C, N), and the map from its
         gradient to those of the tensors in `raw`."""
         leaves = {name: tensor.detach().requires_grad_() for name, tensor in raw.items()}
         with torch.enable_grad():
             realised, by_chip = self._realised_for(leaves, inputs)
-            model = realised.phase_model(by_chip)
+            model = realised.phase_model(by_chip, steps)
 
         def to_leaves(gradient: PhaseModel) -> Tensors:
             outputs, by_output = model.tensors(), gradient.tensors()
@@ -245,10 +270,10 @@ class OnChips:
 
     def _realised_for(self, raw: Tensors, inputs: Tensor) -> tuple[Realised, Tensor]:
         """The networks on the chips of this step, and their inputs (R C, B / C, D)."""
-        runs, batch, _ = inputs.shape
+        runs, batch = inputs.shape[:2]
         chips = self._chips(batch)
         realised = self._realised(self._spec.parameters(raw), chips, self._draws[runs, batch][0])
-        return realised, inputs.reshape(runs * chips, batch // chips, -1)
+        return realised, inputs.reshape(runs * chips, batch // chips, *inputs.shape[2:])
 
     def _realised(self, parameters: Parameters, chips: int, draws: Draws) -> Realised:
         """The networks on new chips; below full strength, interpolated from the ideal ones."""

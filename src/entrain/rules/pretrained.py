@@ -9,7 +9,6 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from entrain.evaluation import metrics
 from entrain.models.model import Model, read_model
 from entrain.physics.network_spec import TRAINED
 from entrain.rules.interface import Assignment, Rule, Task, Tensors
@@ -47,6 +46,10 @@ class Pretrained(Rule):
         """The network of `model`, which was read from `path`."""
         return cls(str(path.absolute()), digest_of(model))
 
+    @property
+    def learns_constant_inputs(self) -> bool:
+        return False
+
     def task(self, assignment: Assignment) -> Task:
         model = read_model(self.model)
         if digest_of(model) != self.digest:
@@ -78,7 +81,8 @@ class PretrainedTask:
             for name, tensor in parameters.tensors().items()
             if name in names
         }
-        outputs = assignment.data.outputs
+        self._task = assignment.data.task
+        outputs = self._task.outputs
         self._spec = assignment.network.on(self._tensors["biases"], runs, outputs)
         self._data = assignment.data.validation
         self._dynamics = assignment.network.dynamics
@@ -91,8 +95,11 @@ class PretrainedTask:
 
     def validate(self, tensors: Tensors) -> Tensors:
         parameters = self._spec.parameters(tensors)
-        scores = validation_scores(parameters, self._data.all_inputs(), self._dynamics)
-        return {"top1": metrics.top_k(scores, self._data.labels)}
+        scores = validation_scores(
+            parameters, self._data.all_inputs(), self._dynamics, task=self._task
+        )
+        ones = torch.ones(len(scores), 1, 1, device=scores.device)
+        return self._task.validate(scores, self._data.targets, ones, None)
 
     def merit(self, metrics: Tensors) -> Tensor:
-        return metrics["top1"][:, None]
+        return self._task.merit(metrics)

@@ -13,7 +13,7 @@ from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel
 from entrain.rules.adamw import per_tensor
 from entrain.rules.direct import Direct
-from entrain.rules.direct_task import DirectTask, log_softmax
+from entrain.rules.direct_task import DirectTask
 from entrain.rules.interface import PerRun, Rule, Tensors
 from entrain.utils.errors import InputError, check_ranges, one_of
 
@@ -32,8 +32,12 @@ class SimultaneousPerturbation(Direct):
     Args:
         name, start, epochs, batch_size, input_rate, coupling_rate, weight_decay: See `Direct`.
         gain, smoothing, warm_up, clip, averaging, coarse_steps, fine_epochs: See `Direct`.
+        second_order_steps: No effect.
+        validation_interval, patience: See `Direct`.
         initial_couplings, initial_weights, augmentation, unaugmented_epochs: See `Direct`.
         distillation, class_weights, chips, frozen: See `Direct`.
+        second_order_steps: 0: this rule takes Euler's steps.
+        validation_interval, patience: See `Direct`.
         perturbed: "weights" perturbs input weights and biases; "fields" the N fields of every
             sample instead, each with its own signs and loss, from whose gradients those of input
             weights and biases follow.
@@ -64,9 +68,18 @@ class SimultaneousPerturbation(Direct):
         check_ranges(self, whole=("directions",), positive=sizes)
         if self.distillation:
             raise InputError(f"{self.name} learns from labels, not from a teacher")
+        if self.second_order_steps:
+            raise InputError(
+                f"{self.name} takes Euler's steps: second_order_steps must be 0, got "
+                f"{self.second_order_steps}"
+            )
 
     def tuned_for(self, dataset: str, examples: int) -> SimultaneousPerturbation:
         return replace(self, batch_size=64) if dataset == "digits" else self
+
+    @property
+    def learns_constant_inputs(self) -> bool:
+        return True
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
         super().check(network, runs, teachers)
@@ -158,11 +171,11 @@ class PerturbationTask(DirectTask):
     def _losses(
         self, model: PhaseModel, dynamics: Dynamics, rows: Tensor, relaxation: int
     ) -> Tensor:
-        """The cross-entropy (R, B) of each example."""
+        """The loss (R, B) of each example."""
         phases = self._relax(model, dynamics, relaxation)
         scores = phases[..., -self._outputs :].cos().reshape(*rows.shape, -1)
-        log_probabilities = log_softmax(self._gain * scores)
-        return -self._weighted(self._target(rows) * log_probabilities, rows).sum(2)
+        losses, _ = self.task.loss(scores, self._target(rows), self._gain)
+        return self._weighted(losses, rows).sum(2)
 
     def _shapes(self, batch: int) -> dict[str, tuple[int, ...]]:
         """Shapes of the perturbed tensors of one run."""

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from entrain.evaluation import metrics
+from entrain.data import Dataset
 from entrain.models.teacher import Teacher, layer_sizes
 from entrain.physics import NetworkSpec
 from entrain.rules.interface import Assignment, Rule, Tensors, shuffled
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import Examples
+from entrain.tasks import metrics
 from entrain.utils.errors import InputError, check_ranges, one_of, positive_int, store_plain_numbers
 
 TeacherSelection = Literal["top1", "cross-entropy"]
@@ -86,6 +87,13 @@ class TeacherSpec(Rule):
                 f"oscillators, got {network.hidden}"
             )
 
+    def check_data(self, data: Dataset) -> None:
+        super().check_data(data)
+        if not data.task.has_classes:
+            raise InputError(
+                f"a teacher learns classes, but the data have {data.task.description}; use DIRECT"
+            )
+
     def task(self, assignment: Assignment) -> TeacherTask:
         data = assignment.data
         return TeacherTask(self, data.train, data.validation, data.outputs, assignment.seed)
@@ -103,7 +111,7 @@ class TeacherTask:
     ) -> None:
         self.spec = spec
         self.epochs = spec.epochs
-        self._inputs, self._labels = train.all_inputs(), train.labels
+        self._inputs, self._labels = train.all_inputs(), train.targets
         self._validation = validation
         self._sizes = layer_sizes(self._inputs.shape[1], spec.widths, outputs)
         self._seed = seed
@@ -145,7 +153,7 @@ class TeacherTask:
         self._total += loss.detach() * rows.shape[1]
 
     def validate(self, tensors: Tensors) -> Tensors:
-        inputs, labels = self._validation.all_inputs(), self._validation.labels
+        inputs, labels = self._validation.all_inputs(), self._validation.targets
         runs = len(tensors["bias0"])
         logits = _logits(tensors, inputs.expand(runs, -1, -1))
         return {

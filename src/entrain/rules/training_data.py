@@ -13,18 +13,20 @@ from entrain.data import Dataset, Preprocessing, Split
 from entrain.data.preprocessing import grey_levels
 from entrain.models.teacher import Teacher
 from entrain.physics import path_coefficients
+from entrain.tasks import Task
 from entrain.utils.errors import InputError
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Labelled examples on a device: network inputs (M, D), or images that become inputs.
+    """Examples on a device: network inputs (M, D), in time (M, T, D), or images that become inputs.
 
-    `images` (M, rows, columns) are grey levels from 0 to 1, which `preprocessing` turns into inputs
-    when they are used, after distortions. `weights` (M,) are those of examples in the loss.
+    `targets` are class indices (M,) or numbers to predict (M, O). `images` (M, rows, columns) are
+    grey levels from 0 to 1, which `preprocessing` turns into inputs when they are used, after
+    distortions. `weights` (M,) are those of examples in the loss.
     """
 
-    labels: Tensor
+    targets: Tensor
     inputs: Tensor | None = None
     images: Tensor | None = None
     preprocessing: Preprocessing | None = None
@@ -33,12 +35,18 @@ class Examples:
     @property
     def inputs_per_example(self) -> int:
         """D."""
-        examples = self.images if self.inputs is None else self.inputs
-        assert examples is not None
-        return examples[0].numel()
+        if self.inputs is not None:
+            return self.inputs.shape[-1]
+        assert self.images is not None
+        return self.images[0].numel()
+
+    @property
+    def frames(self) -> int:
+        """T of inputs in time, 1 of constant ones."""
+        return 1 if self.inputs is None or self.inputs.dim() == 2 else self.inputs.shape[1]
 
     def all_inputs(self) -> Tensor:
-        """The inputs of every example: (M, D)."""
+        """The inputs of every example: (M, D), in time (M, T, D)."""
         if self.inputs is not None:
             return self.inputs
         assert self.images is not None
@@ -84,9 +92,14 @@ class TrainingData:
         return self.data.preprocessing.inputs
 
     @property
+    def task(self) -> Task:
+        """The task of the data."""
+        return self.data.task
+
+    @property
     def outputs(self) -> int:
-        """O, the number of classes."""
-        return len(self.data.class_names)
+        """O, the number of output oscillators."""
+        return self.task.outputs
 
     @cached_property
     def images(self) -> tuple[Examples, Examples]:
@@ -97,7 +110,7 @@ class TrainingData:
         """Training and validation examples with the targets of one teacher, or of one per run."""
 
         def targets(examples: Examples) -> TeacherData:
-            inputs, labels = examples.all_inputs(), examples.labels
+            inputs, labels = examples.all_inputs(), examples.targets
             data = [teacher_targets(teacher, inputs, labels) for teacher in teachers]
             if len(data) == 1:
                 return data[0]
@@ -108,8 +121,8 @@ class TrainingData:
 
     def _examples(self, split: Split) -> Examples:
         inputs = self.data.preprocessing(split.features, unseen=False)
-        labels = torch.from_numpy(split.labels).to(self.device)
-        return Examples(labels, inputs.to(self.device))
+        targets = torch.from_numpy(split.targets).to(self.device)
+        return Examples(targets, inputs.to(self.device))
 
     def images_of(self, split: Split) -> Examples:
         """The images of any split of these data."""
@@ -119,7 +132,7 @@ class TrainingData:
         grey = grey_levels(split.features, constants.pixel_max)
         levels = torch.from_numpy(grey.reshape(-1, *constants.image_shape))
         return Examples(
-            labels=torch.from_numpy(split.labels).to(self.device),
+            targets=torch.from_numpy(split.targets).to(self.device),
             images=levels.to(self.device, torch.float32) / constants.pixel_max,
             preprocessing=constants,
         )

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from entrain import kernels
-from entrain.evaluation import metrics
 from entrain.evaluation.measure import chunks
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, readout_with_pullback
 from entrain.rules.adamw import per_tensor
@@ -33,6 +32,7 @@ from entrain.rules.on_chips import OnChips
 from entrain.rules.repeated_step import RepeatedSteps
 from entrain.rules.training_data import TeacherData
 from entrain.rules.validation import validation_scores
+from entrain.tasks import metrics
 from entrain.utils.errors import InputError, check_ranges, one_of, store_plain_numbers
 
 Start = Literal["zero", "PATH"]

@@ -10,22 +10,24 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 from entrain.physics import Dynamics
+from entrain.tasks import selection_metric
 from entrain.training import TrainingState, collapsed_runs, time_hint
 
 
 class EpochLogger:
     """Lines on standard error: every epoch, or one per second with the first and the last."""
 
-    def __init__(self, epochs: int, verbose: int) -> None:
-        self._epochs, self._verbose, self._last = epochs, verbose, -math.inf
+    def __init__(self, verbose: int) -> None:
+        self._verbose, self._last = verbose, -math.inf
 
     def __call__(self, state: TrainingState) -> None:
         now = time.monotonic()
-        due = self._verbose > 1 or now - self._last >= 1.0 or state.epoch == self._epochs
+        due = self._verbose > 1 or now - self._last >= 1.0 or state.is_finished
         if self._verbose and due:
             self._last = now
-            loss, accuracy = (state.history[name][-1][0] for name in ("loss", "top1"))
-            sys.stderr.write(f"epoch {state.epoch}: loss {loss:.4f}, validation {accuracy:.2f} %\n")
+            loss, metric = state.history["loss"][-1][0], selection_metric(state.history)
+            value = "" if metric is None else metric.text(state.history[metric.name][-1][0])
+            sys.stderr.write(f"epoch {state.epoch}: loss {loss:.4f}, validation {value}\n")
 
 
 def warn_not_converged(state: TrainingState, dynamics: Dynamics) -> None:

@@ -36,20 +36,23 @@ class Settings:
     batch_size: int | None
     input_rate: float
     coupling_rate: float
-    gain: float
     weight_decay: float
     validation_fraction: float
     hardware: Hardware | None
     device: torch.device
     verbose: int
+    gain: float = 1.0  # of a softmax; a regressor has none
 
     @classmethod
     def of(cls, classifier: Any) -> Self:
         """The parameters of a `KuramotoClassifier`."""
-        values = {entry.name: getattr(classifier, entry.name) for entry in fields(cls)}
+        names = [entry.name for entry in fields(cls) if hasattr(classifier, entry.name)]
+        values = {name: getattr(classifier, name) for name in names}
         if isinstance(values["verbose"], bool):  # scikit-learn allows True and False
             values["verbose"] = int(values["verbose"])
         for entry in fields(cls):
+            if entry.name not in values:
+                continue
             name, value = entry.name, values[entry.name]
             if entry.type == "float":
                 values[name] = number(name, value, **_BOUNDS.get(name, {}))
@@ -61,18 +64,22 @@ class Settings:
 
     def protocol(self, examples: int, classes: int) -> Direct:
         """The rule DIRECT, tuned for tables; a single class takes one epoch."""
-        changes: dict[str, Any] = small_set(examples, self.batch_size)
+        rule = replace(tuned(Direct(), "table"), **small_set(examples, self.batch_size))
+        if self.hardware is not None:
+            rule = rule.for_chips(ChipTraining(self.hardware), "table")
         if self.epochs is not None:
-            changes |= {"epochs": self.epochs, "fine_epochs": max(1, self.epochs // 20)}
+            fine = max(1, self.epochs // 20)
+            rule = replace(
+                rule, epochs=self.epochs, fine_epochs=fine, validation_interval=0, patience=0
+            )
         if classes == 1:
-            changes |= {"epochs": 1}
+            rule = replace(rule, epochs=1)
         return replace(
-            tuned(Direct(), "table"),
+            rule,
             input_rate=self.input_rate,
             coupling_rate=self.coupling_rate,
             gain=self.gain,
-            chips=None if self.hardware is None else ChipTraining(self.hardware),
-            **changes | {"weight_decay": self.weight_decay},
+            weight_decay=self.weight_decay,
         )
 
 

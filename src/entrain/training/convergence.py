@@ -6,22 +6,29 @@ import torch
 
 from entrain.physics import Dynamics
 from entrain.rules import Rule
+from entrain.tasks import selection_metric
 from entrain.training.loop import TrainingState
 
 # A run has collapsed if it ends worse than its own best by more than this in both:
 _LOSS = (1.5, 0.1)  # a factor, and a margin for nearly perfect fits
 _ACCURACY = 10.0  # points; a few validation examples are not enough
+_ERROR = 0.1  # of an error such as NRMSE, which is 1 for the mean of the targets
 
 
 def collapsed_runs(state: TrainingState) -> list[int]:
-    """Runs that end with a loss far above their smallest and a validation accuracy far below their
-    best; those that diverged are not among them."""
-    accuracies = state.history.get("weighted_top1", state.history.get("top1"))
-    if not accuracies or "loss" not in state.history:
+    """Runs that end with a loss far above their smallest and a validation metric far worse than
+    their best; those that diverged are not among them."""
+    metric = selection_metric(state.history)
+    if metric is None or "loss" not in state.history:
         return []
-    accuracy, loss = torch.tensor(accuracies), torch.tensor(state.history["loss"])
+    values, loss = torch.tensor(state.history[metric.name]), torch.tensor(state.history["loss"])
+    if not len(values):
+        return []
     worse = loss[-1] > _LOSS[0] * loss.amin(0) + _LOSS[1]
-    worse &= accuracy[-1] < accuracy.amax(0) - _ACCURACY
+    if metric.larger_is_better:
+        worse &= values[-1] < values.amax(0) - _ACCURACY
+    else:
+        worse &= values[-1] > values.amin(0) + _ERROR
     return (worse & (state.diverged == 0)).nonzero()[:, 0].tolist()
 
 

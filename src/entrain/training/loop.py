@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from entrain.rules.interface import Task, Tensors
 from entrain.utils.summary import Summary
 from entrain.utils.threads import configure_threads
+
+_GAIN = 1e-2  # of a metric of the validation; less does not continue a training
 
 
 @dataclass(repr=False)
@@ -29,6 +32,7 @@ class TrainingState(Summary):
     best_epoch: Tensor  # (R,); 0 is the initial point
     diverged: Tensor  # (R,); the epoch in which a run became non-finite, 0 for never
     history: dict[str, list[list[float]]] = field(default_factory=dict)  # epoch by epoch, (R,)
+    is_finished: bool = False
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
@@ -54,16 +58,51 @@ def train_task(
     """The final state of `task`, trained from `state` or from its beginning."""
     configure_threads()
     state = _initial_state(task) if state is None else state
-    while state.epoch < task.epochs and not bool((state.diverged > 0).all()):
+    state.is_finished = _is_finished(task, state)
+    while not state.is_finished:
         metrics = task.run_epoch(state.current, state.epoch)
-        metrics |= task.validate(state.current)
         state.epoch += 1
-        _select(state, metrics, task.merit(metrics))
+        if _is_validated(task, state.epoch) or not bool(metrics["loss"].isfinite().all()):
+            metrics |= task.validate(state.current)
+            _select(state, metrics, task.merit(metrics))
         for name, values in metrics.items():
             state.history.setdefault(name, []).append(values.tolist())
+        for rows in state.history.values():  # metrics stay those of the last validation
+            rows.extend(rows[-1:] * (state.epoch - len(rows)))
+        state.is_finished = _is_finished(task, state)
         if on_epoch is not None:
             on_epoch(state)
     return state
+
+
+def _is_validated(task: Task, epoch: int) -> bool:
+    """True if `epoch`, from 1, ends with a validation: the first, the last, and every n-th."""
+    interval = getattr(task, "validation_interval", 0) or 1
+    return epoch in (1, task.epochs) or epoch % interval == 0
+
+
+def _is_finished(task: Task, state: TrainingState) -> bool:
+    """True after the last epoch, or if every run has diverged or converged."""
+    if state.epoch >= task.epochs:
+        return True
+    patience, stopped = getattr(task, "patience", 0), (state.diverged > 0).cpu()
+    if patience and state.epoch > 0 and _is_validated(task, state.epoch):
+        stopped = stopped | (state.epoch - _last_gain(task, state) >= patience)
+    return bool(stopped.all())
+
+
+def _last_gain(task: Task, state: TrainingState) -> Tensor:
+    """The last epoch (R,) in which a number of the merit, such as an accuracy or minus a loss, was
+    larger than before by more than `_GAIN`."""
+    metrics = {name: torch.tensor(rows).flatten() for name, rows in state.history.items()}
+    merit = task.merit(metrics).view(state.epoch, state.parallel_runs, -1).cpu().numpy()
+    largest, last = merit[0].copy(), np.ones(state.parallel_runs, dtype=np.int64)
+    for epoch, values in enumerate(merit, 1):
+        gained = values > largest + _GAIN
+        if gained.any():
+            largest[gained] = values[gained]
+            last[gained.any(1)] = epoch
+    return torch.from_numpy(last)
 
 
 def best_run(state: TrainingState) -> int:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from entrain.data import DATASETS, Dataset
+from entrain.data import DATASETS, Dataset, SequenceDataset
 from entrain.hardware import Hardware, find
 from entrain.models.model import read_model
 from entrain.physics import Dynamics, NetworkSpec
@@ -120,17 +120,17 @@ class Options:
             examples=len(data.train),
             runs=self.runs,
             seed=self.seed,
-            dynamics=self._dynamics(self.chosen(default)),
+            dynamics=self._dynamics(self.chosen(default)) or self._dynamics_of(data),
             **_not_none(teacher=self.teacher, network=self.network),
         )
         recipe = self._adjusted(recipe, self.chosen(default), data)
         recipe = self._with_settings(recipe)
-        classes = len(data.class_names)
+        outputs = data.task.outputs
         for rule in recipe.protocols:
             if rule.hardware is not None:
-                rule.hardware.check_training(recipe.spec.hidden, classes)
+                rule.hardware.check_training(recipe.spec.hidden, outputs)
             if isinstance(rule, Direct):
-                check_class_count(rule.class_weights, classes)
+                check_class_count(rule.class_weights, outputs)
         return recipe
 
     def _retraining(self, data: Dataset) -> Recipe:
@@ -155,7 +155,11 @@ class Options:
 
     def _adjusted(self, recipe: Recipe, chosen: list[Rule], data: Dataset) -> Recipe:
         epochs = self._epochs(chosen)
-        weights = class_weights_of(self.class_weight, data.train.labels, data.class_names)
+        weights = None
+        if self.class_weight is not None and not data.task.has_classes:
+            raise InputError(f"class_weight is of classes; the data have {data.task.description}")
+        if self.class_weight is not None:
+            weights = class_weights_of(self.class_weight, data.train.labels, data.class_names)
         if weights is not None and not any(isinstance(rule, Direct) for rule in recipe.protocols):
             names = ", ".join(rule.name for rule in recipe.protocols)
             raise InputError(f"class_weight is for DIRECT, which learns from labels; got {names}")
@@ -198,6 +202,9 @@ class Options:
             ),
             direct=_not_none(
                 epochs=epochs["direct"],
+                # So many were asked for: all of them, each with its validation.
+                patience=None if epochs["direct"] is None else 0,
+                validation_interval=None if epochs["direct"] is None else 0,
                 batch_size=self.batch_size,
                 class_weights=weights,
                 chips=chips,
@@ -226,6 +233,12 @@ class Options:
         usual = self.network.dynamics if self.network is not None else dynamics_of(chosen)
         return replace(self.dynamics or usual or Dynamics(), **changes)
 
+    def _dynamics_of(self, data: Dataset) -> Dynamics | None:
+        """Dynamics for sequences, whose frames are held for a number of steps; else None."""
+        if self.network is not None or not isinstance(data, SequenceDataset):
+            return None
+        return Dynamics(steps=_STEPS_OF_A_FRAME * data.frames)
+
     def _widths(self) -> tuple[int, ...] | None:
         """Widths of the teacher's hidden layers; their sum is the number of hidden oscillators."""
         hidden = self.hidden
@@ -241,6 +254,7 @@ class Options:
         return tuple(positive_int("hidden", width) for width in widths)
 
 
+_STEPS_OF_A_FRAME = 4
 _EXAMPLE = "{'DIRECT.gain': 8}"
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("epochs", "batch_size", "initialisations", "steps"), positive_int),

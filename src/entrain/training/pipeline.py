@@ -64,15 +64,16 @@ class Trained(Summary):
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
         network, protocols = self.model.network, self.recipe.protocols
-        epochs = [self.model.details["epoch"], protocols[-1].epochs]
-        top1 = self.model.details["validation"].get("top1", float("nan"))
+        epochs = [self.model.details["epoch"], self.states[protocols[-1].name].epoch]
+        selection = self.data.task.selection[-1]
+        value = self.model.details["validation"].get(selection.name, float("nan"))
         return {
             "by": ", ".join(rule.name for rule in protocols),
             "on": repr(self.data.name),
             "oscillators": str(network.oscillators),
             "runs": str(self.recipe.runs),
             "selected epoch": "{} of {}".format(*epochs),
-            "validation top-1": f"{top1:.2f} %",
+            f"validation {selection.title.removesuffix(' %')}": selection.text(value),
             "test examples": f"{len(self.test):,}",
         }
 
@@ -113,8 +114,10 @@ def run_pipeline(
     progress: Progress | None = None,
 ) -> Trained:
     """The networks of a recipe, trained on `data` from the states in `store`, if any."""
-    training_data = TrainingData(data, device)
     stages = stages_of(recipe)
+    for stage in stages.values():
+        stage.rule.check_data(data)
+    training_data = TrainingData(data, device)
     by_key: dict[str, TrainingState] = {}
     for name, stage in stages.items():
         by_key[stage.key] = _run(name, stage, training_data, by_key, store, progress)
@@ -160,8 +163,7 @@ def _run(
 
     def after_epoch(state: TrainingState) -> None:
         if store is not None:
-            finished = state.epoch == stage.epochs or bool((state.diverged > 0).all())
-            store.save(name, state, finished=finished)
+            store.save(name, state, finished=state.is_finished)
         if progress is not None:
             progress.epoch(name, state, stage.epochs)
 
@@ -185,7 +187,7 @@ def _models(
         Model(
             network=network,
             preprocessing=data.preprocessing,
-            class_names=data.class_names,
+            task=data.task,
             dataset=data.name,
             protocol=stage.rule.name,
             teacher=teacher,

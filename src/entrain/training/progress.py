@@ -16,6 +16,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from entrain.tasks import selection_metric
+
 if TYPE_CHECKING:
     from entrain.training import TrainingState
 
@@ -23,7 +25,7 @@ SECONDS_BETWEEN_LINES = 20.0
 
 
 class TrainingProgress:
-    """One bar per stage, with the loss and the validation accuracy of the best run."""
+    """One bar per stage, with the loss and the validation metric of the best run."""
 
     def __init__(self, console: Console | None = None) -> None:
         """`console` is the standard error by default."""
@@ -61,7 +63,7 @@ class TrainingProgress:
         self._last = now
         self._bars.update(bar, completed=state.epoch, status=status)
         if not self._console.is_terminal and (
-            state.epoch == epochs or now - self._line_at > SECONDS_BETWEEN_LINES
+            state.is_finished or now - self._line_at > SECONDS_BETWEEN_LINES
         ):
             self._console.print(f"{stage}: epoch {state.epoch}/{epochs}  {status}")
             self._line_at = now
@@ -78,9 +80,14 @@ class TrainingProgress:
 
 
 def _status(state: TrainingState) -> str:
-    """The smallest loss and the largest validation accuracy of the last epoch."""
+    """The smallest loss and the best validation metric of the last epoch."""
     if not state.history:
         return ""
     loss = min(state.history["loss"][-1], key=lambda x: (math.isnan(x), x))
-    top1 = max(state.history["top1"][-1], key=lambda x: (not math.isnan(x), x))
-    return f"loss {loss:.2e}  validation {top1:.2f} %"
+    metric = selection_metric(state.history)
+    if metric is None:
+        return f"loss {loss:.2e}"
+    sign = 1.0 if metric.larger_is_better else -1.0
+    values = state.history[metric.name][-1]
+    best = max(values, key=lambda x: (not math.isnan(x), sign * x))
+    return f"loss {loss:.2e}  validation {metric.text(best)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +28,9 @@ def test_results(trained: Trained) -> dict[str, Any]:
     collapsed, if any did.
     """
     data = trained.data
-    labels = torch.from_numpy(data.test.labels)
     teacher = None
     if trained.teacher is not None:
+        labels = torch.from_numpy(data.test.labels)
         targets = trained.teacher.targets(data.preprocessing(data.test.features))
         teacher = evaluate(targets, labels)
     trained_for = [models[0].hardware for models in trained.models.values()]
@@ -58,13 +59,14 @@ def test_results(trained: Trained) -> dict[str, Any]:
 
 
 def _on_chips(models: tuple[Model, ...], hardware: Hardware, test: Split) -> dict[str, Any]:
-    """Accuracies over chips and of the `ideal` network, named as by `entrain yield --json`: means
-    over runs, and each run; `sd` is from chip to chip."""
+    """Accuracies over chips and of the `ideal` network, named as by `entrain yield --json`, or the
+    selecting metric of another task: means over runs, and each run; `sd` is from chip to chip."""
     chips = 1 if hardware.is_one_chip else CHIPS
+    metric = models[0].task.selection[-1]
     runs = [
         {
-            "ideal": model.evaluate(test)["top1"],
-            **yield_of(model, hardware, test, chips=chips).summary(),
+            "ideal": model.evaluate(test)[metric.name],
+            **_over_chips(model, hardware, test, chips),
             "couplers_used": model.couplers_used,
         }
         for model in models
@@ -76,3 +78,15 @@ def _on_chips(models: tuple[Model, ...], hardware: Hardware, test: Split) -> dic
         **{name: float(np.mean([run[name] for run in runs])) for name in runs[0]},
         "runs": runs,
     }
+
+
+def _over_chips(model: Model, hardware: Hardware, test: Split, chips: int) -> dict[str, float]:
+    """Statistics of the selecting metric over chips."""
+    if model.task.has_classes:
+        return yield_of(model, hardware, test, chips=chips).summary()
+    metric = model.task.selection[-1]
+    on_chips = (replace(model, chip=hardware.sample(seed)) for seed in range(chips))
+    values = [chip.evaluate(test)[metric.name] for chip in on_chips]
+    worst = min(values) if metric.larger_is_better else max(values)
+    summary = summarise(values)
+    return {"mean": summary.mean, "sd": summary.sd if chips > 1 else 0.0, "worst": worst}

@@ -43,15 +43,16 @@ def retraining(
         raise InputError(
             f"{path}: its chip was not measured; entrain calibrate makes such a file from traces"
         )
-    if data.preprocessing.inputs != model.network.inputs or data.class_names != model.class_names:
+    names = model.task.output_names
+    if data.preprocessing.inputs != model.network.inputs or data.task.output_names != names:
         raise InputError(
             f"{path}: was trained on {model.dataset} ({model.network.inputs} inputs, "
-            f"{len(model.class_names)} classes), got {data.name}"
+            f"{model.task.description}), got {data.name}"
         )
-    usual = Direct().tuned_for(data.name, len(data.train))
     training = ChipTraining(model.hardware, chips=1, onset=0.0, chip=0)
+    usual = Direct().tuned_for(data.name, len(data.train)).for_chips(training, data.name)
     rule = replace(
-        usual.for_chips(training, data.name),
+        usual,
         name=NAME,
         start="GIVEN",
         epochs=max(5, usual.epochs // _SHORTER) if epochs is None else epochs,

@@ -216,10 +216,12 @@ def _check_unused(path: Path) -> None:
 
 def _check_own(file: Path, own: Any) -> None:
     expected = {"path": str, "label": str | None, "image_size": int}
+    optional = {"task": str, "frames": int}
+    known = expected | optional
     if own is not None and not (
         isinstance(own, dict)
-        and own.keys() == expected.keys()
-        and all(isinstance(own[name], kind) for name, kind in expected.items())
+        and expected.keys() <= own.keys() <= known.keys()
+        and all(isinstance(own[name], known[name]) for name in own)
     ):
         raise InputError(f"{file}: own must have path, label and image_size, got {own!r}")
 

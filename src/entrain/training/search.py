@@ -20,6 +20,7 @@ from entrain.rules import Direct
 from entrain.rules.training_data import TrainingData
 from entrain.training.stages import Stage, digest, train_stage
 from entrain.training.trials import Settings, Trial, run_trials
+from entrain.utils.errors import InputError
 
 # Smallest and largest value of each setting, searched on a logarithmic scale.
 SPACE: dict[str, tuple[float, float]] = {
@@ -60,6 +61,8 @@ def search(
             ignored.
         on_trials: Called with all trials so far after each round.
     """
+    if not data.task.has_classes:
+        raise InputError(f"a search compares accuracies; {data.name} has {data.task.description}")
     engine = LocalEngine() if engine is None else engine
     problem = _Problem(data, protocol, hidden, seed)
 

@@ -16,6 +16,7 @@ import torch
 
 from entrain import kernels
 from entrain.data import Dataset, fingerprint
+from entrain.data.own.targets import FRAMES
 from entrain.data.selection import IMAGE_SIZE, in_memory, own_source, read_source
 from entrain.hardware import Hardware
 from entrain.physics import Dynamics, NetworkSpec
@@ -41,6 +42,7 @@ def train(
     y: Any = None,
     recipe: Recipe | None = None,
     *,
+    task: str | None = None,
     protocols: Protocols | None = None,
     runs: int = 1,
     seed: int = 0,
@@ -68,6 +70,7 @@ def train(
     dynamics: Dynamics | None = None,
     label: str | None = None,
     image_size: int = IMAGE_SIZE,
+    frames: int = FRAMES,
     data_dir: Path | str | None = None,
     folder: Path | str | None = None,
     device: str | torch.device = "auto",
@@ -81,11 +84,14 @@ def train(
 
     Args:
         data: The name of a dataset; the path of a .csv, .tsv or .npz file, or of a folder with one
-            folder of images per class; an `ImageDataset` or `FeatureDataset`; or an array, tensor,
-            list or DataFrame: features (n, D), or images (n, rows, columns) of integers from 0 to
-            255 or floats from 0 to 1.
-        y: Labels of an array or a DataFrame, numbers or strings.
+            folder of images per class; an `ImageDataset`, `FeatureDataset` or `SequenceDataset`; or
+            an array, tensor, list or DataFrame: features (n, D), images (n, rows, columns) of
+            integers from 0 to 255 or floats from 0 to 1, or sequences, a list of arrays (T_i, D).
+        y: Targets of an array or a DataFrame: labels (n,), integers or strings; or numbers to
+            predict (n,) or (n, O).
         recipe: A `Recipe`, instead of the keywords from `protocols` to `dynamics`.
+        task: "classification"; "regression", to predict numbers; or "sequence", for inputs in time
+            (n, T, D). By default fractions y are numbers to predict, and all else labels.
         protocols: One name or rule, or several: "DIRECT", ["PATH", "DIRECT"].
         runs: Training runs side by side.
         seed: Seed of initialisations and of the order of examples.
@@ -116,6 +122,7 @@ def train(
         label: Label column of a table; by default the one called label, class, target or y,
             otherwise the last.
         image_size: Side in pixels of images in a folder.
+        frames: Frames to which sequences are interpolated.
         data_dir: Folder with the files of MNIST and Fashion-MNIST.
         folder: Run folder. A second call with the same recipe continues from its checkpoints.
         device: "auto" (a CUDA device if there is one), "cpu", "cuda" or "cuda:INDEX".
@@ -133,16 +140,17 @@ def train(
     if recipe is not None:
         _check_recipe(recipe, options)
     _check_types(label, progress, data_dir=data_dir, folder=folder)
-    positive_int("image_size", image_size)
+    for name, number in (("image_size", image_size), ("frames", frames)):
+        positive_int(name, number)
     torch_device = choose_device(device)
     own = None
     if isinstance(data, str | os.PathLike):
         if y is not None:
             raise InputError(f"y belongs to arrays, {os.fspath(data)} has labels of its own")
-        own = own_source(data, label, image_size)
+        own = own_source(data, label, image_size, task, frames)
         dataset = read_source(str(data), own, None if data_dir is None else Path(data_dir))
     else:
-        dataset = in_memory(data, y, label)
+        dataset = in_memory(data, y, label, task, frames)
     if recipe is None:
         recipe = options.recipe(dataset)
     elif recipe.dataset != dataset.name:

@@ -15,24 +15,28 @@ from entrain.data.own.examples import Dataset
 from entrain.data.own.folders import from_folder
 from entrain.data.own.memory import from_memory, is_array_like
 from entrain.data.own.tables import from_table, is_table
-from entrain.utils.errors import InputError, seed_number
+from entrain.data.own.targets import FRAMES, check_kind
+from entrain.utils.errors import InputError, positive_int, seed_number
 
 
 def load_own(
     data: Any,
     y: Any = None,
     *,
+    task: str | None = None,
     label: str | None = None,
     image_size: int = 28,
+    frames: int = FRAMES,
     seed: int = SPLIT_SEED,
     on_progress: Callable[[float], None] | None = None,
 ) -> Dataset:
-    """Your own data: images as an `ImageDataset`, features as a `FeatureDataset`.
+    """Your own data: an `ImageDataset`, a `FeatureDataset` or a `SequenceDataset`.
 
-    - arrays, tensors, lists and data frames with labels y, as in `entrain.train(X, y)`.
-    - `.npz`: arrays X and y; X numbers (n, D) for features, or (n, rows, columns) for images,
-      integers from 0 to 255 or floats from 0 to 1; y integers or strings (n,). X_validation,
-      y_validation, X_test and y_test are optional.
+    - arrays, tensors, lists and data frames with targets y, as in `entrain.train(X, y)`.
+    - `.npz`: arrays X and y; X numbers (n, D) for features, (n, rows, columns) for images,
+      integers from 0 to 255 or floats from 0 to 1, or (n, T, D) for sequences; y integers or
+      strings (n,), or numbers to predict (n,) or (n, O). X_validation, y_validation, X_test and
+      y_test are optional.
     - `.csv`, `.tsv`, `.csv.gz`: a header line, a label column, and numbers in all other columns;
       UTF-8, or UTF-16 with its mark.
     - a folder with a folder of pictures for each class.
@@ -40,38 +44,46 @@ def load_own(
     Without validation or test examples, 15 % of each class are set aside for either, at least one.
 
     Args:
-        data: A file, a folder, an array or a data frame.
-        y: Labels of an array or a data frame (n,), numbers or strings.
+        data: A file, a folder, an array or a data frame; a list of arrays (T_i, D) for sequences.
+        y: Targets of an array or a data frame: labels (n,), numbers or strings; or numbers to
+            predict (n,) or (n, O).
+        task: "classification", "regression", or "sequence" for X (n, T, D); by default fractions
+            are numbers to predict, and all else labels.
         label: Label column of a table; by default the one called label, class, target or y, else
             the last.
         image_size: Side in pixels that pictures are scaled to.
+        frames: Frames that sequences are interpolated to.
         seed: Seed of the split.
         on_progress: Called with the fraction of the pictures that is read.
     """
     seed_number("seed", seed)
+    kind, frames = check_kind(task), positive_int("frames", frames)
     if not isinstance(data, str | os.PathLike):
         if not is_array_like(data):
             raise TypeError(
                 f"data must be a path, an array or a DataFrame with labels y, got {data!r}"
             )
-        return from_memory(data, y, label, seed)
+        return from_memory(data, y, label, seed, kind, frames)
     path = Path(data)
     if y is not None:
         raise InputError(f"y belongs to arrays, {path} has labels of its own")
     is_folder, suffix = path.is_dir(), path.suffix.lower()
     try:
         if not is_folder and not path.is_file():
-            raise InputError("no such file or folder")
+            kind = "is a pipe or a device, expected a file or a folder"
+            raise InputError(kind if path.exists() else "no such file or folder")
         if not is_folder and is_table(path):
-            return from_table(path, label, seed)
+            return from_table(path, label, seed, kind)
         if label is not None:
             raise InputError(
                 f"label ({label!r}) names a column, for .csv and .tsv files only; leave it out"
             )
         if is_folder:
+            if kind not in (None, "classification"):
+                raise InputError(f"folders hold pictures of classes; task {kind!r} needs numbers")
             return from_folder(path, image_size, seed, on_progress)
         if suffix == ".npz":
-            return from_npz(path, seed)
+            return from_npz(path, seed, kind, frames)
         raise InputError(
             f"the name ends in {suffix!r}; expected .npz, .csv, .tsv or a folder with a "
             "folder of pictures for each class; tables may be compressed, .csv.gz"
@@ -86,7 +98,9 @@ def load_own(
 
 def balance(dataset: Dataset) -> dict[str, Any]:
     """`counts` of the examples of each class over all splits, and `imbalance`, the quotient of the
-    largest and the smallest (None if a class has no examples)."""
+    largest and the smallest (None if a class has no examples); empty without classes."""
+    if not dataset.task.has_classes:
+        return {}
     splits = (dataset.train, dataset.validation, dataset.test)
     labels = np.concatenate([split.labels for split in splits])
     counts = np.bincount(labels, minlength=len(dataset.class_names)).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -17,14 +18,14 @@ from entrain.data.own import examples
 from entrain.data.own.examples import (
     Dataset,
     check_size,
-    classes_of,
-    codes_of,
     feature_dataset,
     quoted,
     safe_name,
     three_splits,
-    warn_many_integers,
 )
+from entrain.data.own.targets import FRAMES, Targets
+from entrain.data.sequence_scaling import checked_sequences
+from entrain.data.sequences import SequenceDataset
 from entrain.utils.errors import InputError
 from entrain.utils.zip_file import open_zip
 
@@ -34,52 +35,63 @@ Headers = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
 _PARTS = ("X_validation", "y_validation", "X_test", "y_test")
 
 
-def from_npz(path: Path, seed: int) -> Dataset:
+def from_npz(path: Path, seed: int, kind: str | None = None, frames: int = FRAMES) -> Dataset:
     """The dataset of an .npz file."""
-    return from_arrays(read_npz(path, ("X", "y"), _PARTS, check_shapes), safe_name(path), seed)
+    check = functools.partial(check_shapes, kind=kind)
+    arrays = read_npz(path, ("X", "y"), _PARTS, check)
+    return from_arrays(arrays, safe_name(path), seed, kind, frames)
 
 
-def from_arrays(arrays: dict[str, np.ndarray], name: str, seed: int) -> Dataset:
-    """The dataset of X and y and, optionally, X_validation, X_test and their labels."""
-    check_shapes({key: (array.shape, array.dtype) for key, array in arrays.items()})
-    x, labels = arrays["X"], label_texts(arrays["y"], "y")
+def from_arrays(
+    arrays: dict[str, np.ndarray],
+    name: str,
+    seed: int,
+    kind: str | None = None,
+    frames: int = FRAMES,
+) -> Dataset:
+    """The dataset of X and y and, optionally, X_validation, X_test and their targets."""
+    shapes = {key: (array.shape, array.dtype) for key, array in arrays.items()}
+    check_shapes(shapes, kind)
+    x, are_sequences = arrays["X"], kind == "sequence"
     present = [part for part in ("validation", "test") if f"X_{part}" in arrays]
-    names, codes = classes_of(labels, "y", 3 - len(present))
-    if arrays["y"].dtype.kind in "uif":
-        warn_many_integers(names)
+    targets = Targets(arrays["y"], "y", kind, 3 - len(present))
     splits = {}
     # Black and white, or fractions: otherwise levels of 8 bits
     pixel_max = 1.0 if x.dtype.kind in "bf" or x.max() <= 1 else 255.0
+
+    def checked(rows: np.ndarray, name: str) -> np.ndarray:
+        return checked_sequences(rows) if are_sequences else _checked_x(rows, name, pixel_max)
+
     for part in present:
         rows = arrays[f"X_{part}"]
-        if rows.shape[1:] != x.shape[1:]:
+        if rows.shape[1 + are_sequences :] != x.shape[1 + are_sequences :]:
             raise InputError(
                 f"X_{part} has shape {rows.shape}; expected (n, {', '.join(map(str, x.shape[1:]))})"
                 f", as X has shape {x.shape}"
             )
         if x.ndim == 3 and (rows.dtype.kind == "f") != (x.dtype.kind == "f"):
             raise InputError(f"X_{part} holds {rows.dtype} and X {x.dtype}; expected one scale")
-        texts = label_texts(arrays[f"y_{part}"], f"y_{part}")
-        if foreign := sorted(set(texts) - set(names)):
-            raise InputError(
-                f"y_{part} holds the label {quoted(foreign[0])}, which y does not; expected the "
-                f"classes of y: {', '.join(map(quoted, names[:10]))}{', ...' * (len(names) > 10)}"
-            )
-        splits[part] = Split(_checked_x(rows, f"X_{part}", pixel_max), codes_of(texts, names))
-    x = _checked_x(x, "X", pixel_max)
-    three = three_splits(x, codes, seed, **splits)
+        values = targets.others(arrays[f"y_{part}"], f"y_{part}")
+        splits[part] = Split(checked(rows, f"X_{part}"), values)
+    x = checked(x, "X")
+    three = three_splits(x, targets.values, seed, **splits)
+    task, notes = targets.task(three[0].targets), targets.notes
+    if are_sequences:
+        channels = tuple(map(str, range(x.shape[2])))
+        return SequenceDataset(name, *three, task, channels, frames, notes)
     if arrays["X"].ndim == 3:
         rows, columns = arrays["X"].shape[1:]
         if rows != columns and arrays["X"].dtype != np.uint8:
             warnings.warn(
-                f"X is read as images of {rows} x {columns} pixels; give features, such as time "
-                "series, as rows: X.reshape(len(X), -1)",
+                f"X is read as images of {rows} x {columns} pixels; for sequences of {rows} "
+                f"frames of {columns} channels choose task='sequence'; give features as rows: "
+                "X.reshape(len(X), -1)",
                 stacklevel=3,
             )
-        return ImageDataset(name, *three, (rows, columns), pixel_max, names)
+        return ImageDataset(name, *three, (rows, columns), pixel_max, task)
     hint = "X is read as features; save it as (n, rows, columns) if it holds images"
-    notes = (hint,) if arrays["X"].dtype == np.uint8 else ()
-    return feature_dataset(name, three, names, tuple(map(str, range(x.shape[1]))), notes)
+    notes = notes + ((hint,) if arrays["X"].dtype == np.uint8 else ())
+    return feature_dataset(name, three, task, tuple(map(str, range(x.shape[1]))), notes)
 
 
 def read_x(path: Path) -> tuple[np.ndarray, list[str] | None]:
@@ -123,26 +135,6 @@ def _checked_x(x: np.ndarray, name: str, pixel_max: float) -> np.ndarray:
             "expected one scale for all: correct it or leave it out"
         )
     return pixels
-
-
-def label_texts(y: np.ndarray, name: str) -> list[str]:
-    """Labels as strings."""
-    if y.dtype.kind == "f":
-        integers = np.isfinite(y) & (np.abs(y) < 2**53)
-        integers[integers] = y[integers] == np.rint(y[integers])
-        if not integers.all():
-            bad = np.flatnonzero(~integers)[0]
-            raise InputError(
-                f"{name} holds {y[bad]} in row {bad} (from 0); expected whole numbers or strings: "
-                "numbers to predict must be grouped into classes first"
-            )
-        y = y.astype(np.int64)
-    try:
-        if y.dtype.kind == "S":
-            return [text.decode().strip() for text in y.tolist()]
-        return [str(value).strip() for value in y.tolist()]
-    except (ValueError, SystemError) as error:  # SystemError: not Unicode
-        raise InputError(f"{name} holds strings that are not text ({error})") from error
 
 
 def read_npz(
@@ -226,17 +218,27 @@ def _header(name: str, file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.
     return shape, dtype
 
 
-def check_shapes(headers: Headers) -> None:
+def check_shapes(headers: Headers, kind: str | None = None) -> None:
     """Refuse arrays whose shapes and dtypes cannot be those of X and y."""
     total = 0
     for name, (shape, dtype) in headers.items():
         if name.startswith("y"):
+            several = len(shape) == 2 and 0 not in shape and dtype.kind in "buif"
+            if several and (kind != "classification" and (kind or dtype.kind == "f")):
+                continue  # several numbers to predict
             if len(shape) != 1 or shape[0] == 0:
-                raise InputError(f"{name} has shape {shape}; expected (n,), one label for each row")
+                numbers = "" if kind == "classification" else ", or (n, O), O numbers for each row"
+                raise InputError(
+                    f"{name} has shape {shape}; expected (n,), one label for each row{numbers}"
+                )
             if dtype.kind not in "buifSU":
                 raise InputError(f"{name} holds {dtype}; expected whole numbers or strings")
             continue
         expected = "expected numbers of shape (n, D), or images of shape (n, rows, columns)"
+        if kind == "sequence" and (len(shape) != 3 or 0 in shape):
+            raise InputError(
+                f"{name} has shape {shape}; expected sequences of shape (n, frames, channels)"
+            )
         if len(shape) not in (2, 3) or 0 in shape:
             remedy = ": make colours grey first" if len(shape) == 4 else ""
             raise InputError(f"{name} has shape {shape}; {expected}{remedy}")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,14 @@ from entrain.data.datasets import (
     ImageDataset,
     Split,
     check_parts,
+    class_names_of,
     class_shares,
     split_rows,
 )
 from entrain.data.features import FeatureScaling
+from entrain.data.sequences import SequenceDataset
+from entrain.tasks import Task
+from entrain.tasks.labels import codes_of
 from entrain.utils.errors import InputError
 from entrain.utils.hashing import sha256
 from entrain.utils.summary import Summary
@@ -35,7 +40,7 @@ LEAST_ROWS = 10
 _SHARE = 0.15  # of the examples for validation, and as much for the test
 _LONGEST_LABEL = 100
 _MANY = 20  # integers, which may be numbers to predict
-_NUMBERS = ". Numbers to predict must be grouped into classes first, otherwise "
+_NUMBERS = ". For numbers to predict choose task='regression', otherwise "
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +52,7 @@ class FeatureDataset(Summary):
         train: Training rows (n, D).
         validation: Rows that select the epoch.
         test: Rows for the final measurement.
-        class_names: Names of the labels 0, 1, ...
+        task: What is predicted, such as `Classification(class_names)`.
         feature_names: Names of the D columns.
         notes: Remarks of the reader, such as the label column.
     """
@@ -56,7 +61,7 @@ class FeatureDataset(Summary):
     train: Split
     validation: Split
     test: Split
-    class_names: tuple[str, ...]
+    task: Task
     feature_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -67,12 +72,17 @@ class FeatureDataset(Summary):
             "named": repr(self.name),
             "examples": " / ".join(sizes),
             "features": f"{len(self.feature_names):,}",
-            "classes": f"{len(self.class_names)}: {', '.join(self.class_names)}",
+            "predicts": self.task.description,
         }
 
     def __post_init__(self) -> None:
         width = len(self.feature_names)
         check_parts(self, width, f"{width}, as there are so many feature names")
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes 0, 1, ...; empty without classes."""
+        return class_names_of(self.task)
 
     @property
     def image_shape(self) -> tuple[int, int]:
@@ -85,13 +95,16 @@ class FeatureDataset(Summary):
         return FeatureScaling.fit(self.train.features)
 
 
-Dataset = ImageDataset | FeatureDataset
+Dataset = ImageDataset | FeatureDataset | SequenceDataset
 
 
 def fingerprint(data: Dataset) -> str:
-    """SHA-256 of the training and validation examples."""
-    arrays = (a for split in (data.train, data.validation) for a in (split.features, split.labels))
-    return sha256(*(np.ascontiguousarray(array).data for array in arrays))
+    """SHA-256 of the training and validation examples, and of what decides their inputs."""
+    arrays = (a for split in (data.train, data.validation) for a in (split.features, split.targets))
+    parts: list[Any] = [np.ascontiguousarray(array).data for array in arrays]
+    if isinstance(data, SequenceDataset):
+        parts.append(str((data.frames, data.task.window)))
+    return sha256(*parts)
 
 
 def safe_name(path: Path) -> str:
@@ -114,7 +127,7 @@ def classes_of(labels: Sequence[str], what: str, least: int) -> tuple[tuple[str,
     if len(counts) > MOST_CLASSES:
         raise InputError(
             f"{what}: {len(counts):,} different labels among {len(labels):,} examples; expected at "
-            f"most {MOST_CLASSES:,} classes: numbers to predict must be grouped into classes first"
+            f"most {MOST_CLASSES:,} classes: for numbers to predict choose task='regression'"
         )
     for name in counts:
         if not name:
@@ -147,16 +160,10 @@ def warn_many_integers(names: Sequence[str]) -> None:
     if len(names) > _MANY and _are_integers(names):
         warnings.warn(
             f"{len(names)} different whole numbers are learnt as {len(names)} classes without "
-            "order; group numbers to predict into classes first, such as "
-            "pandas.qcut(y, 4, labels=False). Labels that are strings are not warned of",
+            "order; for numbers to predict choose task='regression'. Labels that are strings are "
+            "not warned of",
             stacklevel=4,
         )
-
-
-def codes_of(labels: Iterable[str], names: Sequence[str]) -> np.ndarray:
-    """Indices (n,) of the labels in `names`."""
-    index = {name: i for i, name in enumerate(names)}
-    return np.array([index[label] for label in labels], dtype=np.int64)
 
 
 def quoted(text: str) -> str:
@@ -170,8 +177,9 @@ def three_splits(
     """Training, validation and test examples. Those of validation and test that are not `present`
     are stratified parts of x and y, with at least one example of each class."""
     absent = [part for part in ("validation", "test") if part not in present]
-    quota = np.maximum(class_shares(y, round(len(y) * _SHARE)), 1)
-    parts = zip(["train", *absent], split_rows(y, quota, len(absent), seed), strict=True)
+    strata = y if y.ndim == 1 else np.zeros(len(y), dtype=np.int64)  # of numbers: one
+    quota = np.maximum(class_shares(strata, round(len(y) * _SHARE)), 1)
+    parts = zip(["train", *absent], split_rows(strata, quota, len(absent), seed), strict=True)
     splits = present | {part: Split(x[rows], y[rows]) for part, rows in parts}
     return splits["train"], splits["validation"], splits["test"]
 
@@ -179,12 +187,12 @@ def three_splits(
 def feature_dataset(
     name: str,
     splits: tuple[Split, Split, Split],
-    class_names: tuple[str, ...],
+    task: Task,
     feature_names: tuple[str, ...],
     notes: tuple[str, ...],
 ) -> FeatureDataset:
     """The dataset; validation and test rows that its scaling cannot hold are refused."""
-    data = FeatureDataset(name, *splits, class_names, feature_names, notes)
+    data = FeatureDataset(name, *splits, task, feature_names, notes)
     for split in splits[1:]:
         data.preprocessing.check(split.features)
     return data

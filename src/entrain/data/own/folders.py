@@ -12,6 +12,7 @@ import numpy as np
 from entrain.data.datasets import ImageDataset
 from entrain.data.own.examples import check_size, classes_of, quoted, safe_name, three_splits
 from entrain.data.pictures import read_picture
+from entrain.tasks import Classification
 from entrain.utils.errors import InputError, positive_int
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
@@ -37,7 +38,7 @@ def from_folder(
         if on_progress is not None:
             on_progress((i + 1) / len(files))
     splits = three_splits(pixels, codes, seed)
-    return ImageDataset(safe_name(path), *splits, (side, side), 255.0, names)
+    return ImageDataset(safe_name(path), *splits, (side, side), 255.0, Classification(names))
 
 
 def _pictures(path: Path) -> list[Path]:

@@ -23,7 +23,6 @@ from entrain.data.own import examples
 from entrain.data.own.examples import (
     FeatureDataset,
     check_size,
-    classes_of,
     feature_dataset,
     quoted,
     safe_name,
@@ -31,6 +30,7 @@ from entrain.data.own.examples import (
     warn_many_integers,
 )
 from entrain.data.own.fast_table import read_plain
+from entrain.data.own.targets import Targets, are_numbers
 from entrain.utils.errors import InputError, unknown_name
 from entrain.utils.files import open_regular
 
@@ -42,8 +42,10 @@ class LabelColumnError(InputError):
     """A table cannot be used; another label column may help."""
 
 
-def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
+def from_table(path: Path, label: str | None, seed: int, kind: str | None = None) -> FeatureDataset:
     """The rows of a .csv or .tsv file."""
+    if kind == "sequence":
+        raise InputError("a table holds rows, not sequences; give arrays, .npz, .ts or .wav files")
     with open_table(path) as file:
         lines = read_cells(file)
         _, header = next(lines, (1, []))
@@ -58,15 +60,37 @@ def from_table(path: Path, label: str | None, seed: int) -> FeatureDataset:
             check_size(len(rows), rows.shape[1], 8)
     features = tuple(name for i, name in enumerate(header) if i != column)
     try:
-        names, codes = classes_of(labels, f"labels in {note}", 3)
-        warn_many_integers(names)
+        y = _numbers_or_texts(labels, kind, note)
+        targets = Targets(y, f"labels in {note}", kind, 3, [header[column]])
+        if y.dtype.kind != "f":
+            warn_many_integers(targets.names)
     except InputError as error:
         if len(labels) < examples.LEAST_ROWS:
             raise
         raise LabelColumnError(f"{error} ({_columns(header)})") from error
-    splits = three_splits(rows, codes, seed)
-    notes = (f"labels come from {note}",)
-    return feature_dataset(safe_name(path), splits, names, features, notes)
+    splits = three_splits(rows, targets.values, seed)
+    task = targets.task(splits[0].targets)
+    what = "labels" if targets.have_classes else "numbers to predict"
+    notes = (f"{what} come from {note}", *targets.notes)
+    return feature_dataset(safe_name(path), splits, task, features, notes)
+
+
+def _numbers_or_texts(labels: list[str], kind: str | None, note: str) -> np.ndarray:
+    """Labels as texts, or as float64 if they are numbers to predict."""
+    if kind == "classification":
+        return np.array(labels)
+    numbers = np.full(len(labels), np.nan)
+    for row, text in enumerate(labels):
+        values = parse_numbers([text])
+        if values is None:
+            if kind == "regression":
+                raise InputError(
+                    f"the target in {note} is {quoted(text)} in row {row} (from 0); expected a "
+                    "finite number"
+                )
+            return np.array(labels)
+        numbers[row] = values[0]
+    return numbers if are_numbers(numbers, kind) else np.array(labels)
 
 
 @contextmanager
