@@ -130,7 +130,7 @@ def test_all_writes_the_report_with_figures(
     assert done.exit_code == 0, done.stderr
     assert "REPRODUCTION.md" in done.stdout
     assert (tmp_path / "bake-off.json").is_file()
-    report = (tmp_path / "REPRODUCTION.md").read_text()
+    report = (tmp_path / "reproduction" / "bake-off.md").read_text()
     assert "| `line`: A line | 99.90 |" in report
     for cost in (*COSTS, "cited"):
         assert f"figures/bake-off-{cost}.png" in report

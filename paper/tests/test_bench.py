@@ -84,6 +84,17 @@ def test_the_adjoint_gradient_has_an_error_of_first_order_in_the_step() -> None:
         assert coarse / fine == pytest.approx(2.0, rel=0.1)
 
 
+def test_rates_are_shares_of_pytorchs_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of 12 N^2 B K operations in the time of a product has their ratio as its share."""
+    module = __import__("entrain_paper.bench.compare", fromlist=["interleaved"])
+    monkeypatch.setattr(module, "interleaved", lambda calls, *_: dict.fromkeys(calls, 2.0))
+    result = compare(SMALL, inferences=2, rounds=1, backends=(OURS,), memory=False)
+    row, sample = result["backends"][OURS.name], SMALL.steps * SMALL.oscillators**2
+    assert row["step_share"] == pytest.approx(12 * SMALL.batch * sample / (2 * 1024**3))
+    assert row["inference_share"] == pytest.approx(4 * 2 * sample / (2 * 1024**3))
+    assert result["sgemm_gflops"] == pytest.approx(2 * 1024**3 / 2e-3 / 1e9)
+
+
 def test_a_backend_can_be_left_out_by_name() -> None:
     result = compare(
         SMALL, inferences=2, rounds=1, backends=(OURS, IDENTITY), without=[IDENTITY.name]

@@ -4,114 +4,78 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from committed import MEASURED, RESULTS, all_committed, whole_report
 from entrain_paper.experiments import EXPERIMENTS, PAPER, Measurement
-from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Constant, Row, Scale
+from entrain_paper.experiments.comparison import (
+    Cell,
+    Claim,
+    Comparison,
+    Constant,
+    Row,
+    Scale,
+    Spread,
+)
 from entrain_paper.experiments.paper_numbers import CITATIONS, paper_numbers
-from entrain_paper.experiments.teacher_spread import network_source, spread, width_name
+from entrain_paper.experiments.teacher_spread import spread
 from entrain_paper.figures import FIGURES
-from entrain_paper.report import document
-
-RESULTS = Path(__file__).parents[2] / "results"
-
+from entrain_paper.report import DEVIATIONS, documents
+from entrain_paper.reproduction import ResultsFolder
 
 BY = ("MNIST", "PATH", "top1")
 
 
-def test_two_sds_of_the_paper_take_precedence_over_other_scales() -> None:
-    spread = {BY: Scale((9.0, 10.0, 11.0))}
-    far = 10.0 + spread[BY].prediction_margin
-    assert Cell(10.0, 10.4, BY, 0.2).verdict(spread) == "within orders"
-    assert Cell(10.0, 10.5, BY, 0.2).verdict(spread) == "within teachers"
-    assert Cell(far - 0.1, 10.0, BY, 0.2).verdict(spread) == "within teachers"
+def test_first_rule_that_applies_decides() -> None:
+    teachers = Scale((9.0, 10.0, 11.0))
+    spread = Spread(teachers={BY: teachers})
+    far = 10.0 + teachers.prediction_margin
+    assert Cell(10.0, 10.4, BY, 0.2).verdict(spread) == "within the paper's orders"
+    assert Cell(10.0, 10.5, BY, 0.2).verdict(spread) == "within our teachers"
+    assert Cell(far - 0.1, 10.0, BY, 0.2).verdict(spread) == "within our teachers"
     assert Cell(far + 0.1, 10.0, BY, 0.2).verdict(spread) == "differs"
-    assert Cell(10.0, 8.9, None, 0.2).verdict(spread) == "differs"
-    assert Cell(10.0, 10.0, None).verdict(spread) == "no scale"
-    assert Cell(10.0, 10.0, ("MNIST", "PATH", "top2")).verdict(spread) == "no scale"
+    assert Cell(10.0, 8.9, None, 0.2).verdict(spread) == "no own scale"
+    assert Cell(10.0, 10.0, None).verdict(spread) == "no own scale"
+    assert Cell(10.0, 10.0, ("MNIST", "PATH", "top2")).verdict(spread) == "no own scale"
     assert Cell(10.0, None, BY).verdict(spread) == "differs"
     assert Cell(10.0, float("nan"), BY, 99.0).verdict(spread) == "differs"
     assert Cell(None, 10.0, BY).verdict(spread) is None
 
 
 def test_paper_number_is_judged_by_our_draws_not_by_our_main_number() -> None:
-    spread = {BY: Scale((9.0, 10.0, 11.0))}
-    assert Cell(10.0, 99.0, BY).verdict(spread) == "within teachers"
-    orders = {BY: Scale((9.0, 10.0, 11.0), "orders")}
-    assert Cell(10.0, 99.0, BY).verdict(orders) == "within orders"
+    draws = (9.0, 10.0, 11.0)
+    assert Cell(10.0, 99.0, BY).verdict(Spread({BY: Scale(draws)})) == "within our teachers"
+    orders = Spread(orders={BY: Scale(draws, "orders")})
+    assert Cell(10.0, 99.0, BY).verdict(orders) == "within our orders"
 
 
-def test_borrowed_scale_judges_the_difference() -> None:
-    spread = {BY: Scale((9.0, 10.0, 11.0))}
-    near = spread[BY].difference_margin - 0.1
-    assert Cell(50.0, 50.0 + near, BY, borrowed=True).verdict(spread) == "borrowed scale"
-    assert Cell(50.0, 50.2 + near, BY, borrowed=True).verdict(spread) == "differs"
-    assert Cell(10.0, 10.1, BY, 0.2, borrowed=True).verdict(spread) == "within orders"
-
-
-def test_numbers_of_other_networks_have_a_borrowed_scale() -> None:
-    for name, labels in (
-        ("widths", ("16", "32", "128")),
-        ("architectures", ("S64", "T40_08_16")),
-        ("ablation", ("PRETRAIN-END-ONLY", "TWO-STAGE-END")),
-    ):
-        compare = EXPERIMENTS[name].compare
-        assert compare is not None
-        rows = compare(json.loads((RESULTS / f"{name}.json").read_text())["values"]).rows
-        cells = [
-            cell
-            for row in rows
-            if set(labels) & set(row.labels)
-            for cell in row.cells
-            if not isinstance(cell, Constant)
-        ]
-        assert cells
-        assert all(cell.borrowed for cell in cells), name
-
-
-def test_scale_of_the_same_network_takes_precedence_over_a_borrowed_one() -> None:
-    mine = network_source(*BY, "S64")
-    cell = Cell(80.0, 81.0, BY, borrowed=True, own_source=mine)
-    near, far = Scale((79.0, 80.0, 81.0)), Scale((89.0, 90.0, 91.0))
-    assert cell.verdict({BY: near}) == "borrowed scale"
-    assert cell.verdict({BY: far, mine: near}) == "within teachers"
-    assert cell.verdict({BY: near, mine: far}) == "differs"
-
-
-def test_scales_of_other_networks_use_the_papers_selection_rule_and_epochs() -> None:
-    def trained(top: float) -> Any:
-        runs = [{"top1": top + 0.1 * teacher} for teacher in range(3)]
-        teachers = [{"test_top1": top + 2.0}] * 3
-        return {"path": {"runs": runs}, "two_stage_end": {"runs": runs}, "teachers": teachers}
-
-    kinds = (("top1", 20, 86.0), ("top1", 40, 87.0), ("cross-entropy", 20, 88.0))
-    widths = [
-        {"dataset": "MNIST", "H": 128, "rule": rule, "epochs": epochs} | trained(top)
-        for rule, epochs, top in kinds
-    ]
-    architectures = [{"dataset": "Fashion-MNIST", "identifier": "S64"} | trained(80.0)]
-    values = {"widths": widths, "architectures": architectures}
-    found = spread({"more-teachers": {"values": values}})
-    assert found[network_source(*BY, width_name(128))].draws == pytest.approx((86.0, 86.1, 86.2))
-    assert found[network_source("Fashion-MNIST", "PATH", "top1", "S64")].draws[0] == 80.0
-    assert BY not in found
+def test_position_is_one_where_the_verdict_changes() -> None:
+    teachers = Scale((9.0, 10.0, 11.0))
+    spread = Spread({BY: teachers})
+    edge = teachers.mean + teachers.prediction_margin
+    assert Cell(edge, 0.0, BY).position(spread) == pytest.approx(-1.0)
+    assert Cell(10.0, 10.4, BY, 0.2).position(spread) == pytest.approx(1.0)
+    orders = Spread(orders={BY: Scale((1.0, 2.0, 5.0), "orders")})
+    assert Cell(1.0, 0.0, BY).position(orders) == pytest.approx(1.0)
+    assert Cell(3.0, 0.0, BY).position(orders) == pytest.approx(0.0)
+    assert Constant(64, 64).position(spread) is None
+    assert Cell(1.0, 1.0).position(spread) is None
 
 
 def test_a_setting_is_equal_or_differs() -> None:
-    assert Constant(64, 64).verdict({}) == "setting"
-    assert Constant(64, 65).verdict({BY: Scale((0.0, 100.0))}) == "differs"
-    assert Constant(0.131, 0.1307, rounding=0.0005).verdict({}) == "setting"
+    assert Constant(64, 64).verdict(Spread()) == "setting"
+    assert Constant(64, 65).verdict(Spread({BY: Scale((0.0, 100.0))})) == "differs"
+    assert Constant(0.131, 0.1307, rounding=0.0005).verdict(Spread()) == "setting"
 
 
 def test_repeated_numbers_and_claims_are_not_counted() -> None:
     cells = (Cell(1.0, 1.0, paper_sd=0.1), Cell(1.0, 1.0, paper_sd=0.1, repeated=True))
-    claims = (Claim("first", True, ""), Claim("follows", True, "", repeated=True))
+    claims = (Claim("first", True, ""), Claim("follows", True, "", follows="first"))
     comparison = Comparison(("row",), ("a", "b"), (Row(("x",), cells),), claims)
-    assert comparison.counts({}) == {"within orders": 1}
+    assert comparison.counts(Spread()) == {"within the paper's orders": 1}
     assert comparison.repeats == 1
     assert (comparison.supported, len(comparison.counted)) == (1, 1)
 
@@ -141,30 +105,20 @@ def test_scales_follow_from_the_runs_of_teacher_seeds() -> None:
         "two_stage_end": {"runs": twice},
     }
     found = spread({"teacher-seeds": {"values": {"rows": [row]}}})
-    assert set(found) == {
+    assert set(found.teachers) == {
         ("MNIST", "teacher", "test_top1"),
         ("MNIST", "PATH", "top1"),
         ("MNIST", "TWO-STAGE-END", "top1"),
         ("MNIST", "TWO-STAGE-END - PATH", "top1"),
     }
-    assert found["MNIST", "teacher", "test_top1"].difference_margin == 0.0
-    path, end = (found["MNIST", method, "top1"] for method in ("PATH", "TWO-STAGE-END"))
+    assert found.teachers["MNIST", "teacher", "test_top1"].difference_margin == 0.0
+    path, end = (found.teachers["MNIST", method, "top1"] for method in ("PATH", "TWO-STAGE-END"))
     assert end.difference_margin == pytest.approx(2 * path.difference_margin)
     assert path.difference_margin == pytest.approx(4.3027 * 2**0.5, rel=1e-4)
     assert path.prediction_margin == pytest.approx(4.3027 * (4 / 3) ** 0.5, rel=1e-4)
 
 
-def test_branches_without_teachers_are_judged_by_training_orders() -> None:
-    runs = [{"top1": 80.0 + each} for each in range(20)]
-    rows = [
-        {"dataset": "Fashion-MNIST", "what": what, "runs": runs} for what in ("Z-END", "weight 10")
-    ]
-    found = spread({"single-runs": {"values": {"rows": rows}}})
-    assert set(found) == {("Fashion-MNIST", "Z-END", "top1")}
-    assert found["Fashion-MNIST", "Z-END", "top1"].over == "orders"
-
-
-@pytest.mark.parametrize("name", sorted(n for n, e in EXPERIMENTS.items() if e.compare))
+@pytest.mark.parametrize("name", sorted(n for n in MEASURED if EXPERIMENTS[n].compare))
 def test_committed_results_can_be_compared(name: str) -> None:
     result = json.loads((RESULTS / f"{name}.json").read_text())
     compare = EXPERIMENTS[name].compare
@@ -200,7 +154,7 @@ def test_paper_numbers_as_results_are_within_two_sds() -> None:
     assert compare is not None
     result = {"epochs": {"stage1": 300, "stage2": 300}, "rows": rows}
     comparison = compare(result)
-    assert comparison.counts({}) == {"within orders": 24}
+    assert comparison.counts(Spread())["within the paper's orders"] == 24
     assert all(claim.holds for claim in comparison.claims)
     rows[0]["runs"] = [{"top1": 99.0, "epoch": 300}] * 10
     assert not all(claim.holds for claim in compare(result).claims)
@@ -210,9 +164,8 @@ def test_paper_numbers_as_results_are_within_two_sds() -> None:
 
 
 def test_committed_results_have_the_keys_of_the_experiments() -> None:
-    for name, experiment in EXPERIMENTS.items():
-        result = json.loads((RESULTS / f"{name}.json").read_text())
-        assert result["key"] == Measurement(experiment, PAPER).key, name
+    for name, result in all_committed().items():
+        assert result["key"] == Measurement(EXPERIMENTS[name], PAPER).key, name
         assert result["setting"]["name"] == "paper"
         assert result["device"]
         assert result["versions"]["torch"]
@@ -221,8 +174,7 @@ def test_committed_results_have_the_keys_of_the_experiments() -> None:
 
 def test_shared_training_has_one_device() -> None:
     places: dict[tuple[str, float], set[str]] = {}
-    for name in EXPERIMENTS:
-        result = json.loads((RESULTS / f"{name}.json").read_text())
+    for result in all_committed().values():
         for stage in result["stages"]:
             by = places.setdefault((stage["key"], stage["seconds"]), set())
             by.add(stage.get("device", result["device"]))
@@ -230,15 +182,26 @@ def test_shared_training_has_one_device() -> None:
 
 
 def test_committed_report_is_generated_from_the_committed_results() -> None:
-    results = {n: json.loads((RESULTS / f"{n}.json").read_text()) for n in EXPERIMENTS}
+    results = all_committed()
     drawn = [name for name, each in FIGURES.items() if set(each.needs) <= results.keys()]
-    text = document(results, drawn)
-    assert text == (RESULTS / "REPRODUCTION.md").read_text(), "run `entrain report results`"
-    for name in drawn:
+    pages = documents(results, [*drawn, DEVIATIONS], ResultsFolder(RESULTS).protocol())
+    for path, text in pages.items():
+        assert text == (RESULTS / path).read_text(), f"{path}: run `entrain report results`"
+    written = {f"reproduction/{path.name}" for path in (RESULTS / "reproduction").iterdir()}
+    assert written == pages.keys() - {"REPRODUCTION.md"}
+    for name in (*drawn, DEVIATIONS):
         assert (RESULTS / "figures" / f"{name}.png").stat().st_size > 5_000
-        assert f"figures/{name}.png" in text
+        assert any(f"figures/{name}.png" in text for text in pages.values())
     size = sum(p.stat().st_size for p in RESULTS.rglob("*") if "stages" not in p.parts)
     assert size < 12_000_000
+
+
+def test_first_page_can_be_read_in_a_minute() -> None:
+    page = documents(all_committed(), [])["REPRODUCTION.md"]
+    prose = [s for s in page.partition("## Pages")[0].splitlines() if not s.startswith("|")]
+    assert len(" ".join(prose).split()) < 700
+    order = [page.index(s) for s in ("What the paper claims", "Test accuracy", "What fails")]
+    assert order == sorted(order)
 
 
 OLD = {"entrain": "0.1.0", "torch": "2.0"}
@@ -264,9 +227,9 @@ def test_report_sums_the_minutes_of_each_device() -> None:
     assert (
         "2 training stages and 3 measurements took 62.0 minutes on x86_64 (2 cores) and "
         "5.0 minutes on NVIDIA H200; times on a shared device count in full. "
-    ) in document(results, [])
+    ) in whole_report(results, [])
     alone = made_on("teachers", "NVIDIA H200", OLD, [fast])
-    assert "1 measurements took 3.0 minutes on NVIDIA H200; times on" in document(alone, [])
+    assert "1 measurements took 3.0 minutes on NVIDIA H200; times on" in whole_report(alone, [])
 
 
 def test_report_lists_exceptional_versions_once() -> None:
@@ -283,7 +246,7 @@ def test_report_lists_exceptional_versions_once() -> None:
     assert (
         "Versions: entrain 0.1.0, torch 2.0; teachers, configuration and some trainings of "
         "preprocessing: entrain 0.2.0; some trainings of preprocessing: torch 2.0+cpu. Epochs"
-    ) in document(results, [])
+    ) in whole_report(results, [])
 
 
 def test_every_cited_row_has_a_source() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
+from committed import RESULTS
 from entrain import kernels
 from entrain.data import load_dataset
 from entrain.rules import TeacherSpec, TwoStage
@@ -33,8 +35,8 @@ from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import FASHION, MNIST, PAPER
 from entrain_paper.experiments.temperature import noisy_metric
 from entrain_paper.report.control_tables import CONTROL_TABLES
+from entrain_paper.report.numerics import devices_section, rounding_section
 from entrain_paper.report.order_tables import ORDER_TABLES
-from entrain_paper.report.rounding import rounding_section
 from networks import random_network
 from synthetic_results import metrics, results
 
@@ -93,8 +95,8 @@ def test_scales_use_teachers_of_the_papers_selection_rule() -> None:
     rows = [row(MNIST, "top1", top) for top in tops] + [row(MNIST, "cross-entropy", 50.0)]
     rows += [row(FASHION, "cross-entropy", top) for top in tops]
     spread = teacher_spread.spread({"teacher-sweep": {"values": {"rows": rows}}})
-    assert spread[MNIST, "PATH", "top1"] == Scale(tuple(tops))
-    assert spread[MNIST, teacher_spread.GAIN, "top1"].difference_margin == 0.0
+    assert spread.teachers[MNIST, "PATH", "top1"] == Scale(tuple(tops))
+    assert spread.teachers[MNIST, teacher_spread.GAIN, "top1"].difference_margin == 0.0
 
 
 # Orders
@@ -271,6 +273,25 @@ def test_rounding_section_lists_repeated_trainings() -> None:
     )
     assert "| 84.40 (ablation) | 82.50 (single-runs) | -1.90 |" in found
     assert rounding_section({}) == ""
+
+
+def test_trainings_on_two_devices_are_listed() -> None:
+    def single(device: str, shift: float) -> dict[str, Any]:
+        tops = {"PATH": 87.34 + shift, "TWO-STAGE-END": 96.71}
+        results = {method: {"top1": top} for method, top in tops.items()}
+        return {"dataset": "mnist", "seed": 0, "device": device, "results": results} | {
+            "teacher": {"top1": 95.91}
+        }
+
+    text = devices_section({"exact": single("a GPU", 0.0), "exact-cpu": single("a CPU", 1.39)})
+    assert "| MNIST | PATH, seed 0 | 87.34 (a GPU) | 88.73 (a CPU) | +1.39 |" in text
+    assert text.count("| MNIST |") == 3
+    assert devices_section({"exact": single("a GPU", 0.0)}) == ""
+
+
+def test_committed_report_compares_gpu_and_cpu() -> None:
+    text = (RESULTS / "reproduction" / "method.md").read_text()
+    assert "87.34 (NVIDIA H200) | 88.73 (two x86-64 cores) | +1.39" in text
 
 
 def test_teacher_sweep_reports_the_correlation_with_the_epoch() -> None:

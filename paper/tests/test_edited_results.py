@@ -11,22 +11,15 @@ from typing import Any
 import pytest
 
 from command_line import Invoke, Refuse
+from committed import MEASURED, committed, whole_report
 from entrain.utils import escape
 from entrain.utils.errors import InputError
 from entrain.utils.files import with_digest
-from entrain_paper.experiments import EXPERIMENTS
 from entrain_paper.figures.panels import panels
-from entrain_paper.report import document
 from entrain_paper.reproduction import ResultsFolder
 from fuzzing.structured import header_changed
 
-COMMITTED = Path(__file__).parents[2] / "results"
 MUTANTS = 450
-
-
-def committed(name: str) -> dict[str, Any]:
-    values: dict[str, Any] = json.loads((COMMITTED / f"{name}.json").read_text())
-    return values
 
 
 def write(folder: Path, name: str, result: object) -> None:
@@ -36,7 +29,7 @@ def write(folder: Path, name: str, result: object) -> None:
 
 def test_edited_results_are_read_or_refused_by_the_name_of_their_file(tmp_path: Path) -> None:
     dice, refused = random.Random(27), 0
-    folder, originals = ResultsFolder(tmp_path), {n: shortened(committed(n)) for n in EXPERIMENTS}
+    folder, originals = ResultsFolder(tmp_path), {n: shortened(committed(n)) for n in MEASURED}
     for number in range(MUTANTS):
         name = list(originals)[number % len(originals)]
         write(tmp_path, name, header_changed(originals[name], dice))
@@ -50,7 +43,7 @@ def test_edited_results_are_read_or_refused_by_the_name_of_their_file(tmp_path: 
 def refusal(folder: ResultsFolder) -> str | None:
     """The message that refuses the results of a folder; None for a report."""
     try:
-        document(folder.results(), []).encode()
+        whole_report(folder.results(), []).encode()
     except InputError as error:
         return str(error)
     return None
@@ -87,7 +80,7 @@ def test_refusal_names_file_and_place(
     holder[place[-1]] = value
     write(tmp_path, "bake-off", result)
     with pytest.raises(InputError, match=rf"bake-off\.json: .*{expected}"):
-        document(ResultsFolder(tmp_path).results(), [])
+        whole_report(ResultsFolder(tmp_path).results(), [])
 
 
 def test_number_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -137,7 +130,7 @@ def test_texts_of_results_are_no_markup_of_the_report(
         holder = holder[key]
     holder[place[-1]] = HOSTILE
     write(tmp_path, name, result)
-    text = document(ResultsFolder(tmp_path).results(), [])
+    text = whole_report(ResultsFolder(tmp_path).results(), [])
     assert escape.markdown(HOSTILE.partition(", ")[0]) in text
     assert "<script>" not in text
     assert "**b**" not in text

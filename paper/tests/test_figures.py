@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from entrain_paper.experiments import EXPERIMENTS
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.figures import FIGURES
+from entrain_paper.figures.deviations import Place, deviations
 from entrain_paper.figures.style import METHOD_COLOURS, METHOD_LINES, METHOD_MARKERS
 from synthetic_results import BOTH, NAMES, Values, results, summary
 
@@ -70,7 +71,7 @@ def test_single_run_has_no_error_bars() -> None:
         )
         for runs in (3, 1)
     }
-    # Three methods, two datasets, three metrics: ours and the paper's in the middle row.
+    # Three methods, two datasets, three metrics: ours and the paper's in the lower row.
     assert bars == {3: 2 * 18, 1: 18}
 
 
@@ -107,25 +108,23 @@ def test_main_performance_shows_means_runs_and_paper_numbers() -> None:
     values = results(3)
     axes = draw("main-performance", values).axes
     printed = {(row["dataset"], row["method"]): row for row in paper_numbers()["multiseed"]["rows"]}
-    for above, between, below, metric, key in zip(
+    assert all(axis.get_title() for axis in axes)
+    for above, below, metric, key in zip(
         axes[:3],
-        axes[3:6],
-        axes[6:],
+        axes[3:],
         ("top1", "agreement", "endpoint_rmse"),
         ("top1", "agreement", "rmse"),
         strict=True,
     ):
-        measured, differences, spreads = [], [0.0, 0.0], []  # the dashed line has two ends
+        measured, differences = [], [0.0, 0.0]  # the dashed line has two ends
         for row in values["multiseed"]["rows"]:
             reference = printed[row["dataset"], row["method"]]
             paper = reference[f"{key}_mean"]
             measured += [row["mean"][metric], paper]
-            spreads += [row["sd"][metric], reference[f"{key}_sd"]]
             differences += [row["mean"][metric] - paper, 0.0]
             differences += [run[metric] - paper for run in row["runs"]]
         assert sorted(heights(above)) == pytest.approx(sorted(measured))
-        assert sorted(heights(between)) == pytest.approx(sorted(differences))
-        assert sorted(heights(below)) == pytest.approx(sorted(spreads))
+        assert sorted(heights(below)) == pytest.approx(sorted(differences))
 
 
 def test_teacher_sweep_has_a_point_per_teacher_and_the_paper_number() -> None:
@@ -142,13 +141,53 @@ def test_teacher_sweep_has_a_point_per_teacher_and_the_paper_number() -> None:
 
 
 def test_symmetry_shows_steps_and_final_values_of_all_orders() -> None:
-    steps, ends = draw("from-zero-symmetry", results(3)).axes
+    steps, ends, steps_at_zero, ends_at_zero = draw("from-zero-symmetry", results(3)).axes
     assert [list(line.get_xdata()) for line in steps.lines[:2]] == [[1, 2, 10]] * 2
     assert list(ends.lines[0].get_xdata()) == [20.0, 21.0, 22.0]
-    assert list(ends.lines[0].get_ydata()) == pytest.approx(
-        [0.001, 0.1, 0.2]
-    )  # 0 has a position, too
-    assert ends.get_ylim()[0] < 0.001
+    positive, zeros = (list(axis.lines[0].get_ydata()) for axis in (ends, ends_at_zero))
+    assert positive == pytest.approx([np.nan, 0.1, 0.2], nan_ok=True)
+    assert zeros == pytest.approx([0.0, np.nan, np.nan], nan_ok=True)
+    for above, below in ((steps, steps_at_zero), (ends, ends_at_zero)):
+        assert (above.get_yscale(), below.get_yscale()) == ("log", "linear")
+        assert [text.get_text() for text in below.get_yticklabels()] == ["0"]
+
+
+def test_band_of_single_runs_ends_at_the_lowest_and_highest_run() -> None:
+    values = results(3)
+    axis = draw("single-runs", values).axes[0]
+    rows = [row for row in values["single-runs"]["rows"] if row["dataset"] == "MNIST"]
+    bands = [path.vertices[:, 0] for c in axis.collections for path in c.get_paths()]
+    for row in rows:
+        tops = [run["top1"] for run in row["runs"]]
+        assert any(np.allclose(sorted(band), [min(tops), max(tops)]) for band in bands)
+
+
+def test_gradients_have_error_bars_if_several_batches_were_measured() -> None:
+    values = results(2)
+
+    def bars() -> int:
+        axes = draw("rule-gradients", values).axes
+        return sum(isinstance(c, LineCollection) for axis in axes for c in axis.collections)
+
+    assert bars() == 0
+    for row in values["rule-gradients"]["rows"]:
+        row["couplings"] |= {"cosine_sd": 0.1, "length_sd": 0.1}
+    assert bars() > 0
+
+
+def test_every_number_is_on_the_axis_of_deviations() -> None:
+    places = [
+        Place("a row", "MNIST", 0.5, True),
+        Place("a row", "MNIST", 0.5, False),
+        Place("another", "Fashion-MNIST", 7.0, True),
+    ]
+    axis = deviations(places).axes[0]
+    marks = [line for line in axis.lines if len(line.get_xdata()) == 1]
+    assert [float(line.get_xdata()[0]) for line in marks] == [0.5, 0.5, 3.0]
+    assert marks[0].get_ydata()[0] != marks[1].get_ydata()[0]  # beside each other
+    assert marks[1].get_markerfacecolor() == "white"
+    assert marks[2].get_marker() == ">"
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["a row", "another"]
 
 
 def test_oscillator_scale_shows_measured_and_paper_networks_with_bars() -> None:

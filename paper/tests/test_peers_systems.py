@@ -29,7 +29,7 @@ def digits() -> TrainingData:
     data = TrainingData(load_dataset("digits"), torch.device("cpu"))
     train, validation = data.images
     few = [
-        replace(split, images=split.images[:96], labels=split.labels[:96])
+        replace(split, images=split.images[:96], targets=split.targets[:96])
         for split in (train, validation)
         if split.images is not None
     ]

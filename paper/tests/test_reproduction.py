@@ -25,6 +25,8 @@ from entrain_paper.experiments import (
     chip_evaluation,
 )
 from entrain_paper.figures import FIGURES
+from entrain_paper.report import DEVIATIONS
+from entrain_paper.report.pages import PAGE_OF
 from entrain_paper.reproduction import Queue, ResultsFolder
 from stage_origins import assert_trained, trained_elsewhere
 
@@ -56,7 +58,7 @@ def times(folder: Path) -> dict[str, int]:
 def command(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
     """The folder of all experiments, made by the real command, and its seconds."""
     folder, began = tmp_path_factory.mktemp("reproduction") / "results", time.monotonic()
-    done = cli("reproduce", "all", *options(folder), env=ONE_THREAD, timeout=900)
+    done = cli("reproduce", "all", *options(folder), env=ONE_THREAD, timeout=1800)
     assert done.returncode == 0, done.stderr
     assert "NOT the paper's protocol" in done.stderr
     assert "report" in done.stdout
@@ -158,12 +160,11 @@ def test_a_terminal_shows_progress_and_remaining_time(tmp_path: Path) -> None:
 
 
 def test_the_report_has_every_experiment_and_names_the_small_setting(everything: Path) -> None:
-    text = (everything / "REPRODUCTION.md").read_text()
-    assert "This is not the paper's protocol" in text
+    assert "This is not the paper's protocol" in (everything / "REPRODUCTION.md").read_text()
     for name in EXPERIMENTS:
-        assert f'\n<a id="{name}"></a>\n' in text
+        assert f"Experiment `{name}`" in (everything / PAGE_OF[name].path).read_text()
     drawn = {path.stem for path in (everything / "figures").glob("*.png")}
-    assert drawn == set(FIGURES)
+    assert drawn == {*FIGURES, DEVIATIONS}
 
 
 def test_finished_jobs_are_not_repeated(everything: Path, invoke: Invoke) -> None:
@@ -197,9 +198,11 @@ def test_a_claim_removes_temporary_files_of_its_job_only(tmp_path: Path) -> None
 def test_a_report_removes_temporary_files_of_reports_only(tmp_path: Path, invoke: Invoke) -> None:
     shutil.copy(Path(__file__).parents[2] / "results" / "teachers.json", tmp_path)
     (tmp_path / "figures").mkdir()
+    (tmp_path / "reproduction").mkdir()
     left = [
         tmp_path / ".REPRODUCTION.md.0123abcd.entrain-tmp",
         tmp_path / "figures" / ".seeds.png.0123abcd.entrain-tmp",
+        tmp_path / "reproduction" / ".teachers.md.0123abcd.entrain-tmp",
     ]
     other = (
         tmp_path / ".teachers.json.0123abcd.entrain-tmp"
@@ -207,7 +210,7 @@ def test_a_report_removes_temporary_files_of_reports_only(tmp_path: Path, invoke
     for path in (*left, other):
         path.touch()
     assert invoke("report", tmp_path).exit_code == 0
-    assert [path.exists() for path in (*left, other)] == [False, False, True]
+    assert [path.exists() for path in (*left, other)] == [False, False, False, True]
 
 
 def test_a_result_of_another_setting_is_not_overwritten(everything: Path, refuse: Refuse) -> None:
@@ -321,7 +324,8 @@ def test_quick_uses_the_quick_setting(tmp_path: Path, invoke: Invoke) -> None:
     assert done.exit_code == 0, done.stderr
     setting = json.loads((tmp_path / "preprocessing.json").read_text())["setting"]
     assert (setting["name"], setting["runs"]) == ("quick", 1)
-    assert "## Datasets and preprocessing" in (tmp_path / "REPRODUCTION.md").read_text()
+    page = (tmp_path / "reproduction" / "preprocessing.md").read_text()
+    assert page.startswith("# Datasets, Splits, and Preprocessing")
 
 
 def test_errors_of_wrong_calls_name_the_remedy(tmp_path: Path, refuse: Refuse) -> None:

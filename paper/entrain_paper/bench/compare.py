@@ -16,9 +16,11 @@ from entrain.utils.errors import unknown_name
 from entrain_paper.bench.backends import BACKENDS, OURS, Backend
 from entrain_paper.bench.memory import step_memory
 from entrain_paper.bench.problem import LARGEST_ERROR, Problem
+from entrain_paper.bench.sgemm import operations, product
 
 Progress = Callable[[str], None]
 TURN_S = 0.02  # least seconds of a turn
+SGEMM = "float32 product"
 SHARE_S = 15.0  # seconds of timed calls after which a backend skips the other rounds
 
 
@@ -32,8 +34,9 @@ def compare(
     memory: bool = True,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Median times of a step and of an inference (ms), their ratios to ours, the gradient error,
-    the seconds of the first call and the memory of a step (MB) of each backend, as JSON values.
+    """Median times of a step and of an inference (ms), their ratios to ours, their rates as shares
+    of PyTorch's float32 products, the gradient error, the seconds of the first call and the memory
+    of a step (MB) of each backend, as JSON values.
 
     Each round runs every backend once, so that all have the same state of the machine. A backend
     that is not installed, fails or gives different results has a status instead of times.
@@ -74,9 +77,16 @@ def compare(
             continue
         row["status"] = "ok"
         steps[backend.name], rollouts[backend.name] = train, infer
-    times = interleaved(steps, problem, rounds, report)
-    inference_times = interleaved(rollouts, problem, max(3, rounds // 2), report)
+    multiply, products = product(problem.device)
+    times = interleaved(steps | {SGEMM: multiply}, problem, rounds, report)
+    rollouts_and_product = rollouts | {SGEMM: multiply}
+    inference_times = interleaved(rollouts_and_product, problem, max(3, rounds // 2), report)
+    of_step, _ = operations(problem)
+    _, of_inference = operations(replace(problem, batch=inferences))
     for name in steps:
+        rows[name]["step_share"] = of_step / products * times[SGEMM] / times[name]
+        share = of_inference / products * inference_times[SGEMM] / inference_times[name]
+        rows[name]["inference_share"] = share
         rows[name]["step_ms"] = times[name]
         rows[name]["inference_ms"] = inference_times[name]
         if OURS.name in steps:
@@ -90,6 +100,7 @@ def compare(
         "inferences": inferences,
         "rounds": rounds,
         "backends": rows,
+        "sgemm_gflops": 1e-6 * products / times[SGEMM],
         "environment": environment(problem),
     }
 

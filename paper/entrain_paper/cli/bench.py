@@ -76,6 +76,10 @@ def _form(value: float | None) -> str:
     return ",.0f" if value is not None and value >= 100 else ".3g"
 
 
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.0f} %"
+
+
 def _print(result: dict[str, Any]) -> None:
     problem = result["problem"]
     rendered = table(
@@ -85,8 +89,10 @@ def _print(result: dict[str, Any]) -> None:
         "",
         "step ms",
         "x ours",
+        "of sgemm",
         "inference ms",
         "x ours",
+        "of sgemm",
         "error",
         "MB",
         "first s",
@@ -97,13 +103,22 @@ def _print(result: dict[str, Any]) -> None:
             name if row["status"] == "ok" else f"{name} *",
             number(row.get("step_ms"), _form(row.get("step_ms"))),
             number(row.get("step_ratio"), ".1f"),
+            _percent(row.get("step_share")),
             number(row.get("inference_ms"), _form(row.get("inference_ms"))),
             number(row.get("inference_ratio"), ".1f"),
+            _percent(row.get("inference_share")),
             number(row.get("error"), ".0e"),
             number(row.get("memory_mb"), ".0f"),
             number(row.get("first_call_s"), ".1f"),
         )
     out.print(rendered)
+    if "sgemm_gflops" in result:
+        out.print(
+            f"of sgemm: the rate of 12 N^2 operations of a sample and step, and 4 N^2 of an "
+            f"inference, as a share of PyTorch's float32 products ({result['sgemm_gflops']:,.0f} "
+            "GFLOP/s in this run)",
+            soft_wrap=True,
+        )
     for name, row in result["backends"].items():
         if row["status"] != "ok":
             out.print(f"* {name}: {row['status']}", markup=False, soft_wrap=True)

@@ -40,17 +40,23 @@ def command(
 
 
 def write_report(folder: ResultsFolder, *, stale_only: bool = False) -> Path:
-    """Path of the report, with all figures drawn (or only those that are out of date)."""
+    """Path of the overview, with all pages written and all figures drawn (or only those that are
+    out of date)."""
     from entrain.utils.files import file_lock, remove_temporary_files, write_atomically
-    from entrain_paper.report import document, draw_figures
+    from entrain_paper.report import OVERVIEW, documents, draw_figures
 
-    path = folder.path / "REPRODUCTION.md"
+    path = folder.path / OVERVIEW
     # The lock is exclusive, so that all temporary files are of killed processes.
     with err.status("drawing"), file_lock(folder.path / "REPRODUCTION.lock", wait=True):
         remove_temporary_files(folder.path, path.name)
         remove_temporary_files(folder.path / "figures")
         figures = draw_figures(folder, stale_only=stale_only)
-        write_atomically(path, document(folder.results(), figures).encode())
+        pages = documents(folder.results(), figures, folder.protocol())
+        for name, text in reversed(pages.items()):  # the overview last
+            page = folder.path / name
+            page.parent.mkdir(exist_ok=True)
+            remove_temporary_files(page.parent, page.name)
+            write_atomically(page, text.encode())
     return path
 
 
@@ -59,7 +65,7 @@ def print_verdicts(folder: ResultsFolder, names: set[str]) -> None:
     from entrain_paper.report import SYMBOLS, judge
 
     judged = judge(folder.results())
-    rendered = table("against the paper", "experiment", *SYMBOLS.values(), "again", "claims")
+    rendered = table("against the paper", "experiment", *SYMBOLS.values(), "again", "sentences")
     failing = []
     for name, comparison in judged.comparisons.items():
         if name not in names:
@@ -68,9 +74,10 @@ def print_verdicts(folder: ResultsFolder, names: set[str]) -> None:
         cells = [str(counts[verdict] or "") for verdict in SYMBOLS]
         supported = f"{comparison.supported} of {len(claims)}" if claims else ""
         rendered.add_row(name, *cells, str(comparison.repeats or ""), supported)
-        failing += [claim for claim in claims if not claim.holds]
+        failing += [claim for claim in comparison.claims if not claim.holds]
     if rendered.row_count:
         out.print(rendered)
         out.print(", ".join(f"{symbol} {verdict}" for verdict, symbol in SYMBOLS.items()))
     for claim in failing:
-        print_line(f"does not hold: {claim.text} ({claim.measured})")
+        mark = "" if claim.counted else ", not counted"
+        print_line(f"does not hold{mark}: {claim.text} ({claim.measured})")

@@ -6,12 +6,12 @@ from __future__ import annotations
 from entrain.rules import TwoStage
 from entrain.training import Stage
 from entrain_paper.experiments import shared_stages
-from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
+from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row, in_text
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.multiseed import order_margin
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH, Setting
-from entrain_paper.experiments.teacher_spread import source
+from entrain_paper.experiments.teacher_spread import branch_source, source
 from entrain_paper.experiments.training_curves import series
 
 METHODS = ("PATH", "PATH-CONT", "Z-END", "ZERO-END-ONLY", "PRETRAIN-END-ONLY", "TWO-STAGE-END")
@@ -69,20 +69,23 @@ def measure_continuations(context: ExperimentContext) -> Values:
     return {"rows": rows}
 
 
+_NEAREST = {"PATH": "PATH", "PATH-CONT": "PATH"}  # others: TWO-STAGE-END
+
+
 def single(
-    name: str, method: str, paper: Values, ours: Values, *, repeated: bool = False
+    name: str, branch: str, paper: Values, ours: Values, *, repeated: bool = False
 ) -> tuple[Cell, ...]:
-    """Top-1, agreement and endpoint RMSE of a single run, with the paper's numbers. At the
-    auxiliary rate, only training from zero has several teachers."""
-    borrowed = method not in (*shared_stages.FROM_ZERO, "PATH")
+    """Top-1, agreement and endpoint RMSE of a single run, with the paper's numbers. PATH has the
+    main rate, every other branch the auxiliary one."""
+    find = source if branch == "PATH" else branch_source
     return tuple(
         Cell(
             paper[key],
             ours[metric],
-            source(name, method, metric),
+            find(name, branch, metric),
             form=form,
             repeated=repeated,
-            borrowed=borrowed,
+            nearest=source(name, _NEAREST.get(branch, "TWO-STAGE-END"), metric),
         )
         for key, metric, form in (
             ("top1", "top1", ".2f"),
@@ -103,11 +106,18 @@ def compare(values: Values) -> Comparison:
         labels = (name, method, run["initialization"], run["objective"])
         repeated = method in ("PATH", "PATH-CONT")  # the first run of multiseed
         rows.append(Row(labels, single(name, method, paper, run, repeated=repeated)))
-    claims = []
+    claims, text = [], []
     for name in BOTH:
         top = {method: ours[name, method]["top1"] for method in METHODS}
         printed = {row["method"]: row["top1"] for row in papers if row["dataset"] == name}
         wide = printed["Z-END"] - printed["ZERO-END-ONLY"]
+        text.append(
+            in_text(
+                f"{name}: top-1 of both losses minus the endpoint loss alone, from exact zero, "
+                "points",
+                Cell(wide, top["Z-END"] - top["ZERO-END-ONLY"], form="+.2f", repeated=True),
+            )
+        )
         gap = top["PRETRAIN-END-ONLY"] - top["TWO-STAGE-END"]
         shift = top["PATH-CONT"] - top["PATH"]
         claims += [
@@ -117,9 +127,9 @@ def compare(values: Values) -> Comparison:
                 f"{shift:+.2f} points, limit {order_margin(name, 'PATH'):.2f}",
             ),
             Claim(
-                f"{name}: from exact zero, the endpoint loss alone falls short of both losses by "
-                f"{wide:.2f} points or more",
-                top["Z-END"] - top["ZERO-END-ONLY"] >= wide,
+                f"{name}: from exact zero, the endpoint loss alone learns little, and both losses "
+                "learn the task",
+                2.0 * top["ZERO-END-ONLY"] < top["Z-END"],
                 f"{top['ZERO-END-ONLY']:.2f} against {top['Z-END']:.2f} %",
             ),
             Claim(
@@ -136,16 +146,22 @@ def compare(values: Values) -> Comparison:
         tuple(claims),
         reason="these are single runs at learning rate 30, where SGD is unsteady. The paper does "
         "not state their epochs; we use 20. From zero, the teacher and even rounding decide the "
-        "result (see from-zero)",
+        "result",
+        text=tuple(text),
     )
 
 
 EXPERIMENT = Experiment(
-    "ablation", "Training-protocol ablation", "tab:protocol_ablation", stages, measure, compare
+    "ablation",
+    "Roles of Path and Endpoint Supervision",
+    "tab:protocol_ablation",
+    stages,
+    measure,
+    compare,
 )
 CONTINUATIONS = Experiment(
     "matched-continuations",
-    "Matched continuation behaviour after PATH",
+    "Matched Continuation Behavior After PATH Pretraining",
     "fig:matched_continuation_curves",
     lambda setting: [
         stage

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from entrain.evaluation import metrics, summarise
+from entrain.evaluation import summarise
 from entrain.rules import Assignment
 from entrain.rules.training_data import TrainingData
+from entrain.tasks import metrics
 from entrain.training import Stage
 from entrain.utils.errors import unknown_name
 from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS, EntrainSystem, entrain_row
@@ -71,7 +72,7 @@ def _row(context: ExperimentContext, dataset: str, data: TrainingData, trained: 
     task = PeerTask(peer, Assignment(data, trained.network, trained.runs, trained.seed))
     test = data.images_of(context.data(dataset).test)
     assert test.images is not None
-    top1 = metrics.top_k(task.scores(tensors, test.images), test.labels).tolist()
+    top1 = metrics.top_k(task.scores(tensors, test.images), test.targets).tolist()
     summary = summarise(top1)
     return {
         "system": peer.name,

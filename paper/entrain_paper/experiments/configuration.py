@@ -76,7 +76,7 @@ def compare(values: Values) -> Comparison:
 
 EXPERIMENT = Experiment(
     "configuration",
-    "Physical, numerical and optimisation configuration",
+    "Kuramoto Model and Training Configuration",
     "tab:kuramoto_training_configuration",
     lambda setting: [],
     measure,

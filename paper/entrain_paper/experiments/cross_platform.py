@@ -10,6 +10,7 @@ from __future__ import annotations
 from entrain.rules import TwoStage
 from entrain.training import Stage
 from entrain_paper.experiments import shared_stages, widths
+from entrain_paper.experiments.comparison import Claim, Comparison
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.paper_numbers import CITATIONS, paper_numbers
 from entrain_paper.experiments.setting import BOTH, MNIST, Setting
@@ -133,30 +134,46 @@ _NOT_PRINTED = [
     for key in ("moayed2026design", "abernot2023training", "gemo2026leveraging", "cai2025oscnet")
 ]
 
+
+def compare_resources(values: Values) -> Comparison:
+    """The sentence about the number of logical variables, and our counts."""
+    counts = {row["system"]: row["total"] for row in values["others"] if row.get("total")}
+    unknown = [row["system"] for row in values["others"] if not row.get("total")]
+    ours = values["ours"]["total"]
+    listed = ", ".join(f"{system} {count}" for system, count in counts.items())
+    claim = Claim(
+        "of the compared systems with a complete count of logical variables, ours has the smallest",
+        all(ours < count for count in counts.values()),
+        f"{ours} against {listed}; not reported: {', '.join(unknown) or 'none'}",
+    )
+    return Comparison((), (), (), (claim,))
+
+
 RESOURCES = Experiment(
     "resources",
-    "Resources across platforms",
+    "Resource and Implementation Comparison",
     "tab:cross_platform_resources",
     _stages,
     measure_resources,
+    compare_resources,
 )
 PROTOCOLS = Experiment(
     "training-protocols",
-    "Training and inference protocols across platforms",
+    "Training and Inference Protocol Comparison",
     "tab:cross_platform_training",
     lambda setting: list(shared_stages.main_students(setting, MNIST).values()),
     measure_protocols,
 )
 BROADER = Experiment(
     "broader-context",
-    "Broader context among dynamical classifiers",
+    "Broader Context Among Dynamical Classifiers",
     "tab:broader_dynamical_context",
     _stages,
     measure_broader,
 )
 SCALE = Experiment(
     "oscillator-scale",
-    "Digit accuracy against the number of oscillators",
+    "Handwritten-Digit Accuracy Versus Logical Oscillator-State Scale",
     "fig:oscillator_digit_scale",
     lambda setting: [widths.pair(setting, MNIST, hidden)[1] for hidden in setting.widths],
     measure_scale,

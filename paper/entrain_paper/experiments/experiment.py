@@ -133,7 +133,7 @@ class ExperimentContext:
         """Validation and test accuracy of the selected teacher, percent."""
         state, teacher = self.state(stage), self.teacher(stage)
         examples = self.test_examples(name, teacher)
-        run = best_run(state)
+        run = selected_initialisation(stage, state)
         return {
             "validation_top1": state.selected("top1", run),
             "validation_cross_entropy": state.selected("cross_entropy", run),
@@ -142,6 +142,12 @@ class ExperimentContext:
             "epoch": int(state.best_epoch[run]),
             "seed": stage.seed,
         }
+
+
+def selected_initialisation(stage: Stage, state: TrainingState) -> int:
+    """The initialisation that a stage selects: that of largest merit, or by its own rule."""
+    select = getattr(stage, "initialisation", best_run)
+    return int(select(state))
 
 
 METRICS = ("top1", "top2", "agreement", "endpoint_rmse")

@@ -62,7 +62,7 @@ def traces(network: KuramotoNetwork, inputs: torch.Tensor) -> Values:
 
 EXPERIMENT = Experiment(
     "output-dynamics",
-    "Representative autonomous output dynamics",
+    "Representative Autonomous Output Dynamics",
     "app:representative_output_dynamics",
     shared_stages.branch_pairs,
     measure,

@@ -38,18 +38,19 @@ def compare(values: Values) -> Comparison:
     rows, notes, positive = [], [], 0
     for paper, ours in zip(paper_numbers()["paired_effects"]["rows"], values["rows"], strict=True):
         control = ours["a"] == "PATH-CONT"
-        labels = (ours["dataset"], f"{ours['a']} - {ours['b']}", ours["metric"].replace("_", " "))
+        gain = f"{ours['a']} - {ours['b']}"
+        labels = (ours["dataset"], gain, ours["metric"].replace("_", " "))
         reduction = ours["metric"] == "rmse_reduction"
         form = "+.5f" if reduction else "+.3f"
-        metric = "endpoint_rmse" if reduction else ours["metric"]
         cell = Cell(
             paper["mean"],
             ours.get("mean"),
-            None if control else (ours["dataset"], GAIN, metric),
+            (ours["dataset"], gain, ours["metric"]),
             paper["sd"],
             ours.get("sd"),
             form,
             repeated=True,  # a difference of two means of multiseed
+            nearest=None if control else (ours["dataset"], GAIN, ours["metric"]),
         )
         rows.append(Row(labels, (cell,)))
         if not ours.get("t_interval"):
@@ -68,6 +69,7 @@ def compare(values: Values) -> Comparison:
             f"(paper {paper['positive']}/{paper['zero']}/{paper['negative']})."
         )
     expected = sum(a == "TWO-STAGE-END" for a, _ in COMPARISONS) * len(BOTH) * len(METRICS)
+    effects = [row for row in values["rows"] if row.get("t_interval")]
     return Comparison(
         ("dataset", "comparison", "metric"),
         ("mean effect",),
@@ -78,10 +80,31 @@ def compare(values: Values) -> Comparison:
                 positive == expected,
                 f"{positive} of {expected} effects",
             ),
+            _intervals_agree(effects),
         ),
         reason="the size of the effects depends on PATH, and PATH depends on the teacher",
         notes=tuple(notes),
     )
+
+
+def _intervals_agree(effects: list[Values]) -> Claim:
+    """The claim that no conclusion depends on the kind of interval."""
+    pairs = [(effect["t_interval"], effect["bootstrap_interval"]) for effect in effects]
+    same = sum(_side(t) == _side(bootstrap) for t, bootstrap in pairs)
+    widths = [(b[1] - b[0]) / (a[1] - a[0]) for a, b in pairs if a[1] > a[0]]
+    extent = f"; {min(widths):.2f} to {max(widths):.2f} times as wide" if widths else ""
+    return Claim(
+        "bootstrap and Student-t intervals lead to the same conclusion: both lie above zero, below "
+        "it or around it",
+        same == len(pairs),
+        f"in {same} of {len(pairs)} effects{extent}",
+    )
+
+
+def _side(interval: list[float]) -> int:
+    """1 above zero, -1 below it, 0 around it."""
+    low, high = interval
+    return (low > 0) - (high < 0)
 
 
 def _interval(ends: list[float], form: str) -> str:
@@ -90,7 +113,7 @@ def _interval(ends: list[float], form: str) -> str:
 
 EXPERIMENT = Experiment(
     "paired-effects",
-    "Paired effects across training orders",
+    "Paired Effects Across Training Runs",
     "tab:appendix_B2_paired_improvements_lr10",
     multiseed.stages,
     measure,

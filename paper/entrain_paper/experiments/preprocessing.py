@@ -61,7 +61,7 @@ def compare(values: Values) -> Comparison:
 
 EXPERIMENT = Experiment(
     "preprocessing",
-    "Datasets and preprocessing",
+    "Datasets, Splits, and Preprocessing",
     "tab:dataset_preprocessing",
     lambda setting: [],
     measure,

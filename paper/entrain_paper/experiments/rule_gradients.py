@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from entrain.evaluation import summarise
 from entrain.hardware import Hardware, PhaseNoise
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import (
@@ -45,17 +46,22 @@ _STRENGTH_IN_NOISE = {"EP": 0.3, "COUPLED": 0.1, "SPSA": 0.1}  # a nudge must sh
 
 @dataclass(frozen=True)
 class Size:
-    """Images in the batch, epochs of the network, directions of SPSA, the time along the other
-    curves, and the stride through the values of each curve."""
+    """Images in a batch, epochs of the network, directions of SPSA, the time along the other
+    curves, the stride through the values of each curve, and batches, over which means and SDs
+    are taken."""
 
     images: int = 64
     epochs: int = 5
     directions: int = 64
     time: float = 240.0
     every: int = 1
+    batches: int = 5
 
 
-_SMALL = {"quick": Size(64, 2, 8, time=15.0, every=2), "tiny": Size(8, 1, 2, time=4.0, every=3)}
+_SMALL = {
+    "quick": Size(64, 2, 8, time=15.0, every=2, batches=2),
+    "tiny": Size(8, 1, 2, time=4.0, every=3, batches=2),
+}
 
 
 def size(setting: Setting) -> Size:
@@ -106,15 +112,16 @@ class Point:
 class Gradients:
     """Gradients of one batch of images, at one network."""
 
-    def __init__(self, context: ExperimentContext) -> None:
+    def __init__(self, context: ExperimentContext, batch: int = 0) -> None:
         self._stage, self._size = stage(context.setting), size(context.setting)
         state, device = context.state(self._stage), context.device
         names = self._stage.network.names
         self._network = {name: state.best[name].to(device) for name in names}
         data = context.data(MNIST)
-        inputs = data.preprocessing(data.train.features[: self._size.images]).to(device)
-        labels = torch.from_numpy(data.train.labels[: self._size.images]).to(device)
-        self._examples, self._outputs = Examples(labels, inputs), len(data.class_names)
+        rows = slice(batch * self._size.images, (batch + 1) * self._size.images)
+        inputs = data.preprocessing(data.train.features[rows]).to(device)
+        labels = torch.from_numpy(data.train.labels[rows]).to(device)
+        self._examples, self._target = Examples(labels, inputs), data.task
         self.exact = self._of(Direct(gain=_GAIN), DirectTask, _AT_REST)
 
     def by(self, name: str, at: Point) -> Values:
@@ -125,8 +132,8 @@ class Gradients:
 
     def _of(self, rule: Direct, task: type[DirectTask], dynamics: Dynamics) -> Tensors:
         examples, network = self._examples, replace(self._stage.network, dynamics=dynamics)
-        trainer = task(rule, examples, examples, network, self._outputs, seed=0)
-        rows = torch.arange(len(examples.labels), device=examples.labels.device)[None]
+        trainer = task(rule, examples, examples, network, self._target, seed=0)
+        rows = torch.arange(len(examples.targets), device=examples.targets.device)[None]
         tensors = {name: tensor.clone() for name, tensor in self._network.items()}
         return trainer.gradient(tensors, dynamics, rows)
 
@@ -140,6 +147,14 @@ def compare_gradients(gradient: Tensor, exact: Tensor) -> Values:
     }
 
 
+def _over_batches(parts: list[Values]) -> Values:
+    """Mean and sample SD of each measure over batches."""
+    summaries = {name: summarise([part[name] for part in parts]) for name in parts[0]}
+    return {name: each.mean for name, each in summaries.items()} | {
+        f"{name}_sd": each.sd for name, each in summaries.items()
+    }
+
+
 def thin(values: Sequence[float], every: int) -> list[float]:
     """Every `every`-th of the values, among them the last."""
     return list(values)[::-1][::every][::-1]
@@ -148,7 +163,7 @@ def thin(values: Sequence[float], every: int) -> list[float]:
 def measure(context: ExperimentContext) -> Values:
     """Each rule at each point of each curve."""
     sizes = size(context.setting)
-    gradients = Gradients(context)
+    batches = [Gradients(context, batch) for batch in range(sizes.batches)]
     points = [
         (curve, value, rule)
         for curve, values in CURVES.items()
@@ -160,11 +175,14 @@ def measure(context: ExperimentContext) -> Values:
     for curve, value, rule in points:
         strength = (_STRENGTH_IN_NOISE if curve == "noise" else _USUAL_STRENGTH)[rule]
         at = Point(**{"strength": strength} | usual | {curve: value})
-        rows.append({"rule": rule, "curve": curve, "value": value, **gradients.by(rule, at)})
+        compared = [gradients.by(rule, at) for gradients in batches]
+        parts = {part: _over_batches([each[part] for each in compared]) for part in PARTS}
+        rows.append({"rule": rule, "curve": curve, "value": value, **parts})
         context.on_progress(len(rows) / len(points))
     return {
         "dataset": MNIST,
         "images": sizes.images,
+        "batches": sizes.batches,
         "directions": sizes.directions,
         "usual": usual | {"strength": _USUAL_STRENGTH, "strength in noise": _STRENGTH_IN_NOISE},
         "rows": rows,

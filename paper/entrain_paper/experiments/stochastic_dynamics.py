@@ -125,7 +125,7 @@ def _trajectories(
 
 EXPERIMENT = Experiment(
     "stochastic-dynamics",
-    "Representative stochastic output dynamics at kT = 1",
+    "Representative Stochastic Output Dynamics",
     "fig:appendix_G3_stochastic_output_dynamics",
     lambda setting: list(shared_stages.main_students(setting, FASHION).values()),
     measure,

@@ -51,14 +51,14 @@ def measure_components(context: ExperimentContext) -> Values:
 
 VALIDATION = Experiment(
     "validation-curves",
-    "Validation accuracy across training orders",
+    "Validation Accuracy Across Training-Order Runs",
     "fig:appendix_B1_validation_accuracy",
     shared_stages.main_stages,
     measure_validation,
 )
 COMPONENTS = Experiment(
     "stage2-components",
-    "Components of the TWO-STAGE-END objective",
+    "Components of the TWO-STAGE-END Objective",
     "fig:appendix_B1_stage2_components",
     shared_stages.main_stages,
     measure_components,

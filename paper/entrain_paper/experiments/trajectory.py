@@ -12,18 +12,23 @@ from entrain_paper.experiments.experiment import Experiment, ExperimentContext, 
 from entrain_paper.experiments.metrics import trajectory_errors, trajectory_rmse
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
-from entrain_paper.experiments.teacher_spread import source
+from entrain_paper.experiments.teacher_spread import branch_source, source
 
 NODES = ("output", "hidden", "all")
 
 
 def errors(
-    context: ExperimentContext, name: str, pair: Sequence[Stage], order: int = 0
+    context: ExperimentContext,
+    name: str,
+    pair: Sequence[Stage],
+    order: int = 0,
+    *,
+    teacher: int = 0,
 ) -> dict[str, Values]:
     """Method -> node set -> RMSE of cos(theta) at each of the K + 1 times, as a tensor, for one
-    training order of PATH and TWO-STAGE-END."""
+    run of PATH and TWO-STAGE-END against one of their teachers."""
     path, end = pair
-    examples = context.test_examples(name, context.teacher(path.teachers[0]))
+    examples = context.test_examples(name, context.teacher(path.teachers[teacher]))
     return {
         method: trajectory_errors(
             context.networks(stage)[order], examples.inputs, examples.coefficients
@@ -77,13 +82,13 @@ def compare(values: Values) -> Comparison:
             Cell(
                 printed,
                 measured,
-                source(name, method, f"trajectory_{nodes}"),
+                find(name, method, f"trajectory_{nodes}"),
                 form=".4f",
-                borrowed=method != "PATH",  # only PATH has the main rate
+                nearest=source(name, method, f"trajectory_{nodes}"),
             )
-            for method, printed, measured in (
-                ("PATH", paper["path_rmse"], before),
-                ("TWO-STAGE-END", paper["two_stage_end_rmse"], after),
+            for method, find, printed, measured in (  # only PATH has the main rate
+                ("PATH", source, paper["path_rmse"], before),
+                ("TWO-STAGE-END", branch_source, paper["two_stage_end_rmse"], after),
             )
         )
         rows.append(Row((name, nodes), cells))
@@ -92,7 +97,7 @@ def compare(values: Values) -> Comparison:
             f"{name}: the RMSE of {nodes} trajectories from the teacher path {word}",
             (changes[name, nodes] < 0) == (nodes == "output"),
             f"{changes[name, nodes]:+.1f} % (paper {papers[name, nodes]:+.1f} %)",
-            repeated=nodes != "all",  # time-resolved compares every time
+            follows="" if nodes == "all" else "the order at every time (time-resolved errors)",
         )
         for name in BOTH
         for nodes, word in (("output", "falls"), ("hidden", "rises"), ("all", "rises"))
@@ -120,7 +125,7 @@ def compare_in_time(values: Values) -> Comparison:
 
 EXPERIMENT = Experiment(
     "trajectory",
-    "Output and hidden trajectory reorganisation",
+    "Output and Hidden Trajectory Reorganization",
     "tab:trajectory_reorganization",
     shared_stages.branch_pairs,
     measure,
@@ -128,7 +133,7 @@ EXPERIMENT = Experiment(
 )
 IN_TIME = Experiment(
     "time-resolved",
-    "Time-resolved autonomous trajectory errors",
+    "Time-Resolved Autonomous Trajectory Errors",
     "fig:time_resolved_autonomous_errors",
     shared_stages.branch_pairs,
     measure_in_time,

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 Point = tuple[float, float]
 
 _FAINT = "#AAAAAA"
+_HOLLOW: dict[str, Any] = {"markerfacecolor": "none", "markeredgewidth": 0.9, "alpha": 0.75}
 _COUNTS = ("no", "one", "two", "three", "four")
 
 
@@ -48,20 +49,18 @@ def architectures_scatter(results: Results) -> Figure:
     figure, axes = panels(1, 2, (7.0, 4.1))
     labels = []
     for letter, axis, metric in zip("ab", axes[0], (TOP1, AGREEMENT), strict=True):
-        measured, published, lines = [], [], []
+        measured, published = [], []
         for row in rows:
             ours, paper = _pair(row, metric), _printed(row, metric)
             axis.plot(*ours, **_look(row), zorder=4)
             measured.append(ours)
             if paper:
                 published.append(paper)
-                lines.append((ours, paper))
-                axis.plot(*zip(ours, paper, strict=True), color=_FAINT, linewidth=0.6, zorder=1)
-                paper_marks(axis, paper[:1], paper[1:], markersize=3.5)
+                axis.plot(*paper, **(_look(row) | _HOLLOW), zorder=3)
         points = np.array(measured + published)
         axis.set_xlim(*_limits(points[:, 0]))
         axis.set_ylim(*_limits(points[:, 1]))
-        lines += _equal_gains(axis)
+        lines = [*_equal_gains(axis), *((point, point) for point in published)]
         label = METRIC_LABELS[metric]
         axis.set_xlabel(f"PATH: {label}")
         axis.set_ylabel(f"TWO-STAGE-END: {label}")
@@ -69,7 +68,8 @@ def architectures_scatter(results: Results) -> Figure:
         along = np.concatenate([np.linspace(*line, 40) for line in lines])
         labels.append((axis, measured, along))
     gain_key = key("equal gain (points)", color=_FAINT, linestyle="--", linewidth=0.8)
-    legend_below(figure, [*_depth_keys(rows), paper_key(), gain_key], columns=3)
+    hollow = key("paper", linestyle="none", marker="o", color="#555555", **_HOLLOW)
+    legend_below(figure, [*_depth_keys(rows), hollow, gain_key], columns=3)
     figure.draw_without_rendering()  # fixes the layout before labels are placed
     for axis, measured, along in labels:
         before, after = np.transpose(measured)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,6 @@ Point = tuple[float, float]
 COSTS = {
     "variables": "dynamical variables",
     "parameters": "trained parameters",
-    "seconds": "training time (s), all seeds side by side",
 }
 KINDS: dict[str, Look] = {
     "published": {"color": PUBLISHED_COLOUR, "marker": "o", "label": "published system"},
@@ -58,10 +56,10 @@ def bake_off(cost: str) -> Callable[[Results], Figure]:
 
     def draw(results: Results) -> Figure:
         rows = [row for row in results["bake-off"]["rows"] if _is_drawable(row, cost)]
-        datasets = by_dataset(_on_most_common_device(rows) if cost == "seconds" else rows)
-        figure, axes = panels(1, max(1, len(datasets)), (5.3 * max(1, len(datasets)), 4.9))
+        datasets = by_dataset(rows)
+        figure, axes = _stacked(len(datasets))
         labels = []
-        for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
+        for letter, axis, (dataset, rows) in zip("abcd", axes, datasets.items(), strict=False):
             points = [(number(row[cost]), number(row["measured_mean"])) for row in rows]
             for row, (x, y) in zip(rows, points, strict=True):
                 _mark(axis, x, y, row)
@@ -71,15 +69,21 @@ def bake_off(cost: str) -> Callable[[Results], Figure]:
             _log_axis(axis, [x for x, _ in points])
             error_scale(axis, "y", _spread(rows))
             axis.set_xlabel(COSTS[cost])
+            axis.set_ylabel("test top-1 accuracy (%)")
             heading(axis, dataset, letter)
             labels.append((axis, rows, points, _along(line)))
-        axes[0, 0].set_ylabel("test top-1 accuracy (%)")
         drawn = [row for rows in datasets.values() for row in rows]
         legend_below(figure, [*_kind_keys(drawn), key("Pareto front", **_FRONT)])
         _label_systems(figure, labels)
         return figure
 
     return draw
+
+
+def _stacked(count: int) -> tuple[Figure, np.ndarray]:
+    """Wide panels one above another: many systems have nearly the same cost."""
+    figure, axes = panels(max(1, count), 1, (7.6, 4.7 * max(1, count)))
+    return figure, axes[:, 0]
 
 
 def cited_and_measured(results: Results) -> Figure:
@@ -128,12 +132,6 @@ def kind(row: Values) -> str:
 def _is_drawable(row: Values, cost: str) -> bool:
     """True if accuracy and cost exist and the cost is not 0, for a logarithmic axis."""
     return bool(row[cost]) and row["measured_mean"] is not None
-
-
-def _on_most_common_device(rows: list[Values]) -> list[Values]:
-    """Rows trained on the most common device; times on others are not comparable."""
-    devices = Counter(row.get("device") for row in rows)
-    return [row for row in rows if row.get("device") == devices.most_common(1)[0][0]]
 
 
 def _stairs(front: list[Point], end: float) -> list[Point]:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TICK: dict[str, Any] = {"marker": "|", "markersize": 7.0, "markeredgewidth": 1.4}  # of a mean
-_HIGHEST = 99.9  # end of a bar in percent
 
 
 def single_runs(results: Results) -> Figure:
@@ -55,24 +54,38 @@ def _rows(rows: list[Values], label: str, method: str) -> Figure:
             if paper is not None:
                 paper_marks(axis, [paper], [y + 0.28])
                 printed = True
-            accuracies += [*tops, *_bar(row), *([] if paper is None else [paper])]
+            accuracies += [*tops, *([] if paper is None else [paper])]
         row_axis(axis, names)
-        error_scale(axis, "x", accuracies, apart=0.12)
+        _scale(axis, accuracies, members, label, names)
         axis.set_xlabel("test top-1 accuracy (%)")
         heading(axis, dataset, letter)
-    mean_key = key("mean and one SD", color="#777777", linewidth=4.0, **_TICK)
+    mean_key = key("mean and range of the runs", color="#777777", linewidth=4.0, **_TICK)
     legend_below(figure, [mean_key, run_key(), *([paper_key()] if printed else [])])
     return figure
 
 
 def _plot_row(axis: Axes, y: float, row: Values, tops: list[float], method: str) -> None:
     colour = METHOD_COLOURS[method]
-    axis.hlines(y, *_bar(row), color=colour, linewidth=4.0, alpha=0.4, zorder=2)
+    axis.hlines(y, min(tops), max(tops), color=colour, linewidth=4.0, alpha=0.4, zorder=2)
     axis.plot([number(row["mean"][TOP1])], [y], color=colour, zorder=4, **_TICK)
     axis.plot(tops, [y - 0.22] * len(tops), ".", color="#222222", markersize=4, alpha=0.7)
 
 
-def _bar(row: Values) -> tuple[float, float]:
-    """One SD below and above the mean, below 100 %."""
-    mean, sd = number(row["mean"][TOP1]), row["sd"][TOP1] or 0.0
-    return mean - sd, min(mean + sd, _HIGHEST)
+def _scale(
+    axis: Axes, accuracies: list[float], rows: list[Values], label: str, names: list[str]
+) -> None:
+    """The accuracy axis. Rows at chance would squeeze all others: they stay outside, as numbers."""
+    chance = [row for row in rows if number(row["mean"][TOP1]) < _CHANCE and "paper" not in row]
+    far = {number(run[TOP1]) for row in chance for run in row["runs"]}
+    within = [accuracy for accuracy in accuracies if accuracy not in far]
+    if not within:
+        chance, within = [], accuracies
+    error_scale(axis, "x", within, apart=0.12)
+    left = axis.get_xlim()[0]
+    for row in chance:
+        text = f"\u2190 {number(row['mean'][TOP1]):.1f} % (chance)"
+        at = (left, names.index(row[label]))
+        axis.annotate(text, at, (3, 0), textcoords="offset points", va="center", fontsize=8)
+
+
+_CHANCE = 15.0  # percent; nearer to the 10 % of ten classes than to any trained network

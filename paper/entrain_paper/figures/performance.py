@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entrain_paper.figures.panels import (
+    AGREEMENT,
     METRIC_LABELS,
     PAPER_KEYS,
     RMSE,
+    TOP1,
     Results,
     Values,
     by_dataset,
@@ -30,50 +32,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PAPER_OFFSET = 0.38  # from our mark to the paper's
+_TITLES = {TOP1: "accuracy", AGREEMENT: "teacher agreement", RMSE: "RMSE (lower is better)"}
 
 
 def main_performance(results: Results) -> Figure:
-    """One column per metric with both datasets. Top: means. Middle: differences from the paper's
-    mean. Bottom: SDs, most of which are too small to see above."""
+    """One column per metric with both datasets. Top: means. Bottom: differences from the paper's
+    mean, where single runs can be seen."""
     datasets = by_dataset(results["multiseed"]["rows"])
     methods = list(dict.fromkeys(row["method"] for row in results["multiseed"]["rows"]))
-    figure, axes = panels(3, 3, (7.2, 6.6), sharex=True)
+    figure, axes = panels(2, 3, (9.0, 5.6), sharex=True)
     group = len(methods) + 0.8
     for column, metric in enumerate(METRIC_LABELS):
-        top, centre, bottom = axes[:, column]
+        top, bottom = axes[:, column]
         for index, rows in enumerate(datasets.values()):
             for row in rows:
                 x = index * group + methods.index(row["method"])
                 _measured(top, x, row, metric)
-                _difference(centre, x, row, metric)
-                _spread(bottom, x, row, metric)
+                _difference(bottom, x, row, metric)
         ticks = [index * group + (len(methods) - 1) / 2 for index in range(len(datasets))]
         bottom.set_xticks(ticks, list(datasets))
         bottom.set_xlim(-0.7, len(datasets) * group - 0.7)
-        _decimals(bottom)
-        centre.axhline(0.0, color="#555555", linewidth=1.0, linestyle="--", zorder=1)
-        top.set_ylabel(METRIC_LABELS[metric])
+        bottom.axhline(0.0, color="#555555", linewidth=1.0, linestyle="--", zorder=1)
         unit = "" if metric == RMSE else " (points)"
-        centre.set_ylabel(f"difference from paper{unit}")
-        bottom.set_ylabel(f"sample SD{unit}")
-        heading(top, "lower is better" if metric == RMSE else "", "abc"[column])
-        heading(centre, "", "def"[column])
-        heading(bottom, "", "ghi"[column])
-        for axis in axes[:, column]:
+        top.set_ylabel(METRIC_LABELS[metric])
+        bottom.set_ylabel(f"difference from paper{unit}")
+        heading(top, _TITLES[metric], "abc"[column])
+        heading(bottom, "ours - paper", "def"[column])
+        for axis in (top, bottom):
             axis.grid(False, axis="x")
             axis.margins(y=0.1)
     legend_below(figure, [*(method_key(method) for method in methods), run_key(), paper_key()])
     return figure
-
-
-def _decimals(axis: Axes) -> None:
-    """Make the y axis logarithmic with two decimal labels per decade."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axis.set_yscale("log")
-    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6f}".rstrip("0")))
-    axis.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _printed(row: Values, metric: str) -> tuple[float | None, float | None]:
@@ -101,8 +90,3 @@ def _difference(axis: Axes, x: float, row: Values, metric: str) -> None:
         axis.errorbar(
             x + _PAPER_OFFSET, 0.0, yerr=sd, fmt="none", ecolor=colour, capsize=4, zorder=5
         )
-
-
-def _spread(axis: Axes, x: float, row: Values, metric: str) -> None:
-    means(axis, [x], [row["sd"][metric]], [None], row["method"], markersize=5.0)
-    paper_marks(axis, [x + _PAPER_OFFSET], [_printed(row, metric)[1]], row["method"])

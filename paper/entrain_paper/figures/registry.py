@@ -36,12 +36,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure; `function` takes the values of the experiments `needs`, by name."""
+    """A figure; `function` takes the values of the experiments `needs`, by name. It is shown on the
+    pages of the experiments `pages`, by default on that of the last one it needs."""
 
     name: str
     caption: str
     needs: tuple[str, ...]
     function: Callable[[Results], Figure]
+    pages: tuple[str, ...] = ()
+
+    @property
+    def shown_with(self) -> tuple[str, ...]:
+        """Experiments on whose pages it is shown."""
+        return self.pages or self.needs[-1:]
 
     def draw(self, results: Results) -> Figure:
         """The figure of the values of `needs`; one without axes if an experiment has no rows."""
@@ -79,9 +86,8 @@ FIGURES: dict[str, PaperFigure] = {
         PaperFigure(
             "main-performance",
             "Test accuracy, agreement with the teacher and endpoint RMSE on both datasets: as "
-            "measured (a to c), as the difference from the paper's mean (d to f), and the sample "
-            "SD over training orders (g to i, on a logarithmic axis). In d to f, small points "
-            "beside a mean are its training orders (ten in the full setting), and bars are one "
+            "measured (a to c), and as the difference from the paper's mean (d to f), where small "
+            "points beside a mean are its training orders (ten in the full setting), and bars one "
             f"sample SD. {_DIAMONDS}",
             ("multiseed",),
             main_performance,
@@ -129,10 +135,10 @@ FIGURES: dict[str, PaperFigure] = {
             "architectures-scatter",
             "TWO-STAGE-END against PATH for Fashion-MNIST teachers that divide the same hidden "
             "width in different ways (15 in the full setting), one run each. Dashed lines are "
-            "equal gains of TWO-STAGE-END over PATH, in points. Hollow diamonds are the paper's "
-            "numbers. A line joins each to our result for the same architecture. Labels mark the "
-            "main architecture (T32_16_16) and those with the lowest or highest PATH, "
-            "TWO-STAGE-END or gain here. The table lists all architectures.",
+            "equal gains of TWO-STAGE-END over PATH, in points. Hollow markers are the paper's "
+            "numbers. Labels mark the main architecture (T32_16_16) and those with the lowest or "
+            "highest PATH, TWO-STAGE-END or gain here. architectures-pairs joins both numbers of "
+            "each architecture.",
             ("architectures",),
             architectures_scatter,
         ),
@@ -166,6 +172,7 @@ FIGURES: dict[str, PaperFigure] = {
             f"training orders (five in the full setting), {_BARS} {_DIAMONDS}",
             ("widths", "temperature", "refinement"),
             scaling_noise_grid,
+            ("widths", "temperature", "refinement"),
         ),
         PaperFigure(
             "stochastic-dynamics",
@@ -188,6 +195,7 @@ FIGURES: dict[str, PaperFigure] = {
             "al. 2025 (784 phase variables per rollout).",
             ("oscillator-scale", "widths"),
             oscillator_scale,
+            ("oscillator-scale",),
         ),
         PaperFigure(
             "teacher-seeds",
@@ -246,23 +254,25 @@ FIGURES: dict[str, PaperFigure] = {
             "Test accuracy over several training orders, for which the paper has single runs at "
             "learning rate 30. In the full setting there are 20 orders from exact zero and with "
             "endpoint weight 10, and five otherwise. TWO-STAGE-END from the exact minimum of PATH "
-            f"is shown as well. Upright ticks are means. {_DIAMONDS} {_ERROR_SCALE}",
+            "is shown as well. Upright ticks are means, bars reach from the lowest to the highest "
+            f"run. {_DIAMONDS} {_ERROR_SCALE}",
             ("single-runs",),
             single_runs,
         ),
         PaperFigure(
             "from-zero-symmetry",
             "Largest difference between two rows of the input weights in training from exact zero, "
-            "where all hidden oscillators are equal. In exact arithmetic it would stay zero. Left: "
-            "over the steps of one training order. Right: for the selected network of each "
-            "training order, against its accuracy.",
+            "where all hidden oscillators are equal. In exact arithmetic it would stay zero. The "
+            "strip below each logarithmic axis is for zero. (a) Over the steps of one training "
+            "order. (b) For the selected network of each order, against its accuracy.",
             ("from-zero-symmetry",),
             from_zero_symmetry,
         ),
         PaperFigure(
             "recurrence",
             "DIRECT with a part removed: test accuracy of runs (five in the full setting), "
-            f"their means (upright ticks) and one sample SD. {_ERROR_SCALE} {_TRAININGS}",
+            "their means (upright ticks) and their range. A row at chance is left of the axis. "
+            f"{_ERROR_SCALE} {_TRAININGS}",
             ("recurrence",),
             recurrence,
         ),
@@ -364,11 +374,6 @@ FIGURES: dict[str, PaperFigure] = {
                     "the number of dynamical variables (systems without dynamics are left out)",
                 ),
                 ("parameters", "the number of trained parameters"),
-                (
-                    "seconds",
-                    "the training time of all seeds side by side (systems trained on another "
-                    "device than most are left out)",
-                ),
             )
         ),
         PaperFigure(

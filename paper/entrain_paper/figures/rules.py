@@ -50,7 +50,7 @@ def rule_gradients(results: Results) -> Figure:
             axis.axhline(1.0, color="#555555", linestyle=":", linewidth=1.2, zorder=1)
         log_scale(axes[1, column], "y", [row["couplings"]["length"] for row in members])
         axes[1, column].set_xlabel(_AXES[curve])
-        heading(axes[0, column], "", "abcd"[column])
+        heading(axes[0, column], _AXES[curve], "abcd"[column])
     axes[0, 0].set_ylabel("cosine with exact gradient")
     axes[1, 0].set_ylabel("length / length of exact")
     rules = list(dict.fromkeys(row["rule"] for row in rows))
@@ -68,7 +68,12 @@ def _plot_curve(axis: Axes, rows: list[Values], measure: str) -> None:
     for rule, look in _LOOKS.items():
         members = sorted((r for r in rows if r["rule"] == rule), key=lambda row: row["value"])
         at = [row["value"] for row in members]
-        axis.plot(at, [row["couplings"][measure] for row in members], markersize=5.0, **look)
+        middle = [row["couplings"][measure] for row in members]
+        axis.plot(at, middle, markersize=5.0, **look)
+        bars = [row["couplings"].get(f"{measure}_sd") for row in members]
+        if all(bar is not None for bar in bars):  # of one batch of images there is none
+            bar_look = {"ecolor": look["color"], "capsize": 3, "elinewidth": 1.0}
+            axis.errorbar(at, middle, yerr=bars, fmt="none", **bar_look)
 
 
 def rules_on_chips(results: Results) -> Figure:

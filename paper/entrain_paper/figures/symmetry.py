@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from entrain.plots.style import CLASS_COLOURS
-from entrain_paper.figures.panels import Results, panels
+from entrain_paper.figures.panels import Results, heading, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,53 +21,58 @@ _MARKS = {"ZERO-END-ONLY": "o", "Z-END": "s"}
 
 
 def from_zero_symmetry(results: Results) -> Figure:
-    """Largest difference between two rows of W, over steps and after every training order."""
-    figure, axes = panels(1, 2, (10.4, 3.8))
-    over_steps, ends = axes[0]
+    """Largest difference between two rows of W, over steps and after every training order. A strip
+    of its own under each logarithmic axis is for zero."""
+    figure, axes = panels(2, 2, (9.4, 4.0), sharex="col", height_ratios=[8, 1])
     values = results["from-zero-symmetry"]
-    shares = [
-        [s / z if z else 0.0 for s, z in zip(row["spread"], row["size"], strict=True)]
-        for row in values["rows"]
-    ]
-    zero = _zero_level([value for share in shares for value in share])
-    for row, share in zip(values["rows"], shares, strict=True):
-        look, heights = _LOOKS[row["arithmetic"]], [max(value, zero) for value in share]
-        over_steps.plot(row["step"], heights, linewidth=1.4, label=row["arithmetic"], **look)
-    _logarithmic(over_steps, zero)
-    over_steps.set_xlim(left=0)
-    over_steps.set_xlabel("training step of ZERO-END-ONLY, order 0")
-    over_steps.set_ylabel("spread of rows of $W$ / largest weight")
-    zero = _zero_level([run["spread"] for run in values["runs"]])
+    for row in values["rows"]:
+        share = [s / z if z else 0.0 for s, z in zip(row["spread"], row["size"], strict=True)]
+        look = {"linewidth": 1.4, "label": row["arithmetic"]} | _LOOKS[row["arithmetic"]]
+        _with_zero(axes[:, 0], row["step"], share, **look)
+    axes[0, 0].set_xlim(left=0)
+    axes[1, 0].set_xlabel("training step of ZERO-END-ONLY, order 0")
+    axes[0, 0].set_ylabel("spread of rows of $W$ / largest weight")
     for index, (method, mark) in enumerate(_MARKS.items()):
         runs = [run for run in values["runs"] if run["method"] == method]
-        ends.plot(
-            [run["top1"] for run in runs],
-            [max(run["spread"], zero) for run in runs],
-            mark,
-            color=CLASS_COLOURS[(3, 0)[index]],
-            markerfacecolor="none",
-            label=f"{method}, {len(runs)} training orders",
-        )
-    ends.set_xlabel("test top-1 accuracy (%)")
-    ends.set_ylabel("spread of rows of $W$, selected epoch")
-    _logarithmic(ends, zero)
+        look = {
+            "marker": mark,
+            "linestyle": "none",
+            "color": CLASS_COLOURS[(3, 0)[index]],
+            "markerfacecolor": "none",
+            "label": f"{method}, {len(runs)} training orders",
+        }
+        tops, spreads = [run["top1"] for run in runs], [run["spread"] for run in runs]
+        _with_zero(axes[:, 1], tops, spreads, **look)
+    axes[1, 1].set_xlabel("test top-1 accuracy (%)")
+    axes[0, 1].set_ylabel("spread of rows of $W$, selected epoch")
+    heading(axes[0, 0], "during training", "a")
+    heading(axes[0, 1], "selected networks", "b")
+    for above, below in axes.T:
+        _break(above, below)
     return figure
 
 
-def _zero_level(spreads: list[float]) -> float:
-    """Position of a spread of 0 on a logarithmic scale, two decades below the smallest other."""
-    return min((spread for spread in spreads if spread > 0.0), default=1.0) / 100.0
+def _with_zero(axes: Any, x: list[float], values: list[float], **look: Any) -> None:
+    """Draw positive values above on a logarithmic axis, and zeros in the strip below."""
+    above, below = axes
+    positive = [value if value > 0.0 else float("nan") for value in values]
+    zeros = [0.0 if value == 0.0 else float("nan") for value in values]
+    above.plot(x, positive, **look)
+    below.plot(x, zeros, **(look | {"label": "_"}))
 
 
-def _logarithmic(axis: Axes, zero: float) -> None:
-    axis.set_yscale("log")
-    axis.axhline(zero, color="#555555", linewidth=0.8, linestyle=":")
-    axis.set_ylim(zero / 4, 30.0)
-    text: dict[str, Any] = {
-        "ha": "right",
-        "va": "bottom",
-        "fontsize": 8,
-        "transform": axis.get_yaxis_transform(),
-    }
-    axis.text(0.98, zero * 1.6, "equal in every bit", **text)
-    axis.legend(fontsize=8.5, frameon=False, handlelength=3)
+def _break(above: Axes, below: Axes) -> None:
+    """Join a logarithmic panel and its strip for zero."""
+    heights = [np.asarray(line.get_ydata(), dtype=float) for line in above.get_lines()]
+    drawn = np.concatenate(heights) if heights else np.empty(0)
+    if (drawn > 0.0).any():
+        above.set_yscale("log")
+        above.set_ylim(top=30.0 * float(drawn[drawn > 0.0].max()))
+    above.tick_params(bottom=False)
+    above.spines["bottom"].set_visible(False)
+    below.set_ylim(-1.0, 1.0)
+    below.set_yticks([0.0], ["0"])
+    text: dict[str, Any] = {"transform": below.transAxes, "ha": "right", "fontsize": 7.5}
+    below.text(0.99, 0.1, "equal in every bit", **text)
+    below.set_facecolor("#f4f4f4")
+    above.legend(fontsize=8.5, frameon=False, handlelength=3)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from entrain.evaluation import metrics
 from entrain.hardware import FreshDraws
 from entrain.rules import adamw
 from entrain.rules.interface import Assignment, Tensors, generators, shuffled
 from entrain.rules.repeated_step import RepeatedSteps
+from entrain.tasks import metrics
 from entrain_paper.peers.draws import SequentialDraws
 from entrain_paper.peers.interface import Peer
 
@@ -38,10 +38,10 @@ class PeerTask:
         assert validation.images is not None
         self._mean = float(train.images.mean()) if peer.standardised else 0.0
         self._deviation = float(train.images.std()) if peer.standardised else 1.0
-        spacing = max(1, len(train.labels) // (peer.examples or len(train.labels)))
+        spacing = max(1, len(train.targets) // (peer.examples or len(train.targets)))
         self._images = train.images[::spacing][: peer.examples]
-        self._labels = train.labels[::spacing][: peer.examples]
-        self._validation, self._validation_labels = validation.images, validation.labels
+        self._labels = train.targets[::spacing][: peer.examples]
+        self._validation, self._validation_labels = validation.images, validation.targets
         self._targets = torch.nn.functional.one_hot(self._labels, self._classes).float()
         self._total = torch.zeros(len(self.runs), device=self._device)
         self._schedule = torch.zeros((), device=self._device)

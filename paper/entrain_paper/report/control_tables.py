@@ -9,6 +9,7 @@ import numpy as np
 
 from entrain.evaluation import summarise
 from entrain_paper.experiments import teacher_sweep
+from entrain_paper.experiments.comparison import printed
 from entrain_paper.experiments.recurrence import HIDDEN, TRAINING, TWO_STEPS
 from entrain_paper.experiments.setting import AUXILIARY_RATE
 from entrain_paper.report.markdown import Column, Format, Row, metric_sd, percent, plain, table
@@ -25,7 +26,7 @@ def sweep(values: Row) -> str:
     """The paper's main numbers and their distribution over our teachers."""
 
     def metric(name: str) -> Format:
-        return lambda row: f"{row[name]:{_precision(row)}}"
+        return lambda row: printed(row[name], _precision(row))
 
     columns: list[Column] = [
         ("dataset", plain("dataset")),
@@ -82,11 +83,16 @@ def _by_epoch(values: Row, quantiles: Sequence[Row]) -> list[str]:
         both = {key: pair for key, pair in means.items() if len(pair) == 2}
         if both:
             between = sum(min(pair) < paper[key] < max(pair) for key, pair in both.items())
+            alike = (
+                ": its teacher resembles one of ours that was stopped after the smallest "
+                "cross-entropy and before the best top-1"
+                if between > len(both) / 2
+                else ""
+            )
             sentences.append(
                 f"On {name} both rules select from the same {len(rows) // 2} trainings, at "
                 f"different epochs. {between} of the paper's {len(both)} numbers lie between the "
-                "means of the two rules: its teacher resembles one of ours that was stopped after "
-                "the smallest cross-entropy and before the best top-1."
+                f"means of the two rules{alike}."
             )
     if not lines:
         return []

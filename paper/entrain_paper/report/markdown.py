@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from entrain.utils import escape
+from entrain_paper.experiments.comparison import printed
 
 Row = Mapping[str, Any]
 Format = Callable[[Row], str]
@@ -58,6 +59,7 @@ def percent(mean: float | None, sd: float | None = None) -> str:
     """Two decimals, with the SD if there is one; an SD below 0.005 has one significant digit."""
     if mean is None:
         return ""
+    text = printed(mean, ".2f")
     if sd is None:
-        return f"{mean:.2f}"
-    return f"{mean:.2f} ± {sd:.2f}" if sd >= 0.005 or sd == 0.0 else f"{mean:.2f} ± {sd:.1g}"
+        return text
+    return f"{text} ± {printed(sd, '.2f' if sd >= 0.005 or sd == 0.0 else '.1g')}"

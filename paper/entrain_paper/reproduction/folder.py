@@ -3,7 +3,8 @@
 EXPERIMENT.json            the measurement, with setting, seeds, versions, device, times, digest
 stages/KEY.safetensors     the state of a trained stage, or of the last epochs of an unfinished one
 stages/KEY.lock            locked by the process that trains the stage
-figures/, REPRODUCTION.md  made from the JSON files
+protocol/NAME.json         single trainings, which the report compares between devices
+figures/, REPRODUCTION.md, reproduction/*.md  made from the JSON files
 """
 
 from __future__ import annotations
@@ -107,6 +108,14 @@ class ResultsFolder:
         """Every result in the folder, by experiment."""
         results = {name: self.result(name) for name in EXPERIMENTS}
         return {name: result for name, result in results.items() if result is not None}
+
+    def protocol(self) -> dict[str, Values]:
+        """Results of single trainings (`entrain train`) in protocol/, by name."""
+        paths = sorted((self.path / "protocol").glob("*.json"))
+        return {
+            path.stem: read_json_with_digest(path, "a result of a single training")
+            for path in paths
+        }
 
     def write_result(self, job: Measurement, result: dict[str, Any]) -> None:
         """Write a result with its digest."""
