@@ -6,10 +6,12 @@ import numpy as np
 import entrain
 from entrain.data import Split
 from entrain.hardware import preset
+from entrain.plots.style import STYLE
 
 test = entrain.load_test_split("mnist")
 part = Split(test.features[:500], test.labels[:500])
 
+plt.style.use(STYLE)
 figure, axis = plt.subplots(figsize=(5, 3))
 for name in ("mnist-74-robust", "mnist-74-direct"):
     result = entrain.yield_of(entrain.load(name), preset("typical"), part, chips=40)

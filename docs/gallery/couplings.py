@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import entrain
+from entrain.plots.style import STYLE
 
 network = entrain.load("mnist-74-direct").network
 couplings = network.couplings.detach().numpy()
@@ -11,6 +12,7 @@ strongest = np.abs(couplings[:64, 64:]).argmax(1)  # output with the largest cou
 order = [*np.argsort(strongest, kind="stable"), *range(64, 74)]
 limit = np.abs(couplings).max()
 
+plt.style.use(STYLE)
 figure, axis = plt.subplots(figsize=(4.6, 4))
 image = axis.imshow(couplings[np.ix_(order, order)], cmap="RdBu_r", vmin=-limit, vmax=limit)
 axis.axhline(63.5, color="0.4", lw=0.8)

@@ -3,11 +3,13 @@
 import matplotlib.pyplot as plt
 
 import entrain
+from entrain.plots.style import STYLE
 
 test = entrain.load_test_split("mnist")
 images, labels = test.features[:1000], test.labels[:1000]
 temperatures = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
+plt.style.use(STYLE)
 figure, axis = plt.subplots(figsize=(5, 3))
 for name in ("mnist-74-path", "mnist-74", "mnist-74-direct"):
     model = entrain.load(name)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import commands
+import first_use
 import formulas
 import growth
 import oscillator_scale
@@ -24,6 +25,7 @@ _GENERATED = {
     "<!-- commands -->": commands.markdown,
     "<!-- presets -->": presets.markdown,
     "<!-- technologies -->": presets.technologies,
+    "<!-- first-use -->": first_use.markdown,
     "<!-- growth -->": growth.markdown,
     "<!-- oscillator-scale -->": oscillator_scale.markdown,
     "<!-- terms -->": terms.markdown,
