@@ -21,18 +21,25 @@ from pathlib import Path
 
 from entrain.utils.threads import cpu_share
 
-PREPARE = "import torch; from entrain import kernels; kernels.prepare(torch.device('cpu'), print)"
+FIT = """
+from sklearn.datasets import load_iris
+from entrain.sklearn import KuramotoClassifier
+KuramotoClassifier().fit(*load_iris(return_X_y=True))
+"""
 ROLLOUT = """
 import torch
 from entrain import kernels
 from entrain.physics import Dynamics, PhaseModel
 fields = torch.ones(1, 8, 5)
-kernels.rollout(PhaseModel(fields, torch.zeros(1, 5, 5){terms}), Dynamics())
+kernels.{function}(PhaseModel(fields, torch.zeros(1, 5, 5){terms}), Dynamics())
 """
 COMPILE = {
-    "kernels of a training": PREPARE,
-    "rollout": ROLLOUT.format(terms=""),
-    "rollout with natural frequencies": ROLLOUT.format(terms=", frequencies=fields"),
+    "a fit of KuramotoClassifier": FIT,
+    "rollout": ROLLOUT.format(function="rollout", terms=""),
+    "rollout and its adjoint": ROLLOUT.format(function="rollout_with_pullback", terms=""),
+    "rollout with natural frequencies": ROLLOUT.format(
+        function="rollout", terms=", frequencies=fields"
+    ),
 }
 WARM = {
     "import torch": ["-c", "import torch"],

@@ -168,7 +168,6 @@ def main() -> None:
         "scikit-learn": sklearn.__version__,
         "numpy": np.__version__,
     }
-    kernels.prepare(torch.device("cpu"), lambda _: None)
     for dataset, load in PROBLEMS.items():
         x, y = load()
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(x, y)

@@ -213,12 +213,19 @@ print(*[str(w.message).replace("\\n", " ") for w in caught if w.category is Runt
     assert printed.count("PyTorch operations compute the rollouts") == 1
 
 
-def test_prepare_notifies_only_when_it_compiles(tmp_path: Path) -> None:
-    lines = "import torch; from entrain import kernels; kernels.prepare(torch.device('cpu'), print)"
+def test_compiling_is_announced_once_and_stored_by_two_processes_at_once(tmp_path: Path) -> None:
+    lines = """
+kernels.announce(torch.device("cpu"), print)
+phases, pullback = kernels.rollout_with_pullback(model, Dynamics())
+pullback(phases)
+"""
     printed = [
-        cli(program=["-c", lines], env={"NUMBA_CACHE_DIR": str(tmp_path)}).stdout for _ in range(2)
+        cli(program=["-c", TINY + lines], env={"NUMBA_CACHE_DIR": str(tmp_path)}).stdout
+        for _ in range(2)
     ]
-    assert printed == ["compiling the CPU kernels, once (2 to 9 s)\n", ""]
+    assert printed == ["compiling the CPU kernels, once (2 to 6 s)\n", ""]
+    compiled = {path.name.partition("-")[0] for path in tmp_path.rglob("*.nbc")}
+    assert compiled == {"tiles_forward.forward_tile", "tiles_adjoint.backward_tile"}
 
 
 def test_a_rollout_without_gradients_compiles_no_adjoint(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def executor_named(name: str, address: str | None, data_dir: Path | None, device
         if address is not None:
             raise InputError("--address belongs to --engine ray")
         torch_device = choose_device(device)
-        kernels.prepare(torch_device, err.print)
+        kernels.announce(torch_device, err.print)
         return LocalExecutor(dataset, torch_device)
     if name == "ray":
         from entrain_paper.reproduction.ray_executor import RayExecutor

@@ -235,7 +235,7 @@ def _train(
     from entrain.training.progress import TrainingProgress
 
     start = time.monotonic()
-    kernels.prepare(device, err.print)
+    kernels.announce(device, err.print)
     if folder.recipe.spec.hidden >= _LARGE:
         _print_estimate(folder.recipe, data, device)
     with TrainingProgress(err) as progress:

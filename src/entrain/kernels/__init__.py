@@ -29,7 +29,7 @@ from entrain.utils.errors import InputError, positive_float
 from entrain.utils.threads import configure_threads
 
 __all__ = ["Convergence", "Pullback", "announce", "convergence", "is_reference", "path_loss"]
-__all__ += ["prepare", "rollout", "rollout_with_pullback", "select_backend", "training_module"]
+__all__ += ["rollout", "rollout_with_pullback", "select_backend", "training_module"]
 __all__ += ["use"]
 
 _CHOICES = ("auto", "reference")
@@ -157,12 +157,6 @@ def _backend(
             f"{tuple(noise.samples.shape)}"
         )
     return module
-
-
-def prepare(device: torch.device, notify: Callable[[str], None]) -> None:
-    """Compile the kernels that train plain models; `notify` is called if that takes time."""
-    if not is_reference() and device.type == "cpu" and (module := _cpu()) is not None:
-        module.prepare(notify)
 
 
 def training_module(device: torch.device) -> ModuleType | None:

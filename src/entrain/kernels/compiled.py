@@ -79,13 +79,16 @@ def compiled(function):
 
 
 def on_compilation(notify: Callable[[], None]) -> None:
-    """Call `notify` whenever Numba begins to compile a function."""
+    """Call `notify` whenever Numba begins to compile a function in this process."""
     with contextlib.suppress(ImportError, AttributeError):
         from numba.core import event
 
+        process = os.getpid()
+
         class Listener(event.Listener):
             def on_start(self, _: Any) -> None:
-                notify()
+                if os.getpid() == process:  # a fork inherits listeners, but not their threads
+                    notify()
 
             def on_end(self, _: Any) -> None:
                 pass
@@ -93,9 +96,10 @@ def on_compilation(notify: Callable[[], None]) -> None:
         event.register("numba:compile", Listener())
 
 
-def is_stored(kernels: str) -> bool:
-    """True if the machine code of kernels was stored, as `mark_stored` has noted."""
-    return any(path.exists() for path in _marks(kernels))
+def is_missing(kernels: str) -> bool:
+    """True if the machine code of kernels can be stored and `mark_stored` has not noted it."""
+    marks = _marks(kernels)
+    return bool(marks) and not any(path.exists() for path in marks)
 
 
 def mark_stored(kernels: str) -> None:

@@ -8,6 +8,7 @@ sum is independent of the number of threads.
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 import sys
 import warnings
@@ -19,7 +20,7 @@ import torch
 from torch import Tensor
 
 from entrain.kernels import reference
-from entrain.kernels.compiled import is_stored, mark_stored, on_compilation
+from entrain.kernels.compiled import is_missing, mark_stored, on_compilation
 from entrain.kernels.reference import Pullback
 from entrain.kernels.tiles_adjoint import backward_tile, workspace_size
 from entrain.kernels.tiles_forward import forward_tile, noisy_tile
@@ -42,7 +43,7 @@ from entrain.physics.terms import LOCAL, PAIR
 
 PARALLEL_SAMPLES = 64  # in fewer pieces the threads would wait for one another
 _PARTIAL_SUMS = 32  # of the gradient of J, at most, per run
-_COMPILING = "compiling the CPU kernels, once (2 to 9 s)"
+_COMPILING = "compiling the CPU kernels, once (2 to 6 s)"
 
 
 class Kernel(NamedTuple):
@@ -54,9 +55,6 @@ class Kernel(NamedTuple):
     sparse: bool = False
     noisy: bool = False
     gradients: bool = False
-
-
-_PLAIN = Kernel(gradients=True)
 
 
 def supports(model: PhaseModel, noisy: bool = False, gradients: bool = False) -> bool:
@@ -82,25 +80,22 @@ def announce(notify: Callable[[str], None]) -> None:
     on_compilation(functools.cache(lambda: notify(_COMPILING)))
 
 
-def prepare(notify: Callable[[str], None]) -> None:
-    """Compile the kernels that train plain models, side by side, unless they are cached.
+def compile_beside_rollout(name: str, task: Callable[[], object]) -> None:
+    """Compile by a task, in another process, beside the rollout of plain models.
 
-    `notify` is called when that begins, and when others are compiled later, at their first use.
+    Args:
+        name: Name of what the task compiles and stores.
+        task: Compiles it; it is not called if that was done before.
     """
-    if is_stored("plain"):
-        announce(notify)
-        _agrees(_PLAIN)
-        return
-    with forked(_compile_adjoint):
-        announce(notify)
-        _agrees(_PLAIN._replace(gradients=False))
-    if _agrees(_PLAIN):
-        mark_stored("plain")
+    if is_missing(name):
+        with forked(task):
+            _agrees(Kernel())
+        mark_stored(name)
 
 
-def _compile_adjoint() -> None:
-    """Compile the adjoint of plain models."""
-    model, dynamics = _example(_PLAIN), Dynamics(1.0, 0.1, 3)
+def _compile_adjoint(kernel: Kernel) -> None:
+    """Compile the adjoint of a kernel."""
+    model, dynamics = _example(kernel), Dynamics(1.0, 0.1, 3)
     runs, batch, n = model.fields.shape
     tape = Tape(ceil(batch, LANES), runs, dynamics.steps, rows_of(n))
     inputs = inputs_of(model, dynamics)
@@ -253,7 +248,7 @@ def _backward(
 @functools.cache
 def _agrees(kernel: Kernel) -> bool:
     """True if a tiny model has the phases, and with gradients the gradients, of `reference`."""
-    if kernel.gradients and not _agrees(kernel._replace(gradients=False)):
+    if kernel.gradients and not _rollout_agrees(kernel):
         return False
     try:
         results = [_result(module, kernel) for module in (sys.modules[__name__], reference)]
@@ -264,6 +259,18 @@ def _agrees(kernel: Kernel) -> bool:
         _warn_once("disagree with the reference")
         return False
     return True
+
+
+def _rollout_agrees(kernel: Kernel) -> bool:
+    """`_agrees` of a kernel without its gradients, which another process compiles meanwhile."""
+    rollout = kernel._replace(gradients=False)
+    name = hashlib.sha256(repr(kernel).encode()).hexdigest()[:16]
+    if not is_missing(name):
+        return _agrees(rollout)
+    with forked(functools.partial(_compile_adjoint, kernel)):
+        agrees = _agrees(rollout)
+    mark_stored(name)
+    return agrees
 
 
 @functools.cache

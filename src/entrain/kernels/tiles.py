@@ -201,6 +201,13 @@ def clear(vectors, rows):
 
 
 @inner
+def copy(source, target, vectors):
+    """Copy vectors to another address."""
+    for i in range(vectors):
+        store(target + HALF * i, load(source + HALF * i))
+
+
+@inner
 def add(vectors, factor, total, rows):
     """total += factor times P vectors."""
     scale = splat(factor)

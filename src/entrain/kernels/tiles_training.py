@@ -27,6 +27,7 @@ from entrain.kernels.tiles import (
     address,
     blocks,
     clear,
+    copy,
     scatter,
     sum_in_float64,
 )
@@ -109,18 +110,20 @@ class Tile(NamedTuple):
     adjoint: Any  # (P, 8)
     slopes: Any  # (P, 8)
     workspace: Any  # see `roll_back`
+    outputs: Any  # of a sample, float64: activations and gradient by them (2, O)
 
 
 @inner
 def gather_inputs(examples, rows, first, batch, tile):
     """Copy the inputs of rows first .. first + 7, and write them as E vectors."""
     columns = batch.inputs.shape[1]
-    for s in range(first, first + LANES):
-        if s < len(rows):
-            batch.inputs[s] = examples.inputs[rows[s]]
-        else:
-            batch.inputs[s] = np.float32(0)
     source, target = address(batch.inputs[first]), address(tile.inputs)
+    for s in range(LANES):
+        place = source + 4 * columns * s
+        if first + s < len(rows):
+            copy(address(examples.inputs[rows[first + s]]), place, columns // LANES)
+        else:
+            clear(place, columns // LANES)
     for i in range(0, columns, LANES):
         transpose(source + 4 * i, 4 * columns, target + HALF * i, HALF)
 
@@ -184,8 +187,8 @@ def write_loss(examples, settings, run, rows, first, hidden, tile):
     """Write the gradient of the mean loss by the phases; returns the losses of eight rows."""
     outputs = examples.targets.shape[1]
     final, adjoint = tile.tape[settings.steps], tile.adjoint
-    activations, slopes = np.empty(outputs), np.empty(outputs)
-    adjoint[:] = np.float32(0)
+    activations, slopes = tile.outputs[0], tile.outputs[1]
+    clear(address(adjoint), len(adjoint))
     total = 0.0
     for s in range(min(LANES, len(rows) - first)):
         row = rows[first + s]
@@ -262,7 +265,7 @@ def write_gradients(network, scale, count, batch):
         squares = sum_of_squares(row) + np.float64(by_bias) * by_bias
         if i < hidden:
             weights = network.input_weights.gradient[i]
-            weights[:] = np.float32(0)
+            clear(address(weights), vectors)
             for s in range(count):
                 add(address(batch.inputs[s]), by_fields[s, i] * factor, address(weights), vectors)
             squares += sum_of_squares(weights)

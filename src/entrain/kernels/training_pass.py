@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 import torch
 from torch import Tensor
 
 from entrain.kernels.counters import can_yield
+from entrain.kernels.cpu import compile_beside_rollout
 from entrain.kernels.tiles_adamw import Parameter
 from entrain.kernels.tiles_inputs import LANES, array, ceil, rows_of
 from entrain.kernels.tiles_plain import plain_workspace_size
@@ -130,9 +133,10 @@ class TrainingPass:
             tiles = [self._tile(run, thread, dynamics.steps) for thread in range(max(team, 1))]
 
             def work(thread: int) -> None:
-                fixed = network, self._examples, batches, settings
                 train_run(run, thread, *fixed, batch, tiles[thread], counters)
 
+            fixed = network, self._examples, batches, settings
+            _compile((run, 0, *fixed, batch, tiles[0], counters))
             if team > 1:
                 together(work, team)
             else:
@@ -162,6 +166,15 @@ class TrainingPass:
             self._memory[key] = _tile(self._examples, len(self._graph), steps)
         tile: Tile = self._memory[key]
         return tile
+
+
+def _compile(arguments: tuple[Any, ...]) -> None:
+    """Compile the training for such arguments beside the rollout, which validation needs."""
+    typeof: Any = numba.typeof
+    types = tuple(typeof(argument) for argument in arguments)
+    if types not in train_run.overloads:
+        name = hashlib.sha256(repr(types).encode()).hexdigest()[:16]
+        compile_beside_rollout(name, lambda: train_run.compile(types))
 
 
 def _network(tensors: Mapping[str, Tensor], graph: Any, batch: Batch) -> Network:
@@ -206,4 +219,5 @@ def _tile(examples: Examples, n: int, steps: int) -> Tile:
         adjoint=scratch(rows, LANES),
         slopes=scratch(rows, LANES),
         workspace=scratch(plain_workspace_size(rows)),
+        outputs=np.zeros((2, examples.targets.shape[1])),
     )

@@ -108,12 +108,14 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
 
 
 @contextlib.contextmanager
-def forked(task: Callable[[], None]) -> Iterator[None]:
+def forked(task: Callable[[], object]) -> Iterator[None]:
     """A context during which another process, a copy of this one, runs a task: its files remain.
 
-    Nothing is run where that is not safe or gains nothing. A task that takes too long is ended.
+    Nothing is run where that is not safe or gains nothing: a thread beside the main one may have
+    company, whose locks the copy would wait for. A task that takes too long is ended.
     """
-    if not sys.platform.startswith("linux") or cpu_share() < 2:
+    is_main = threading.current_thread() is threading.main_thread()
+    if not sys.platform.startswith("linux") or cpu_share() < 2 or not is_main:
         yield
         return
     with warnings.catch_warnings():  # of other threads: the copy takes no lock that they hold
@@ -131,7 +133,7 @@ def forked(task: Callable[[], None]) -> Iterator[None]:
             time.sleep(0.01)
 
 
-def _run_and_exit(task: Callable[[], None]) -> NoReturn:
+def _run_and_exit(task: Callable[[], object]) -> NoReturn:
     """Run a task in silence, then end this process without any of its parent's clean-up.
 
     Open files are closed: locks of a parent that is killed must not wait for its copy.

@@ -236,7 +236,7 @@ def _progress(progress: Any, device: torch.device, notes: tuple[str, ...]) -> It
         with TrainingProgress() as bars:
             for note in notes:  # such as the source of the labels
                 bars.print(note)
-            kernels.prepare(device, bars.print)
+            kernels.announce(device, bars.print)
             yield bars
     elif hasattr(progress, "epoch"):
         yield progress
