@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         hardware,
         ising,
         kernels,
+        memory,
         models,
         physics,
         plots,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     )
     from entrain.evaluation.chip_yield import yield_of
     from entrain.ising.solver import solve
+    from entrain.memory import Memory
     from entrain.models.model import Model
     from entrain.models.network import KuramotoNetwork
     from entrain.models.oscillators import Oscillators
@@ -81,6 +83,7 @@ _MODULES: dict[str, list[str]] = {
     "entrain.ising": [],
     "entrain.ising.solver": ["solve"],
     "entrain.kernels": [],
+    "entrain.memory": ["Memory"],
     "entrain.models": [],
     "entrain.models.model": ["Model"],
     "entrain.models.network": ["KuramotoNetwork"],
@@ -107,13 +110,23 @@ __all__ = ["PROTOCOLS", "Augmentation", "Direct", "Recipe", "Stage", "TeacherSpe
 __all__ += ["Dataset", "FeatureDataset", "FeatureScaling", "ImageDataset", "Preprocessing", "Split"]
 __all__ += ["Classification", "Regression", "SequenceDataset", "SequenceScaling"]
 __all__ += ["Dynamics", "KuramotoClassifier", "KuramotoNetwork", "KuramotoRegressor", "Model"]
-__all__ += ["NetworkSpec"]
+__all__ += ["Memory", "NetworkSpec"]
 __all__ += ["InputError", "Oscillators", "Parameters", "PhaseModel", "Simulation", "Teacher"]
 __all__ += ["Trained", "order_parameter", "ramp"]
 __all__ += ["calibrate", "cost_of", "load", "load_dataset", "load_own", "load_test_split"]
 __all__ += ["solve", "train", "yield_of"]
 __all__ += ["calibration", "cluster", "cost", "data", "evaluation", "export", "hardware", "ising"]
-__all__ += ["kernels", "models", "physics", "plots", "rules", "sklearn", "tasks", "training"]
+__all__ += [
+    "kernels",
+    "memory",
+    "models",
+    "physics",
+    "plots",
+    "rules",
+    "sklearn",
+    "tasks",
+    "training",
+]
 
 
 configure_environment()  # before PyTorch is loaded

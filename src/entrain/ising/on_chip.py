@@ -142,9 +142,25 @@ class ChipMachine:
         """
         indices = torch.full((count,), batch), torch.arange(count)
         phases = random_phases(self.seed(seed), *indices, len(self._sites))
-        if self._still is not None:
-            phases = torch.where(self._still.isnan(), phases, self._still.double())
-        return phases[:, None]  # restarts, one sample, oscillators
+        return self._with_still(phases)[:, None]  # restarts, one sample, oscillators
+
+    def start_at(self, phases: Tensor) -> Tensor:
+        """Start phases (B, S) of the sites, those of a chain alike.
+
+        Oscillators that stand still keep their phase.
+
+        Args:
+            phases: Phases of the variables (B, N).
+        """
+        sites = phases.new_zeros(len(phases), len(self._sites))
+        for variable, chain in enumerate(self._chains):
+            sites[:, list(chain)] = phases[:, [variable]]
+        return self._with_still(sites)
+
+    def _with_still(self, phases: Tensor) -> Tensor:
+        if self._still is None:
+            return phases
+        return torch.where(self._still.isnan(), phases, self._still.double())
 
     def read(
         self, problem: Problem, run: Simulation, reading: Reading, batch: int, seed: int
