@@ -32,8 +32,8 @@ def stored_couplings(patterns: Tensor, rule: StorageRule, *, phases: bool = Fals
         pseudo-inverse:  C = Q / (1 - r / N), Q the projector onto the r dimensions of the patterns
 
     without the diagonal. The local field sum_j C_ij z_j of a stored pattern is about z_i by the
-    first rule. By the second it is (1 - Q_ii) / (1 - r / N) z_i: every pattern is a fixed point, and
-    of least energy.
+    first rule. By the second it is (1 - Q_ii) / (1 - r / N) z_i: every pattern is a fixed point,
+    and of least energy.
 
     Args:
         patterns: Spins or phases (P, N), float64.

@@ -126,6 +126,19 @@ class Memory(Summary):
         """P / N."""
         return len(self.patterns) / self.patterns.shape[1]
 
+    def energy(self, phases: Tensor) -> Tensor:
+        """E(theta) (B,), which falls in a recall without noise.
+
+        Args:
+            phases: theta (B, N).
+        """
+        waves = torch.polar(torch.ones_like(phases, dtype=torch.float64), phases.double())
+        lags = torch.zeros_like(self.couplings) if self.lags is None else self.lags
+        angles = lags.double()
+        couplings = self.couplings * torch.complex(angles.cos(), -angles.sin())
+        pairs = (waves.conj() * (waves @ couplings.mT)).real.sum(-1)
+        return -0.5 * pairs - self.injection * (2 * phases.double()).cos().sum(-1)
+
     def recall(
         self,
         cues: Any,

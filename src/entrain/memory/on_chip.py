@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from entrain.hardware import Hardware
@@ -22,7 +23,7 @@ class ChipMemory:
     """A memory as programmed on the chips of a hardware, with every effect of them.
 
     Couplings are programmed in units of the root mean square row, as those of Ising problems; a
-    recall takes the time in that unit. Where the chip lacks a coupler, a spin is a chain.
+    recall takes the time in that unit. The graph of the chip needs the couplers of the memory.
 
     Args:
         memory: A memory of spins.
@@ -35,6 +36,7 @@ class ChipMemory:
                 "chips lock to two phases, and the memory is of phases: recall it without a chip"
             )
         couplings = memory.couplings.double().numpy()
+        _check_graph(couplings, hardware)
         self.problem = Ising(-couplings)
         self.program = ChipProgram.of(self.problem, hardware)
         largest = float(np.abs(self.program.logical.couplings.data).max(initial=0.0))
@@ -75,3 +77,18 @@ class ChipMemory:
             )
         choices, _ = machine.read(self.problem, run, "threshold", 0, seed)
         return torch.from_numpy(self.problem.states_of(choices))
+
+
+def _check_graph(couplings: NDArray[np.float64], hardware: Hardware) -> None:
+    """Refuse a chip without the couplers: chains would use up its oscillators."""
+    wiring, n = hardware.wiring, len(couplings)
+    if wiring is None or wiring.is_identity:
+        return
+    size = max(n, hardware.oscillators or n)
+    lacking = couplings.astype(bool) & ~wiring.graph(size)[:n, :n].numpy()
+    if lacking.any():
+        raise InputError(
+            f"the memory couples {np.count_nonzero(couplings) // 2} pairs of oscillators, and the "
+            f"chip lacks {np.count_nonzero(lacking) // 2} of these couplers: choose a chip whose "
+            "oscillators are all coupled"
+        )

@@ -113,11 +113,11 @@ def numbers(name: str, values: Any) -> Tensor:
     """Values as float64, all finite."""
     try:
         plain = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
-        tensor = plain.detach().cpu().double()
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{name} must be rows of numbers of one length") from error
     if plain.is_complex():
         raise InputError(f"{name} must be real; phases are the angles of complex numbers")
+    tensor = plain.detach().cpu().double()
     if not bool(tensor.isfinite().all()):
         raise InputError(f"{name} must be finite, got NaN or infinity")
     return tensor

@@ -1,4 +1,4 @@
-"""Recalled patterns, their overlaps with the stored ones, and the phases that a recall starts at."""
+"""Recalled patterns with their overlaps, and the phases that a recall starts at."""
 
 from __future__ import annotations
 

@@ -22,9 +22,10 @@ Simulate = Callable[[Oscillators, Tensor, float, int], Tensor]
 class RecallTraining:
     """Settings of the rule "trained".
 
-    Every iteration corrupts some of the patterns, recalls for a short time, and follows the gradient
-    of the mean of 1 - overlap by Adam, with a cosine schedule. The couplings start from the
-    pseudo-inverse if it exists, else from Hebb's rule, and stay symmetric.
+    Every iteration corrupts some of the patterns, recalls for a short time, and follows the
+    gradient of the mean of 1 - overlap by Adam, with a cosine schedule. The couplings start from
+    the pseudo-inverse if there are fewer patterns than oscillators, else from Hebb's rule. They
+    stay symmetric, and in the unit of a mean local field of 1.
 
     Args:
         corruption: The largest share of corrupted spins or phases; the share is uniform from 0.
@@ -36,8 +37,8 @@ class RecallTraining:
         seed: Seed of cues and starts.
     """
 
-    corruption: float = 0.2
-    iterations: int = 400
+    corruption: float = 0.1
+    iterations: int = 200
     batch: int = 128
     learning_rate: float = 3e-3
     time: float = 6.0
@@ -76,6 +77,7 @@ def train_couplings(
     optimiser = torch.optim.Adam(oscillators.parameters(), settings.learning_rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, settings.iterations)
     cpu = torch.device("cpu")
+    weights = _field_weights(oscillators, patterns, phases)
     for iteration in range(settings.iterations):
         generator = generators("memory training", settings.seed, (0,), iteration, cpu)[0]
         targets = patterns[_sample(len(patterns), settings.batch, generator)]
@@ -86,6 +88,23 @@ def train_couplings(
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
+        with torch.no_grad():
+            oscillators.coupler_strengths /= oscillators.coupler_strengths @ weights
+
+
+def _field_weights(oscillators: Oscillators, patterns: Tensor, phases: bool) -> Tensor:
+    """Weights (E,) of the couplers in the mean local field of stored patterns.
+
+    The field is 1/(P N) sum_mu sum_ij J_ij cos(xi_i - xi_j + A_ij).
+    """
+    angles = patterns if phases else torch.where(patterns < 0, math.pi, 0.0)
+    edges, lags = oscillators.graph_edges, oscillators.phase_model().terms.get("edge_lag", 0.0)
+    differences = angles[:, edges.rows] - angles[:, edges.columns]
+    if isinstance(lags, Tensor):
+        differences = differences + lags[edges.rows, edges.columns]
+    weights = differences.new_zeros(oscillators.couplers)
+    weights.index_add_(0, edges.pairs, differences.cos().mean(0) / patterns.shape[1])
+    return weights.to(oscillators.coupler_strengths)
 
 
 def _sample(patterns: int, batch: int, generator: torch.Generator) -> Tensor:
