@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from entrain.memory import (
     random_patterns,
     stored_couplings,
 )
+from entrain.plots import save
+from entrain.plots.memory import draw_capacity, recall_figure
 
 ROOT = Path(__file__).parents[1]
 RULES: tuple[StorageRule, ...] = ("hebbian", "pseudo-inverse", "trained")
@@ -285,11 +288,86 @@ def test_a_memory_that_does_not_fit_a_chip_is_refused() -> None:
     memory = Memory.store(random_patterns(3, 49))
     with pytest.raises(InputError, match="49 variables, the chip 48"):
         memory.recall(memory.patterns, chip="lo-2023")
-    with pytest.raises(InputError, match="the chip lacks .* of these couplers"):
+    with pytest.raises(InputError, match="of these couplers"):
         memory.recall(memory.patterns, chip="moy-2022")
     phases = Memory.store(random_patterns(2, 20, phases=True), phases=True)
     with pytest.raises(InputError, match="chips lock to two phases"):
         phases.recall(phases.patterns, chip="typical")
+
+
+# The documentation and the results
+
+
+def test_the_tutorial_equals_the_results() -> None:
+    page = (ROOT / "docs" / "tutorials" / "memory.md").read_text()
+    results = json.loads((ROOT / "results" / "memory.json").read_text())
+    for table in (capacity_table(results), phase_table(results), chip_table(results)):
+        assert table in page, table
+
+
+def percent(row: dict[str, Any]) -> str:
+    return f"{100 * row['rate']:.0f}"
+
+
+def capacity_table(results: dict[str, Any]) -> str:
+    """Rates of oscillators and of Hopfield networks as the page has them."""
+    shares = sorted({row["corruption"] for row in results["rows"]})
+    titles = (f"{100 * share:.0f} % flipped" for share in shares)
+    lines = [f"| rule | load | {' | '.join(titles)} |", "|---" * (len(shares) + 2) + "|"]
+    rates = {
+        (row["rule"], row["load"], row["corruption"], row["system"]): percent(row)
+        for row in results["rows"]
+    }
+    for rule, load in dict.fromkeys(key[:2] for key in rates):
+        pairs = (
+            " / ".join(
+                rates[rule, load, share, name] for name in ("oscillators", "Hopfield network")
+            )
+            for share in shares
+        )
+        lines.append(f"| {rule} | {load:.2f} | {' | '.join(pairs)} % |")
+    return "\n".join(lines)
+
+
+def phase_table(results: dict[str, Any]) -> str:
+    """Rates and overlaps of phases as the page has them."""
+    lines = ["| rule | load | overlap at least 0.95 | mean overlap |", "|---" * 4 + "|"]
+    lines += [
+        f"| {row['rule']} | {row['load']:.2f} | {percent(row)} % | {row['overlap']:.3f} |"
+        for row in results["phases"]
+    ]
+    return "\n".join(lines)
+
+
+def chip_table(results: dict[str, Any]) -> str:
+    """Rates on chips as the page has them."""
+    titles = "| chip | rule | patterns | 20 % flipped | worst chip | 30 % flipped | worst chip |"
+    lines, rates = [titles, "|---" * 7 + "|"], dict[tuple[str, str, int], list[str]]()
+    for row in results["chips"]:
+        cells = rates.setdefault((row["chip"], row["rule"], row["patterns"]), [])
+        refused = "refused" in row
+        cells += (
+            ["does not fit", ""]
+            if refused
+            else [f"{percent(row)} %", f"{100 * row['worst']:.0f} %"]
+        )
+    lines += [f"| {' | '.join(map(str, (*key, *cells)))} |" for key, cells in rates.items()]
+    return "\n".join(lines)
+
+
+def test_figures_of_memories_are_drawn(tmp_path: Path) -> None:
+    results = json.loads((ROOT / "results" / "memory.json").read_text())
+    draw_capacity(tmp_path / "capacity.png", results["rows"])
+    for phases in (False, True):
+        patterns = random_patterns(2, 12, phases=phases)
+        memory = Memory.store(patterns, phases=phases)
+        save(recall_figure(patterns, memory.recall(patterns), (3, 4)), tmp_path / f"{phases}.png")
+        save(recall_figure(patterns[0], memory.recall(patterns[0]), (3, 4)), tmp_path / "one.png")
+        with pytest.raises(InputError, match="12 pixels"):
+            recall_figure(patterns, memory.recall(patterns), (4, 4))
+        with pytest.raises(InputError, match="those of the recall"):
+            recall_figure(patterns[:1], memory.recall(patterns), (3, 4))
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 # Files
@@ -386,6 +464,8 @@ def test_bad_couplings_and_settings_are_refused() -> None:
     for settings in ({"corruption": -0.1}, {"cues": 0}, {"least": math.nan}, {"seed": -1}):
         with pytest.raises(InputError):
             memory.evaluate(**settings)
+    with pytest.raises(InputError, match="states must be 20 numbers"):
+        overlaps(torch.ones(19), GOOD)
     with pytest.raises(InputError, match="hardware"):
         capacity(20, [0.1], hardware="typical")
     with pytest.raises(InputError, match="loads"):

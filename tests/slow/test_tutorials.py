@@ -94,6 +94,25 @@ def test_the_tutorial_of_solving_runs(tmp_path: Path) -> None:
     assert (tmp_path / "cut" / "solution.json").exists()
 
 
+def test_the_tutorial_of_memories_runs(tmp_path: Path) -> None:
+    shape, best, matches, rates, half, negative, downhill, ark, typical, phases, again = printed(
+        "tutorials/memory.md", tmp_path
+    )
+    assert shape == "(6, 256)"
+    assert best == "[0, 1, 2, 3, 4, 5]"
+    assert json.loads(matches) == [1.0] * 6
+    hebbian, inverse = (float(part.split()[0]) for part in rates.split(","))
+    assert hebbian == 0.0 < 0.95 < inverse
+    assert float(half) == 1.0
+    assert negative == "True [0, 1, 2, 3, 4, 5]"
+    assert downhill == "True"
+    for line in (ark, typical):
+        assert float(line.split("mean overlap ")[1].strip(")")) > 0.95
+    assert phases == "[0, 1, 2, 3, 4] True"
+    assert again == "True"
+    assert (tmp_path / "recalled.png").stat().st_size > 5_000
+
+
 @pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
 def test_the_tutorial_of_spice_runs(tmp_path: Path) -> None:
     accuracy, agree, close = printed("tutorials/spice.md", tmp_path)

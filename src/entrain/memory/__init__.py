@@ -5,7 +5,7 @@ from entrain.memory.couplings import StorageRule, stored_couplings
 from entrain.memory.memory import Memory
 from entrain.memory.patterns import corrupt, overlaps, random_patterns
 from entrain.memory.rate import RecallRate, recall_rate
-from entrain.memory.recall import Recall
+from entrain.memory.recall import Recall, start_phases
 from entrain.memory.training import RecallTraining
 
 __all__ = [
@@ -17,4 +17,11 @@ __all__ = [
     "StorageRule",
     "capacity",
 ]
-__all__ += ["corrupt", "overlaps", "random_patterns", "recall_rate", "stored_couplings"]
+__all__ += [
+    "corrupt",
+    "overlaps",
+    "random_patterns",
+    "recall_rate",
+    "start_phases",
+    "stored_couplings",
+]

@@ -15,7 +15,7 @@ from entrain.utils.errors import InputError, finite_float, positive_int, seed_nu
 _ALIKE = 1e-6  # distance of an overlap from 1 at which two patterns are the same
 
 
-def overlaps(states: Tensor, patterns: Tensor, *, phases: bool = False) -> Tensor:
+def overlaps(states: Any, patterns: Any, *, phases: bool = False) -> Tensor:
     r"""Overlaps m (B, P) of states with patterns, 1 for equal ones.
 
         spins:   m = 1/N sum_i s_i xi_i,                   -1 for the inverse pattern;
@@ -28,9 +28,15 @@ def overlaps(states: Tensor, patterns: Tensor, *, phases: bool = False) -> Tenso
         patterns: Spins or phases (P, N).
         phases: True for phases.
     """
-    if not phases:
-        return states.double() @ patterns.double().mT / patterns.shape[-1]
-    return complex_overlaps(states, patterns).abs()
+    reached, stored = numbers("states", states), torch.atleast_2d(numbers("patterns", patterns))
+    if reached.dim() == 0 or reached.shape[-1] != stored.shape[-1]:
+        raise InputError(
+            f"states must be {stored.shape[-1]} numbers, one for each oscillator, or B x "
+            f"{stored.shape[-1]}; got shape {tuple(reached.shape)}"
+        )
+    if phases:
+        return complex_overlaps(reached, stored).abs()
+    return reached @ stored.mT / stored.shape[-1]
 
 
 def complex_overlaps(states: Tensor, patterns: Tensor) -> Tensor:
@@ -57,8 +63,8 @@ def random_patterns(
     return (2 * uniform - 1) * math.pi if phases else torch.where(uniform < 0.5, -1.0, 1.0)
 
 
-def corrupt(patterns: Tensor, corruption: float, *, phases: bool = False, seed: int = 0) -> Tensor:
-    """Patterns (B, N) of which round(c N) random spins are flipped, or phases replaced.
+def corrupt(patterns: Any, corruption: float, *, phases: bool = False, seed: int = 0) -> Tensor:
+    """Patterns (B, N), float64, with round(c N) random spins flipped, or phases replaced.
 
     The new phases are uniform on the circle.
 
@@ -70,13 +76,14 @@ def corrupt(patterns: Tensor, corruption: float, *, phases: bool = False, seed: 
     """
     share = finite_float("corruption", corruption, least=0.0, most=1.0)
     generator = _generator("corruption", seed)
-    order = torch.rand(patterns.shape, generator=generator).argsort(1)
-    wrong = order < round(share * patterns.shape[1])
-    others = -patterns
+    values = numbers("patterns", patterns)
+    order = torch.rand(values.shape, generator=generator).argsort(-1)
+    wrong = order < round(share * values.shape[-1])
+    others = -values
     if phases:
-        uniform = torch.rand(patterns.shape, generator=generator, dtype=patterns.dtype)
+        uniform = torch.rand(values.shape, generator=generator, dtype=values.dtype)
         others = (2 * uniform - 1) * math.pi
-    return torch.where(wrong, others, patterns)
+    return torch.where(wrong, others, values)
 
 
 def check_patterns(patterns: Any, phases: bool) -> Tensor:

@@ -75,14 +75,14 @@ def recall_figure(cues: Tensor, recall: Recall, shape: tuple[int, int]) -> Figur
     """A figure of pictures: the cues, what was recalled, and the overlap with the best pattern.
 
     Args:
-        cues: Cues (B, N).
+        cues: Cues (B, N) or (N,).
         recall: What the memory recalled from them.
         shape: Height and width of the pictures.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
-    columns = len(recall.states)
+    columns, cues = len(recall.states), torch.atleast_2d(cues)
     if tuple(cues.shape) != tuple(recall.states.shape):
         raise InputError(
             f"cues must be those of the recall, {columns} x {recall.states.shape[1]}; got shape "
@@ -101,6 +101,7 @@ def recall_figure(cues: Tensor, recall: Recall, shape: tuple[int, int]) -> Figur
             for axis, picture in zip(axes, pictures, strict=True):
                 axis.imshow(picture.reshape(shape).numpy(), cmap=colours, **span)
                 axis.set(xticks=[], yticks=[])
+                axis.spines[:].set_visible(True)
         for axis, overlap in zip(rows[1], best.tolist(), strict=True):
             axis.set_xlabel(f"m = {overlap:.2f}")
         rows[0][0].set_ylabel("cue")
