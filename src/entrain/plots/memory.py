@@ -55,9 +55,8 @@ def capacity_figure(rows: Sequence[dict[str, Any]]) -> Figure:
         for share, colour in zip(shares, CLASS_COLOURS, strict=False):
             axes[0].plot([], [], color=colour, label=f"{100 * share:.0f} % of the cue wrong")
         for system, line in _LINES.items():
-            axes[-1].plot([], [], line, color="black", label=system)
-        axes[0].legend()
-        axes[-1].legend()
+            axes[0].plot([], [], line, color="black", label=system)
+        axes[0].legend(loc="upper right")
     return figure
 
 
