@@ -28,7 +28,8 @@ def overlaps(states: Any, patterns: Any, *, phases: bool = False) -> Tensor:
         patterns: Spins or phases (P, N).
         phases: True for phases.
     """
-    reached, stored = numbers("states", states), torch.atleast_2d(numbers("patterns", patterns))
+    reached, stored = numbers("states", states), numbers("patterns", patterns)
+    stored = stored[None] if stored.dim() == 1 else stored
     if reached.dim() == 0 or reached.shape[-1] != stored.shape[-1]:
         raise InputError(
             f"states must be {stored.shape[-1]} numbers, one for each oscillator, or B x "

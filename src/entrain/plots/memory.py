@@ -81,7 +81,7 @@ def recall_figure(cues: Tensor, recall: Recall, shape: tuple[int, int]) -> Figur
     import matplotlib
     from matplotlib.figure import Figure
 
-    columns, cues = len(recall.states), torch.atleast_2d(cues)
+    columns, cues = len(recall.states), cues[None] if cues.dim() == 1 else cues
     if tuple(cues.shape) != tuple(recall.states.shape):
         raise InputError(
             f"cues must be those of the recall, {columns} x {recall.states.shape[1]}; got shape "
