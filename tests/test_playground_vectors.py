@@ -19,6 +19,7 @@ from entrain.utils.tensor_file import read_tensors
 ROOT = Path(__file__).parents[1]
 MOST_BYTES, MOST_BYTES_OF_TERMS, MOST_BYTES_OF_PHOTOGRAPHS = 300_000, 10_000, 300_000
 MOST_BYTES_OF_CHIPS, MOST_BYTES_OF_TEST_IMAGES = 200_000, 400_000
+MOST_BYTES_OF_TRAINING = 10_000
 REFUSED_BY_THE_PAGE = {"delay", "measured"}  # effects that it names and does not show
 
 
@@ -158,3 +159,20 @@ def test_the_accuracies_on_the_page_are_those_of_the_models(chips: ModuleType) -
     text = chips.NETWORKS.read_text()
     assert text == chips.networks_text(), "run tools/playground_chips.py, then make page"
     assert set(json.loads(text)) == set(MODELS)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_vectors_of_training_are_what_the_package_computes() -> None:
+    training = tool("playground_training")
+    text = training.VECTORS.read_text()
+    assert len(text) < MOST_BYTES_OF_TRAINING
+    assert_same(training.vectors(), json.loads(text), "training")
+
+
+def test_the_digits_of_the_page_are_those_of_the_package() -> None:
+    training = tool("playground_training")
+    kept, _ = read_tensors(training.DIGITS, "gallery")
+    found = training.digits()
+    assert kept.keys() == found.keys()
+    for name, tensor in kept.items():
+        assert torch.equal(tensor, found[name]), name
