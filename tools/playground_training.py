@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -46,8 +45,7 @@ WAYS: dict[str, Dynamics] = {
 }
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A training; `chip` as the page has it."""
 
     rule: str = "gradient"

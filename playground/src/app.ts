@@ -3,12 +3,13 @@
 
 import { UnfitInput, UnfitModel, testImages, type Gallery, type Model, type Shape } from "./core";
 import { Engine, type Finished } from "./engine/engine";
-import { Address, addressTime, readAddress } from "./address";
+import { Address, addressTime, isEmpty, readAddress } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
 import { hook, paintGrey } from "./dom";
 import { Landscapes } from "./landscapes";
 import { Later } from "./later";
-import { Models, Unreachable, loadGallery, loadModels, loadTestImages } from "./models";
+import { Models, Unreachable, loadDigits, loadGallery, loadModels, loadTestImages } from "./models";
+import { Pages, pageOf } from "./pages";
 import { inputOf, testInputs, type Outcome } from "./run";
 import {
   DATASETS,
@@ -42,6 +43,7 @@ import { startTerms } from "./views/terms";
 import { startTheme } from "./views/theme";
 import { showTitle } from "./views/title";
 import { startTour } from "./views/tour";
+import { TrainingView } from "./views/training/training";
 import { createUpload } from "./views/upload";
 import { describe, fillsFrame, invitation } from "./words";
 
@@ -94,6 +96,20 @@ export class App {
     onSilence: (i) => this.setDamage(withSilenceToggled(damageOf(this.state), i)),
   }, this.later);
 
+  private readonly pages = new Pages(
+    {
+      learn: (root) =>
+        new TrainingView(root, {
+          digits: loadDigits,
+          onOpen: async (file) => {
+            this.pages.go("read");
+            await this.drop(file);
+          },
+          onTrained: () => this.pages.go("read"),
+        }),
+    },
+    () => this.address.write(),
+  );
   private lab: Lab | null = null;
   private readonly listeners: ((finished: Finished, models: Model[]) => void)[] = [];
 
@@ -106,7 +122,9 @@ export class App {
     startTheme(() => {
       this.show();
       this.lab?.redraw();
+      this.pages.redraw();
     });
+    this.pages.show(pageOf(location.hash));
     createUpload(
       () => this.shape,
       (pixels) => {
@@ -129,16 +147,25 @@ export class App {
     });
     const gallery = loadGallery();
     this.models = await loadModels();
-    if (location.hash.length < 2) {
+    if (isEmpty(location.hash)) {
       // Beside the gallery; if it fails, `enter` says why.
       this.models.load({ ...FIRST_NETWORK, ...this.models.first }).catch(() => undefined);
     }
     this.gallery = await gallery;
     this.choice = createChoice(this.models.given, (choice) => this.choose(choice));
     this.galleryView = createGallery(this.gallery, (dataset, index) => this.pick(dataset, index));
-    addEventListener("hashchange", () => void this.enter(this.linked(), addressTime() ?? "play"));
+    addEventListener("hashchange", () => this.follow());
     await this.enter(this.firstState(), addressTime() ?? "play");
     setTimeout(() => this.mountLab()); // the verdict comes first
+  }
+
+  /** The address is another: by hand, from a link, or back in the history. */
+  private follow(): void {
+    const page = pageOf(location.hash);
+    this.pages.show(page);
+    if (page !== "read") return;
+    const coming = isEmpty(location.hash) ? this.firstState() : this.linked();
+    void this.enter(coming, addressTime() ?? "play");
   }
 
   /** Chips by the hundred, of the network and the hardware that are shown. */

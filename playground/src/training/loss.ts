@@ -22,12 +22,15 @@ export function crossEntropy(
   return Math.log(sum) - own;
 }
 
-/** The class of the output that points highest; the first where several do. */
-export function classOf(phases: Float64Array, outputs: number): number {
+/** The class of the output that points highest, the first where several do, and its lead over the
+ * second in cos theta. */
+export function readingOf(phases: Float64Array, outputs: number): { label: number; lead: number } {
   const hidden = phases.length - outputs;
-  let best = 0;
-  for (let o = 1; o < outputs; o++) {
-    if (Math.cos(phases[hidden + o]!) > Math.cos(phases[hidden + best]!)) best = o;
+  let [label, first, second] = [0, -Infinity, -Infinity];
+  for (let o = 0; o < outputs; o++) {
+    const value = Math.cos(phases[hidden + o]!);
+    if (value > first) [label, second, first] = [o, first, value];
+    else if (value > second) second = value;
   }
-  return best;
+  return { label, lead: first - second };
 }

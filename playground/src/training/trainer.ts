@@ -3,7 +3,7 @@
 import { normals, philox } from "../core/noise";
 import { Adam, normOf } from "./adamw";
 import { contrast } from "./equilibrium";
-import { classOf, crossEntropy } from "./loss";
+import { crossEntropy, readingOf } from "./loss";
 import { couplingsOn, gainsOf, type Chip } from "./onChip";
 import { Rollout } from "./rollout";
 import {
@@ -54,6 +54,7 @@ export class Trainer {
   readonly weights: Weights;
   readonly dynamics: Dynamics;
   step = 0;
+  rate: number;
   private readonly adam: Adam;
   private readonly gains: Float64Array;
   private readonly rollout: Rollout;
@@ -66,6 +67,7 @@ export class Trainer {
     private readonly examples: Examples,
   ) {
     this.weights = initialWeights(sizes, settings.seed);
+    this.rate = settings.rate;
     this.adam = new Adam(sizes);
     this.dynamics = DYNAMICS[settings.rule];
     const n = sizes.hidden + sizes.outputs;
@@ -77,7 +79,7 @@ export class Trainer {
   /** One step of Adam on the next batch: its mean loss. */
   train(): number {
     const { loss, gradient } = this.lossAndGradient(this.nextBatch());
-    const { rate } = this.settings;
+    const { rate } = this;
     const rates: Record<Part, number> = { inputWeights: INPUT_SHARE * rate, biases: rate, couplings: rate };
     this.adam.step(this.weights, gradient, rates);
     this.step++;
@@ -122,14 +124,37 @@ export class Trainer {
 
   /** The classes that inputs (M, D) are read as, on the chip or by the ideal network, without noise. */
   classes(rows: Float64Array, onChip = true): Uint8Array {
-    const { weights, rollout, sizes } = this;
+    const classes = new Uint8Array(rows.length / this.sizes.inputs);
+    this.readAll(rows, onChip, (row, phases) => (classes[row] = readingOf(phases, this.sizes.outputs).label));
+    return classes;
+  }
+
+  /** The classes of inputs (M, D) on the chip, and how far their outputs lead, in cos theta. */
+  leads(rows: Float64Array): { classes: Uint8Array; leads: Float32Array } {
+    const count = rows.length / this.sizes.inputs;
+    const [classes, leads] = [new Uint8Array(count), new Float32Array(count)];
+    this.readAll(rows, true, (row, phases) => {
+      const { label, lead } = readingOf(phases, this.sizes.outputs);
+      classes[row] = label;
+      leads[row] = lead;
+    });
+    return { classes, leads };
+  }
+
+  /** `take` is given the phases (N) at t_f of each input. */
+  private readAll(
+    rows: Float64Array,
+    onChip: boolean,
+    take: (row: number, phases: Float64Array) => void,
+  ): void {
+    const { weights, rollout, sizes, h } = this;
     const couplings = onChip ? couplingsOn(this.settings.chip, this.gains, weights) : weights.couplings;
     const fields = new Float64Array(sizes.hidden + sizes.outputs);
-    return Uint8Array.from({ length: rows.length / sizes.inputs }, (_, row) => {
+    for (let row = 0; row < rows.length / sizes.inputs; row++) {
       writeFields(weights, rows, row, fields);
-      rollout.forward(fields, couplings, this.h);
-      return classOf(rollout.phases, sizes.outputs);
-    });
+      rollout.forward(fields, couplings, h);
+      take(row, rollout.phases);
+    }
   }
 
   /** Cosine of this rule's gradient with the exact one, over some examples. */
