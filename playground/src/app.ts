@@ -42,10 +42,15 @@ import { createRow } from "./views/row";
 import { startTerms } from "./views/terms";
 import { startTheme } from "./views/theme";
 import { showTitle } from "./views/title";
+import { tourActs } from "./tourActs";
 import { startTour } from "./views/tour";
+import { StoryView } from "./views/story/story";
 import { TrainingView } from "./views/training/training";
 import { createUpload } from "./views/upload";
 import { describe, fillsFrame, invitation } from "./words";
+
+/** A seven, as the tour draws it, in shares of the pad. */
+const SEVEN: [number, number][] = [[0.28, 0.25], [0.72, 0.25], [0.62, 0.5], [0.45, 0.82]];
 
 /** Hardware without anything set by hand. */
 const AS_IT_IS = { temperature: null, mismatch: null, couplingBits: null, changes: {} };
@@ -107,9 +112,15 @@ export class App {
           },
           onTrained: () => this.pages.go("read"),
         }),
+      understand: (root) =>
+        new StoryView(root, {
+          onRead: () => this.pages.go("read"),
+          onLearn: () => this.pages.go("learn"),
+        }),
     },
     () => this.address.write(),
   );
+  private showTour: () => void = () => undefined;
   private lab: Lab | null = null;
   private readonly listeners: ((finished: Finished, models: Model[]) => void)[] = [];
 
@@ -138,7 +149,16 @@ export class App {
     for (const place of [hook("row"), document.querySelector(".physics")!]) {
       place.addEventListener("change", () => this.replay());
     }
-    startTour();
+    this.showTour = startTour(
+      tourActs({
+        state: () => this.state,
+        outcome: () => this.outcomes[0] ?? null,
+        draw: () => (this.shape === null ? hook("row-random").click() : this.pad.trace(SEVEN)),
+        play: () => this.replay(),
+        setDamage: (damage) => this.setDamage(damage),
+        setPhysics: (physics) => this.setPhysics(physics),
+      }),
+    );
     startTerms();
     hook("pad-edit").addEventListener("click", () => {
       if (this.last === null || this.shape === null) return;
@@ -250,6 +270,7 @@ export class App {
     if (pictures) this.pad.shape(preprocessing);
     else this.row.features(preprocessing);
     this.pad.hint(invitation(model));
+    this.showTour();
   }
 
   /** Of the pictures that are read, or null where rows are. */
@@ -320,8 +341,9 @@ export class App {
       say("Your drawing.");
       this.set({ picture: { kind: "drawn", pixels: reading.pixels } }, done ? "play" : "start");
     } else if (done && model !== undefined) {
-      const dot = reading.problem === "dot" ? "That is only a dot. " : "";
-      say(`${dot}${invitation(model)} to begin; the last picture stays.`, "problem");
+      const dot = reading.problem === "dot";
+      const words = `${dot ? "That is only a dot. " : ""}${invitation(model)} to begin; the last picture stays.`;
+      say(words, dot ? "problem" : "note");
     }
   }
 

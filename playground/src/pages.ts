@@ -3,7 +3,7 @@
 
 import { hook } from "./dom";
 
-export const PAGES = ["read", "learn"] as const;
+export const PAGES = ["read", "learn", "understand"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface Page {
@@ -11,6 +11,8 @@ export interface Page {
   redraw(): void;
   /** Another page is shown. */
   pause(): void;
+  /** It is shown again. */
+  resume(): void;
 }
 
 /** The page that a fragment names: the reader where it names none. */
@@ -42,10 +44,11 @@ export class Pages {
       hook(`page-${name}`).hidden = name !== shown;
       if (name !== shown) this.made.get(name)?.pause();
     }
-    hook("stage").hidden = shown !== "read";
-    if (shown !== "read" && !this.made.has(shown)) {
-      this.made.set(shown, this.makers[shown](hook(`page-${shown}`)));
-    }
+    for (const part of ["stage", "summary", "tour-start", "copy-link"]) hook(part).hidden = shown !== "read";
+    if (shown === "read") return;
+    const made = this.made.get(shown);
+    if (made !== undefined) made.resume();
+    else this.made.set(shown, this.makers[shown](hook(`page-${shown}`)));
   }
 
   redraw(): void {

@@ -4,6 +4,7 @@ import { make } from "../../dom";
 import { SETS } from "../../training/sets";
 import type { TrainingRule, TrainingSettings } from "../../training/trainer";
 import { chooser } from "../lab/controls";
+import { slider } from "../slider";
 
 export type Subject = (typeof SETS)[number] | "drawn" | "digits";
 
@@ -99,45 +100,4 @@ export class Fields {
       seed,
     };
   }
-}
-
-interface SliderOptions {
-  words?: (value: number) => string;
-  onInput?: () => void;
-  onChange?: () => void;
-}
-
-/** A labelled slider with its value in words. */
-export function slider(
-  name: string,
-  label: string,
-  least: number,
-  most: number,
-  step: number,
-  { words = String, onInput, onChange }: SliderOptions,
-): { root: HTMLElement; value: number } {
-  const attributes = { min: String(least), max: String(most), step: String(step), value: String(least) };
-  const input = make("input", { type: "range", id: name, "data-testid": name, ...attributes });
-  const output = make("output", { for: name });
-  const say = (): void => {
-    output.textContent = words(Number(input.value));
-    input.setAttribute("aria-valuetext", output.textContent);
-  };
-  input.addEventListener("input", () => {
-    say();
-    onInput?.();
-  });
-  if (onChange !== undefined) input.addEventListener("change", onChange);
-  say();
-  const head = make("span", { class: "slider-head" }, make("label", { for: name }, label), output);
-  return {
-    root: make("div", { class: "choice" }, head, input),
-    get value() {
-      return Number(input.value);
-    },
-    set value(value: number) {
-      input.value = String(value);
-      say();
-    },
-  };
 }

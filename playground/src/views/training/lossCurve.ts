@@ -28,7 +28,8 @@ export class LossCurve {
     for (const loss of losses) {
       const before = this.means.at(-1) ?? loss;
       this.losses.push(loss);
-      this.means.push(DECAY * before + (1 - DECAY) * loss);
+      const weight = Math.max(1 - DECAY, 1 / (this.means.length + 1));
+      this.means.push(before + weight * (loss - before));
     }
     const mean = this.means.at(-1);
     const words = mean === undefined ? "before the first step" : `${mean.toFixed(3)} after ${this.losses.length} steps`;

@@ -119,6 +119,9 @@ export class TrainingView {
     this.curve.add([]);
   }
 
+  /** It waits for Play. */
+  resume(): void {}
+
   /** Nothing is learnt while nobody sees it. */
   pause(): void {
     if (this.running) this.play(false);

@@ -10,7 +10,7 @@ const WIDEST = 5; // pixels, of the strongest coupling
 const FULL = 3; // couplings from which on lines are scaled down
 
 export class Wires {
-  readonly canvas = make("canvas", { class: "wires", role: "img", "data-testid": "wires" });
+  readonly canvas = make("canvas", { class: "wires", role: "img", "data-testid": "learn-wires" });
   private readonly drawing = new Drawing(this.canvas);
   private weights: Weights | null = null;
   private phases: Float64Array | null = null;
