@@ -35,6 +35,7 @@ import { createChip } from "./views/chip";
 import { createChoice, type ChoiceView } from "./views/choice";
 import { createGallery, type GalleryView } from "./views/gallery";
 import { Lab, counterparts } from "./views/lab/lab";
+import { MaxCutView } from "./views/maxcut/maxcut";
 import { createPad } from "./views/pad";
 import type { Reading } from "./views/padReading";
 import { createPhysics } from "./views/physics";
@@ -117,6 +118,7 @@ export class App {
           onRead: () => this.pages.go("read"),
           onLearn: () => this.pages.go("learn"),
         }),
+      cut: (root) => new MaxCutView(root),
     },
     () => this.address.write(),
   );
@@ -194,14 +196,13 @@ export class App {
       load: (name) => this.models.named(name),
       others: (model) => counterparts(this.models.shipped(model.dataset), model),
       images: loadTestImages,
-      onKind: (kind) => this.setPhysics({ ...this.state.physics, ...AS_IT_IS, kind }),
     });
     this.lab = lab;
-    const follow = (state: AppState, outcome: Outcome, model: Model): void =>
-      lab.show({ model, physics: outcome.physics, kind: state.physics.kind, outcome });
-    this.onOutcome(({ state, outcomes }, [model]) => follow(state, outcomes[0]!, model!));
+    const follow = (outcome: Outcome, model: Model): void =>
+      lab.show({ model, physics: outcome.physics, outcome });
+    this.onOutcome(({ outcomes }, [model]) => follow(outcomes[0]!, model!));
     const [model] = (this.last && this.models.get(this.last)) ?? [];
-    if (this.last !== null && model !== undefined) follow(this.last, this.outcomes[0]!, model);
+    if (this.last !== null && model !== undefined) follow(this.outcomes[0]!, model);
   }
 
   /** The state of the address, else the model that was given, else the first that is shipped. */

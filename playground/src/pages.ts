@@ -3,7 +3,7 @@
 
 import { hook } from "./dom";
 
-export const PAGES = ["read", "learn", "understand"] as const;
+export const PAGES = ["read", "learn", "understand", "cut"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface Page {

@@ -45,7 +45,7 @@ def test_the_output_that_is_wired_wins(story: Visit) -> None:
 
 def test_a_setting_lights_its_symbol(story: Visit) -> None:
     story.get("story-coupled-1").focus()
-    assert story.page.locator(".equation .lit").all_text_contents() == ["J"]
+    assert story.page.locator(".equation .lit").all_text_contents() == ["J", "J"]
 
 
 def test_the_phase_is_told_against_a_reference(story: Visit) -> None:

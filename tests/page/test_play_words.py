@@ -77,6 +77,8 @@ def test_the_bars_have_an_axis_from_minus_one_to_one(page: Visit) -> None:
 
 
 def test_the_pulls_are_not_all_on_the_origin(page: Visit) -> None:
+    page.get("pulls").scroll_into_view_if_needed()
+    page.page.wait_for_timeout(500)
     picture = page.picture(page.get("pulls"))
     blue, height, width = picture[..., :3].astype(int), *picture.shape[:2]
     grey = (abs(blue - [86, 97, 115]).sum(2) < 90) & (picture[..., 3] > 100)

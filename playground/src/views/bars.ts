@@ -53,7 +53,7 @@ export class Bars {
     const { ink, muted, line } = palette();
     const names = this.shown.map((o) => elided(model.classNames[o]!, LONGEST_NAME));
     drawing.font = font(true);
-    const left = Math.max(...names.map((name) => drawing.measureText(name).width)) + 8;
+    const left = Math.max(...[...names, "cos θ"].map((name) => drawing.measureText(name).width)) + 8;
     const row = height / (this.shown.length + 1);
     const bottom = height - row;
     const reach = width - left - 1;

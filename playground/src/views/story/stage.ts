@@ -103,10 +103,14 @@ export class Stage {
     const count = oscillators.length;
     const top = wave ? height * 0.5 : 0;
     if (wave) this.paintWaves(drawing, width, top);
-    const radius = Math.min((width / count) * 0.42, (height - top) / 2 - textSize() - 2, 48);
+    const rows = count > 3 ? 3 : 1; // the hidden one, then the outputs in two rows
+    const across = rows === 1 ? count : (count - 1) / 2;
+    const down = (height - top) / rows;
+    const radius = Math.min((width / across) * 0.42, down / 2 - 0.7 * textSize() - 2, 48);
     const highest = this.phases.reduce((best, phase, i) => (i > 0 && Math.cos(phase) > Math.cos(this.phases[best]!) ? i : best), 1);
     oscillators.forEach((title, i) => {
-      const [x, y] = [(width * (i + 0.5)) / count, top + (height - top) / 2 - textSize() / 2];
+      const [row, column] = rows === 1 ? [0, i] : i === 0 ? [0, (across - 1) / 2] : [1 + Math.floor((i - 1) / across), (i - 1) % across];
+      const [x, y] = [(width * (column + 0.5)) / across, top + (row + 0.5) * down - 0.6 * textSize()];
       const wins = count > 3 && i === highest;
       this.paintDial(drawing, x, y, radius, this.phases[i]!, title, wins, i);
     });
