@@ -25,7 +25,10 @@ from entrain.playground import PageServer, export, page_files
 from entrain.playground.files import MODELS, PAGE
 
 SOURCE = Path(__file__).parents[1] / "playground"
-LATER = {f"models/{name}.safetensors" for name in MODELS[1:]} | {"test-images.safetensors"}
+LATER = {f"models/{name}.safetensors" for name in MODELS[1:]} | {
+    "test-images.safetensors",
+    "digits.safetensors",
+}
 
 
 @pytest.fixture(scope="module")

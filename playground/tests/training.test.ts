@@ -3,6 +3,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { checkDigest, readModel } from "../src/core";
+import { collapseOf } from "../src/training/collapse";
+import { courseOfPoints } from "../src/training/lessons";
+import { modelFile } from "../src/training/modelFile";
 import { CLASSES, SETS, pointsOf } from "../src/training/sets";
 import { Trainer, type TrainingRule, type TrainingSettings } from "../src/training/trainer";
 import { PARTS } from "../src/training/weights";
@@ -118,4 +122,38 @@ test("equilibrium propagation points along the gradient", () => {
   const trainer = new Trainer(sizes, settings, examples);
   for (let k = 0; k < 40; k++) trainer.train();
   expect(trainer.agreement([...known.labels.keys()])).toBeGreaterThan(0.5);
+});
+
+test("what was learnt is a model file that the page reads back", async () => {
+  const trainer = new Trainer(sizes, plain, examples);
+  trainer.train();
+  const { preprocessing } = courseOfPoints({ rows: new Float64Array(2), labels: new Uint8Array(1) }, 3);
+  const content = await modelFile({
+    dataset: "drawn",
+    classNames: ["A", "B", "C"],
+    preprocessing,
+    protocol: "DIRECT",
+    weights: trainer.weights,
+    dynamics: trainer.dynamics,
+    chip: plain.chip,
+    details: { seed: 2 },
+  });
+  await checkDigest("drawn", content);
+  const model = readModel("drawn", content);
+  expect(Float64Array.from(model.couplings)).toEqual(trainer.weights.couplings);
+  expect(model.preprocessing).toEqual(preprocessing);
+  expect(model.madeFor).toEqual({ mismatch: { couplings: 0.1 } });
+});
+
+test.each([
+  [{ step: 100, accuracy: 0.5, commonest: 0.99, losses: [1] }, "one class"],
+  [{ step: 100, accuracy: 0.6, commonest: 0.5, losses: [1] }, "fell from 95 % to 60 %"],
+  [{ step: 1, accuracy: 0.5, commonest: 0.5, losses: [NaN] }, "no number"],
+])("a collapse is seen in %o", (progress, words) => {
+  expect(collapseOf(progress, 0.95)).toContain(words);
+});
+
+test("a training that has only begun has not collapsed", () => {
+  expect(collapseOf({ step: 10, accuracy: 0.5, commonest: 1, losses: [1] }, 0.5)).toBeNull();
+  expect(collapseOf({ step: 200, accuracy: 0.9, commonest: 0.5, losses: [1] }, 0.95)).toBeNull();
 });

@@ -11,8 +11,9 @@ import { couple, torqueOf, wavesOf } from "../core/simulate";
 import { cutOf, type Graph } from "./graph";
 
 const TIME_STEP = 0.1;
-const INJECTION = 0.6; // at the end of an annealing
-const TEMPERATURE = 0.1; // at its start
+const INJECTION = 0.35; // at the end of an annealing, as `entrain.ising.Annealing` has it
+const TEMPERATURE = 0.25; // at its start
+const COOLING = 0.7; // exponent of the ramp of noise
 
 export class Machine {
   readonly phases: Float64Array; // (n)
@@ -72,6 +73,6 @@ export class Machine {
   /** Injection and noise at a share of an annealing, from 0 to 1, as the package ramps them. */
   ramp(done: number): void {
     this.injection = INJECTION * done ** 2;
-    this.temperature = TEMPERATURE * (1 - done);
+    this.temperature = TEMPERATURE * (1 - done) ** COOLING;
   }
 }

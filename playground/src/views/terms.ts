@@ -15,7 +15,7 @@ export function startTerms(): void {
     more,
   );
   box.hidden = true;
-  document.querySelector("header")!.after(box);
+  document.querySelector("main")!.append(box);
   const docs = document.querySelector<HTMLMetaElement>('meta[name="entrain-docs"]')?.content ?? "";
   let owner: HTMLElement | null = null;
   let timer = 0;

@@ -31,7 +31,7 @@ export class MaxCutView {
   });
 
   constructor(root: HTMLElement) {
-    this.injection.value = 0.6;
+    this.injection.value = 0.35;
     this.machine = new Machine(this.graph, this.seed);
     this.edges.addEventListener("change", () => this.readEdges());
     root.append(
