@@ -110,9 +110,7 @@ def _chosen(choose: Callable[[np.ndarray, str, int], np.ndarray]) -> dict[str, T
     tensors = {}
     for name in ("mnist", "fashion-mnist"):
         test = load_test_split(name)
-        chosen = [
-            choose(np.flatnonzero(test.labels == label), name, label) for label in range(10)
-        ]
+        chosen = [choose(np.flatnonzero(test.labels == label), name, label) for label in range(10)]
         indices = torch.from_numpy(np.concatenate(chosen))
         tensors[f"{name}.images"] = torch.from_numpy(test.features)[indices].reshape(-1, *SHAPE)
         tensors[f"{name}.labels"] = torch.from_numpy(test.labels)[indices].to(torch.uint8)

@@ -7,14 +7,19 @@ import { damageOf, withCutToggled, type AppState, type Damage, type Settings } f
 import type { TourActs } from "./views/tour";
 
 const WARM = 0.6; // kT
+const SEVEN: [number, number][] = [[0.28, 0.25], [0.72, 0.25], [0.62, 0.5], [0.45, 0.82]]; // in shares of the pad
 
 export interface TourPage {
   state(): AppState;
   outcome(): Outcome | null;
-  draw(): void;
+  draw(points: [number, number][]): void;
   play(): void;
   setDamage(damage: Damage): void;
   setPhysics(physics: Settings): void;
+}
+
+function readsPictures(): boolean {
+  return !hook("draw").hidden;
 }
 
 export function tourActs(page: TourPage): TourActs {
@@ -24,8 +29,8 @@ export function tourActs(page: TourPage): TourActs {
     before ??= { damage: damageOf(state), temperature: state.physics.temperature };
   };
   return {
-    readsPictures: () => !hook("draw").hidden,
-    draw: () => page.draw(),
+    readsPictures,
+    draw: () => (readsPictures() ? page.draw(SEVEN) : hook("row-random").click()),
     play: () => page.play(),
     cut() {
       const outcome = page.outcome();

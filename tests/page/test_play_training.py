@@ -125,6 +125,8 @@ def test_digits_are_learnt_and_read_as_in_python(page: Visit, tmp_path: Path) ->
     page.page.wait_for_timeout(500)
     tested = float(re.search(r"([\d.]+) % of 300 test", page.text("learn-facts"))[1])
     assert tested > 88
+    label = page.get("digit-sheet").get_attribute("aria-label")
+    assert int(re.match(r"Test digits: (\d+) of 64 read right", label)[1]) > 50
     path = tmp_path / "digits.safetensors"
     path.write_bytes(saved(page, "learn-save"))
     test = load_dataset("digits").test

@@ -9,7 +9,8 @@ import type { Points } from "./sets";
 
 export const GRID = 32; // places of the decision map, across and down
 export const REACH = 1.25; // of the plane that is drawn, either way from 0
-export const LEARNT_DIGITS = 900; // of the file's; the others are tests
+export const SHEET = 8; // test digits across and down that are shown
+const LEARNT_DIGITS = 900; // of the file's; the others are tests
 
 const POINT_FACTOR = 5;
 const PICTURE_NORM = 30;
@@ -54,6 +55,11 @@ export function planeInput(value: number): number {
   return Math.fround(POINT_FACTOR * value);
 }
 
+/** The test digits that are shown with what they are read as. */
+export function sheetOf(images: GalleryImage[]): GalleryImage[] {
+  return images.slice(LEARNT_DIGITS, LEARNT_DIGITS + SHEET * SHEET);
+}
+
 /** Digits of 8 x 8 pixels: those to learn first, then the tests. */
 export function courseOfDigits(images: GalleryImage[]): Course {
   const learnt = images.slice(0, LEARNT_DIGITS);
@@ -73,7 +79,7 @@ export function courseOfDigits(images: GalleryImage[]): Course {
       sizes: { inputs, hidden: HIDDEN.digits, outputs: 10 },
       examples: examplesOf(learnt),
       tests: examplesOf(images.slice(LEARNT_DIGITS)),
-      map: null,
+      map: examplesOf(sheetOf(images)).rows,
     },
     preprocessing,
     classNames: Array.from({ length: 10 }, (_, digit) => String(digit)),

@@ -3,12 +3,13 @@
 import type { Examples, TrainingSettings } from "./trainer";
 import type { Sizes, Weights } from "./weights";
 
-/** What a training is of: `tests` are not learnt, `map` (M, D) are inputs whose classes are drawn. */
+/** What a training is of: `tests` are not learnt, `map` (M, D) are inputs whose classes are drawn: places of the
+ * plane, or test digits. */
 export interface Lesson {
   sizes: Sizes;
   examples: Examples;
   tests: Examples | null;
-  map: Float64Array | null;
+  map: Float64Array;
 }
 
 /** To the worker; `turn` numbers the trainings. */
@@ -28,5 +29,5 @@ export interface Progress {
   commonest: number; // share of the examples that are read as the commonest class
   agreement: number | null; // cosine of the rule's gradient with the exact one
   weights: Weights;
-  map: { classes: Uint8Array; leads: Float32Array } | null;
+  map: { classes: Uint8Array; leads: Float32Array };
 }

@@ -38,7 +38,7 @@ function report(): void {
     commonest: Math.max(...counts) / classes.length,
     agreement: settings.rule === "gradient" ? null : trainer!.agreement(some),
     weights: trainer!.weights,
-    map: map === null ? null : trainer!.leads(map),
+    map: trainer!.leads(map),
   };
   losses = [];
   reported = performance.now();

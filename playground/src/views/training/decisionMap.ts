@@ -57,7 +57,6 @@ export class DecisionMap {
 
   /** The classes that were read over the plane. */
   colour(map: Progress["map"]): void {
-    if (map === null) return;
     const picture = new ImageData(GRID, GRID);
     map.classes.forEach((label, k) => {
       const colour = classColour(label);

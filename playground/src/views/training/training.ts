@@ -4,7 +4,7 @@ import type { Gallery } from "../../core";
 import { make, write } from "../../dom";
 import { download } from "../../files";
 import { collapseOf } from "../../training/collapse";
-import { courseOfDigits, courseOfPoints, planeInput, type Course } from "../../training/lessons";
+import { courseOfDigits, courseOfPoints, planeInput, sheetOf, type Course } from "../../training/lessons";
 import type { Progress } from "../../training/messages";
 import { modelFile } from "../../training/modelFile";
 import { couplingsOn, gainsOf } from "../../training/onChip";
@@ -15,6 +15,7 @@ import { DYNAMICS, type TrainingSettings } from "../../training/trainer";
 import { writeFields } from "../../training/weights";
 import { button } from "../lab/controls";
 import { DecisionMap } from "./decisionMap";
+import { DigitSheet } from "./digitSheet";
 import { Fields, type Subject } from "./fields";
 import { LossCurve } from "./lossCurve";
 import { Wires } from "./wires";
@@ -55,12 +56,14 @@ export class TrainingView {
     onPoint: (x, y) => this.addPoint(x, y),
     onLook: (place) => this.look(place),
   });
+  private readonly sheet = new DigitSheet();
   private readonly curve = new LossCurve();
   private readonly wires = new Wires();
   private readonly player = button("learn-play", "Play", () => this.play(!this.running), { class: "primary" });
   private readonly facts = make("p", { class: "learn-facts", "data-testid": "learn-facts" });
   private readonly status = make("p", { class: "caption", role: "status", "data-testid": "learn-status" });
   private readonly plane: HTMLElement;
+  private readonly digits: HTMLElement;
 
   constructor(
     root: HTMLElement,
@@ -69,6 +72,13 @@ export class TrainingView {
     this.fields.rateOf = RATE.points;
     this.settings = this.fields.settings;
     this.plane = make("div", {}, make("h3", {}, "What is read where"), this.map.canvas, this.classChooser());
+    this.digits = make(
+      "div",
+      {},
+      make("h3", {}, "What test digits are read as"),
+      this.sheet.canvas,
+      make("p", { class: "caption" }, "Framed: read wrong. None of these is learnt."),
+    );
     const tools = make(
       "div",
       { class: "tools" },
@@ -98,6 +108,7 @@ export class TrainingView {
         "div",
         { class: "learn-views" },
         this.plane,
+        this.digits,
         make("div", {}, make("h3", {}, "The loss"), this.curve.canvas),
         make(
           "div",
@@ -154,6 +165,7 @@ export class TrainingView {
       const images = (await this.events.digits()).get("digits")!;
       if (this.subject !== subject) return;
       this.course = courseOfDigits(images);
+      this.sheet.show(sheetOf(images));
     } else if (subject !== "drawn") {
       this.points = pointsOf(subject, this.fields.settings.seed);
       this.course = courseOfPoints(this.points, CLASSES[subject]);
@@ -189,6 +201,7 @@ export class TrainingView {
     this.curve.clear();
     this.map.show(this.points);
     this.plane.hidden = this.subject === "digits";
+    this.digits.hidden = !this.plane.hidden;
     const { length } = this.course.lesson.examples.labels;
     if (length === 0) {
       this.play(false);
@@ -214,7 +227,8 @@ export class TrainingView {
     this.progress = progress;
     this.best = Math.max(this.best, progress.accuracy);
     this.curve.add(progress.losses);
-    this.map.colour(progress.map);
+    if (this.subject === "digits") this.sheet.read(progress.map);
+    else this.map.colour(progress.map);
     this.wires.show(progress.weights);
     write(this.facts, this.factsOf(progress));
     const collapse = collapseOf(progress, this.best);
