@@ -13,6 +13,7 @@ import { couple, wavesOf, type Waves } from "../core/simulate";
 export class Rollout {
   readonly phases: Float64Array; // (N), after the last step
   private readonly waves: Waves[]; // before each step
+  private readonly own: Waves; // of the adjoint: q cos and q sin
 
   constructor(
     private readonly n: number,
@@ -22,8 +23,6 @@ export class Rollout {
     this.waves = Array.from({ length: steps }, () => wavesOf(n));
     this.own = wavesOf(n);
   }
-
-  private readonly own: Waves; // of the adjoint: q cos and q sin
 
   /** From pi/2 under fields (N) and couplings (N, N); `noise` (steps, N) is multiplied by `scale`. */
   forward(

@@ -80,11 +80,11 @@ export class Fields {
     );
   }
 
-  set rateOf(rate: number) {
+  showRate(rate: number): void {
     this.rate.value = Math.log10(rate);
   }
 
-  set subjectOf(subject: Subject) {
+  showSubject(subject: Subject): void {
     this.subject.select.value = subject;
   }
 

@@ -69,7 +69,7 @@ export class TrainingView {
     root: HTMLElement,
     private readonly events: TrainingEvents,
   ) {
-    this.fields.rateOf = RATE.points;
+    this.fields.showRate(RATE.points);
     this.settings = this.fields.settings;
     this.plane = make("div", {}, make("h3", {}, "What is read where"), this.map.canvas, this.classChooser());
     this.digits = make(
@@ -160,7 +160,7 @@ export class TrainingView {
   private async choose(subject: Subject): Promise<void> {
     this.subject = subject;
     const digits = subject === "digits";
-    this.fields.rateOf = digits ? RATE.digits : RATE.points;
+    this.fields.showRate(digits ? RATE.digits : RATE.points);
     if (digits) {
       const images = (await this.events.digits()).get("digits")!;
       if (this.subject !== subject) return;
@@ -184,7 +184,8 @@ export class TrainingView {
 
   /** The points there are, as the visitor's own. */
   private drawnPoints(): void {
-    this.subject = this.fields.subjectOf = "drawn";
+    this.subject = "drawn";
+    this.fields.showSubject("drawn");
     this.course = courseOfPoints(this.points, DRAWN_CLASSES);
     this.begin();
   }
