@@ -89,8 +89,8 @@ export class TrainingView {
     const after = make(
       "div",
       { class: "tools" },
-      button("learn-open", "Watch it decide", () => void this.open()),
-      button("learn-save", "Save the model", () => void this.save()),
+      button("learn-open", "Watch it decide", () => void this.use(events.onOpen)),
+      button("learn-save", "Save the model", () => void this.use((file) => download(file.name, file))),
       button("learn-trained", "The network that learnt 60,000 digits", events.onTrained),
     );
     root.append(
@@ -303,14 +303,14 @@ export class TrainingView {
     return new File([content], `learnt-${this.subject}.safetensors`);
   }
 
-  private async save(): Promise<void> {
-    const file = await this.file();
-    if (file !== null) download(file.name, file);
-  }
-
-  private async open(): Promise<void> {
+  /** What was learnt is saved or opened; why not, if it cannot be a file. */
+  private async use(take: (file: File) => unknown): Promise<void> {
     this.pause();
-    const file = await this.file();
-    if (file !== null) await this.events.onOpen(file);
+    try {
+      const file = await this.file();
+      if (file !== null) await take(file);
+    } catch (error) {
+      this.say(`No model file: ${error instanceof Error ? error.message : String(error)}.`, true);
+    }
   }
 }
