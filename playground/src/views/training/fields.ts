@@ -57,7 +57,7 @@ export class Fields {
       onInput: () => events.onRate(this.settings.rate),
     });
     this.temperature = slider("learn-temperature", "Noise kT", 0, 1, 0.01, { onChange });
-    this.mismatch = slider("learn-mismatch", "Mismatch of the chip", 0, 0.5, 0.01, {
+    this.mismatch = slider("learn-mismatch", "Mismatch", 0, 0.5, 0.01, {
       words: (value) => `${Math.round(100 * value)} %`,
       onChange,
     });

@@ -4,7 +4,7 @@ import { make } from "../../dom";
 import { Drawing, textSize } from "../drawing";
 import { palette } from "../theme";
 
-const DECAY = 0.95; // of the running mean
+const DECAY = 0.9; // of the running mean
 const [MOST, LEAST] = [10, 0.001];
 const TICKS = [10, 1, 0.1, 0.01, 0.001];
 
