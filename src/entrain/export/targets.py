@@ -19,6 +19,7 @@ from entrain.utils.errors import (
 
 Level = Literal["phase", "lc"]
 Oscillator = Literal["levelled", "cubic"]
+CYCLES_OF_A_UNIT = 10.0  # of LC oscillators, in the unit of time of an Ising machine
 _MAX_CYCLES = 10_000.0  # whose voltages fill a gigabyte
 _BITS = {
     "phase": (1, 32),
