@@ -4,7 +4,8 @@
 
 Every chip runs ten times; ideal oscillators, without a ramp of noise as on a chip, 128 times. The
 cost of effects is measured on the first chips: with one effect alone, and without it. Writes
-results/ising-chips.json and results/figures/ising-chips.png; a quarter of an hour on two cores.
+results/ising-chips.json and results/figures/ising-chips.png; ten minutes on two cores. --draw draws
+the stored results again.
 """
 
 from __future__ import annotations
@@ -81,7 +82,11 @@ def main() -> None:
     )
     parser.add_argument("--chips", type=int, default=1000)
     parser.add_argument("--effect-chips", type=int, default=50)
+    parser.add_argument("--draw", action="store_true")
     options = parser.parse_args()
+    if options.draw:
+        draw(json.loads(OUT.read_text())["rows"])
+        return
     began, rows = time.monotonic(), []
     for problem in PROBLEMS:
         for chip in track(CHIPS, problem, transient=True):
@@ -195,6 +200,8 @@ def _tornado(axis: Any, rows: list[dict[str, Any]]) -> None:
     axis.axvline(0.0, color="black", lw=0.8)
     axis.grid(axis="y", lw=0.3)
     axis.set_xscale("symlog", linthresh=1.0)
+    axis.set_xticks([-1, 0, 1, 10, 50], ["-1", "0", "1", "10", "50"])
+    axis.set_xlim(-1.5, 90)
     axis.set_xlabel("cost of the effect alone, % of the best cut (linear up to 1)")
 
 
