@@ -323,6 +323,10 @@ def read_design(folder: Path) -> Design:
             raise InputError("numbers must be float32 or float64")
         rest, of_machine = split_machine({k: tensor.double() for k, tensor in tensors.items()})
         acting, stage = split_input_stage(rest)
+        machine = None
+        if "machine" in header:
+            nodes = acting["fields"].shape[-1]
+            machine = Machine.from_file(of_machine, header["machine"], nodes)
         design = Design(
             PhaseModel(**acting),
             Dynamics(*(header[name] for name in DYNAMICS)),
@@ -332,11 +336,9 @@ def read_design(folder: Path) -> Design:
             str(header["model"]),
             dict(header["target"]),
             stage,
+            machine,
         )
         check_design(design)
-        if "machine" in header:
-            machine = Machine.from_file(of_machine, header["machine"], design.oscillators)
-            design = replace(design, machine=machine)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a readable design ({reason(error)})") from error
     return design
@@ -365,9 +367,10 @@ def check_design(design: Design) -> None:
     if float(images) * n * n * design.dynamics.steps > _MAX_WORK:
         raise InputError(f"{images} images, {n} oscillators and {design.dynamics.steps} steps")
     shapes = {"fields": (1, images, n), "couplings": (1, n, n), "lag": (1,), "harmonic": (1, 2)}
+    if design.machine is not None:
+        shapes["start"] = (1, images, n)
     for name, tensor in model.tensors().items():
-        allowed = [shapes.get(name, (1, 1, n)), *([(1, images, n)] if name == "start" else [])]
-        check_tensor(name, tensor, *allowed)
+        check_tensor(name, tensor, shapes.get(name, (1, 1, n)))
     classes = range(-1, design.outputs)
     if len(design.labels) != images or any(label not in classes for label in design.labels):
         raise InputError(f"expected a label from -1 to {classes[-1]} of each image")
