@@ -1,10 +1,10 @@
 """Ising machines in ngspice against the phase model: LC oscillators at several numbers of cycles.
 
-    python benchmarks/ising_circuits.py [--restarts 10]
+    python benchmarks/ising_circuits.py [--restarts 8]
 
 Three graphs of 8 to 12 nodes, runs of 40 units of time from random phases: states, cuts and phases
 at the end, of the equations and of LC oscillators with 5, 10 and 20 cycles in a unit of time.
-Writes results/ising-circuits.json; five minutes of two cores. Needs ngspice.
+Writes results/ising-circuits.json; a quarter of an hour of two cores. Needs ngspice.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--restarts", type=int, default=10)
+    parser.add_argument("--restarts", type=int, default=8)
     options = parser.parse_args()
     pairs = [(problem, circuit) for problem in PROBLEMS for circuit in CIRCUITS]
     result = {

@@ -101,6 +101,7 @@ def test_opposite_states_agree_without_fields_alone() -> None:
 def test_what_a_netlist_cannot_hold_is_refused(tmp_path: Path) -> None:
     for problem, options, words in (
         (Colouring(networkx.cycle_graph(5)), {}, "lock to two phases"),
+        (MaxCut(networkx.empty_graph(3)), {}, "no edges"),
         (CUBIC, {"restarts": 0}, "restarts must be"),
         (CUBIC, {"time": 0.0}, "time must be"),
         (CUBIC, {"annealing": Annealing(first_coupling=0.5)}, "first_coupling must be 1"),

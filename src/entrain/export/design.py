@@ -270,6 +270,8 @@ def design_of_problem(
             f"the problem has {problem.variables:,} variables, an export at most "
             f"{_MAX_OSCILLATORS:,}"
         )
+    if not problem.graph.edges:
+        raise InputError("the problem has no edges, and so the circuit no couplings")
     if np.abs(problem.graph.weights).max(initial=0) > 2**53:
         raise InputError("weights of an exported problem must be up to 2^53, where they are exact")
     annealing = Annealing() if annealing is None else annealing
