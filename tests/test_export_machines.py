@@ -122,6 +122,7 @@ def test_what_a_netlist_cannot_hold_is_refused(tmp_path: Path) -> None:
         (("GRAPH", "--to", "spice", "--images", 3), "--images is an option of a model"),
         (("GRAPH", "--to", "spice", "--restarts", 0), "--restarts must be a whole number"),
         (("GRAPH", "--to", "spice", "--time", -1), "--time must be finite"),
+        (("GRAPH", "--to", "spice", "--level", "lc", "--time", 5000), "takes 50,000 cycles"),
         (("GRAPH", "--to", "spice", "--kind", "colouring"), "lock to two phases"),
         (("mnist-74", "--to", "spice", "--restarts", 3), "--restarts is an option of a problem"),
     ],

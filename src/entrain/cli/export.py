@@ -129,7 +129,7 @@ def command(
     from entrain.export import Onnx, Plain, Spice, WordLengths, design_of, write_export
     from entrain.export.components import components_of
     from entrain.export.design import MAX_IMAGES
-    from entrain.export.targets import CYCLES_OF_A_UNIT, target_to_json
+    from entrain.export.targets import target_to_json
     from entrain.hardware import find
     from entrain.ising.readers import is_problem_file
 
@@ -142,7 +142,7 @@ def command(
             raise InputError(f"{option_name(name)} is an option of {whose}")
     duration = 40.0 if time is None else time
     if cycles is None:
-        cycles = max(1.0, CYCLES_OF_A_UNIT * duration) if is_problem else 100.0
+        cycles = _default_cycles(duration) if is_problem and level == "lc" else 100.0
     target: Target
     with with_option_names(*_SPICE, "seed"):
         if to == "spice":
@@ -200,6 +200,19 @@ def command(
     print_line(f"{len(files)} files in {folder}: {_description(loaded, target)}")
     inputs = f"{count} test examples" if count else "a synthetic input"
     print_line(f"simulate it on {inputs}: entrain verify {folder}")
+
+
+def _default_cycles(time: float) -> float:
+    """Cycles of LC oscillators in a run of a problem."""
+    from entrain.export.targets import CYCLES_OF_A_UNIT, MAX_CYCLES
+
+    cycles = max(1.0, CYCLES_OF_A_UNIT * time)
+    if cycles > MAX_CYCLES:
+        raise InputError(
+            f"--time {time:g} takes {cycles:,.0f} cycles, {CYCLES_OF_A_UNIT:g} in a unit, and at "
+            f"most {MAX_CYCLES:,.0f} are simulated: choose a shorter time, or give --cycles"
+        )
+    return cycles
 
 
 def _problem_design(

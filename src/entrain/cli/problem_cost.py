@@ -83,6 +83,6 @@ def _print(path: Path, costs: list[SolutionCost], measure: str, several: bool) -
     )
     print_line(
         f"{size.oscillators} oscillators, {size.couplers:,} couplers of {size.coupling_bits:.2g} "
-        f"bits, {size.fields:,} fields; a run takes {runs.time_per_run:.3g} units of time"
+        f"bits, {size.fields:,} fields; a run takes {runs.time_per_run:,.4g} units of time"
     )
     print_line(f"not modelled: {'; '.join(NOT_MODELLED_OF_RUNS)}")

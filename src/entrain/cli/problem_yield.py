@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entrain.cli.console import err, number, out, print_json, print_line, print_table
+from entrain.cli.options import with_option_names
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,18 +55,19 @@ def measure(
     if effects:
         for name, _ in kind.effects:
             variants += [alone(kind, name), kind.without(name)]
-    yields = _yields(
-        problem,
-        list(dict.fromkeys(variants)),
-        chips=chips,
-        restarts=restarts,
-        annealing=annealing,
-        target=target,
-        first_seed=first_seed,
-        seed=noise_seed,
-        engine=engine,
-        out_file=out_file,
-    )
+    with with_option_names("restarts"):
+        yields = _yields(
+            problem,
+            list(dict.fromkeys(variants)),
+            chips=chips,
+            restarts=restarts,
+            annealing=annealing,
+            target=target,
+            first_seed=first_seed,
+            seed=noise_seed,
+            engine=engine,
+            out_file=out_file,
+        )
     ideal = ideal_runs(problem, annealing, restarts=100, seed=noise_seed)
     result = _result(path, kind, yields, sum(ideal) / len(ideal), first_seed, noise_seed)
     if effects:
