@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from entrain.data.datasets import Split, check_parts, class_names_of
 from entrain.data.sequence_scaling import SequenceScaling, lengths
@@ -25,6 +26,8 @@ class SequenceDataset(Summary):
         channel_names: Names of the D channels.
         frames: Frames F to which each sequence is interpolated.
         notes: Remarks of the reader.
+        source: Where it was read, such as {"path": "flowers.csv", "label": "species"}, so that a
+            run folder can read it again; None for arrays.
     """
 
     name: str
@@ -35,6 +38,7 @@ class SequenceDataset(Summary):
     channel_names: tuple[str, ...]
     frames: int = 32
     notes: tuple[str, ...] = ()
+    source: dict[str, Any] | None = field(default=None, compare=False)
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""

@@ -182,6 +182,17 @@ class Rule(ABC):
                 f"{self.name} learns from constant inputs, but the data are sequences; use DIRECT"
             )
 
+        weights = data.train.weights, data.validation.weights
+        if weights != (None, None) and not self.weights_examples:
+            raise InputError(
+                f"{self.name} counts all examples alike, but the data have weights; use DIRECT"
+            )
+
+    @property
+    def weights_examples(self) -> bool:
+        """True if examples may have weights."""
+        return False
+
     @property
     def learns_constant_inputs(self) -> bool:
         """True if inputs in time are beyond it."""
