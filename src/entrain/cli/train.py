@@ -181,10 +181,11 @@ def _new(
     from entrain.training.run_folder import check_unfinished, new_folder
     from entrain.training.train import train
 
-    with with_option_names(*keywords):
+    names = [name for name in keywords if name != "settings"]
+    with with_option_names(*names):
         options = Options(**keywords)
     data = read()
-    with with_option_names(*keywords):
+    with with_option_names(*names):
         recipe = options.recipe(data)
     path = folder or new_folder(Path("runs"), data.name)
     check_unfinished(path)

@@ -182,8 +182,8 @@ class Rule(ABC):
                 f"{self.name} learns from constant inputs, but the data are sequences; use DIRECT"
             )
 
-        weights = data.train.weights, data.validation.weights
-        if weights != (None, None) and not self.weights_examples:
+        has_weights = data.train.weights is not None or data.validation.weights is not None
+        if has_weights and not self.weights_examples:
             raise InputError(
                 f"{self.name} counts all examples alike, but the data have weights; use DIRECT"
             )

@@ -18,7 +18,7 @@ from entrain import kernels
 from entrain.data import Dataset, fingerprint
 from entrain.data.selection import select
 from entrain.hardware import Hardware
-from entrain.rules import TeacherSpec
+from entrain.rules import Rule, TeacherSpec
 from entrain.training import (
     Options,
     Progress,
@@ -171,7 +171,7 @@ def _warn_not_converged(trained: Trained) -> None:
     rules = {rule.name: rule for rule in trained.recipe.protocols}
     messages = [
         f"{protocol}: training diverged in run {', '.join(map(str, runs))}; the best epoch before "
-        f"is kept; {time_hint(dynamics) or 'lower its learning rates'}"
+        f"is kept; {time_hint(dynamics) or _lower_rates(rules.get(protocol))}"
         for protocol, runs in trained.diverged.items()
     ] + [
         f"{protocol}: training collapsed in run {', '.join(map(str, runs))}, which ended far worse "
@@ -181,6 +181,12 @@ def _warn_not_converged(trained: Trained) -> None:
     ]
     for message in messages:
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def _lower_rates(rule: Rule | None) -> str:
+    """Advice to lower the rates of a rule, or of the teacher."""
+    rates = [name for name in ("input_rate", "coupling_rate") if hasattr(rule, name)]
+    return f"lower its {' or '.join(rates) or 'learning_rate'}"
 
 
 def _check_types(folder: object, progress: object) -> None:
