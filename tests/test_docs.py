@@ -18,6 +18,12 @@ PAGES = sorted(
 SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 
 
+def test_the_examples_of_training_run(tmp_path: Path) -> None:
+    data, accuracy = printed("training.md", tmp_path)
+    assert data.startswith("FeatureDataset(named 'data'")
+    assert float(accuracy) > 70
+
+
 def test_the_example_of_getting_started_runs(tmp_path: Path) -> None:
     accuracy, answers = printed("getting-started.md", tmp_path)
     assert float(accuracy) == pytest.approx(96.86, abs=0.02)

@@ -184,7 +184,7 @@ def test_what_cannot_be_used_is_refused() -> None:
         ("observation_time", 0.0, ValueError),
         ("input_rate", float("nan"), ValueError),
         ("coupling_rate", float("inf"), ValueError),
-        ("gain", None, TypeError),
+        ("gain", "x", TypeError),
         ("weight_decay", -1e-3, ValueError),
         ("validation_fraction", 1.0, ValueError),
         ("verbose", -1, ValueError),

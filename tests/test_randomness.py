@@ -109,9 +109,9 @@ def outcome(folder: Path, model: Path, seed: int) -> list[Any]:
     """What commands print and write, begun with other states of the global generators."""
     folder.mkdir()
     table, readings = folder.parent / "table.csv", folder / "t.npz"
-    small, chips = ("--hidden", 4), ("--hardware", "typical")
+    small, chips = ("--network", 4), ("--hardware", "typical")
     commands: list[tuple[object, ...]] = [
-        ("train", table, *small, *chips, "--direct-epochs", 2, "--out", folder / "run"),
+        ("train", table, *small, *chips, "--epochs", 2, "--out", folder / "run"),
         ("yield", model, *chips, "--chips", 2, "--examples", 20),
         ("evaluate", model, "--temperature", 0.3, "--replicates", 2),
         ("evaluate", model, *chips, "--chip", 3),

@@ -29,21 +29,22 @@ def network_of(value: Any) -> tuple[int, ...] | NetworkSpec | Path | None:
     if value is None or isinstance(value, NetworkSpec):
         return value
     if isinstance(value, os.PathLike):
-        return _file(Path(value))
+        return _file(value)
     if isinstance(value, str):
         try:
             value = [int(part) for part in value.split(",")]
         except ValueError:
-            return _file(Path(value).expanduser())
+            return _file(value)
     widths = tuple(value) if isinstance(value, Iterable) else (value,)
     if not widths:
         raise InputError(f"network must be {_EXPECTED}, got {short_repr(value)}")
     return tuple(positive_int("network", width) for width in widths)
 
 
-def _file(path: Path) -> NetworkSpec | Path:
+def _file(name: str | os.PathLike[str]) -> NetworkSpec | Path:
+    path = Path(name).expanduser()
     if not path.is_file():
-        raise InputError(f"network must be {_EXPECTED}; there is no file {str(path)!r}")
+        raise InputError(f"network must be {_EXPECTED}; there is no file {os.fspath(name)!r}")
     return read_spec(path) if path.suffix.lower() == ".json" else path
 
 

@@ -61,7 +61,7 @@ GENERAL: dict[str, General] = {
     ),
 }
 
-# Keywords of version 0.2: the setting, the keyword or the reader that has their place.
+# Keywords of version 0.2: the setting, the keyword or the call that has their place.
 OLD_SETTINGS = {
     **{name: name for name in GENERAL},
     "direct_epochs": "DIRECT.epochs",
@@ -75,9 +75,12 @@ OLD_SETTINGS = {
     "endpoint_weight": "TWO-STAGE-END.endpoint_weight",
 }
 OLD_KEYWORDS = {"protocols": "protocol", "hidden": "network", "calibrated": "network"}
-_OLD_READERS = {
-    **dict.fromkeys(("label", "image_size", "frames"), "load_own(data, {})"),
-    "data_dir": "load_dataset(name, {})",
+_READ = "train(entrain.load_own(data, {name}={value}))"
+OLD_PLACES = {
+    **dict.fromkeys(("label", "image_size", "frames"), _READ),
+    "data_dir": "train(entrain.load_dataset(name, {name}={value}))",
+    "dynamics": "network=NetworkSpec(hidden, {value})",
+    "recipe": "entrain.train_recipe(recipe, data)",
 }
 
 
@@ -93,12 +96,8 @@ def keyword_error(name: str, value: object, known: Iterable[str]) -> TypeError:
         place = f"settings={{{OLD_SETTINGS[name]!r}: {value!r}}}"
     elif name in OLD_KEYWORDS:
         place = f"{OLD_KEYWORDS[name]}={value!r}"
-    elif name in _OLD_READERS:
-        place = f"train(entrain.{_OLD_READERS[name].format(f'{name}={value!r}')})"
-    elif name == "dynamics":
-        place = f"network=NetworkSpec(hidden, {value!r})"
-    elif name == "recipe":
-        place = "entrain.train_recipe(recipe, data)"
+    elif name in OLD_PLACES:
+        place = OLD_PLACES[name].format(name=name, value=repr(value))
     else:
         return TypeError(str(unknown_name("keyword of train", name, known)))
     return TypeError(f"{name} is now {place}")
