@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -161,12 +162,24 @@ def test_hints_name_the_option_of_the_label_column(table: Path, refuse: Refuse) 
 def test_a_run_begun_in_python_says_how_to_go_on(
     table: Path, tmp_path: Path, refuse: Refuse
 ) -> None:
-    data, folder = entrain.data.load_own(table), tmp_path / "run"
+    read, folder = entrain.data.load_own(table, label="kind"), tmp_path / "run"
+    data = replace(read, source=None)  # as if its rows were arrays
     trained = entrain.train(data, folder=folder, device="cpu")
     (protocol,) = trained.recipe.protocols
     assert isinstance(protocol, Direct)  # from labels, as the command line does
     assert (protocol.batch_size, protocol.epochs) == (16, 142)  # as the command line has them
     assert "continue there with entrain.train(data" in refuse("train", "--resume", folder)
+
+
+def test_a_run_begun_in_python_on_a_file_goes_on_here(
+    table: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    """With the label column and the seed of the split that `load_own` was given."""
+    data, folder = entrain.load_own(table, label="kind", seed=3), tmp_path / "run"
+    trained = entrain.train(data, folder=folder, device="cpu", network=4, epochs=2)
+    results = printed(invoke, "train", "--resume", folder)
+    ours, theirs = (found["results"]["DIRECT"]["runs"] for found in (trained.results, results))
+    assert ours == theirs
 
 
 def test_a_folder_of_pictures_is_trained_on(tmp_path: Path, invoke: Invoke) -> None:

@@ -130,7 +130,7 @@ def outcome(folder: Path, model: Path, seed: int) -> list[Any]:
     ]
     if find_spec("optuna"):
         trials = ("--trials", 2, "--epochs", 1)
-        commands.append(("search", table, *small, *trials, "--out", folder / "found.json"))
+        commands.append(("search", table, "--hidden", 4, *trials, "--out", folder / "found.json"))
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)

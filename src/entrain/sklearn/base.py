@@ -48,7 +48,7 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
         batch_size: int | None = None,
         input_rate: float | None = None,
         coupling_rate: float | None = None,
-        weight_decay: float | None = None,
+        weight_decay: float | None = 2.0,
         validation_fraction: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
         hardware: Hardware | str | Path | None = None,

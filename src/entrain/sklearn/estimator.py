@@ -56,7 +56,7 @@ class KuramotoClassifier(ClassifierMixin, KuramotoEstimator):  # type: ignore[mi
         gain: Gain of the softmax over cos(theta_out), in the loss and in `predict_proba`; None for
             6.
         weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay; None for
-            2, with `hardware` 10.
+            2, or 10 with `hardware`.
         validation_fraction: Share of the data, stratified, whose accuracy selects the epoch. The
             training data do so if it is 0, if there are fewer than 10 examples, or if a class has
             a single one.
@@ -113,7 +113,7 @@ class KuramotoClassifier(ClassifierMixin, KuramotoEstimator):  # type: ignore[mi
         input_rate: float | None = None,
         coupling_rate: float | None = None,
         gain: float | None = None,
-        weight_decay: float | None = None,
+        weight_decay: float | None = 2.0,
         validation_fraction: float = 0.1,
         class_weight: dict[Any, float] | str | None = None,
         random_state: int | np.random.RandomState | None = None,

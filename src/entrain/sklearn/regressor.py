@@ -42,7 +42,7 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
             falls to zero.
         coupling_rate: Learning rate of J and c, likewise; None for 0.03.
         weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay; None for
-            2, with `hardware` 10.
+            2, or 10 with `hardware`.
         validation_fraction: Share of the data whose error selects the epoch. The training data do
             so if it is 0 or if there are fewer than 10 examples.
         random_state: Seed or RandomState of the split, the first weights and the order of examples.
