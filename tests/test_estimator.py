@@ -202,7 +202,7 @@ def test_bad_parameters_are_named(name: str, value: object, kind: type[Exception
 
 
 def test_divergence_is_said() -> None:
-    with pytest.warns(ConvergenceWarning, match="lower input_rate"):
+    with pytest.warns(ConvergenceWarning, match="lower its input_rate"):
         small(input_rate=1e30, weight_decay=1e30, epochs=3).fit(*IRIS)
     with pytest.warns(ConvergenceWarning, match="a shorter observation time or more steps"):
         small(observation_time=1e9, epochs=3).fit(*IRIS)

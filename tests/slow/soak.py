@@ -364,7 +364,7 @@ def main() -> int:
 
 def compile_kernels() -> None:
     """Once, so that an undisturbed run takes as long as those that are killed."""
-    code = "import entrain; entrain.train('digits', protocols='DIRECT', epochs=1)"
+    code = "import entrain; entrain.train('digits', protocol='DIRECT', epochs=1)"
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
