@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -139,3 +140,14 @@ def test_a_recipe_of_another_dataset_and_a_solver_that_is_none_are_refused() -> 
         entrain.Recipe.for_dataset("digits", path_solver="SGD")
     with pytest.raises(entrain.InputError, match="different names"):
         entrain.Recipe.for_dataset("digits", [entrain.Direct(epochs=1), "DIRECT"])
+
+
+def test_a_recipe_that_claims_many_runs_takes_no_memory() -> None:
+    """Recipes are read from files, which may claim anything."""
+    tracemalloc.start()
+    try:
+        recipe = Recipe.for_dataset("digits", ("TWO-STAGE-END",), path_solver="sgd", runs=2**20)
+        assert recipe.runs == 2**20
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
