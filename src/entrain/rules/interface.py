@@ -1,4 +1,4 @@
-"""The interface of a training rule: `Rule` as a value, `Task` when it trains networks."""
+"""The interface of a training rule: `Rule` as a value, `Training` when it trains networks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Tensors = dict[str, Tensor]  # by name, each with a leading axis of runs
 PerRun = float | tuple[float, ...]
 
 
-class Task(Protocol):
-    """A rule that trains R networks side by side: tensors are (R, ...), metrics (R,)."""
+class Training(Protocol):
+    """A training in progress of R networks side by side: tensors are (R, ...), metrics (R,)."""
 
     epochs: int
 
@@ -83,8 +83,8 @@ class Rule(ABC):
     """A way to train, as a frozen dataclass with a `name`, `epochs` and a `start`.
 
     `kind` tags it in files; `start` is "zero", "random", or the name of the protocol whose
-    networks it continues to train. A new rule is one file with the dataclass, one with its task,
-    and a line in `rules/__init__.py`.
+    networks it continues to train. A new rule is one file with the dataclass and its `Training`,
+    and a line in `rules/__init__.py`; `GradientRule` is the base of those that estimate a gradient.
     """
 
     kind: ClassVar[str]
@@ -196,8 +196,8 @@ class Rule(ABC):
         return runs
 
     @abstractmethod
-    def task(self, assignment: Assignment) -> Task:
-        """The task that trains by this rule.
+    def training(self, assignment: Assignment) -> Training:
+        """The training by this rule.
 
         Args:
             assignment: Data, network, runs and what precedes them.

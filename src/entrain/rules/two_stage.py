@@ -20,8 +20,8 @@ from entrain.rules.interface import (
     Assignment,
     PerRun,
     Rule,
-    Task,
     Tensors,
+    Training,
     check_chips,
     check_per_run,
     per_run,
@@ -162,9 +162,9 @@ class TwoStage(Rule):
                     "path_solver='sgd' for networks with frequencies, injection, lag or harmonic"
                 )
 
-    def task(self, assignment: Assignment) -> Task:
+    def training(self, assignment: Assignment) -> Training:
         train, validation = assignment.data.teacher_targets(assignment.teachers)
-        return (ExactPathTask if self.solver == "exact" else TwoStageTask)(
+        return (ExactPathTraining if self.solver == "exact" else TwoStageTraining)(
             self,
             train,
             validation,
@@ -191,7 +191,7 @@ PAPER_PROTOCOLS: dict[str, TwoStage] = {
 }
 
 
-class TwoStageTask:
+class TwoStageTraining:
     """Plain SGD on path_weight L_path + endpoint_weight L_end.
 
     Tensors, for R runs: `input_weights` (R, H, D), `biases` (R, N), the symmetric `couplings`
@@ -326,7 +326,7 @@ class TwoStageTask:
         return merit if self._chips is None else self._chips.complete_first(merit)
 
 
-class ExactPathTask(TwoStageTask):
+class ExactPathTraining(TwoStageTraining):
     """PATH with the exact minimiser of the path loss instead of SGD, the same for all runs."""
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:

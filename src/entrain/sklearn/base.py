@@ -24,12 +24,12 @@ from entrain.models.network import KuramotoNetwork
 from entrain.models.on_chip import chip_for
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules import Direct
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.direct_training import DirectTraining
 from entrain.rules.training_data import Examples
 from entrain.sklearn.reporting import EpochLogger, warn_not_converged
 from entrain.sklearn.settings import Settings
 from entrain.tasks import Task
-from entrain.training import TrainingState, train_task
+from entrain.training import TrainingState, run_training
 from entrain.utils.device import choose_device
 from entrain.utils.errors import seed_number
 
@@ -111,9 +111,9 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
             return Examples(values[rows], inputs[rows], weights=row_weights)
 
         train, validation = map(examples, split)
-        training = DirectTask(rule, train, validation, network, task, seed=seed)
+        training = DirectTraining(rule, train, validation, network, task, seed=seed)
         logger = EpochLogger(settings.verbose)
-        state = train_task(training, on_epoch=logger)
+        state = run_training(training, on_epoch=logger)
         warn_not_converged(state, dynamics)
         parameters = network.on(state.best["biases"], 1, task.outputs).parameters(state.best)
         self.network_ = KuramotoNetwork.from_parameters(parameters.run(0), dynamics)

@@ -12,7 +12,7 @@ from entrain.data import DATASETS, Dataset, SequenceDataset
 from entrain.hardware import Hardware, find
 from entrain.models.model import read_model
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import Direct, Rule, Solver, TeacherSpec, TwoStage, protocol_named
+from entrain.rules import GradientRule, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_count, class_weights_of
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
@@ -129,7 +129,7 @@ class Options:
         for rule in recipe.protocols:
             if rule.hardware is not None:
                 rule.hardware.check_training(recipe.spec.hidden, outputs)
-            if isinstance(rule, Direct):
+            if isinstance(rule, GradientRule):
                 check_class_count(rule.class_weights, outputs)
         return recipe
 
@@ -160,7 +160,9 @@ class Options:
             raise InputError(f"class_weight is of classes; the data have {data.task.description}")
         if self.class_weight is not None:
             weights = class_weights_of(self.class_weight, data.train.labels, data.class_names)
-        if weights is not None and not any(isinstance(rule, Direct) for rule in recipe.protocols):
+        if weights is not None and not any(
+            isinstance(rule, GradientRule) for rule in recipe.protocols
+        ):
             names = ", ".join(rule.name for rule in recipe.protocols)
             raise InputError(f"class_weight is for DIRECT, which learns from labels; got {names}")
         chips = None

@@ -21,7 +21,7 @@ from entrain.rules import Assignment, Rule, TeacherSpec
 from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
 from entrain.training.convergence import time_hint
-from entrain.training.loop import TrainingState, best_run, train_task
+from entrain.training.loop import TrainingState, best_run, run_training
 from entrain.utils.errors import InputError
 from entrain.utils.hashing import sha256_of_json
 
@@ -169,7 +169,7 @@ def train_stage(
         start=_start(stage, data.device, states),
         on_progress=on_progress,
     )
-    state = train_task(stage.rule.task(assignment), saved, on_epoch)
+    state = run_training(stage.rule.training(assignment), saved, on_epoch)
     if stage.rule.is_prerequisite and bool((state.best_epoch == 0).all()):
         name = stage.rule.name
         hint = None if name == TeacherSpec.name else time_hint(stage.network.dynamics)
