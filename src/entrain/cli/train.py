@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from entrain.physics import NetworkSpec
     from entrain.training import Recipe, Trained
     from entrain.training.run_folder import RunFolder
+    from entrain.training.teachers import AnyTeacher
 
 
 _LARGE = 500  # hidden oscillators, from which a training may take hours
@@ -107,6 +108,14 @@ def command(
     initialisations: Annotated[
         int | None, option("Number of initialisations of the teacher; the best one is used.")
     ] = None,
+    teacher: Annotated[
+        str | None,
+        option(
+            "Teacher that DIRECT distils: convolutional (trained first), a model (.safetensors), "
+            "or .npz with probabilities of the training examples.",
+            metavar="FILE",
+        ),
+    ] = None,
     teacher_epochs: Annotated[int | None, option("Epochs of the teacher.", "300")] = None,
     path_solver: Annotated[
         str | None, option("Stage I: exact (solved) or sgd (as in the paper).", "exact")
@@ -163,6 +172,7 @@ def command(
     from entrain.data import fingerprint
     from entrain.training import DivergedError, Options
     from entrain.training.run_folder import RunFolder, new_folder
+    from entrain.training.teachers import source_of, teacher_of_folder
     from entrain.utils.device import choose_device
 
     if resume is not None:
@@ -174,12 +184,14 @@ def command(
         chosen_device = choose_device(stored.get("device", "auto") if device == "auto" else device)
         data = _data_of(folder, data_dir)
         folder.require(data)
+        external = teacher_of_folder(folder.recipe, stored, data)
     else:
         if calibrated is not None and not is_given(context, "dataset"):
             dataset = _dataset_of(calibrated)
         source = data_source(dataset, label, image_size, task, frames)
         names = [field.name for field in dataclasses.fields(Options)]
-        default = "TWO-STAGE-END" if source is None and hardware is None else "DIRECT"
+        is_taught = source is None and hardware is None and teacher is None
+        default = "TWO-STAGE-END" if is_taught else "DIRECT"
         protocols = protocol or ([] if calibrated else [default])
         with with_option_names(*names):
             options = Options(
@@ -190,6 +202,8 @@ def command(
             )
         chosen_device = choose_device(device)
         data = read_data(dataset, data_dir, source)
+        options = options.reading_teacher(data)
+        external = options.external
         with with_option_names("class_weight"):
             recipe = options.recipe(data)
         settings = {
@@ -198,6 +212,7 @@ def command(
             "own": source,
             "examples": fingerprint(data),
         }
+        settings |= {} if teacher is None else {"teacher": source_of(teacher)}
         path = out_folder or new_folder(Path("runs"), data.name)
         if (path / "results.json").exists():  # finished
             folder = RunFolder.create(path, recipe, settings)
@@ -205,7 +220,7 @@ def command(
             folder = RunFolder.continued_or_new(path, recipe, settings, data)
     with folder.locked():
         try:
-            results, trained = _train(folder, data, chosen_device)
+            results, trained = _train(folder, data, chosen_device, external)
         except DivergedError as error:
             raise InputError(f"{error}{options_of(folder.recipe, error)}") from error
         except (KeyboardInterrupt, OSError):
@@ -226,7 +241,7 @@ def command(
 
 
 def _train(
-    folder: RunFolder, data: Dataset, device: torch.device
+    folder: RunFolder, data: Dataset, device: torch.device, teacher: AnyTeacher | None
 ) -> tuple[dict[str, Any], Trained]:
     """Train and write models, results and figure."""
     from entrain import kernels
@@ -239,7 +254,9 @@ def _train(
     if folder.recipe.spec.hidden >= _LARGE:
         _print_estimate(folder.recipe, data, device)
     with TrainingProgress(err) as progress:
-        trained = run_pipeline(folder.recipe, data, device=device, store=folder, progress=progress)
+        trained = run_pipeline(
+            folder.recipe, data, device=device, store=folder, progress=progress, teacher=teacher
+        )
     folder.save_models(trained.models)
     figure = folder.path / "trajectories.png"
     results = trained.results | {

@@ -52,6 +52,6 @@ def _is_plain(training: DirectTraining) -> bool:
         and training.network.is_plain
         and len(training.graph) <= SMALLEST
         and (protocol.chips is None or protocol.chips.hardware.is_identity)
-        and not protocol.distillation
+        and (not protocol.distillation or bool(protocol.temperature))  # else other targets
         and not protocol.frozen
     )

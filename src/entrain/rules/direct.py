@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from entrain.data import DATASETS
+from entrain.data import DATASETS, Dataset
 from entrain.physics import NetworkSpec
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct_training import DirectTraining
+from entrain.rules.distillation import logits_of_images, signed_outputs, teacher_logits
 from entrain.rules.gradient_rule import GradientRule, check_count, small_batch
 from entrain.rules.interface import Assignment, Rule
 from entrain.utils.errors import InputError, check_ranges
@@ -28,8 +29,11 @@ class Direct(GradientRule):
         coarse_steps, fine_epochs, initial_couplings, initial_weights: See `GradientRule`.
         augmentation, unaugmented_epochs, class_weights, chips, frozen: See `GradientRule`.
         validation_interval, patience: See `GradientRule`.
-        distillation: Share of the squared distance of cos theta_out from a teacher's signed
-            outputs in the loss; 1 is the endpoint loss alone.
+        distillation: Share of a teacher in the loss, from 0 to 1.
+        temperature: T: the loss of the teacher is the cross-entropy with softmax(logits / T) of
+            its logits, for distorted images too; 0 takes the squared distance of cos theta_out
+            from the teacher's signed outputs, of undistorted images.
+        teacher: Digest of a teacher from outside, see `entrain.train`; None for a `TeacherSpec`.
         second_order_steps: Steps of order 2, those of Adams and Bashforth, in place of all coarse
             and fine ones where the compiled CPU kernels train; 0 takes Euler's steps everywhere.
     """
@@ -38,22 +42,26 @@ class Direct(GradientRule):
 
     name: str = "DIRECT"
     distillation: float = 0.0
+    temperature: float = 0.0
+    teacher: str | None = None
     second_order_steps: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_ranges(self, shares=("distillation",))
+        check_ranges(self, shares=("distillation",), non_negative=("temperature",))
         check_count("second_order_steps", self.second_order_steps)
-        if self.distillation and not self.augmentation.is_identity:
+        if not isinstance(self.teacher, str | None):
+            raise InputError(f"teacher must be the digest of one, got {self.teacher!r}")
+        if self.distillation and not self.temperature and not self.augmentation.is_identity:
             raise InputError(
-                "a teacher's targets belong to undistorted images: choose distillation or "
-                "augmentation"
+                "a teacher's signed outputs belong to undistorted images: choose distillation at a "
+                "temperature, such as temperature=2, or no augmentation"
             )
 
     @property
     def uses_teacher(self) -> bool:
-        """True if a teacher is distilled."""
-        return self.distillation > 0
+        """True if a teacher of the recipe is distilled."""
+        return self.distillation > 0 and self.teacher is None
 
     def tuned_for(self, dataset: str, examples: int) -> Direct:
         rule = tuned(self, dataset)
@@ -83,6 +91,15 @@ class Direct(GradientRule):
         if len(teachers) > 1:
             raise InputError(f"{self.name} distils one teacher, got {len(teachers)}")
 
+    def check_data(self, data: Dataset) -> None:
+        super().check_data(data)
+        for name in ("temperature", "teacher"):
+            if getattr(self, name) and not self.distillation:
+                raise InputError(
+                    f"{self.name}: {name} has no effect without distillation, the share of a "
+                    "teacher in the loss"
+                )
+
     @property
     def learns_constant_inputs(self) -> bool:
         return False
@@ -93,10 +110,13 @@ class Direct(GradientRule):
 
     def _arguments(self, assignment: Assignment) -> dict[str, Any]:
         arguments = super()._arguments(assignment)
-        if not self.uses_teacher:
+        if not self.distillation:
             return arguments
-        inputs = arguments["train"].all_inputs()
-        return arguments | {"teacher_outputs": assignment.teachers[0].targets(inputs).float()}
+        if not self.temperature:
+            return arguments | {"teacher_outputs": signed_outputs(assignment)}
+        if self.augmentation.is_identity:
+            return arguments | {"teacher_logits": teacher_logits(assignment)}
+        return arguments | {"logits_of_images": logits_of_images(assignment)}
 
 
 DIRECT_PROTOCOLS: dict[str, Direct] = {
@@ -118,6 +138,15 @@ _AUGMENTATION = {
 # Chosen on validation accuracy over 50 chips of `typical`, of `lo-2023` and with a tenth of the
 # couplers dead: results/hardware-trials.json.
 _ON_CHIPS = {"mnist": Augmentation(shift=1.0, rotation=5.0, scale=0.07, shear=2.0, elastic=0.3)}
+
+
+def augmentation_of(dataset: str) -> Augmentation:
+    """Distortions tuned for a dataset; none for other data.
+
+    Args:
+        dataset: Name of the dataset.
+    """
+    return _AUGMENTATION.get(dataset.removesuffix("-small"), Augmentation())
 
 
 def tuned(protocol: Direct, dataset: str, *, epochs: int = 150, augmented: bool = True) -> Direct:

@@ -18,7 +18,7 @@ from entrain.rules.class_weights import example_weights
 from entrain.rules.interface import Tensors, per_run, shuffled
 from entrain.rules.on_chips import Back, OnChips
 from entrain.rules.repeated_step import RepeatedSteps
-from entrain.rules.training_data import Examples
+from entrain.rules.training_data import Examples, rows_of_runs
 from entrain.rules.validation import validation_scores
 from entrain.tasks import Task
 
@@ -276,9 +276,10 @@ class GradientTraining(ABC):
 
     def _target(self, rows: Tensor) -> Tensor:
         """Targets (R, B, O) of the examples `rows`; of classes, smoothed probabilities."""
+        targets = rows_of_runs(self._targets, rows)
         if not self.task.has_classes:
-            return self._targets[rows]
-        return self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / self._outputs
+            return targets
+        return targets * (1.0 - self._smoothing) + self._smoothing / self._outputs
 
     def _forward(self, raw: Tensors, inputs: Tensor, dynamics: Dynamics) -> tuple[Tensor, Back]:
         """Activations (R, B, O) of inputs (R, B, D), and the map from their gradient, over a

@@ -19,6 +19,7 @@ from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     from entrain.models.teacher import Teacher
+    from entrain.rules.external_teacher import ExternalTeacher
     from entrain.rules.training_data import TrainingData
 
 Tensors = dict[str, Tensor]  # by name, each with a leading axis of runs
@@ -68,6 +69,7 @@ class Assignment:
         teachers: One teacher for all runs, or one for each.
         start: Networks of the rule that this one continues.
         on_progress: Called with the share done, by rules that are one long epoch.
+        external: The teacher of rules that name one by `external_teacher`.
     """
 
     data: TrainingData
@@ -77,6 +79,7 @@ class Assignment:
     teachers: tuple[Teacher, ...] = ()
     start: Tensors | None = None
     on_progress: Callable[[float], None] | None = None
+    external: ExternalTeacher | None = None
 
 
 class Rule(ABC):
@@ -96,6 +99,12 @@ class Rule(ABC):
     def uses_teacher(self) -> bool:
         """True if it learns from a teacher."""
         return False
+
+    @property
+    def external_teacher(self) -> str | None:
+        """The digest of a teacher from outside that it learns from, if any."""
+        digest: str | None = getattr(self, "teacher", None)
+        return digest
 
     @property
     def trains_networks(self) -> bool:

@@ -15,8 +15,11 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import GradientRule, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_count, class_weights_of
+from entrain.rules.convolutional_teacher import ConvolutionalTeacher
+from entrain.rules.external_teacher import ExternalTeacher
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
 from entrain.training.retrain import retraining
+from entrain.training.teachers import AnyTeacher, read_teacher, with_teacher
 from entrain.utils.errors import InputError, one_of, positive_float, positive_int, seed_number
 
 Protocols = Rule | str | Sequence[Rule | str]
@@ -52,7 +55,7 @@ class Options:
     observation_time: float | None = None
     steps: int | None = None
     settings: Mapping[str, Any] | None = None
-    teacher: TeacherSpec | None = None
+    teacher: Any = None  # a TeacherSpec, or as for `read_teacher`
     network: NetworkSpec | None = None
     dynamics: Dynamics | None = None
 
@@ -106,12 +109,25 @@ class Options:
         protocols = protocols_of(default if self.protocols is None else self.protocols)
         return [protocol_named(p) if isinstance(p, str) else p for p in protocols]
 
+    def reading_teacher(self, data: Dataset) -> Options:
+        """These options with the `external` teacher read and checked on `data`."""
+        if isinstance(self.teacher, TeacherSpec | None):
+            return self
+        return replace(self, teacher=read_teacher(self.teacher, data))
+
+    @property
+    def external(self) -> AnyTeacher | None:
+        """The teacher from outside the recipe, once it is read."""
+        known = isinstance(self.teacher, ExternalTeacher | ConvolutionalTeacher)
+        return self.teacher if known else None
+
     def recipe(self, data: Dataset) -> Recipe:
         """The recipe for `data`: a dataset of the package is learnt from a teacher, others from
         labels."""
         if self.calibrated is not None:
             return self._retraining(data)
-        taught = data.name in DATASETS and self.hardware is None
+        external = self.external
+        taught = data.name in DATASETS and self.hardware is None and external is None
         default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
         recipe = Recipe.for_dataset(
             data.name,
@@ -121,9 +137,10 @@ class Options:
             runs=self.runs,
             seed=self.seed,
             dynamics=self._dynamics(self.chosen(default)) or self._dynamics_of(data),
-            **_not_none(teacher=self.teacher, network=self.network),
+            **_not_none(teacher=None if external else self.teacher, network=self.network),
         )
         recipe = self._adjusted(recipe, self.chosen(default), data)
+        recipe = recipe if external is None else with_teacher(recipe, external)
         recipe = self._with_settings(recipe)
         outputs = data.task.outputs
         for rule in recipe.protocols:
@@ -268,7 +285,6 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("ridge", "endpoint_weight"), partial(positive_float, zero=True)),
 }
 _TYPES: dict[str, tuple[Any, str]] = {
-    "teacher": (TeacherSpec, "a TeacherSpec"),
     "network": (NetworkSpec, "a NetworkSpec"),
     "dynamics": (Dynamics, "a Dynamics"),
     "calibrated": (str | Path, "the file of a model"),

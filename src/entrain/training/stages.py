@@ -18,6 +18,8 @@ from entrain.models.network import KuramotoNetwork
 from entrain.models.teacher import Teacher
 from entrain.physics import NetworkSpec, Parameters
 from entrain.rules import Assignment, Rule, TeacherSpec
+from entrain.rules.distillation import check_external
+from entrain.rules.external_teacher import ExternalTeacher
 from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
 from entrain.training.convergence import time_hint
@@ -151,12 +153,14 @@ def train_stage(
     saved: TrainingState | None = None,
     on_epoch: Callable[[TrainingState], None] | None = None,
     on_progress: Callable[[float], None] | None = None,
+    external: ExternalTeacher | None = None,
 ) -> TrainingState:
     """Train `stage`, from the state `saved` if it was interrupted.
 
     `states` are those of the stages it needs, by key. `on_progress` is called with the share done
-    of a stage that is one long epoch.
+    of a stage that is one long epoch. `external` is the teacher of rules that name one.
     """
+    check_external(stage.rule, external)
     if saved is not None:
         for tensors in (saved.current, saved.best):
             tensors |= {name: tensor.to(data.device) for name, tensor in tensors.items()}
@@ -168,6 +172,7 @@ def train_stage(
         teachers=tuple(teacher.teacher(states[teacher.key]) for teacher in stage.teachers),
         start=_start(stage, data.device, states),
         on_progress=on_progress,
+        external=None if stage.rule.external_teacher is None else external,
     )
     state = run_training(stage.rule.training(assignment), saved, on_epoch)
     if stage.rule.is_prerequisite and bool((state.best_epoch == 0).all()):

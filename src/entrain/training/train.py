@@ -33,6 +33,7 @@ from entrain.training import (
 )
 from entrain.training.options import ClassWeight, Protocols
 from entrain.training.run_folder import RunFolder
+from entrain.training.teachers import source_of
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError, positive_int, unknown_name
 
@@ -65,7 +66,7 @@ def train(
     observation_time: float | None = None,
     steps: int | None = None,
     settings: Mapping[str, Any] | None = None,
-    teacher: TeacherSpec | None = None,
+    teacher: Any = None,
     network: NetworkSpec | None = None,
     dynamics: Dynamics | None = None,
     label: str | None = None,
@@ -116,7 +117,10 @@ def train(
         observation_time: Time t_f at which outputs are read.
         steps: Euler steps K.
         settings: Any other field of a protocol: {"DIRECT.gain": 8}.
-        teacher: The whole teacher.
+        teacher: The teacher of the two stages, a `TeacherSpec`; or one that DIRECT distils: a
+            `torch.nn.Module` from raw examples to logits, a fitted scikit-learn classifier, a
+            `Model`, probabilities (n, O) of the training examples, the path of a model or of an
+            .npz file with `probabilities`, or "convolutional", which is trained first.
         network: The whole network.
         dynamics: The whole dynamics.
         label: Label column of a table; by default the one called label, class, target or y,
@@ -151,6 +155,7 @@ def train(
         dataset = read_source(str(data), own, None if data_dir is None else Path(data_dir))
     else:
         dataset = in_memory(data, y, label, task, frames)
+    options = options.reading_teacher(dataset)
     if recipe is None:
         recipe = options.recipe(dataset)
     elif recipe.dataset != dataset.name:
@@ -158,12 +163,19 @@ def train(
     notes = getattr(dataset, "notes", ())
     with _progress(progress, torch_device, notes) as callbacks:
         run = functools.partial(
-            run_pipeline, recipe, dataset, device=torch_device, progress=callbacks
+            run_pipeline,
+            recipe,
+            dataset,
+            device=torch_device,
+            progress=callbacks,
+            teacher=options.external,
         )
         if folder is None:
             trained = run()
         else:
-            run_folder = _run_folder(Path(folder), recipe, dataset, str(device), data_dir, own)
+            run_folder = _run_folder(
+                Path(folder), recipe, dataset, str(device), data_dir, own, source_of(teacher)
+            )
             with run_folder.locked():
                 trained = run(store=run_folder)
                 run_folder.save_models(trained.models)
@@ -192,10 +204,11 @@ def _warn_not_converged(trained: Trained) -> None:
 def _check_recipe(recipe: object, options: Options) -> None:
     if not isinstance(recipe, Recipe):
         raise TypeError(f"recipe must be a Recipe, got {recipe!r}")
-    if options.given:
+    from_outside = not isinstance(options.teacher, TeacherSpec)
+    given = [name for name in options.given if not (name == "teacher" and from_outside)]
+    if given:
         raise InputError(
-            f"give a recipe or options of one, not both; got a recipe and "
-            f"{', '.join(options.given)}"
+            f"give a recipe or options of one, not both; got a recipe and {', '.join(given)}"
         )
 
 
@@ -220,10 +233,12 @@ def _run_folder(
     device: str,
     data_dir: Path | str | None,
     own: dict[str, Any] | None,
+    teacher: str | None,
 ) -> RunFolder:
     """The new or existing folder of this training."""
     source = None if data_dir is None else str(Path(data_dir).expanduser().absolute())
     settings = {"device": device, "data_dir": source, "own": own, "examples": fingerprint(data)}
+    settings |= {} if teacher is None else {"teacher": teacher}
     return RunFolder.continued_or_new(path, recipe, settings, data)
 
 
