@@ -15,7 +15,7 @@ from entrain.rules import PAPER_PROTOCOLS, TeacherSpec, protocol_named
 from entrain.rules.interface import shuffled
 from entrain.rules.teacher import TeacherTraining, teacher_of
 from entrain.rules.training_data import Examples, TeacherData
-from entrain.rules.two_stage import TwoStageTraining
+from entrain.rules.two_stage_training import TwoStageTraining
 from entrain.training import Recipe, best_run, run_training
 from networks import random_tensor
 

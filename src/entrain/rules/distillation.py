@@ -28,6 +28,14 @@ def signed_outputs(assignment: Assignment) -> Tensor:
     return 2.0 * torch.softmax(teacher_logits(assignment), dim=-1) - 1.0
 
 
+def signed_validation(assignment: Assignment) -> Tensor:
+    """2 p - 1 (M, O) of an external teacher's probabilities p of the validation examples."""
+    data = assignment.data
+    assert assignment.external is not None
+    logits = assignment.external.on_validation_examples(data.data, data.device)
+    return 2.0 * torch.softmax(logits, dim=-1) - 1.0
+
+
 def teacher_logits(assignment: Assignment) -> Tensor:
     """A teacher's logits (M, O) of the training examples, up to constants, float32."""
     data = assignment.data

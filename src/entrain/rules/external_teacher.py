@@ -60,9 +60,19 @@ class ExternalTeacher(ABC):
             data: The dataset.
             device: Where the training is.
         """
-        return self.log_probabilities(
-            torch.from_numpy(raw_examples(data)).to(device, torch.float64)
-        )
+        return self._on(raw_examples(data), device)
+
+    def on_validation_examples(self, data: Dataset, device: torch.device) -> Tensor:
+        """Those (M, O) of all validation examples; of a table, those of their labels.
+
+        Args:
+            data: The dataset.
+            device: Where the training is.
+        """
+        return self._on(raw_examples(data, data.validation.features), device)
+
+    def _on(self, examples: np.ndarray, device: torch.device) -> Tensor:
+        return self.log_probabilities(torch.from_numpy(examples).to(device, torch.float64))
 
 
 class ModuleTeacher(ExternalTeacher):
@@ -167,6 +177,11 @@ class TableTeacher(ExternalTeacher):
         """See `ExternalTeacher`."""
         return self._logits.to(device)
 
+    def on_validation_examples(self, data: Dataset, device: torch.device) -> Tensor:
+        """See `ExternalTeacher`."""
+        labels = np.eye(data.task.outputs)[data.validation.labels]
+        return torch.from_numpy(_logarithms(labels, *labels.shape)).float().to(device)
+
 
 def external_teacher(value: Any, data: Dataset) -> ExternalTeacher:
     """The teacher of a module, a fitted classifier, a model or a table, checked on `data`.
@@ -201,9 +216,9 @@ def external_teacher(value: Any, data: Dataset) -> ExternalTeacher:
     return teacher
 
 
-def raw_examples(data: Dataset) -> np.ndarray:
-    """Raw training examples, as a teacher gets them: see the head of this file."""
-    features = data.train.features
+def raw_examples(data: Dataset, features: np.ndarray | None = None) -> np.ndarray:
+    """Raw training examples, or other `features`, as a teacher gets them."""
+    features = data.train.features if features is None else features
     if isinstance(data, ImageDataset):
         return grey_levels(features, data.pixel_max).reshape(-1, *data.image_shape)
     if (

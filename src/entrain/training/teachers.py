@@ -13,7 +13,7 @@ import numpy as np
 from entrain.data import Dataset
 from entrain.data.own.arrays import read_npz
 from entrain.models.model import read_model
-from entrain.rules import Direct, Rule
+from entrain.rules import Direct, Rule, TwoStage
 from entrain.rules.convolutional_teacher import NAME, ConvolutionalTeacher
 from entrain.rules.external_teacher import ExternalTeacher, external_teacher
 from entrain.training.recipe import Recipe
@@ -50,7 +50,8 @@ def read_teacher(teacher: Any, data: Dataset) -> AnyTeacher:
 def with_teacher(recipe: Recipe, teacher: AnyTeacher) -> Recipe:
     """This recipe with protocols that learn from `teacher`.
 
-    DIRECT learns from it alone at `TEMPERATURE`, unless it has a share and a temperature.
+    DIRECT learns from it alone at `TEMPERATURE`, unless it has a share and a temperature; the
+    endpoint loss of the second stage takes its signed probabilities.
 
     Args:
         recipe: The recipe.
@@ -67,7 +68,9 @@ def check_used(recipe: Recipe, teacher: AnyTeacher | None) -> None:
     if teacher is None or any(rule.external_teacher for rule in recipe.protocols):
         return
     names = ", ".join(rule.name for rule in recipe.protocols)
-    raise InputError(f"no protocol learns from the teacher: choose DIRECT, got {names}")
+    raise InputError(
+        f"no protocol learns from the teacher: choose DIRECT or TWO-STAGE-END, got {names}"
+    )
 
 
 def teacher_of_folder(recipe: Recipe, settings: Mapping[str, Any], data: Dataset) -> Any:
@@ -99,6 +102,8 @@ def source_of(teacher: Any) -> str | None:
 
 
 def _taught(rule: Rule, digest: str) -> Rule:
+    if isinstance(rule, TwoStage) and rule.has_endpoint:
+        return replace(rule, teacher=digest)
     if not isinstance(rule, Direct):
         return rule
     return replace(
