@@ -123,11 +123,10 @@ def run_pipeline(
     `teacher` is the one that protocols learn from which name a teacher from outside.
     """
     check_used(recipe, teacher)
-    for rule in recipe.protocols:
-        check_external(rule, teacher)
     stages = stages_of(recipe)
     for stage in stages.values():
         stage.rule.check_data(data)
+        check_external(stage.rule, teacher)
     training_data = TrainingData(data, device)
     by_key: dict[str, TrainingState] = {}
     others: dict[str, TrainingState] = {}
