@@ -1,7 +1,7 @@
 """Accuracy of DIRECT from labels and from the convolutional teacher, run by run.
 
-    python benchmarks/distillation.py OUT.json           # a GPU: half an hour on an H200 (estimate)
-    python benchmarks/distillation.py OUT.json --quick   # two cores: small data, 10 minutes
+    python benchmarks/distillation.py results/distillation.json           # on a GPU
+    python benchmarks/distillation.py results/distillation-small.json --quick   # on two cores
 
 Writes each result as soon as it is measured, and continues from OUT.json. Epochs are selected on
 validation examples; each network reads the test examples once.
@@ -21,6 +21,7 @@ import numpy as np
 import entrain
 from entrain.evaluation import summarise
 from entrain.rules.convolutional_teacher import ConvolutionalTeacher
+from entrain.utils.device import choose_device
 
 LABELS, TEACHER = "labels", "teacher"
 # Bars: mean test accuracy by (dataset, oscillators).
@@ -70,14 +71,14 @@ FULL = [
 SMALL = ConvolutionalTeacher(networks=1, channels=16, epochs=15)
 QUICK = [
     Case("digits", 64, epochs=60, coarse_steps=50, teacher=SMALL),
-    Case("fashion-mnist-small", 64, epochs=60, coarse_steps=50, teacher=SMALL),
+    Case("fashion-mnist-small", 64, epochs=20, coarse_steps=50, teacher=SMALL),
 ]
 
 
 def measure(case: Case, device: str, data_dir: str | None) -> dict[str, Any]:
     """Accuracies of each run by the source of its targets, and their paired difference."""
     result: dict[str, Any] = {"settings": case.settings(), "epochs": case.epochs}
-    result["device"] = device
+    result["device"] = choose_device(device).type
     for source in (LABELS, TEACHER):
         start = time.monotonic()
         trained = entrain.train(
