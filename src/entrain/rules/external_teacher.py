@@ -253,7 +253,7 @@ def _numbers(table: Any) -> np.ndarray:
         plain = table.detach().cpu().numpy() if isinstance(table, Tensor) else table
         return np.asarray(plain, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"a table of probabilities must hold numbers: {reason(error)}") from error
+        raise InputError(f"a teacher table must hold numbers: {reason(error)}") from error
 
 
 def _logarithms(probabilities: np.ndarray, count: int, outputs: int) -> np.ndarray:
@@ -269,7 +269,7 @@ def _logarithms(probabilities: np.ndarray, count: int, outputs: int) -> np.ndarr
         row = int(np.argmin(is_valid))
         values = ", ".join(f"{value:.4g}" for value in probabilities[row][:10])
         raise InputError(
-            f"probabilities must be from 0 to 1 with the sum 1, got {values} for example {row}"
+            f"teacher probabilities must be from 0 to 1 with the sum 1, got {values} for example {row}"
         )
     logarithms: np.ndarray = np.log(np.maximum(probabilities, _SMALLEST))
     return logarithms

@@ -44,7 +44,7 @@ def read_teacher(teacher: Any, data: Dataset) -> AnyTeacher:
     try:
         return external_teacher(_read_file(path), data)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"teacher {path}: {error}") from error
 
 
 def with_teacher(recipe: Recipe, teacher: AnyTeacher) -> Recipe:
