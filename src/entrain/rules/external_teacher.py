@@ -269,7 +269,8 @@ def _logarithms(probabilities: np.ndarray, count: int, outputs: int) -> np.ndarr
         row = int(np.argmin(is_valid))
         values = ", ".join(f"{value:.4g}" for value in probabilities[row][:10])
         raise InputError(
-            f"teacher probabilities must be from 0 to 1 with the sum 1, got {values} for example {row}"
+            f"teacher probabilities must be from 0 to 1 with the sum 1, got {values} for example "
+            f"{row}"
         )
     logarithms: np.ndarray = np.log(np.maximum(probabilities, _SMALLEST))
     return logarithms
