@@ -214,5 +214,5 @@ def test_an_unknown_start_suggests_the_nearest() -> None:
 
 
 def test_a_teacher_and_augmentation_exclude_each_other() -> None:
-    with pytest.raises(InputError, match="choose distillation or augmentation"):
+    with pytest.raises(InputError, match="choose distillation at a temperature, such as"):
         Direct(distillation=0.5, augmentation=Augmentation(shift=1.0))
