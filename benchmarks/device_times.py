@@ -19,7 +19,7 @@ import torch
 
 from entrain import kernels
 from entrain.physics import PhaseModel
-from entrain.rules.two_stage import endpoint_loss
+from entrain.rules.two_stage_training import endpoint_loss
 from entrain_paper.bench import Problem
 
 REPLAYS = 50

@@ -12,9 +12,8 @@ from torch import Tensor
 
 import entrain
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import Direct, EquilibriumPropagation
-from entrain.rules.direct_task import DirectTask
-from entrain.rules.equilibrium import EquilibriumTask
+from entrain.rules import Direct, EquilibriumPropagation, GradientRule
+from entrain.rules.equilibrium import EquilibriumTraining
 from entrain.rules.training_data import Examples
 
 RESULT = Path(__file__).parents[1] / "results" / "ep-gradients.json"
@@ -32,16 +31,18 @@ def cosines(
     """Cosines (input weights, couplings) by settings."""
     hidden = tensors["input_weights"].shape[1]
 
-    def gradient(rule: Direct, task: type[DirectTask], dynamics: Dynamics) -> dict[str, Tensor]:
-        ours = task(rule, examples, examples, NetworkSpec(hidden, dynamics), 10, seed=0)
+    def gradient(rule: GradientRule, dynamics: Dynamics) -> dict[str, Tensor]:
+        ours = rule.training_class(
+            rule, examples, examples, NetworkSpec(hidden, dynamics), 10, seed=0
+        )
         networks = {name: tensor.clone() for name, tensor in tensors.items()}
         return ours.gradient(networks, dynamics, torch.arange(64)[None])
 
-    exact = gradient(Direct(gain=4.0), DirectTask, rest)
+    exact = gradient(Direct(gain=4.0), rest)
     rows = {}
     for name, (time, steps, beta, nudged) in SETTINGS.items():
         rule = EquilibriumPropagation(beta=beta, nudged_steps=nudged)
-        estimate = gradient(rule, EquilibriumTask, Dynamics(1.0, time, steps))
+        estimate = gradient(rule, Dynamics(1.0, time, steps))
         rows[name] = [
             float(torch.cosine_similarity(estimate[p].flatten(), exact[p].flatten(), dim=0))
             for p in PARTS
@@ -56,12 +57,14 @@ def main() -> None:
     inputs = digits.preprocessing(digits.train.features, unseen=False)
     examples = Examples(torch.from_numpy(digits.train.labels), inputs)
     rule = replace(EquilibriumPropagation(), batch_size=32, epochs=4)
-    task = EquilibriumTask(rule, examples, examples, NetworkSpec(64, rule.dynamics), 10, seed=0)
-    tensors = task.initial()
+    training = EquilibriumTraining(
+        rule, examples, examples, NetworkSpec(64, rule.dynamics), 10, seed=0
+    )
+    tensors = training.initial()
     for epochs in (0, 2):
         for epoch in range(max(0, epochs - 2), epochs):
-            task.run_epoch(tensors, epoch)
-        networks = {name: tensors[name].clone() for name in task.network.names}
+            training.run_epoch(tensors, epoch)
+        networks = {name: tensors[name].clone() for name in training.network.names}
         result[f"digits, {epochs} epochs of EP"] = cosines(
             networks, examples, Dynamics(1.0, 480.0, 9600)
         )

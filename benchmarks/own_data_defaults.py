@@ -32,10 +32,10 @@ from entrain.data import FeatureScaling
 from entrain.physics import Dynamics, NetworkSpec, readout
 from entrain.rules import Direct
 from entrain.rules.direct import small_set, tuned
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.direct_training import DirectTraining
 from entrain.rules.training_data import Examples
 from entrain.tasks import Classification
-from entrain.training import train_task
+from entrain.training import run_training
 
 FOLDS = 3
 NETWORK = NetworkSpec(64, Dynamics(1.0, 0.2, 200))
@@ -115,7 +115,7 @@ def measure(setting: str, learning: Rows, unseen: Rows, seed: int) -> dict[str, 
     rule = SETTINGS[setting](len(y))
     data = examples(x, y), examples(x_held_out, y_held_out)
     began = time.process_time()
-    state = train_task(DirectTask(rule, *data, NETWORK, task, seed=seed))
+    state = run_training(DirectTraining(rule, *data, NETWORK, task, seed=seed))
     seconds = time.process_time() - began
     parameters = NETWORK.on(state.best["biases"], 1, task.outputs).parameters(state.best)
     test = examples(*unseen)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from direct_tasks import equal_states
+from direct_trainings import equal_states
 from entrain import load
 from entrain.data import ImageDataset, Split, load_dataset
 from entrain.evaluation import chips
@@ -32,9 +32,9 @@ from entrain.models.teacher import Teacher
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import PROTOCOLS, Tensors
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.interface import Assignment, Task
+from entrain.rules.interface import Assignment, Training
 from entrain.rules.training_data import TrainingData
-from entrain.training import TrainingState, pack_state, train_task, unpack_state
+from entrain.training import TrainingState, pack_state, run_training, unpack_state
 from networks import random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -70,7 +70,7 @@ def data() -> ImageDataset:
     )
 
 
-def task(name: str, chips: ChipTraining | None, **changes: Any) -> Task:
+def training_by(name: str, chips: ChipTraining | None, **changes: Any) -> Training:
     """Two runs of a protocol; a teacher and a start are made of random numbers."""
     settings: dict[str, Any] = {"epochs": 2, "batch_size": 32} | changes
     rule = replace(PROTOCOLS[name], chips=chips, **settings)  # type: ignore[type-var]
@@ -85,7 +85,7 @@ def task(name: str, chips: ChipTraining | None, **changes: Any) -> Task:
             each: getattr(network, each).detach()
             for each in ("input_weights", "biases", "couplings")
         }
-    return rule.task(
+    return rule.training(
         Assignment(
             TrainingData(data(), torch.device("cpu")),
             SPEC,
@@ -102,10 +102,10 @@ def task(name: str, chips: ChipTraining | None, **changes: Any) -> Task:
 
 @pytest.mark.parametrize("name", RULES)
 def test_ideal_hardware_changes_no_bit_of_training(name: str) -> None:
-    plain = train_task(task(name, None))
+    plain = run_training(training_by(name, None))
     for nothing in (Hardware(), ABSENT):
-        assert equal_states(train_task(task(name, ChipTraining(nothing))), plain)
-    assert not equal_states(train_task(task(name, ChipTraining(NOISY))), plain)
+        assert equal_states(run_training(training_by(name, ChipTraining(nothing))), plain)
+    assert not equal_states(run_training(training_by(name, ChipTraining(NOISY))), plain)
 
 
 # Rounding
@@ -117,7 +117,7 @@ def test_couplings_that_round_to_nothing_still_learn(name: str) -> None:
     rounding they move all the same; without it their gradient would be zero. SPSA has losses
     alone, and these do not change."""
     levels = Levels(levels=(-1.0, 0.0, 1.0), range=1e6, rule="absolute")
-    one = task(name, ChipTraining(Hardware(coupling_levels=levels), onset=0.0), epochs=1)
+    one = training_by(name, ChipTraining(Hardware(coupling_levels=levels), onset=0.0), epochs=1)
     tensors = one.initial()
     before = tensors["couplings"].clone()
     one.run_epoch(tensors, 0)
@@ -136,7 +136,7 @@ def test_validation_is_the_accuracy_of_the_fixed_chips(
     noise of seed 0, which the chips of a validation share."""
     monkeypatch.setattr(chips, "noise_seeds", lambda _, seeds: [0] * len(seeds))
     training = ChipTraining(NOISY, onset=0.0, validation_chips=5)
-    state = train_task(task(name, training, epochs=3))
+    state = run_training(training_by(name, training, epochs=3))
     images = data().validation
     each = -(-len(images) // 5)
     for run in range(2):
@@ -177,11 +177,11 @@ def test_interrupted_while_couplers_go_it_ends_with_the_same_bits(name: str) -> 
         packed.append(pack_state(state, {}))
         left.append(int((state.current["couplings"][0].triu(1) != 0).sum()))
 
-    whole = train_task(task(name, training, epochs=6), on_epoch=keep)
+    whole = run_training(training_by(name, training, epochs=6), on_epoch=keep)
     assert COUPLERS > left[2] > left[3] > left[5] == round(0.5 * COUPLERS)
     for epoch in (3, 4):  # couplers are still to go after both
         saved, _ = unpack_state(packed[epoch - 1], "memory")
-        assert equal_states(train_task(task(name, training, epochs=6), saved), whole)
+        assert equal_states(run_training(training_by(name, training, epochs=6), saved), whole)
     assert ((whole.best["input_weights"] != 0).sum(-1) <= 20).all()
 
 
@@ -190,7 +190,7 @@ def test_interrupted_while_couplers_go_it_ends_with_the_same_bits(name: str) -> 
 def test_the_selected_epoch_has_the_couplers_of_the_chip(name: str, epochs: int) -> None:
     """However short the training: the last epoch at least trains what will be built."""
     training = ChipTraining(Hardware(sparsity=Sparsity(0.25)), chips=4, validation_chips=3)
-    state = train_task(task(name, training, epochs=epochs))
+    state = run_training(training_by(name, training, epochs=epochs))
     couplers = (state.best["couplings"].triu(1) != 0).sum((1, 2)).tolist()
     assert couplers == [round(0.25 * COUPLERS)] * 2
     first = next(each for each in range(epochs) if each / epochs >= 0.6 or each == epochs - 1)
@@ -203,7 +203,7 @@ def test_the_selected_epoch_has_the_couplers_of_the_chip(name: str, epochs: int)
 
 def test_a_models_file_keeps_its_hardware_and_another_is_told(tmp_path: Path) -> None:
     typical = preset("typical")
-    state = train_task(task("DIRECT", ChipTraining(typical)))
+    state = run_training(training_by("DIRECT", ChipTraining(typical)))
     model_of(state, 0, typical).save(tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
     assert again.hardware == typical

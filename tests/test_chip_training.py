@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from chips import OTHERS, SMOOTH, measured
-from direct_tasks import (
+from direct_trainings import (
     COUNT,
     DIFFERENT,
     DYNAMICS,
@@ -27,8 +27,8 @@ from direct_tasks import (
     examples,
     run_of,
     same,
-    task,
 )
+from direct_trainings import training as direct_training
 from entrain.data import load_dataset
 from entrain.evaluation.chips import accuracies_on_chips
 from entrain.hardware import (
@@ -45,15 +45,15 @@ from entrain.kernels import reference
 from entrain.physics import Dynamics, NetworkSpec, Noise, drift
 from entrain.rules import Direct, from_json
 from entrain.rules.chip_training import ChipTraining, unpruned_share
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.direct_training import DirectTraining
 from entrain.rules.interface import shuffled
 from entrain.rules.training_data import TrainingData
 from entrain.training import (
     Recipe,
     Stage,
     TrainingState,
+    run_training,
     train_stage,
-    train_task,
 )
 from entrain.training.options import Options
 from entrain.utils.errors import InputError
@@ -142,7 +142,7 @@ def test_a_step_on_chips_is_the_autograd_gradient(
     monkeypatch.setattr("entrain.rules.on_chips.FreshDraws", Recorded)
     monkeypatch.setattr(Recorded, "made", [])
     training = ChipTraining(hardware, chips=4, onset=0.0)
-    one = task(epochs=1, batch_size=COUNT, clip=1e9, gain=3.0, chips=training)
+    one = direct_training(epochs=1, batch_size=COUNT, clip=1e9, gain=3.0, chips=training)
     tensors = one.initial()
     first = {each: tensors[f"raw.{each}"].clone() for each in NAMES}
     one.run_epoch(tensors, 0)
@@ -161,7 +161,7 @@ def test_chips_are_a_function_of_the_epoch_and_new_in_each() -> None:
     """The loss of a network that does not learn shows them: the whole set is one batch."""
     mismatched = ChipTraining(Hardware(mismatch=MANY.mismatch), chips=1, onset=0.0)
     rates = {"input_rate": 1e-30, "coupling_rate": 1e-30}
-    still = task(epochs=3, batch_size=COUNT, chips=mismatched, **rates)
+    still = direct_training(epochs=3, batch_size=COUNT, chips=mismatched, **rates)
     tensors = still.initial()
     losses = [float(still.run_epoch(tensors, epoch)["loss"][0]) for epoch in (0, 1, 1)]
     assert abs(losses[0] - losses[1]) > 1e-4
@@ -178,7 +178,11 @@ def test_thermal_noise_is_new_in_every_step_of_every_epoch(
         return Noise(seed, temperature, replicates, samples)
 
     monkeypatch.setattr("entrain.rules.on_chips.Noise", noise)
-    train_task(task(epochs=3, chips=ChipTraining(Hardware(phase_noise=PhaseNoise(0.5)), chips=4)))
+    run_training(
+        direct_training(
+            epochs=3, chips=ChipTraining(Hardware(phase_noise=PhaseNoise(0.5)), chips=4)
+        )
+    )
     assert len(seen) == 3 * COUNT / 4  # chips share theirs, as compared networks do
     assert len(set(seen)) == len(seen)
 
@@ -189,12 +193,12 @@ def test_imperfections_grow_over_the_onset() -> None:
     training = ChipTraining(mismatched, onset=0.5)
     still: dict[str, Any] = {"epochs": 10, "input_rate": 1e-30, "coupling_rate": 1e-30}
     ideal, growing, grown = (
-        task(**still, chips=chips)
+        direct_training(**still, chips=chips)
         for chips in (None, training, ChipTraining(mismatched, onset=0.0))
     )
     tensors = ideal.initial()
 
-    def loss(of: DirectTask, epoch: int) -> float:
+    def loss(of: DirectTraining, epoch: int) -> float:
         return float(of.run_epoch(tensors, epoch)["loss"][0])
 
     assert loss(growing, 0) == pytest.approx(loss(ideal, 0), rel=1e-6)
@@ -204,11 +208,11 @@ def test_imperfections_grow_over_the_onset() -> None:
 
 
 def test_trained_for_ideal_chips_it_is_the_ideal_network_bit_for_bit() -> None:
-    plain = train_task(task((0, 3), **DIFFERENT))
+    plain = run_training(direct_training((0, 3), **DIFFERENT))
     off = Hardware(mismatch=Mismatch(0.0), phase_noise=PhaseNoise(0.0))
     for nothing in (Hardware(), off):
         assert equal_states(
-            train_task(task((0, 3), chips=ChipTraining(nothing), **DIFFERENT)), plain
+            run_training(direct_training((0, 3), chips=ChipTraining(nothing), **DIFFERENT)), plain
         )
 
 
@@ -234,8 +238,8 @@ def test_pruning_ends_with_the_kept_couplers_and_only_then_an_epoch_is_selected(
         assert not raw[:, ~graph].any()
         left.append((raw.triu(1) != 0).sum((1, 2)).tolist())
 
-    one = task((0, 3), epochs=10, averaging=0.9, chips=training)
-    state = train_task(one, on_epoch=count)
+    one = direct_training((0, 3), epochs=10, averaging=0.9, chips=training)
+    state = run_training(one, on_epoch=count)
     assert left[0] == [couplers, couplers]
     assert all(a >= b for a, b in pairwise(left))
     wanted = round(0.4 * couplers)
@@ -246,7 +250,7 @@ def test_pruning_ends_with_the_kept_couplers_and_only_then_an_epoch_is_selected(
 
 def test_the_best_epoch_before_the_last_coupler_went_loses_to_the_worst_after() -> None:
     training = ChipTraining(Hardware(sparsity=Sparsity(0.4)), pruning=(0.2, 0.6))
-    one = task(epochs=10, chips=training)
+    one = direct_training(epochs=10, chips=training)
     tensors = one.initial()
 
     def merit(epoch: int, top1: float, entropy: float) -> list[float]:
@@ -277,13 +281,15 @@ TRAINED_FOR: dict[str, Any] = {
 
 @pytest.mark.parametrize("interruption", [1, 4])
 def test_interrupted_training_goes_on_bit_for_bit(interruption: int) -> None:
-    check_interruption(lambda: task((0, 3), **DIFFERENT, **TRAINED_FOR), after=interruption)
+    check_interruption(
+        lambda: direct_training((0, 3), **DIFFERENT, **TRAINED_FOR), after=interruption
+    )
 
 
 def test_runs_trained_together_equal_runs_trained_alone() -> None:
-    together = train_task(task((0, 3), **TRAINED_FOR))
+    together = run_training(direct_training((0, 3), **TRAINED_FOR))
     for index, run in enumerate((0, 3)):
-        alone = train_task(task((run,), **TRAINED_FOR))
+        alone = run_training(direct_training((run,), **TRAINED_FOR))
         assert same(run_of(together.current, index), alone.current, atol=1e-5)
         losses = [state.history["loss"] for state in (together, alone)]
         assert torch.allclose(
@@ -292,8 +298,8 @@ def test_runs_trained_together_equal_runs_trained_alone() -> None:
 
 
 def test_a_batch_that_chips_cannot_share_evenly_goes_to_fewer() -> None:
-    state = train_task(
-        task(epochs=2, batch_size=35, chips=ChipTraining(MANY, chips=8))
+    state = run_training(
+        direct_training(epochs=2, batch_size=35, chips=ChipTraining(MANY, chips=8))
     )  # 35 and 13
     assert state.epoch == 2
     assert all(bool(tensor.isfinite().all()) for tensor in state.current.values())
@@ -352,7 +358,7 @@ def test_refusals_of_chips_elsewhere() -> None:
         Options(hardware="tipical")
     small = ChipTraining(Hardware(oscillators=H + OUTPUTS - 1))
     with pytest.raises(InputError, match="the chip 7: room for 4 hidden"):
-        train_task(task(chips=small))
+        run_training(direct_training(chips=small))
 
 
 def test_asked_for_hardware_the_default_protocol_is_direct() -> None:

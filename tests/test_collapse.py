@@ -21,7 +21,7 @@ from entrain.training import (
     TrainingState,
     collapse_hint,
     collapsed_runs,
-    train_task,
+    run_training,
 )
 
 RISING = {"DIRECT.coupling_rate": 1.0, "DIRECT.warm_up": 0.95}  # learns, then steps too far
@@ -97,11 +97,11 @@ def test_the_advice_is_of_the_rule() -> None:
 
 def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     def worse_at_the_end(*arguments: Any, **others: Any) -> TrainingState:
-        state = train_task(*arguments, **others)
+        state = run_training(*arguments, **others)
         state.history["loss"][-1], state.history["top1"][-1] = [9.0], [10.0]
         return state
 
-    monkeypatch.setattr("entrain.training.stages.train_task", worse_at_the_end)
+    monkeypatch.setattr("entrain.training.stages.run_training", worse_at_the_end)
     made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
     with pytest.warns(ConvergenceWarning, match="training collapsed in run 0.* try lower rates"):
         made.fit(*load_iris(return_X_y=True))

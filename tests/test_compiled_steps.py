@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 
 from command_line import threads
-from direct_tasks import CLASSES, DIFFERENT, examples, same, task
+from direct_trainings import CLASSES, DIFFERENT, examples, same, training
 from entrain import kernels
 from entrain.kernels.training_pass import Loss, TrainingPass
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, drift, small_random
 from entrain.rules import Direct, Tensors, adamw
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.direct_training import DirectTraining
 from entrain.tasks import Classification, Regression
-from entrain.training import train_task
+from entrain.training import run_training
 from networks import random_tensor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -33,7 +33,7 @@ SETTINGS: list[dict[str, Any]] = [
 
 
 def trained(make: Any) -> tuple[Tensors, list[list[float]]]:
-    state = train_task(make())
+    state = run_training(make())
     return state.current, state.history["loss"]
 
 
@@ -44,17 +44,17 @@ def check_same(ours: tuple[Tensors, Any], theirs: tuple[Tensors, Any]) -> None:
 
 @pytest.mark.parametrize("changes", SETTINGS)
 def test_compiled_epochs_are_those_of_pytorch(changes: dict[str, Any]) -> None:
-    ours = trained(lambda: task(**changes))
+    ours = trained(lambda: training(**changes))
     with kernels.use("reference"):
-        theirs = trained(lambda: task(**changes))
+        theirs = trained(lambda: training(**changes))
     check_same(ours, theirs)
     assert not torch.equal(ours[0]["couplings"], theirs[0]["couplings"])  # two computations
 
 
 def test_runs_side_by_side_have_their_own_settings() -> None:
-    ours = trained(lambda: task((0, 3), **DIFFERENT))
+    ours = trained(lambda: training((0, 3), **DIFFERENT))
     with kernels.use("reference"):
-        theirs = trained(lambda: task((0, 3), **DIFFERENT))
+        theirs = trained(lambda: training((0, 3), **DIFFERENT))
     check_same(ours, theirs)
 
 
@@ -62,10 +62,10 @@ def test_weights_of_examples_count() -> None:
     data = examples()
     weighted = replace(data, weights=torch.linspace(0.0, 2.0, len(data.targets)))
 
-    def make() -> DirectTask:
+    def make() -> DirectTraining:
         rule = Direct(epochs=3, batch_size=16, fine_epochs=9)
         network = NetworkSpec(5, Dynamics(1.2, 0.5, 10))
-        return DirectTask(rule, weighted, examples(20, 2), network, CLASSES, seed=4)
+        return DirectTraining(rule, weighted, examples(20, 2), network, CLASSES, seed=4)
 
     ours = trained(make)
     with kernels.use("reference"):
@@ -77,9 +77,11 @@ def test_many_inputs_and_outputs_fit() -> None:
     inputs = random_tensor(90, 37, seed=3).float()
     data = replace(examples(90), inputs=3 * inputs, targets=torch.arange(90) % 11)
 
-    def make() -> DirectTask:
+    def make() -> DirectTraining:
         rule = Direct(epochs=2, batch_size=70, fine_epochs=9, gain=6.0)
-        return DirectTask(rule, data, data, NetworkSpec(30, Dynamics(1.0, 0.2, 40)), ELEVEN, seed=4)
+        return DirectTraining(
+            rule, data, data, NetworkSpec(30, Dynamics(1.0, 0.2, 40)), ELEVEN, seed=4
+        )
 
     ours = trained(make)
     with kernels.use("reference"):
@@ -93,9 +95,11 @@ def test_numbers_are_learnt_as_by_pytorch() -> None:
     data = replace(examples(), targets=values)
     numbers = Regression.fit(values.numpy(), ("a", "b"))
 
-    def make() -> DirectTask:
+    def make() -> DirectTraining:
         rule = Direct(epochs=3, batch_size=16, fine_epochs=9)
-        return DirectTask(rule, data, data, NetworkSpec(5, Dynamics(1.2, 0.5, 10)), numbers, seed=4)
+        return DirectTraining(
+            rule, data, data, NetworkSpec(5, Dynamics(1.2, 0.5, 10)), numbers, seed=4
+        )
 
     ours = trained(make)
     with kernels.use("reference"):
@@ -108,10 +112,10 @@ def test_numbers_are_learnt_as_by_pytorch() -> None:
 def test_the_number_of_threads_changes_no_bit(runs: tuple[int, ...]) -> None:
     data = examples(250, 3)
 
-    def make() -> DirectTask:
+    def make() -> DirectTraining:
         rule = Direct(epochs=4, batch_size=100, fine_epochs=9)  # 13 tiles: teams of three
         network = NetworkSpec(5, Dynamics(1.2, 0.5, 10))
-        return DirectTask(rule, data, data, network, CLASSES, seed=4, runs=runs)
+        return DirectTraining(rule, data, data, network, CLASSES, seed=4, runs=runs)
 
     states = []
     for count in (1, 2, 3, 4):
@@ -127,9 +131,9 @@ def test_the_number_of_threads_changes_no_bit(runs: tuple[int, ...]) -> None:
     [{"frozen": ("couplings",)}, {"distillation": 0.5}],
 )
 def test_what_is_not_compiled_takes_pytorch_operations(changes: dict[str, Any]) -> None:
-    ours = trained(lambda: task(**changes))
+    ours = trained(lambda: training(**changes))
     with kernels.use("reference"):
-        theirs = trained(lambda: task(**changes))
+        theirs = trained(lambda: training(**changes))
     check_same(ours, theirs)
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from command_line import threads
-from direct_tasks import (
+from direct_trainings import (
     CLASSES,
     COUNT,
     DIFFERENT,
@@ -23,15 +23,15 @@ from direct_tasks import (
     raw,
     run_of,
     same,
-    task,
+    training,
 )
 from entrain import kernels
 from entrain.data import Preprocessing
 from entrain.physics import Dynamics, PhaseModel
 from entrain.rules import Augmentation, Direct, Tensors
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.direct_training import DirectTraining
 from entrain.rules.training_data import Examples
-from entrain.training import TrainingState, pack_state, train_task, unpack_state
+from entrain.training import TrainingState, pack_state, run_training, unpack_state
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -39,24 +39,24 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 def test_runs_trained_together_equal_runs_trained_alone() -> None:
     runs = (0, 1, 5)
-    together = train_task(task(runs, averaging=0.9, gain=(8.0, 4.0, 6.0)))
+    together = run_training(training(runs, averaging=0.9, gain=(8.0, 4.0, 6.0)))
     for index, (run, gain) in enumerate(zip(runs, (8.0, 4.0, 6.0), strict=True)):
-        alone = train_task(task((run,), averaging=0.9, gain=gain))
+        alone = run_training(training((run,), averaging=0.9, gain=gain))
         assert same(run_of(together.current, index), alone.current)
         assert same(run_of(together.best, index), alone.best)
         assert together.best_epoch[index] == alone.best_epoch[0]
 
 
 def test_runs_differ_in_their_random_start_and_the_same_run_does_not() -> None:
-    start = task((0, 1, 1)).initial()
+    start = training((0, 1, 1)).initial()
     for name in ("input_weights", "couplings"):
         assert not torch.isclose(start[name][0], start[name][1]).flatten().all()
         assert torch.equal(start[name][1], start[name][2])
-        assert torch.equal(start[name][1], task((1,)).initial()[name][0])
+        assert torch.equal(start[name][1], training((1,)).initial()[name][0])
 
 
 def test_the_random_start_has_the_stated_deviations() -> None:
-    many = task(tuple(range(60)), initial_couplings=0.7, initial_weights=0.5).initial()
+    many = training(tuple(range(60)), initial_couplings=0.7, initial_weights=0.5).initial()
     allowed = many["couplings"][:, ~torch.eye(H + OUTPUTS, dtype=torch.bool)]
     allowed = allowed[allowed != 0]
     assert float(allowed.std()) == pytest.approx(0.7, rel=0.1)
@@ -65,9 +65,9 @@ def test_the_random_start_has_the_stated_deviations() -> None:
 
 
 def test_runs_from_one_start_differ_by_their_order_and_the_same_run_does_not() -> None:
-    one = task().initial()
+    one = training().initial()
     begin = {name: tensor.repeat(3, *[1] * (tensor.dim() - 1)) for name, tensor in one.items()}
-    ours = task((0, 1, 1), begin=begin, epochs=1)
+    ours = training((0, 1, 1), begin=begin, epochs=1)
     parameters = ours.initial()
     assert all(
         torch.equal(raw(parameters, index)[n], one[n][0]) for index in range(3) for n in NAMES
@@ -81,7 +81,7 @@ def test_runs_from_one_start_differ_by_their_order_and_the_same_run_does_not() -
 PREPARED = Preprocessing((4, 6), 1.0, 0.3, 0.4, 3.0, 3.0)
 
 
-def picture_task(runs: tuple[int, ...] = (0,), **changes: Any) -> DirectTask:
+def picture_training(runs: tuple[int, ...] = (0,), **changes: Any) -> DirectTraining:
     """Small images to be distorted: bright on the left, in the middle, or on the right."""
 
     def pictures(count: int, seed: int) -> Examples:
@@ -93,7 +93,7 @@ def picture_task(runs: tuple[int, ...] = (0,), **changes: Any) -> DirectTask:
 
     protocol = Direct(**({"epochs": 4, "batch_size": 16, "fine_epochs": 2} | changes))
     data = pictures(COUNT, 1), pictures(30, 2)
-    return DirectTask(protocol, *data, SPEC, CLASSES, seed=SEED, runs=runs)
+    return DirectTraining(protocol, *data, SPEC, CLASSES, seed=SEED, runs=runs)
 
 
 DISTORTED = Augmentation(shift=0.5, rotation=5.0, elastic=0.3, flip=True)
@@ -103,13 +103,13 @@ DISTORTED = Augmentation(shift=0.5, rotation=5.0, elastic=0.3, flip=True)
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: task((0, 3), **DIFFERENT, averaging=0.99, fine_epochs=2, coarse_steps=5),
-        lambda: picture_task((0, 3), augmentation=DISTORTED, unaugmented_epochs=1),
+        lambda: training((0, 3), **DIFFERENT, averaging=0.99, fine_epochs=2, coarse_steps=5),
+        lambda: picture_training((0, 3), augmentation=DISTORTED, unaugmented_epochs=1),
     ],
     ids=["inputs", "pictures"],
 )
 def test_interrupted_training_goes_on_bit_for_bit(
-    make: Callable[[], DirectTask], interruption: int
+    make: Callable[[], DirectTraining], interruption: int
 ) -> None:
     packed: list[bytes] = []
 
@@ -118,19 +118,19 @@ def test_interrupted_training_goes_on_bit_for_bit(
             packed.append(pack_state(state, {}))
 
     with threads(2):
-        whole = train_task(make(), on_epoch=keep)
+        whole = run_training(make(), on_epoch=keep)
         saved, _ = unpack_state(packed[0], "memory")
         assert saved.epoch == interruption
-        assert equal_states(train_task(make(), saved), whole)
-        assert equal_states(train_task(make()), whole)
+        assert equal_states(run_training(make(), saved), whole)
+        assert equal_states(run_training(make()), whole)
 
 
 def test_a_diverging_run_keeps_its_best_and_the_others_do_not_notice() -> None:
     changes = {"warm_up": 0.9, "batch_size": COUNT, "epochs": 5}
-    calm = train_task(task(**changes))
-    wild = task((0, 1), input_rate=(3e-3, 1e30), coupling_rate=(2e-2, 1e30), **changes)
+    calm = run_training(training(**changes))
+    wild = training((0, 1), input_rate=(3e-3, 1e30), coupling_rate=(2e-2, 1e30), **changes)
     bests: list[Tensors] = []
-    state = train_task(
+    state = run_training(
         wild, on_epoch=lambda s: bests.append({k: v.clone() for k, v in s.best.items()})
     )
     assert state.epoch == 5
@@ -165,13 +165,13 @@ def test_only_the_last_epochs_are_fine_and_every_validation_is(
 
         monkeypatch.setattr(kernels, name, recorded)
     with kernels.use("reference"):
-        train_task(task(epochs=5, fine_epochs=2, coarse_steps=coarse))
+        run_training(training(epochs=5, fine_epochs=2, coarse_steps=coarse))
     assert trained == [seen] * 3 * 3 + [10] * 2 * 3  # three batches an epoch
     assert validated == [10] * 5
 
 
 def test_selection_takes_the_best_accuracy_and_then_the_smallest_entropy() -> None:
-    state = train_task(task((0, 1), epochs=15, coupling_rate=0.2))
+    state = run_training(training((0, 1), epochs=15, coupling_rate=0.2))
     for index in range(2):
         pairs = [
             (top1[index], -entropy[index])
@@ -183,19 +183,20 @@ def test_selection_takes_the_best_accuracy_and_then_the_smallest_entropy() -> No
 
 
 def test_undistorted_images_train_like_their_inputs() -> None:
-    ours = picture_task((0, 1))
+    ours = picture_training((0, 1))
     pictures = ours.train
     inputs = Examples(pictures.targets, pictures.all_inputs())
     unseen = Examples(ours._validation.targets, ours._validation.all_inputs())
-    theirs = DirectTask(ours.protocol, inputs, unseen, SPEC, CLASSES, seed=SEED, runs=(0, 1))
-    assert equal_states(train_task(ours), train_task(theirs))
+    theirs = DirectTraining(ours.protocol, inputs, unseen, SPEC, CLASSES, seed=SEED, runs=(0, 1))
+    assert equal_states(run_training(ours), run_training(theirs))
 
 
 def test_the_last_epochs_see_the_images_themselves() -> None:
     shifted = Augmentation(shift=0.5)
-    plain = train_task(picture_task()).current
+    plain = run_training(picture_training()).current
     never, always = (
-        train_task(picture_task(augmentation=shifted, unaugmented_epochs=k)).current for k in (4, 0)
+        run_training(picture_training(augmentation=shifted, unaugmented_epochs=k)).current
+        for k in (4, 0)
     )
     assert same(never, plain, atol=1e-4)
     assert not torch.allclose(always["raw.couplings"], plain["raw.couplings"], atol=1e-3)
@@ -203,4 +204,4 @@ def test_the_last_epochs_see_the_images_themselves() -> None:
 
 def test_values_for_another_number_of_runs_are_refused() -> None:
     with pytest.raises(InputError, match="gain must be one number or 3, one per run; got 2"):
-        task((0, 1, 2), gain=(1.0, 2.0))
+        training((0, 1, 2), gain=(1.0, 2.0))

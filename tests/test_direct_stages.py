@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from direct_tasks import NAMES, equal_states
+from direct_trainings import NAMES, equal_states
 from entrain.data import load_dataset
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import PAPER_PROTOCOLS, Augmentation, Direct, TeacherSpec
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.direct_training import DirectTraining
 from entrain.rules.training_data import TrainingData
-from entrain.training import Stage, teacher_stage, train_stage, train_task
+from entrain.training import Stage, run_training, teacher_stage, train_stage
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -83,8 +83,10 @@ def test_a_stage_distils_its_teacher(digits: TrainingData) -> None:
     state = train_stage(stage, digits, states)
     taught = TEACHER.teacher(states[TEACHER.key]).targets(digits.train.inputs).float()
     data = (digits.train, digits.validation)
-    task = DirectTask(protocol, *data, stage.network, digits.task, seed=0, teacher_outputs=taught)
-    assert equal_states(state, train_task(task))
+    training = DirectTraining(
+        protocol, *data, stage.network, digits.task, seed=0, teacher_outputs=taught
+    )
+    assert equal_states(state, run_training(training))
     losses = [loss[0] for loss in state.history["loss"]]
     assert losses[-1] < 0.7 * losses[0]
 
@@ -212,5 +214,5 @@ def test_an_unknown_start_suggests_the_nearest() -> None:
 
 
 def test_a_teacher_and_augmentation_exclude_each_other() -> None:
-    with pytest.raises(InputError, match="choose distillation or augmentation"):
+    with pytest.raises(InputError, match="choose distillation at a temperature, such as"):
         Direct(distillation=0.5, augmentation=Augmentation(shift=1.0))

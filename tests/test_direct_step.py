@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from direct_tasks import (
+from direct_trainings import (
     COUNT,
     DIFFERENT,
     NAMES,
@@ -22,12 +22,12 @@ from direct_tasks import (
     rise_and_fall,
     run_of,
     signed_outputs,
-    task,
+    training,
 )
 from entrain import KuramotoNetwork
 from entrain.rules import Direct
 from entrain.rules.interface import shuffled
-from entrain.training import train_task
+from entrain.training import run_training
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -80,7 +80,7 @@ def by_torch(network: KuramotoNetwork, protocol: Direct, index: int, run: int) -
 def distance_from_torch(**changes: Any) -> float:
     """The largest difference of any weight from torch's after training two runs side by side."""
     runs = (0, 3)
-    ours = task(runs, **(DIFFERENT | changes))
+    ours = training(runs, **(DIFFERENT | changes))
     parameters = ours.initial()
     networks = [network_of(parameters, index).double() for index in range(2)]
     for epoch in range(ours.epochs):
@@ -110,7 +110,7 @@ def test_a_step_is_adamw_on_the_autograd_gradient(
 
 def first_moments(**changes: Any) -> list[Tensor]:
     """The (clipped) gradient of the first step of two runs, a tenth of it, as vectors."""
-    one = task((0, 3), **(DIFFERENT | {"epochs": 1, "batch_size": COUNT} | changes))
+    one = training((0, 3), **(DIFFERENT | {"epochs": 1, "batch_size": COUNT} | changes))
     parameters = one.initial()
     one.run_epoch(parameters, 0)
     return [
@@ -134,7 +134,7 @@ def test_clipping_shortens_each_long_gradient_and_turns_none() -> None:
 
 
 def test_weight_decay_shrinks_the_input_weights_alone() -> None:
-    decayed, free = (task(epochs=1, batch_size=COUNT, weight_decay=w) for w in (0.5, 0.0))
+    decayed, free = (training(epochs=1, batch_size=COUNT, weight_decay=w) for w in (0.5, 0.0))
     start = decayed.initial()
     ours, theirs = decayed.initial(), free.initial()
     decayed.run_epoch(ours, 0)
@@ -149,7 +149,7 @@ def test_weight_decay_shrinks_the_input_weights_alone() -> None:
 def test_the_rates_rise_in_a_line_and_fall_to_zero_as_a_cosine() -> None:
     """The factor is read off the biases: they move by rate times factor times Adam's step."""
     epochs, warm_up = 20, 0.25
-    one = task(epochs=epochs, warm_up=warm_up, batch_size=COUNT, coupling_rate=0.05, clip=1e9)
+    one = training(epochs=epochs, warm_up=warm_up, batch_size=COUNT, coupling_rate=0.05, clip=1e9)
     parameters, factors = one.initial(), []
     for epoch in range(epochs):
         before = parameters["raw.biases"].double()
@@ -169,7 +169,7 @@ def test_the_rates_rise_in_a_line_and_fall_to_zero_as_a_cosine() -> None:
 @pytest.mark.parametrize("averaging", [0.0, 0.5, 0.999])
 def test_what_is_kept_is_the_running_mean_of_the_weights(averaging: float) -> None:
     """Of decay `averaging` a step, less in the first steps: (1 + k) / (10 + k) after k."""
-    one = task(epochs=30, batch_size=COUNT, averaging=averaging)
+    one = training(epochs=30, batch_size=COUNT, averaging=averaging)
     parameters = one.initial()
     mean = {name: tensor.double() for name, tensor in run_of(parameters, 0).items()}
     for epoch in range(one.epochs):
@@ -184,7 +184,7 @@ def test_what_is_kept_is_the_running_mean_of_the_weights(averaging: float) -> No
 
 @torch.no_grad()
 def test_the_loss_and_validation_are_those_of_the_network() -> None:
-    one = task((0, 3), epochs=1, batch_size=COUNT, gain=(8.0, 3.0), smoothing=(0.0, 0.2))
+    one = training((0, 3), epochs=1, batch_size=COUNT, gain=(8.0, 3.0), smoothing=(0.0, 0.2))
     parameters = one.initial()
     networks = [network_of(parameters, index) for index in range(2)]
     found = one.validate(parameters) | one.run_epoch(parameters, 0)
@@ -204,7 +204,7 @@ def test_the_loss_and_validation_are_those_of_the_network() -> None:
 
 @pytest.mark.parametrize("start", ["random", "zero"])
 def test_training_keeps_the_constraints_exactly(start: str) -> None:
-    state = train_task(task((0, 1), start=start, averaging=0.9))
+    state = run_training(training((0, 1), start=start, averaging=0.9))
     for parameters in (state.current, state.best):
         for name in ("couplings", "raw.couplings"):
             couplings = parameters[name]
@@ -215,7 +215,7 @@ def test_training_keeps_the_constraints_exactly(start: str) -> None:
 
 
 def test_from_exact_zero_only_the_output_biases_move_at_first() -> None:
-    zero = task(start="zero", epochs=1, batch_size=COUNT)
+    zero = training(start="zero", epochs=1, batch_size=COUNT)
     parameters = zero.initial()
     assert not any(tensor.any() for tensor in parameters.values())
     zero.run_epoch(parameters, 0)
@@ -228,8 +228,8 @@ def test_from_exact_zero_only_the_output_biases_move_at_first() -> None:
 
 def test_equal_class_weights_are_none() -> None:
     plain, weighted = (
-        train_task(task((0, 3))),
-        train_task(task((0, 3), class_weights=(3.0, 3.0, 3.0))),
+        run_training(training((0, 3))),
+        run_training(training((0, 3), class_weights=(3.0, 3.0, 3.0))),
     )
     assert all(torch.equal(plain.best[name], weighted.best[name]) for name in plain.best)
     assert plain.history["loss"] == weighted.history["loss"]
@@ -240,7 +240,7 @@ def test_class_weights_turn_the_network_to_a_class() -> None:
     """A class of weight 0 is as good as absent; one of great weight is never missed."""
     data = examples(40, 2)
     for weights, wanted in (((1.0, 1e4, 1.0), 1.0), ((1.0, 0.0, 1.0), 0.0)):
-        best = train_task(task(epochs=20, coupling_rate=0.1, class_weights=weights)).best
+        best = run_training(training(epochs=20, coupling_rate=0.1, class_weights=weights)).best
         found = network_of(best, 0)(data.inputs).argmax(-1)
         assert float((found[data.targets == 1] == 1).double().mean()) == wanted
 
@@ -258,4 +258,4 @@ def test_class_weights_turn_the_network_to_a_class() -> None:
 )
 def test_class_weights_that_cannot_be_used(weights: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        task(class_weights=weights)
+        training(class_weights=weights)

@@ -73,6 +73,20 @@ def test_the_page_of_solving_equals_the_results() -> None:
         assert table in page, table
 
 
+def test_the_tutorial_of_teachers_quotes_the_measured_accuracies() -> None:
+    page = (ROOT / "docs" / "tutorials" / "any-teacher.md").read_text()
+    results = json.loads((ROOT / "results" / "distillation-small.json").read_text())
+    for name, row in results.items():
+        labels, teacher = (
+            f"{row[source]['mean']:.2f} ± {row[source]['sd']:.2f}"
+            for source in ("labels", "teacher")
+        )
+        difference = sum(row["difference"]) / len(row["difference"])
+        validation = row["teacher_validation"][0]
+        line = f"| {name} | {validation:.2f} | {labels} | {teacher} | {difference:+.2f} |"
+        assert line in page, line
+
+
 def solver_table() -> str:
     """The comparison of solvers as the page has it."""
     results = json.loads((ROOT / "results" / "ising.json").read_text())

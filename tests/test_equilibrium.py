@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from direct_tasks import CLASSES, OUTPUTS
+from direct_trainings import CLASSES, OUTPUTS
 from entrain import kernels
 from entrain.physics import Dynamics, PhaseModel, drift, energy
 from entrain.rules import EquilibriumPropagation

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from direct_tasks import (
+from direct_trainings import (
     CLASSES,
     OUTPUTS,
     SEED,
@@ -21,8 +21,8 @@ from entrain.hardware import Hardware, Mismatch, PhaseNoise
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.equilibrium import EquilibriumTask
-from entrain.training import Stage, train_task
+from entrain.rules.equilibrium import EquilibriumTraining
+from entrain.training import Stage, run_training
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -40,43 +40,45 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def task(runs: tuple[int, ...] = (0,), **changes: Any) -> EquilibriumTask:
+def training(runs: tuple[int, ...] = (0,), **changes: Any) -> EquilibriumTraining:
     plain: dict[str, Any] = {"epochs": 3, "batch_size": 16, "nudged_steps": 5, "averaging": 0.9}
     rule = EquilibriumPropagation(**(plain | changes))
-    return EquilibriumTask(rule, examples(), examples(40, 2), SPEC, CLASSES, seed=SEED, runs=runs)
+    return EquilibriumTraining(
+        rule, examples(), examples(40, 2), SPEC, CLASSES, seed=SEED, runs=runs
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_interrupted_training_goes_on_bit_for_bit(kind: str) -> None:
-    check_interruption(lambda: task((0, 3), **KINDS[kind]))
+    check_interruption(lambda: training((0, 3), **KINDS[kind]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
-    check_runs_side_by_side(lambda runs: task(runs, **KINDS[kind]), atol=1e-5, epochs=True)
+    check_runs_side_by_side(lambda runs: training(runs, **KINDS[kind]), atol=1e-5, epochs=True)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "random"])
 def test_it_learns(kind: str) -> None:
-    losses = train_task(task((0, 1), **(KINDS[kind] | {"epochs": 12}))).history["loss"]
+    losses = run_training(training((0, 1), **(KINDS[kind] | {"epochs": 12}))).history["loss"]
     for run in range(2):
         assert losses[-1][run] < 0.9 * losses[0][run]
 
 
 def test_a_gradient_unlike_the_exact_one_is_warned_of_once() -> None:
     with pytest.warns(RuntimeWarning, match=r"EP: after the first epoch .* to the exact one"):
-        train_task(task(beta=3.0, initial_weights=5.0, epochs=1))
+        run_training(training(beta=3.0, initial_weights=5.0, epochs=1))
     at_rest = NetworkSpec(HIDDEN, Dynamics(1.0, 60.0, 600))
     rule = EquilibriumPropagation(epochs=3, batch_size=16, initial_couplings=0.02)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ours = EquilibriumTask(rule, examples(), examples(40, 2), at_rest, CLASSES, seed=SEED)
-        train_task(ours)
+        ours = EquilibriumTraining(rule, examples(), examples(40, 2), at_rest, CLASSES, seed=SEED)
+        run_training(ours)
     assert len(caught) <= 1
 
 
 def test_random_starts_are_new_in_every_step_and_the_same_for_the_same_run() -> None:
-    ours = task(begin="random")
+    ours = training(begin="random")
     draws = ours._draws(16)
     first, second = [], []
     for kept in (first, second):
@@ -102,7 +104,6 @@ def test_random_starts_are_new_in_every_step_and_the_same_for_the_same_run() -> 
             "unknown nudging 'linear'; choose from clamped, cross-entropy, squared",
         ),
         ({"begin": "zero"}, "unknown begin 'zero'; choose from given, random"),
-        ({"distillation": 0.5}, "EP learns from labels, not from a teacher"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:
@@ -122,9 +123,9 @@ def test_frequencies_learn_while_the_couplings_stay_as_they_began() -> None:
     rule = EquilibriumPropagation(
         epochs=12, batch_size=16, input_rate=1e-3, averaging=0.0, frozen=("couplings",)
     )
-    ours = EquilibriumTask(rule, examples(), examples(40, 2), spec, CLASSES, seed=SEED)
+    ours = EquilibriumTraining(rule, examples(), examples(40, 2), spec, CLASSES, seed=SEED)
     begun = ours.initial()["couplings"].clone()
-    state = train_task(ours)
+    state = run_training(ours)
     assert torch.equal(state.current["couplings"], begun)
     assert float(state.current["frequencies"].abs().max()) > 0.01
     assert state.history["loss"][-1][0] < 0.9 * state.history["loss"][0][0]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.physics import INITIAL_PHASE, Dynamics, PhaseModel, drift
-from entrain.rules.two_stage import endpoint_loss
+from entrain.rules.two_stage_training import endpoint_loss
 from networks import random_couplings, random_tensor
 
 SHAPES = [(2, 4, 5, 3, 12), (1, 1, 1, 1, 1), (3, 2, 6, 1, 5)]  # runs, batch, hidden, outputs, K

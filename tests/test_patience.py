@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 import torch
 
-from direct_tasks import equal_states, task
+from direct_trainings import equal_states, training
 from entrain import InputError
 from entrain.rules import Direct, Tensors
 from entrain.rules.direct import small_set
 from entrain.rules.equilibrium import EquilibriumPropagation
 from entrain.rules.spsa import SimultaneousPerturbation
-from entrain.training import TrainingState, train_task
+from entrain.training import TrainingState, run_training
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @dataclass
 class Scripted:
-    """A task of one run whose validation losses are given, epoch by epoch."""
+    """A training of one run whose validation losses are given, epoch by epoch."""
 
     losses: list[float]
     patience: int = 0
@@ -57,7 +57,7 @@ FALLING = [1.0, 0.8, 0.6, 0.5, 0.55, 0.52, 0.499, 0.53, 0.4, 0.3]
 @pytest.mark.parametrize(("patience", "epochs"), [(0, 10), (3, 7), (4, 8), (5, 10), (9, 10)])
 def test_training_ends_when_the_validation_loss_stops_falling(patience: int, epochs: int) -> None:
     # 0.499 is a new minimum, but by less than counts
-    state = train_task(Scripted(FALLING, patience))
+    state = run_training(Scripted(FALLING, patience))
     assert state.epoch == epochs
     assert state.is_finished
     assert int(state.best_epoch[0]) == 1 + FALLING.index(min(FALLING[:epochs]))
@@ -68,7 +68,7 @@ def test_training_ends_when_the_validation_loss_stops_falling(patience: int, epo
 )
 def test_epochs_between_validations_keep_the_last_metrics(interval: int, epochs: list[int]) -> None:
     script = Scripted(FALLING, validation_interval=interval)
-    state = train_task(script)
+    state = run_training(script)
     assert script.validated == epochs
     measured = [max(e for e in epochs if e <= epoch) for epoch in range(1, 11)]
     assert state.history["entropy"] == [[FALLING[epoch - 1]] for epoch in measured]
@@ -78,7 +78,7 @@ def test_epochs_between_validations_keep_the_last_metrics(interval: int, epochs:
 
 def test_a_run_that_diverges_between_validations_is_noticed() -> None:
     losses = [1.0, 1.0, 1.0, float("nan"), 1.0, 1.0]
-    state = train_task(Scripted(FALLING[:6], 0, 6, losses))
+    state = run_training(Scripted(FALLING[:6], 0, 6, losses))
     assert int(state.diverged[0]) == 4
     assert state.is_finished
     assert state.epoch == 4
@@ -86,15 +86,15 @@ def test_a_run_that_diverges_between_validations_is_noticed() -> None:
 
 def test_a_converged_training_ends_again_where_it_ended() -> None:
     def make() -> Any:
-        return task(epochs=60, coupling_rate=0.05, input_rate=0.05, patience=4, averaging=0.9)
+        return training(epochs=60, coupling_rate=0.05, input_rate=0.05, patience=4, averaging=0.9)
 
     epochs: list[int] = []
     states: list[TrainingState] = []
-    first = train_task(make(), on_epoch=lambda state: epochs.append(state.epoch))
+    first = run_training(make(), on_epoch=lambda state: epochs.append(state.epoch))
     assert 5 <= first.epoch < 60
-    again = train_task(make(), first, on_epoch=lambda state: states.append(state))
+    again = run_training(make(), first, on_epoch=lambda state: states.append(state))
     assert states == []
-    assert equal_states(again, train_task(make()))
+    assert equal_states(again, run_training(make()))
 
 
 @pytest.mark.parametrize("name", ["patience", "validation_interval", "second_order_steps"])
@@ -104,10 +104,15 @@ def test_counts_are_checked(name: str, value: object) -> None:
         Direct(**{name: value})  # type: ignore[arg-type]
 
 
-def test_rules_without_an_adjoint_refuse_steps_of_order_two() -> None:
-    for rule in (EquilibriumPropagation, SimultaneousPerturbation):
-        with pytest.raises(InputError, match="second_order_steps must be 0, got 16"):
-            rule(second_order_steps=16)
+@pytest.mark.parametrize("rule", [EquilibriumPropagation, SimultaneousPerturbation])
+@pytest.mark.parametrize("field", ["distillation", "second_order_steps"])
+def test_rules_without_an_adjoint_have_no_such_field(rule: Any, field: str) -> None:
+    with pytest.raises(TypeError, match=field):
+        rule(**{field: 1})
+    earlier = rule().settings() | {field: 0}  # as in files of version 0.2
+    assert rule.from_settings(earlier) == rule()
+    with pytest.raises(TypeError, match=field):
+        rule.from_settings(rule().settings() | {field: 1})
 
 
 @pytest.mark.parametrize("examples", [1, 9, 100, 1500, 90_000])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -15,7 +16,9 @@ import entrain
 from command_line import Invoke
 from entrain import InputError, NetworkSpec, Recipe, rules
 from entrain.data import fingerprint
-from entrain.rules.interface import Assignment, Rule, Task, Tensors, shuffled
+from entrain.physics import Dynamics
+from entrain.rules import GradientRule, GradientTraining
+from entrain.rules.interface import Assignment, Rule, Tensors, Training, shuffled
 from entrain.rules.validation import validation_scores
 from entrain.tasks import metrics
 from entrain.training import Stage, run_pipeline, teacher_stage
@@ -36,11 +39,11 @@ class Hebbian(Rule):
     rate: float = 0.05
     batch_size: int = 64
 
-    def task(self, assignment: Assignment) -> Task:
-        return HebbianTask(self, assignment)
+    def training(self, assignment: Assignment) -> Training:
+        return HebbianTraining(self, assignment)
 
 
-class HebbianTask:
+class HebbianTraining:
     def __init__(self, rule: Hebbian, given: Assignment) -> None:
         self.rule, self.epochs, self.given = rule, rule.epochs, given
         self.inputs, self.labels = given.data.train.all_inputs(), given.data.train.targets
@@ -82,11 +85,35 @@ class HebbianTask:
         return metrics["top1"][:, None]
 
 
+class SignTraining(GradientTraining):
+    """Signs of the exact gradient."""
+
+    def loss_and_gradient(
+        self, raw: Tensors, dynamics: Dynamics, rows: Tensor
+    ) -> tuple[Tensor, Tensors]:
+        loss, gradient = self.exact_gradient(raw, dynamics, rows)
+        return loss, {name: tensor.sign() for name, tensor in gradient.items()}
+
+
+@dataclass(frozen=True)
+class Signs(GradientRule):
+    """A rule with a gradient of its own: all else is that of `GradientRule`."""
+
+    kind: ClassVar[str] = "signs"
+
+    name: str = "SIGNS"
+    epochs: int = 3
+
+    training_class = SignTraining
+
+
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line in rules/__init__.py."""
     monkeypatch.setitem(rules.RULES, "hebbian", Hebbian)
     monkeypatch.setitem(rules.PROTOCOLS, "HEBBIAN", Hebbian())
+    monkeypatch.setitem(rules.RULES, "signs", Signs)
+    monkeypatch.setitem(rules.PROTOCOLS, "SIGNS", Signs())
 
 
 @pytest.mark.usefixtures("registered")
@@ -133,6 +160,34 @@ def test_its_stages_have_keys_and_others_start_from_it() -> None:
     assert float(states["LATER"].best["input_weights"].norm()) > float(
         states["HEBBIAN"].best["input_weights"].norm()
     )
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_gradient_is_a_rule_for_every_task(invoke: Invoke, tmp_path: Path) -> None:
+    options = ["--protocol", "SIGNS", "--set", "SIGNS.gain=6", "--epochs", "5"]
+    result = invoke("train", "digits", *options, "--out", tmp_path / "run", "--json")
+    assert result.exit_code == 0, result.stderr
+    model = entrain.load(tmp_path / "run" / "signs-0.safetensors")
+    assert model.details["validation"]["top1"] > 80
+    rows = np.random.default_rng(0).normal(size=(200, 4))
+    settings: dict[str, Any] = {"protocols": "SIGNS", "epochs": 30, "batch_size": 16}
+    trained = entrain.train(rows, rows @ [1.0, 0.5, 0.0, 0.2], **settings)
+    assert "top1" not in trained.states["SIGNS"].history
+    assert trained.model.evaluate(trained.test)["r2"] > 0.5
+
+
+@pytest.mark.usefixtures("registered")
+def test_progress_shows_a_rule_without_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = np.random.default_rng(0).normal(size=(200, 4))
+    entrain.train(rows, rows[:, 0] + 0.5, protocols="SIGNS", epochs=2, progress=True)
+    shown = capsys.readouterr().err
+    assert "SIGNS" in shown
+    assert "top-1" not in shown
+
+
+def test_no_gradient_rule_derives_from_another() -> None:
+    for rule in (entrain.Direct, rules.EquilibriumPropagation, rules.SimultaneousPerturbation):
+        assert rule.__bases__ == (GradientRule,)
 
 
 def test_the_help_names_every_protocol(invoke: Invoke) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from direct_tasks import (
+from direct_trainings import (
     CLASSES,
     DYNAMICS,
     SEED,
@@ -20,12 +20,12 @@ from direct_tasks import (
     check_runs_side_by_side,
     examples,
 )
-from direct_tasks import task as direct_task
+from direct_trainings import training as direct_training
 from entrain.hardware import Hardware, Mismatch, PhaseNoise
 from entrain.rules import SPSA_PROTOCOLS, SimultaneousPerturbation, Tensors
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.spsa import PerturbationTask
-from entrain.training import Stage, train_task
+from entrain.rules.spsa import PerturbationTraining
+from entrain.training import Stage, run_training
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -34,15 +34,17 @@ NAMES = ("input_weights", "biases", "couplings")
 BATCH = 12
 
 
-def task(runs: tuple[int, ...] = (0,), **changes: Any) -> PerturbationTask:
+def training(runs: tuple[int, ...] = (0,), **changes: Any) -> PerturbationTraining:
     plain: dict[str, Any] = {"epochs": 3, "batch_size": 16, "averaging": 0.9, "gain": 4.0}
     rule = SimultaneousPerturbation(**(plain | changes))
-    return PerturbationTask(rule, examples(), examples(40, 2), SPEC, CLASSES, seed=SEED, runs=runs)
+    return PerturbationTraining(
+        rule, examples(), examples(40, 2), SPEC, CLASSES, seed=SEED, runs=runs
+    )
 
 
 def estimates(runs: int, **changes: Any) -> Tensors:
     """Of one network and one batch with other signs in every run: (R, ...)."""
-    ours = task(tuple(range(runs)), **changes)
+    ours = training(tuple(range(runs)), **changes)
     rows = torch.arange(BATCH).expand(runs, BATCH)
     ours._draws(BATCH).renew(ours._generators(0))
     raw = {
@@ -55,13 +57,13 @@ def estimates(runs: int, **changes: Any) -> Tensors:
 
 def initial_tensors() -> Tensors:
     """A network that is not at rest in any way, one run."""
-    tensors = direct_task(initial_weights=1.0, initial_couplings=0.6).initial()
+    tensors = direct_training(initial_weights=1.0, initial_couplings=0.6).initial()
     return {name: tensors[name] for name in NAMES}
 
 
 def adjoint() -> Tensors:
     """The exact gradient of the same loss."""
-    _, found = direct_task(gain=4.0).loss_and_gradient(
+    _, found = direct_training(gain=4.0).loss_and_gradient(
         initial_tensors(), DYNAMICS, torch.arange(BATCH)[None]
     )
     return {name: found[name][0] for name in NAMES}
@@ -120,18 +122,18 @@ KINDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_interrupted_training_goes_on_bit_for_bit(kind: str) -> None:
-    check_interruption(lambda: task((0, 3), **KINDS[kind]))
+    check_interruption(lambda: training((0, 3), **KINDS[kind]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs_side_by_side_equal_runs_alone(kind: str) -> None:
-    check_runs_side_by_side(lambda runs: task(runs, **KINDS[kind]), atol=1e-4)
+    check_runs_side_by_side(lambda runs: training(runs, **KINDS[kind]), atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["fields", "chip"])
 def test_it_learns(kind: str) -> None:
     faster = {"epochs": 12, "input_rate": 2e-2, "coupling_rate": 3e-2}
-    losses = train_task(task((0, 1), **(KINDS[kind] | faster))).history["loss"]
+    losses = run_training(training((0, 1), **(KINDS[kind] | faster))).history["loss"]
     for run in range(2):
         assert losses[-1][run] < 0.95 * losses[0][run]
 
@@ -144,7 +146,6 @@ def test_it_learns(kind: str) -> None:
         ({"coupling_size": -1.0}, "coupling_size must be"),
         ({"weight_size": float("inf")}, "weight_size must be"),
         ({"perturbed": "phases"}, "unknown perturbed 'phases'; choose from fields, weights"),
-        ({"distillation": 0.5}, "SPSA learns from labels, not from a teacher"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -125,10 +125,10 @@ def test_a_continuation_starts_from_the_network_of_the_same_run(
     path = TINY.path(teacher, runs=(0, 1, 2))
     states = {teacher.key: train_stage(teacher, data, {})}
     states[path.key] = train_stage(path, data, states)
-    monkeypatch.setattr(stages, "train_task", lambda task, saved, on_epoch: task)
+    monkeypatch.setattr(stages, "run_training", lambda training, saved, on_epoch: training)
     for runs in ((2, 0), (1, 1, 1)):
-        task = train_stage(TINY.continue_from(path, runs=runs), data, states)
-        for name, tensor in task.initial().items():
+        training = train_stage(TINY.continue_from(path, runs=runs), data, states)
+        for name, tensor in training.initial().items():
             assert torch.equal(tensor, states[path.key].best[name][list(runs)])
     couplings = states[path.key].best["couplings"]
     assert not torch.equal(couplings[0], couplings[1])

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 import entrain
-from direct_tasks import network_of
+from direct_trainings import network_of
 from entrain.physics import Dynamics, NetworkSpec, path_coefficients
 from entrain.rules import PAPER_PROTOCOLS, TeacherSpec, protocol_named
 from entrain.rules.interface import shuffled
-from entrain.rules.teacher import TeacherTask, teacher_of
+from entrain.rules.teacher import TeacherTraining, teacher_of
 from entrain.rules.training_data import Examples, TeacherData
-from entrain.rules.two_stage import TwoStageTask
-from entrain.training import Recipe, best_run, train_task
+from entrain.rules.two_stage_training import TwoStageTraining
+from entrain.training import Recipe, best_run, run_training
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, DYNAMICS = 5, 4, 3, Dynamics(steps=10)
@@ -37,12 +37,12 @@ def examples(count: int, seed: int, dtype: torch.dtype = torch.float64) -> Teach
     )
 
 
-def task(name: str, runs: tuple[int, ...] = (0,), start=None, **changes) -> TwoStageTask:
+def training(name: str, runs: tuple[int, ...] = (0,), start=None, **changes) -> TwoStageTraining:
     protocol = replace(
         PAPER_PROTOCOLS[name], **({"epochs": 4, "batch_size": 16, "learning_rate": 30.0} | changes)
     )
     data = {"train": examples(50, 1), "validation": examples(40, 2)}
-    return TwoStageTask(protocol, **data, network=SPEC, seed=3, runs=runs, start=start)
+    return TwoStageTraining(protocol, **data, network=SPEC, seed=3, runs=runs, start=start)
 
 
 def same(ours: dict[str, Tensor], index: int, theirs: dict[str, Tensor]) -> bool:
@@ -54,18 +54,18 @@ def test_runs_trained_together_equal_runs_trained_alone(name: str) -> None:
     def start(runs: int):
         if PAPER_PROTOCOLS[name].start == "zero":
             return None
-        one = train_task(task("PATH", learning_rate=3000.0)).best
+        one = run_training(training("PATH", learning_rate=3000.0)).best
         return {key: tensor.repeat(runs, *[1] * (tensor.dim() - 1)) for key, tensor in one.items()}
 
     rates, weight = (30.0, 10.0, 20.0), PAPER_PROTOCOLS[name].endpoint_weight
     weights = tuple(weight * factor for factor in (1.0, 0.5, 2.0))
     runs = (0, 1, 5)
-    together = train_task(
-        task(name, runs, start(3), learning_rate=rates, endpoint_weight=weights or weight)
+    together = run_training(
+        training(name, runs, start(3), learning_rate=rates, endpoint_weight=weights or weight)
     )
     for index, run in enumerate(runs):
-        alone = train_task(
-            task(
+        alone = run_training(
+            training(
                 name,
                 (run,),
                 start(1),
@@ -81,8 +81,8 @@ def test_runs_trained_together_equal_runs_trained_alone(name: str) -> None:
 
 def test_one_step_is_minus_rate_times_the_autograd_gradient() -> None:
     """One full-batch step of TWO-STAGE-END against autograd through the network itself."""
-    start = train_task(task("PATH", learning_rate=3000.0)).best
-    one = task("TWO-STAGE-END", start=start, epochs=1, batch_size=50, learning_rate=0.1)
+    start = run_training(training("PATH", learning_rate=3000.0)).best
+    one = training("TWO-STAGE-END", start=start, epochs=1, batch_size=50, learning_rate=0.1)
     parameters = one.initial()
     network = network_of(parameters, 0, SPEC)
     data = examples(50, 1)
@@ -99,7 +99,7 @@ def test_one_step_is_minus_rate_times_the_autograd_gradient() -> None:
 
 
 def test_training_keeps_the_constraints_exactly() -> None:
-    state = train_task(task("Z-END", (0, 1)))
+    state = run_training(training("Z-END", (0, 1)))
     couplings = state.current["couplings"]
     assert torch.equal(couplings, couplings.transpose(1, 2))
     assert not couplings.diagonal(dim1=1, dim2=2).any()
@@ -107,14 +107,14 @@ def test_training_keeps_the_constraints_exactly() -> None:
 
 
 def test_path_training_lowers_the_path_loss_and_endpoint_training_the_endpoint_error() -> None:
-    path = train_task(task("PATH", learning_rate=3000.0, epochs=30))
+    path = run_training(training("PATH", learning_rate=3000.0, epochs=30))
     assert path.history["path_loss"][-1][0] < 0.5 * path.history["path_loss"][0][0]
-    both = train_task(task("TWO-STAGE-END", start=path.best, epochs=30, learning_rate=10.0))
+    both = run_training(training("TWO-STAGE-END", start=path.best, epochs=30, learning_rate=10.0))
     assert both.selected("endpoint_rmse", 0) < 0.7 * path.selected("endpoint_rmse", 0)
 
 
 def test_exact_zero_blocks_every_endpoint_gradient_to_the_inputs() -> None:
-    zero = task("ZERO-END-ONLY", epochs=1, batch_size=50)
+    zero = training("ZERO-END-ONLY", epochs=1, batch_size=50)
     parameters = zero.initial()
     zero.run_epoch(parameters, 0)
     assert not parameters["input_weights"].any()
@@ -122,10 +122,10 @@ def test_exact_zero_blocks_every_endpoint_gradient_to_the_inputs() -> None:
 
 
 def test_selection_takes_the_best_epoch_of_each_lane() -> None:
-    state = train_task(task("PATH", (0, 1), learning_rate=3000.0, epochs=12))
+    state = run_training(training("PATH", (0, 1), learning_rate=3000.0, epochs=12))
     errors = torch.tensor(state.history["endpoint_rmse"])
     assert torch.equal(state.best_epoch, errors.argmin(0) + 1)
-    joint = train_task(task("Z-END", (0, 1), epochs=12))
+    joint = run_training(training("Z-END", (0, 1), epochs=12))
     scores = (torch.tensor(joint.history["top1"]) + torch.tensor(joint.history["agreement"])) / 2
     chosen = joint.best_epoch - 1
     for index in range(2):
@@ -133,14 +133,14 @@ def test_selection_takes_the_best_epoch_of_each_lane() -> None:
 
 
 def test_a_diverging_run_keeps_its_best_and_the_others_do_not_notice() -> None:
-    calm = train_task(task("PATH", (0,), learning_rate=3000.0, epochs=5))
-    state = train_task(task("PATH", (0, 1), learning_rate=(3000.0, 1e30), epochs=5))
+    calm = run_training(training("PATH", (0,), learning_rate=3000.0, epochs=5))
+    state = run_training(training("PATH", (0, 1), learning_rate=(3000.0, 1e30), epochs=5))
     assert state.diverged.tolist()[0] == 0
     assert state.diverged.tolist()[1] > 0
     assert same(state.best, 0, calm.best)
     assert all(bool(tensor.isfinite().all()) for tensor in state.current.values())
     assert state.epoch == 5
-    alone = train_task(task("PATH", (1,), learning_rate=1e30, epochs=50))
+    alone = run_training(training("PATH", (1,), learning_rate=1e30, epochs=50))
     assert alone.epoch < 50  # nothing left to train
 
 
@@ -156,28 +156,28 @@ def test_minibatch_orders_are_permutations_that_depend_on_run_and_epoch_alone() 
         assert not torch.equal(orders[2], other[0])
 
 
-def teacher_task(**changes) -> TeacherTask:
+def teacher_training(**changes) -> TeacherTraining:
     spec = TeacherSpec(**({"widths": (8, 4), "initialisations": 3, "epochs": 30} | changes))
     data, unseen = examples(200, 1, torch.float32), examples(100, 2, torch.float32)
     train, validation = (Examples(each.labels, each.inputs) for each in (data, unseen))
-    return TeacherTask(spec, train, validation, OUTPUTS, 0)
+    return TeacherTraining(spec, train, validation, OUTPUTS, 0)
 
 
 def test_teachers_learn_and_both_selection_rules_hold() -> None:
-    by_accuracy = train_task(teacher_task(batch_size=16))
+    by_accuracy = run_training(teacher_training(batch_size=16))
     top1 = torch.tensor(by_accuracy.history["top1"])
     assert float(top1.max()) > 80
     best = best_run(by_accuracy)
     assert by_accuracy.selected("top1", best) == float(top1.max())
-    by_entropy = train_task(teacher_task(batch_size=16, selection="cross-entropy"))
+    by_entropy = run_training(teacher_training(batch_size=16, selection="cross-entropy"))
     entropy = torch.tensor(by_entropy.history["cross_entropy"])
     assert torch.equal(by_entropy.best_epoch, entropy.argmin(0) + 1)
     assert by_entropy.selected("cross_entropy", best_run(by_entropy)) == float(entropy.min())
 
 
 def test_a_teacher_step_is_sgd_with_weight_decay() -> None:
-    task = teacher_task(initialisations=1, batch_size=200, epochs=1)
-    parameters = task.initial()
+    training = teacher_training(initialisations=1, batch_size=200, epochs=1)
+    parameters = training.initial()
     layers = [torch.nn.Linear(INPUTS, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4), torch.nn.Tanh()]
     plain = torch.nn.Sequential(*layers, torch.nn.Linear(4, OUTPUTS))
     for tensor, name in zip(plain.parameters(), parameters, strict=True):
@@ -186,13 +186,13 @@ def test_a_teacher_step_is_sgd_with_weight_decay() -> None:
     data = examples(200, 1, torch.float32)
     torch.nn.functional.cross_entropy(plain(data.inputs), data.labels).backward()
     optimiser.step()
-    task.run_epoch(parameters, 0)
+    training.run_epoch(parameters, 0)
     for tensor, name in zip(plain.parameters(), parameters, strict=True):
         assert torch.allclose(parameters[name][0], tensor, atol=1e-6)
 
 
 def test_transferred_activations_are_the_layers_in_order_and_keep_the_prediction() -> None:
-    teacher = teacher_of(train_task(teacher_task()).best, 0)
+    teacher = teacher_of(run_training(teacher_training()).best, 0)
     inputs = examples(20, 5).inputs
     first = torch.tanh(inputs @ teacher.weights[0].double().T + teacher.biases[0].double())
     second = torch.tanh(first @ teacher.weights[1].double().T + teacher.biases[1].double())

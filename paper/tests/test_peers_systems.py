@@ -16,7 +16,7 @@ from entrain.training import Stage, pack_state, train_stage
 from entrain.training.checkpoint import unpack_state
 from entrain_paper.peers import SYSTEMS, Peer
 from entrain_paper.peers.nmode import NMODE, NMODE_AUGMENTED, potential
-from entrain_paper.peers.task import PeerTask
+from entrain_paper.peers.training import PeerTraining
 from peer_draws import draws_for
 
 NETWORK_PARAMETERS = 52_906  # parameters of 74 oscillators on 784 pixels
@@ -47,28 +47,30 @@ def small(system: Peer) -> Peer:
     return replace(tuned, epochs=2, batch_size=32, **fewer)
 
 
-def trained(system: Peer, data: TrainingData, runs: tuple[int, ...]) -> tuple[PeerTask, Tensors]:
-    task = PeerTask(system, Assignment(data, NetworkSpec(), runs, 0))
-    tensors = task.initial()
+def trained(
+    system: Peer, data: TrainingData, runs: tuple[int, ...]
+) -> tuple[PeerTraining, Tensors]:
+    training = PeerTraining(system, Assignment(data, NetworkSpec(), runs, 0))
+    tensors = training.initial()
     for epoch in range(2):
-        task.run_epoch(tensors, epoch)
-    return task, tensors
+        training.run_epoch(tensors, epoch)
+    return training, tensors
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_two_epochs_give_finite_values(name: str, digits: TrainingData) -> None:
     """Tensors, metrics and energy are finite, and only trained tensors change."""
     system = small(SYSTEMS[name])
-    task, tensors = trained(system, digits, (0, 1))
-    initial = task.initial()
+    training, tensors = trained(system, digits, (0, 1))
+    initial = training.initial()
     for key, tensor in tensors.items():
         assert tensor.isfinite().all(), key
     parameters = {key: tensor for key, tensor in tensors.items() if "." not in key}
     for key, tensor in parameters.items():
         changed = not torch.equal(tensor, initial[key])
         assert changed != (key in system.fixed), key
-    assert all(values.isfinite().all() for values in task.validate(tensors).values())
-    energy = task.energy(parameters, digits.images[1].images)  # type: ignore[arg-type]
+    assert all(values.isfinite().all() for values in training.validate(tensors).values())
+    energy = training.energy(parameters, digits.images[1].images)  # type: ignore[arg-type]
     assert energy is None or energy == energy
     assert system.parameter_count(parameters) > 0
 
@@ -92,10 +94,10 @@ def test_interrupted_training_ends_with_the_same_bits(name: str, digits: Trainin
             saved=None if start is None else unpack_state(start, "memory")[0],
             on_epoch=lambda state: saved.append(pack_state(state, {})),
         )
-        task = PeerTask(tuned, Assignment(digits, NetworkSpec(), (0, 1), 0))
+        training = PeerTraining(tuned, Assignment(digits, NetworkSpec(), (0, 1), 0))
         best = {name: tensor for name, tensor in state.best.items() if "." not in name}
-        energy = torch.tensor(task.energy(best, validation.images) or 0.0)
-        scores = task.scores(best, validation.images)
+        energy = torch.tensor(training.energy(best, validation.images) or 0.0)
+        scores = training.scores(best, validation.images)
         assert torch.equal(before, torch.get_rng_state())
         return state.current | {"scores": scores, "energy": energy, "best": state.best_epoch}
 

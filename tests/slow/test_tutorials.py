@@ -47,6 +47,16 @@ def test_the_tutorial_of_sequences_runs(tmp_path: Path) -> None:
     assert float(on_chips) > 60
 
 
+def test_the_tutorial_of_teachers_runs(tmp_path: Path) -> None:
+    by_classifier, temperature, half, distorted, same, convolutional = printed(
+        "tutorials/any-teacher.md", tmp_path
+    )
+    assert all(float(accuracy) > 90 for accuracy in (by_classifier, half, distorted))
+    assert (float(temperature), same, convolutional) == (2.0, "True", "True")
+    for folder in ("from-table", "smaller"):
+        assert (tmp_path / folder / "results.json").exists()
+
+
 def test_the_tutorial_of_own_loops_runs(tmp_path: Path) -> None:
     learned, score, *report, better, under_noise, shape = printed("tutorials/own-loop.md", tmp_path)
     assert float(learned) > 0.9

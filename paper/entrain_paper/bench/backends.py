@@ -13,7 +13,7 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.physics import PhaseModel, readout
-from entrain.rules.two_stage import endpoint_loss
+from entrain.rules.two_stage_training import endpoint_loss
 from entrain_paper.bench.problem import Infer, Problem, Train
 
 

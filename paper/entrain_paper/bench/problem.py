@@ -16,7 +16,7 @@ from torch import Tensor
 
 from entrain import kernels
 from entrain.physics import Dynamics, PhaseModel, layered_graph, readout
-from entrain.rules.two_stage import endpoint_loss
+from entrain.rules.two_stage_training import endpoint_loss
 
 OUTPUTS = 10
 LARGEST_ERROR = 1e-3  # relative; above it a result differs and no time is reported

@@ -16,7 +16,7 @@ from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS, EntrainS
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values
 from entrain_paper.experiments.setting import BOTH, PAPER, TINY, Setting
 from entrain_paper.peers import SYSTEMS, Peer
-from entrain_paper.peers.task import PeerTask
+from entrain_paper.peers.training import PeerTraining
 
 ALL = "all"
 _CLASSES = 10  # of both datasets
@@ -69,10 +69,10 @@ def _row(context: ExperimentContext, dataset: str, data: TrainingData, trained: 
     peer, state = trained.rule, context.state(trained)
     assert isinstance(peer, Peer)
     tensors = {n: t.to(context.device) for n, t in state.best.items() if "." not in n}
-    task = PeerTask(peer, Assignment(data, trained.network, trained.runs, trained.seed))
+    training = PeerTraining(peer, Assignment(data, trained.network, trained.runs, trained.seed))
     test = data.images_of(context.data(dataset).test)
     assert test.images is not None
-    top1 = metrics.top_k(task.scores(tensors, test.images), test.targets).tolist()
+    top1 = metrics.top_k(training.scores(tensors, test.images), test.targets).tolist()
     summary = summarise(top1)
     return {
         "system": peer.name,
@@ -89,7 +89,7 @@ def _row(context: ExperimentContext, dataset: str, data: TrainingData, trained: 
         "couplers": peer.couplers(tensors),
         "seconds": context.seconds(trained),
         "device": context.trained_on(trained),
-        "energy": task.energy(tensors, test.images),
+        "energy": training.energy(tensors, test.images),
         "why": peer.why,
     }
 

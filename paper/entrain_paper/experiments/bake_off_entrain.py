@@ -10,7 +10,7 @@ import torch
 from entrain import kernels
 from entrain.evaluation import summarise
 from entrain.physics import NetworkSpec, energy
-from entrain.rules import Direct
+from entrain.rules import Direct, GradientRule
 from entrain.training import Stage
 from entrain_paper.experiments import recurrence
 from entrain_paper.experiments.equilibrium import MEASURED_DYNAMICS, MEASURED_EP
@@ -97,7 +97,7 @@ def entrain_row(context: ExperimentContext, dataset: str, system: EntrainSystem)
     top1 = [run["top1"] for run in context.test(dataset, stage)[:count]]
     summary = summarise(top1)
     network = context.networks(stage)[0]
-    frozen = stage.rule.frozen if isinstance(stage.rule, Direct) else ()
+    frozen = stage.rule.frozen if isinstance(stage.rule, GradientRule) else ()
     parameters = {
         "input_weights": network.input_weights.numel(),
         "biases": network.biases.numel(),

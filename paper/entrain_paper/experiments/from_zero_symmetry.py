@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from entrain.rules.interface import shuffled
-from entrain.rules.two_stage import endpoint_loss
+from entrain.rules.two_stage_training import endpoint_loss
 from entrain.training import Stage
 from entrain_paper.experiments import shared_stages, single_runs
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values

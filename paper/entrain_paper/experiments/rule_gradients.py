@@ -15,13 +15,11 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import (
     Direct,
     EquilibriumPropagation,
+    GradientRule,
     SimultaneousPerturbation,
     Tensors,
 )
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.direct_task import DirectTask
-from entrain.rules.equilibrium import EquilibriumTask
-from entrain.rules.spsa import PerturbationTask
 from entrain.rules.training_data import Examples
 from entrain.training import Stage
 from entrain_paper.experiments.comparison import Claim, Comparison
@@ -32,7 +30,6 @@ from entrain_paper.experiments.setting import MNIST, Setting
 RULES = ("EP", "COUPLED", "SPSA")
 PARTS = ("input_weights", "couplings")
 _GAIN = 4.0  # of the softmax of EP
-_TASKS = {"EP": EquilibriumTask, "COUPLED": EquilibriumTask, "SPSA": PerturbationTask}
 _AT_REST = Dynamics(1.0, 480.0, 9600)  # some images take long to come to rest
 STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 TIMES = (4.0, 8.0, 15.0, 30.0, 60.0, 120.0, 240.0)
@@ -94,7 +91,7 @@ class Point:
         """Dynamics of the free relaxation."""
         return Dynamics(1.0, self.time, round(self.time / self.step))
 
-    def rule(self, name: str, directions: int) -> Direct:
+    def rule(self, name: str, directions: int) -> GradientRule:
         """The rule `name` at this point."""
         rule, chips = MEASURED_RULES[name], None
         if self.noise:
@@ -122,20 +119,20 @@ class Gradients:
         inputs = data.preprocessing(data.train.features[rows]).to(device)
         labels = torch.from_numpy(data.train.labels[rows]).to(device)
         self._examples, self._target = Examples(labels, inputs), data.task
-        self.exact = self._of(Direct(gain=_GAIN), DirectTask, _AT_REST)
+        self.exact = self._of(Direct(gain=_GAIN), _AT_REST)
 
     def by(self, name: str, at: Point) -> Values:
         """Cosine of the angle to the exact gradient, and relative length, of each part."""
         rule = at.rule(name, self._size.directions)
-        gradient = self._of(rule, _TASKS[name], at.dynamics)
+        gradient = self._of(rule, at.dynamics)
         return {part: compare_gradients(gradient[part], self.exact[part]) for part in PARTS}
 
-    def _of(self, rule: Direct, task: type[DirectTask], dynamics: Dynamics) -> Tensors:
+    def _of(self, rule: GradientRule, dynamics: Dynamics) -> Tensors:
         examples, network = self._examples, replace(self._stage.network, dynamics=dynamics)
-        trainer = task(rule, examples, examples, network, self._target, seed=0)
+        training = rule.training_class(rule, examples, examples, network, self._target, seed=0)
         rows = torch.arange(len(examples.targets), device=examples.targets.device)[None]
         tensors = {name: tensor.clone() for name, tensor in self._network.items()}
-        return trainer.gradient(tensors, dynamics, rows)
+        return training.gradient(tensors, dynamics, rows)
 
 
 def compare_gradients(gradient: Tensor, exact: Tensor) -> Values:

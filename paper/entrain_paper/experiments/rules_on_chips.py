@@ -10,7 +10,7 @@ from typing import Any
 from entrain.evaluation import summarise
 from entrain.hardware import Hardware, Levels, Mismatch, PhaseNoise
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import Direct, EquilibriumPropagation
+from entrain.rules import Direct, EquilibriumPropagation, GradientRule
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import tuned
 from entrain.training import Stage
@@ -41,9 +41,9 @@ def stage(setting: Setting, rule: str, trained_on: str) -> Stage:
     dataset = setting.dataset(MNIST)
     named = MEASURED_RULES[rule]
     is_equilibrium = isinstance(named, EquilibriumPropagation)
-    assert isinstance(named, Direct)
+    assert isinstance(named, GradientRule)
     epochs = min(RULES[rule], setting.direct_epochs)
-    if rule == "DIRECT":  # without augmentation, as the other rules
+    if isinstance(named, Direct):  # without augmentation, as the other rules
         named = replace(tuned(named, dataset, augmented=False), weight_decay=0.0)
     if is_equilibrium and trained_on == "chip":
         named = replace(named, **IN_NOISE)

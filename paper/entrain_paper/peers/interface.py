@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from entrain.hardware import Draws
-from entrain.rules import Assignment, Augmentation, Rule, Task, Tensors
+from entrain.rules import Assignment, Augmentation, Rule, Tensors, Training
 from entrain.utils.errors import positive_float, positive_int
 
 Optimiser = Literal["adam", "sgd"]
@@ -132,8 +132,8 @@ class Peer(Rule):
         """
         return {"rate": (self.rate / 5, 5 * self.rate)}
 
-    def task(self, assignment: Assignment) -> Task:
+    def training(self, assignment: Assignment) -> Training:
         """Minibatch training with validation after every epoch."""
-        from entrain_paper.peers.task import PeerTask
+        from entrain_paper.peers.training import PeerTraining
 
-        return PeerTask(self, assignment)
+        return PeerTraining(self, assignment)

@@ -87,6 +87,14 @@ def command(
             "ideal network",
         ),
     ] = None,
+    teacher: Annotated[
+        str | None,
+        option(
+            "Teacher that DIRECT distils: convolutional (trained first), a model (.safetensors), "
+            "or .npz with probabilities of the training examples.",
+            metavar="FILE",
+        ),
+    ] = None,
     epochs: Annotated[
         int | None, option("Epochs of the named protocols, not of the teacher and earlier stages.")
     ] = None,
@@ -139,11 +147,13 @@ def command(
         if network is not None and not is_given(context, "data"):
             data = _dataset_of(network) or data
         source = data_source(data, label, image_size, task, frames)
-        default = "TWO-STAGE-END" if source is None and hardware is None else "DIRECT"
+        is_taught = source is None and hardware is None and teacher is None
+        default = "TWO-STAGE-END" if is_taught else "DIRECT"
         keywords: dict[str, Any] = {
             "protocol": protocol,
             "network": network,
             "hardware": hardware,
+            "teacher": teacher,
             "epochs": epochs,
             "runs": runs,
             "seed": seed,
@@ -186,7 +196,7 @@ def _new(
         options = Options(**keywords)
     data = read()
     with with_option_names(*names):
-        recipe = options.recipe(data)
+        recipe = options.reading_teacher(data).recipe(data)
     path = folder or new_folder(Path("runs"), data.name)
     check_unfinished(path)
     return _Run(recipe, data, path, device, functools.partial(train, data, **keywords))
@@ -194,6 +204,7 @@ def _new(
 
 def _continued(folder: RunFolder, data_dir: Path | None, device: str) -> _Run:
     """The training in a folder, with its recipe."""
+    from entrain.training.teachers import stored_teacher
     from entrain.training.train import train_recipe
 
     stored = folder.settings
@@ -203,7 +214,9 @@ def _continued(folder: RunFolder, data_dir: Path | None, device: str) -> _Run:
         device = stored.get("device", "auto")
     data, recipe = _data_of(folder, data_dir), folder.recipe
     folder.require(data)
-    return _Run(recipe, data, folder.path, device, functools.partial(train_recipe, recipe, data))
+    teacher = stored_teacher(recipe, stored)
+    train = functools.partial(train_recipe, recipe, data, teacher=teacher)
+    return _Run(recipe, data, folder.path, device, train)
 
 
 def _train(run: _Run) -> tuple[dict[str, Any], Trained]:

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
 r"""Training steps of a plain network without a return to Python, compiled by Numba.
 
-A step on a batch of B examples is that of `rules.direct_task`:
+A step on a batch of B examples is that of `rules.direct_training`:
 
     b = [W u + c_hidden ; c_output],  a = cos theta_out(t_f),  loss of a and targets, its adjoint,
     dW, dc, dJ + dJ^T on the graph,  clipping,  AdamW,  running mean.

@@ -1,7 +1,8 @@
 """Training rules, one a file.
 
-A rule is a frozen dataclass (`interface.Rule`) beside the task that computes its gradient. `RULES`
-are the classes by their tag in files, `PROTOCOLS` the rules by their name on the command line.
+A rule is a frozen dataclass (`interface.Rule`) beside the training that computes its gradient.
+`RULES` are the classes by their tag in files, `PROTOCOLS` the rules by their name on the command
+line.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from entrain.rules.augmentation import Augmentation
 from entrain.rules.direct import DIRECT_PROTOCOLS, Direct
 from entrain.rules.equilibrium import EQUILIBRIUM_PROTOCOLS, EquilibriumPropagation
 from entrain.rules.equilibrium_gradient import ep_gradient
-from entrain.rules.interface import Assignment, Rule, Task, Tensors
+from entrain.rules.gradient_rule import GradientRule
+from entrain.rules.gradient_training import GradientTraining
+from entrain.rules.interface import Assignment, Rule, Tensors, Training
 from entrain.rules.pretrained import Pretrained
 from entrain.rules.spsa import SPSA_PROTOCOLS, SimultaneousPerturbation
 from entrain.rules.teacher import TeacherSpec
@@ -20,8 +23,9 @@ from entrain.rules.two_stage import PAPER_PROTOCOLS, Solver, TwoStage
 from entrain.utils.errors import InputError, unknown_name
 
 __all__ = ["DIRECT_PROTOCOLS", "PAPER_PROTOCOLS", "PROTOCOLS", "RULES", "Assignment"]
-__all__ += ["Augmentation", "Direct", "EquilibriumPropagation", "Pretrained", "Rule"]
-__all__ += ["SimultaneousPerturbation", "Solver", "Task", "TeacherSpec", "Tensors", "TwoStage"]
+__all__ += ["Augmentation", "Direct", "EquilibriumPropagation", "GradientRule"]
+__all__ += ["GradientTraining", "Pretrained", "Rule", "SimultaneousPerturbation", "Solver"]
+__all__ += ["TeacherSpec", "Tensors", "Training", "TwoStage"]
 __all__ += ["ep_gradient", "from_json", "protocol_named"]
 
 RULES: dict[str, type[Rule]] = {

@@ -1,160 +1,67 @@
-"""DIRECT: AdamW on the cross-entropy with the labels, and the settings tuned for datasets."""
+"""DIRECT: the exact gradient of the loss, and the settings tuned for datasets."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from entrain.data import DATASETS, Dataset
 from entrain.physics import NetworkSpec
-from entrain.physics.network_spec import TRAINED
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.chip_training import ChipTraining
-from entrain.rules.class_weights import check_class_weights
-from entrain.rules.direct_task import DirectTask
-from entrain.rules.interface import (
-    Assignment,
-    PerRun,
-    Rule,
-    Task,
-    check_chips,
-    check_per_run,
-    values_per_run,
-)
-from entrain.utils.errors import InputError, check_ranges, one_of, store_plain_numbers, unknown_name
-
-_COUNTS = (
-    "fine_epochs",
-    "unaugmented_epochs",
-    "second_order_steps",
-    "validation_interval",
-    "patience",
-)
-DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END", "GIVEN"]
+from entrain.rules.direct_training import DirectTraining
+from entrain.rules.distillation import logits_of_images, signed_outputs, teacher_logits
+from entrain.rules.gradient_rule import GradientRule, check_count, small_batch
+from entrain.rules.interface import Assignment, Rule
+from entrain.utils.errors import InputError, check_ranges
 
 
 @dataclass(frozen=True)
-class Direct(Rule):
-    r"""AdamW on the cross-entropy of softmax(gain cos theta_out(t_f)) with the labels.
-
-    Rates rise linearly, then fall to zero as a cosine. The gradients of each run are clipped, of
-    couplings those of the whole matrix. Validation uses the running mean of the parameters, whose
-    decay is (1 + k) / (10 + k) after k steps, at most `averaging`.
+class Direct(GradientRule):
+    r"""The exact gradient of the cross-entropy of softmax(gain cos theta_out(t_f)) with the labels,
+    or of the loss of another task.
 
     Args:
-        name: Name of the protocol.
-        start: "random" couplings and input weights, exact "zero", or the protocol to continue.
-        epochs: Passes over the training examples.
-        batch_size: Examples of a step.
-        input_rate: Learning rate of input weights; like all rates, one number or one per run.
-        coupling_rate: Learning rate of everything else.
-        weight_decay: Decoupled decay of the input weights.
-        gain: Factor of cos theta_out in the softmax.
-        smoothing: Label smoothing, from 0 to 1.
-        warm_up: Share of the steps in which rates rise.
-        clip: Largest norm of the gradients of a run.
-        averaging: Largest decay of the running mean; 0 switches it off.
-        coarse_steps: Euler steps of all but the last `fine_epochs` epochs; validation always uses
-            those of the network.
-        fine_epochs: Epochs at the end with the network's own Euler steps.
-        initial_couplings: Standard deviation of random couplings.
-        initial_weights: Standard deviation of random input weights, times the root of the number
-            of inputs.
-        augmentation: Distortions of training images.
-        unaugmented_epochs: Epochs at the end without distortions; mirroring continues.
-        distillation: Share of the squared distance of cos theta_out from a teacher's signed
-            outputs in the loss; 1 is the endpoint loss alone.
-        class_weights: Weight of each class in the loss and in the accuracy that selects the epoch.
-        chips: Imperfect chips to train for.
-        frozen: Tensors that keep their initial values, such as "couplings".
+        name, start, epochs, batch_size, input_rate, coupling_rate: See `GradientRule`.
+        weight_decay, gain, smoothing, warm_up, clip, averaging: See `GradientRule`.
+        coarse_steps, fine_epochs, initial_couplings, initial_weights: See `GradientRule`.
+        augmentation, unaugmented_epochs, class_weights, chips, frozen: See `GradientRule`.
+        validation_interval, patience: See `GradientRule`.
+        distillation: Share of a teacher in the loss, from 0 to 1.
+        temperature: T: the loss of the teacher is the cross-entropy with softmax(logits / T) of
+            its logits, for distorted images too; 0 takes the squared distance of cos theta_out
+            from the teacher's signed outputs, of undistorted images.
+        teacher: Digest of a teacher from outside, see `entrain.train`; None for a `TeacherSpec`.
         second_order_steps: Steps of order 2, those of Adams and Bashforth, in place of all coarse
             and fine ones where the compiled CPU kernels train; 0 takes Euler's steps everywhere.
-        validation_interval: Epochs from one validation to the next; 0 validates after each.
-        patience: The training ends when neither accuracy nor cross-entropy of the validation have
-            become better for so many epochs; 0 trains for all epochs.
     """
 
     kind: ClassVar[str] = "direct"
 
     name: str = "DIRECT"
-    start: DirectStart = "random"
-    epochs: int = 150
-    batch_size: int = 256
-    input_rate: PerRun = 3e-3
-    coupling_rate: PerRun = 2e-2
-    weight_decay: PerRun = 0.0
-    gain: PerRun = 8.0
-    smoothing: PerRun = 0.0
-    warm_up: float = 0.03
-    clip: float = 1.0
-    averaging: float = 0.999
-    coarse_steps: int = 50
-    fine_epochs: int = 5
-    initial_couplings: PerRun = 0.3
-    initial_weights: PerRun = 0.3
-    augmentation: Augmentation = field(default_factory=Augmentation)
-    unaugmented_epochs: int = 0
     distillation: float = 0.0
-    class_weights: tuple[float, ...] | None = None
-    chips: ChipTraining | None = None
-    frozen: tuple[str, ...] = ()
+    temperature: float = 0.0
+    teacher: str | None = None
     second_order_steps: int = 0
-    validation_interval: int = 0
-    patience: int = 0
 
     def __post_init__(self) -> None:
-        store_plain_numbers(self)
-        one_of("start", self.start, DirectStart)
-        check_ranges(
-            self,
-            whole=("epochs", "batch_size", "coarse_steps"),
-            positive=("input_rate", "coupling_rate", "gain", "clip"),
-            non_negative=("weight_decay", "initial_couplings", "initial_weights"),
-            shares=("smoothing", "distillation", "warm_up", "averaging"),
-        )
-        for name in _COUNTS:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise InputError(f"{name} must be a non-negative whole number, got {value!r}")
-        if not isinstance(self.augmentation, Augmentation):
-            raise InputError(f"augmentation must be an Augmentation, got {self.augmentation!r}")
-        if self.distillation and not self.augmentation.is_identity:
+        super().__post_init__()
+        check_ranges(self, shares=("distillation",), non_negative=("temperature",))
+        check_count("second_order_steps", self.second_order_steps)
+        if not isinstance(self.teacher, str | None):
+            raise InputError(f"teacher must be the digest of one, got {self.teacher!r}")
+        if self.distillation and not self.temperature and not self.augmentation.is_identity:
             raise InputError(
-                "a teacher's targets belong to undistorted images: choose distillation or "
-                "augmentation"
+                "a teacher's signed outputs belong to undistorted images: choose distillation at a "
+                "temperature, such as temperature=2, or no augmentation"
             )
-        for name in ("warm_up", "averaging"):
-            if getattr(self, name) == 1:
-                raise InputError(f"{name} must be from 0 to below 1, got {getattr(self, name)!r}")
-        check_chips(self.chips)
-        if self.class_weights is not None:
-            check_class_weights(self.class_weights)
-        for name in self.frozen:
-            if name not in TRAINED:
-                raise unknown_name("frozen tensor", str(name), TRAINED)
-
-    @classmethod
-    def from_settings(cls, values: dict[str, Any]) -> Direct:
-        """The rule of the fields that `settings` returns.
-
-        Args:
-            values: The fields as JSON values.
-        """
-        distortions = values.get("augmentation", {})
-        if not isinstance(distortions, dict):
-            raise InputError(f"augmentation must be its fields by name, got {distortions!r}")
-        return super().from_settings(values | {"augmentation": Augmentation(**distortions)})
 
     @property
     def uses_teacher(self) -> bool:
-        """True if a teacher is distilled."""
-        return self.distillation > 0
-
-    def gain_of(self, run: int) -> float:
-        values = values_per_run(self.gain)
-        return values[run if len(values) > 1 else 0]
+        """True if a teacher of the recipe is distilled."""
+        return self.distillation > 0 and self.teacher is None
 
     def tuned_for(self, dataset: str, examples: int) -> Direct:
         rule = tuned(self, dataset)
@@ -183,44 +90,33 @@ class Direct(Rule):
         super().check(network, runs, teachers)
         if len(teachers) > 1:
             raise InputError(f"{self.name} distils one teacher, got {len(teachers)}")
-        check_per_run(self, runs)
+
+    def check_data(self, data: Dataset) -> None:
+        super().check_data(data)
+        for name in ("temperature", "teacher"):
+            if getattr(self, name) and not self.distillation:
+                raise InputError(
+                    f"{self.name}: {name} has no effect without distillation, the share of a "
+                    "teacher in the loss"
+                )
 
     @property
     def learns_constant_inputs(self) -> bool:
         return False
 
     @property
-    def weights_examples(self) -> bool:
-        return True
+    def training_class(self) -> type[DirectTraining]:
+        return DirectTraining
 
-    def check_data(self, data: Dataset) -> None:
-        super().check_data(data)
-        if self.class_weights is not None and not data.task.has_classes:
-            raise InputError(
-                f"class_weights are of classes, but the data have {data.task.description}"
-            )
-
-    def task(self, assignment: Assignment) -> Task:
-        data, targets = assignment.data, None
-        plain = self.augmentation.is_identity
-        train, validation = (data.train, data.validation) if plain else data.images
-        if self.uses_teacher:
-            targets = assignment.teachers[0].targets(train.all_inputs()).float()
-        return self._task_class(
-            self,
-            train,
-            validation,
-            assignment.network,
-            data.task,
-            teacher_outputs=targets,
-            seed=assignment.seed,
-            runs=assignment.runs,
-            start=assignment.start,
-        )
-
-    @property
-    def _task_class(self) -> type[DirectTask]:
-        return DirectTask
+    def _arguments(self, assignment: Assignment) -> dict[str, Any]:
+        arguments = super()._arguments(assignment)
+        if not self.distillation:
+            return arguments
+        if not self.temperature:
+            return arguments | {"teacher_outputs": signed_outputs(assignment)}
+        if self.augmentation.is_identity:
+            return arguments | {"teacher_logits": teacher_logits(assignment)}
+        return arguments | {"logits_of_images": logits_of_images(assignment)}
 
 
 DIRECT_PROTOCOLS: dict[str, Direct] = {
@@ -242,6 +138,15 @@ _AUGMENTATION = {
 # Chosen on validation accuracy over 50 chips of `typical`, of `lo-2023` and with a tenth of the
 # couplers dead: results/hardware-trials.json.
 _ON_CHIPS = {"mnist": Augmentation(shift=1.0, rotation=5.0, scale=0.07, shear=2.0, elastic=0.3)}
+
+
+def augmentation_of(dataset: str) -> Augmentation:
+    """Distortions tuned for a dataset; none for other data.
+
+    Args:
+        dataset: Name of the dataset.
+    """
+    return _AUGMENTATION.get(dataset.removesuffix("-small"), Augmentation())
 
 
 def tuned(protocol: Direct, dataset: str, *, epochs: int = 150, augmented: bool = True) -> Direct:
@@ -269,11 +174,6 @@ def tuned(protocol: Direct, dataset: str, *, epochs: int = 150, augmented: bool 
 _STEPS, _STEPS_TO_VALIDATION = 1000, 40
 _LEAST_EPOCHS, _MOST_EPOCHS = 20, 200
 _PATIENCE = 120  # steps, and more the more rows: their accuracy still rises as rates fall
-
-
-def small_batch(examples: int) -> int:
-    """Batch size for so many training examples."""
-    return min(256, max(16, examples // 20))
 
 
 def small_set(examples: int, batch_size: int | None = None) -> dict[str, Any]:

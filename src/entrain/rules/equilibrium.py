@@ -16,8 +16,8 @@ from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, energy_gradient, wrap
 from entrain.physics.couplings import scale_rows, values_of
 from entrain.physics.terms import LOCAL
-from entrain.rules.direct import Direct, small_batch
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.gradient_rule import GradientRule, small_batch
+from entrain.rules.gradient_training import GradientTraining
 from entrain.rules.interface import PerRun, Rule, Tensors
 from entrain.tasks import Task
 from entrain.utils.errors import InputError, check_ranges, one_of
@@ -31,7 +31,7 @@ _LEAST_COSINE = 0.5
 
 
 @dataclass(frozen=True)
-class EquilibriumPropagation(Direct):
+class EquilibriumPropagation(GradientRule):
     r"""Two nudged equilibria in place of the adjoint (Scellier and Bengio 2017).
 
     The network relaxes freely for its observation time; then, from there, for `nudged_steps` more
@@ -49,19 +49,15 @@ class EquilibriumPropagation(Direct):
     the estimate divides the difference it makes by 2 beta; `averaged_steps` reduces it.
 
     Args:
-        name, start, epochs, batch_size, input_rate, coupling_rate, weight_decay: See `Direct`.
-        gain, smoothing, warm_up, clip, averaging, coarse_steps, fine_epochs: See `Direct`.
-        second_order_steps: No effect.
-        validation_interval, patience: See `Direct`.
-        initial_couplings, initial_weights, augmentation, unaugmented_epochs: See `Direct`.
-        distillation, class_weights, chips, frozen: See `Direct`.
-        second_order_steps: 0: this rule takes Euler's steps.
-        validation_interval, patience: See `Direct`.
+        name, start, epochs, batch_size, input_rate, coupling_rate: See `GradientRule`.
+        weight_decay, gain, smoothing, warm_up, clip, averaging: See `GradientRule`.
+        coarse_steps, fine_epochs, initial_couplings, initial_weights: See `GradientRule`.
+        augmentation, unaugmented_epochs, class_weights, chips, frozen: See `GradientRule`.
+        validation_interval, patience: See `GradientRule`.
         nudging: The cost C: the "cross-entropy" of softmax(gain cos theta), or half the "squared"
             distance of cos theta from 1 for the class and -1 for the others; of numbers the loss of
-            `Regression` in either case. "clamped" is coupled
-            learning (Stern et al. 2021): outputs are held at the share beta of the way to 0 or pi,
-            and as far on the other side.
+            `Regression` in either case. "clamped" is coupled learning (Stern et al. 2021): outputs
+            are held at the share beta of the way to 0 or pi, and as far on the other side.
         beta: Strength of the nudge.
         nudged_steps: Euler steps of a nudged relaxation.
         begin: Initial phases of the free relaxation: those of the network ("given"), or "random".
@@ -97,13 +93,6 @@ class EquilibriumPropagation(Direct):
                 f"averaged_steps must be at most nudged_steps ({self.nudged_steps}), "
                 f"got {self.averaged_steps}"
             )
-        if self.distillation:
-            raise InputError(f"{self.name} learns from labels, not from a teacher")
-        if self.second_order_steps:
-            raise InputError(
-                f"{self.name} takes Euler's steps: second_order_steps must be 0, got "
-                f"{self.second_order_steps}"
-            )
 
     def tuned_for(self, dataset: str, examples: int) -> EquilibriumPropagation:
         if dataset == "digits":
@@ -112,10 +101,6 @@ class EquilibriumPropagation(Direct):
             return self
         batch = small_batch(examples)
         return replace(self, batch_size=batch, epochs=min(200, max(20, 3000 * batch // examples)))
-
-    @property
-    def learns_constant_inputs(self) -> bool:
-        return True
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
         super().check(network, runs, teachers)
@@ -127,8 +112,8 @@ class EquilibriumPropagation(Direct):
                 )
 
     @property
-    def _task_class(self) -> type[DirectTask]:
-        return EquilibriumTask
+    def training_class(self) -> type[EquilibriumTraining]:
+        return EquilibriumTraining
 
 
 EQUILIBRIUM_PROTOCOLS: dict[str, EquilibriumPropagation] = {
@@ -141,8 +126,8 @@ EQUILIBRIUM_PROTOCOLS: dict[str, EquilibriumPropagation] = {
 }
 
 
-class EquilibriumTask(DirectTask):
-    """AdamW on gradients from two nudged equilibria; tensors as in `DirectTask`."""
+class EquilibriumTraining(GradientTraining):
+    """AdamW on gradients from two nudged equilibria; tensors as in `GradientTraining`."""
 
     protocol: EquilibriumPropagation
 
@@ -159,7 +144,7 @@ class EquilibriumTask(DirectTask):
         rows = torch.arange(count, device=self._total.device).expand(len(self.runs), -1)
         d = self._dynamics
         longer = Dynamics(d.mobility, 4 * d.observation_time, 4 * d.steps)
-        exact = super().loss_and_gradient(networks, longer, rows)[1]
+        exact = self.exact_gradient(networks, longer, rows)[1]
         estimate = self.gradient(networks, d, rows)
         cosines = {
             name: float(

@@ -1,4 +1,4 @@
-"""The interface of a training rule: `Rule` as a value, `Task` when it trains networks."""
+"""The interface of a training rule: `Rule` as a value, `Training` when it trains networks."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     from entrain.models.teacher import Teacher
+    from entrain.rules.external_teacher import ExternalTeacher
     from entrain.rules.training_data import TrainingData
 
 Tensors = dict[str, Tensor]  # by name, each with a leading axis of runs
 PerRun = float | tuple[float, ...]
 
 
-class Task(Protocol):
-    """A rule that trains R networks side by side: tensors are (R, ...), metrics (R,)."""
+class Training(Protocol):
+    """A training in progress of R networks side by side: tensors are (R, ...), metrics (R,)."""
 
     epochs: int
 
@@ -68,6 +69,7 @@ class Assignment:
         teachers: One teacher for all runs, or one for each.
         start: Networks of the rule that this one continues.
         on_progress: Called with the share done, by rules that are one long epoch.
+        external: The teacher of rules that name one by `external_teacher`.
     """
 
     data: TrainingData
@@ -77,14 +79,15 @@ class Assignment:
     teachers: tuple[Teacher, ...] = ()
     start: Tensors | None = None
     on_progress: Callable[[float], None] | None = None
+    external: ExternalTeacher | None = None
 
 
 class Rule(ABC):
     """A way to train, as a frozen dataclass with a `name`, `epochs` and a `start`.
 
     `kind` tags it in files; `start` is "zero", "random", or the name of the protocol whose
-    networks it continues to train. A new rule is one file with the dataclass, one with its task,
-    and a line in `rules/__init__.py`.
+    networks it continues to train. A new rule is one file with the dataclass and its `Training`,
+    and a line in `rules/__init__.py`; `GradientRule` is the base of those that estimate a gradient.
     """
 
     kind: ClassVar[str]
@@ -96,6 +99,12 @@ class Rule(ABC):
     def uses_teacher(self) -> bool:
         """True if it learns from a teacher."""
         return False
+
+    @property
+    def external_teacher(self) -> str | None:
+        """The digest of a teacher from outside that it learns from, if any."""
+        digest: str | None = getattr(self, "teacher", None)
+        return digest
 
     @property
     def trains_networks(self) -> bool:
@@ -207,8 +216,8 @@ class Rule(ABC):
         return runs
 
     @abstractmethod
-    def task(self, assignment: Assignment) -> Task:
-        """The task that trains by this rule.
+    def training(self, assignment: Assignment) -> Training:
+        """The training by this rule.
 
         Args:
             assignment: Data, network, runs and what precedes them.

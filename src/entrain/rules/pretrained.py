@@ -11,7 +11,7 @@ from torch import Tensor
 
 from entrain.models.model import Model, read_model
 from entrain.physics.network_spec import TRAINED
-from entrain.rules.interface import Assignment, Rule, Task, Tensors
+from entrain.rules.interface import Assignment, Rule, Tensors, Training
 from entrain.rules.validation import validation_scores
 from entrain.utils.errors import InputError
 from entrain.utils.hashing import sha256, tensor_bytes
@@ -50,11 +50,11 @@ class Pretrained(Rule):
     def learns_constant_inputs(self) -> bool:
         return False
 
-    def task(self, assignment: Assignment) -> Task:
+    def training(self, assignment: Assignment) -> Training:
         model = read_model(self.model)
         if digest_of(model) != self.digest:
             raise InputError(f"{self.model}: holds another network than when the training began")
-        return PretrainedTask(model, assignment)
+        return PretrainedTraining(model, assignment)
 
 
 def digest_of(model: Model) -> str:
@@ -65,7 +65,7 @@ def digest_of(model: Model) -> str:
     return sha256(*parts)[:16]
 
 
-class PretrainedTask:
+class PretrainedTraining:
     """One epoch that only validates the network, once for each run."""
 
     epochs = 1

@@ -12,8 +12,8 @@ from torch import Tensor
 from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel
 from entrain.rules.adamw import per_tensor
-from entrain.rules.direct import Direct
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.gradient_rule import GradientRule
+from entrain.rules.gradient_training import GradientTraining
 from entrain.rules.interface import PerRun, Rule, Tensors
 from entrain.utils.errors import InputError, check_ranges, one_of
 
@@ -21,7 +21,7 @@ Perturbed = Literal["fields", "weights"]
 
 
 @dataclass(frozen=True)
-class SimultaneousPerturbation(Direct):
+class SimultaneousPerturbation(GradientRule):
     r"""Finite differences of the loss along random directions (Spall 1992).
 
         g = Delta ( L(p + c Delta) - L(p - c Delta) ) / (2 c),   Delta of +1 and -1 at random,
@@ -30,14 +30,11 @@ class SimultaneousPerturbation(Direct):
     parameters.
 
     Args:
-        name, start, epochs, batch_size, input_rate, coupling_rate, weight_decay: See `Direct`.
-        gain, smoothing, warm_up, clip, averaging, coarse_steps, fine_epochs: See `Direct`.
-        second_order_steps: No effect.
-        validation_interval, patience: See `Direct`.
-        initial_couplings, initial_weights, augmentation, unaugmented_epochs: See `Direct`.
-        distillation, class_weights, chips, frozen: See `Direct`.
-        second_order_steps: 0: this rule takes Euler's steps.
-        validation_interval, patience: See `Direct`.
+        name, start, epochs, batch_size, input_rate, coupling_rate: See `GradientRule`.
+        weight_decay, gain, smoothing, warm_up, clip, averaging: See `GradientRule`.
+        coarse_steps, fine_epochs, initial_couplings, initial_weights: See `GradientRule`.
+        augmentation, unaugmented_epochs, class_weights, chips, frozen: See `GradientRule`.
+        validation_interval, patience: See `GradientRule`.
         perturbed: "weights" perturbs input weights and biases; "fields" the N fields of every
             sample instead, each with its own signs and loss, from whose gradients those of input
             weights and biases follow.
@@ -66,20 +63,9 @@ class SimultaneousPerturbation(Direct):
         one_of("perturbed", self.perturbed, Perturbed)
         sizes = ("field_size", "coupling_size", "weight_size")
         check_ranges(self, whole=("directions",), positive=sizes)
-        if self.distillation:
-            raise InputError(f"{self.name} learns from labels, not from a teacher")
-        if self.second_order_steps:
-            raise InputError(
-                f"{self.name} takes Euler's steps: second_order_steps must be 0, got "
-                f"{self.second_order_steps}"
-            )
 
     def tuned_for(self, dataset: str, examples: int) -> SimultaneousPerturbation:
         return replace(self, batch_size=64) if dataset == "digits" else self
-
-    @property
-    def learns_constant_inputs(self) -> bool:
-        return True
 
     def check(self, network: NetworkSpec, runs: int, teachers: Sequence[Rule]) -> None:
         super().check(network, runs, teachers)
@@ -90,15 +76,15 @@ class SimultaneousPerturbation(Direct):
             )
 
     @property
-    def _task_class(self) -> type[DirectTask]:
-        return PerturbationTask
+    def training_class(self) -> type[PerturbationTraining]:
+        return PerturbationTraining
 
 
 SPSA_PROTOCOLS: dict[str, SimultaneousPerturbation] = {"SPSA": SimultaneousPerturbation()}
 
 
-class PerturbationTask(DirectTask):
-    """AdamW on gradients from losses; tensors as in `DirectTask`."""
+class PerturbationTraining(GradientTraining):
+    """AdamW on gradients from losses; tensors as in `GradientTraining`."""
 
     protocol: SimultaneousPerturbation
 

@@ -94,12 +94,12 @@ class TeacherSpec(Rule):
                 f"a teacher learns classes, but the data have {data.task.description}; use DIRECT"
             )
 
-    def task(self, assignment: Assignment) -> TeacherTask:
+    def training(self, assignment: Assignment) -> TeacherTraining:
         data = assignment.data
-        return TeacherTask(self, data.train, data.validation, data.outputs, assignment.seed)
+        return TeacherTraining(self, data.train, data.validation, data.outputs, assignment.seed)
 
 
-class TeacherTask:
+class TeacherTraining:
     """SGD on the mean cross-entropy of the logits, with weight decay on every parameter.
 
     Tensors: `weight0` (R, out, in), `bias0` (R, out), ... for R initialisations, each drawn

@@ -74,9 +74,14 @@ class TeacherData:
 
     def at(self, values: Tensor, rows: Tensor) -> Tensor:
         """`coefficients` or `targets` of the examples `rows` (R, B): (R, B, .)."""
-        if values.dim() == 2:
-            return values[rows]
-        return values[torch.arange(len(rows), device=rows.device)[:, None], rows]
+        return rows_of_runs(values, rows)
+
+
+def rows_of_runs(values: Tensor, rows: Tensor) -> Tensor:
+    """Rows (R, B, .) of values (M, .), the same for all runs, or (R, M, .) at indices (R, B)."""
+    if values.dim() == 2:
+        return values[rows]
+    return values[torch.arange(len(rows), device=rows.device)[:, None], rows]
 
 
 class TrainingData:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entrain.rules.interface import Task, Tensors
+from entrain.rules.interface import Tensors, Training
 from entrain.utils.summary import Summary
 from entrain.utils.threads import configure_threads
 
@@ -50,52 +50,52 @@ class TrainingState(Summary):
         return self.history[metric][epoch - 1][run] if epoch else float("nan")
 
 
-def train_task(
-    task: Task,
+def run_training(
+    training: Training,
     state: TrainingState | None = None,
     on_epoch: Callable[[TrainingState], None] | None = None,
 ) -> TrainingState:
-    """The final state of `task`, trained from `state` or from its beginning."""
+    """The final state of `training`, trained from `state` or from its beginning."""
     configure_threads()
-    state = _initial_state(task) if state is None else state
-    state.is_finished = _is_finished(task, state)
+    state = _initial_state(training) if state is None else state
+    state.is_finished = _is_finished(training, state)
     while not state.is_finished:
-        metrics = task.run_epoch(state.current, state.epoch)
+        metrics = training.run_epoch(state.current, state.epoch)
         state.epoch += 1
-        if _is_validated(task, state.epoch) or not bool(metrics["loss"].isfinite().all()):
-            metrics |= task.validate(state.current)
-            _select(state, metrics, task.merit(metrics))
+        if _is_validated(training, state.epoch) or not bool(metrics["loss"].isfinite().all()):
+            metrics |= training.validate(state.current)
+            _select(state, metrics, training.merit(metrics))
         for name, values in metrics.items():
             state.history.setdefault(name, []).append(values.tolist())
         for rows in state.history.values():  # metrics stay those of the last validation
             rows.extend(rows[-1:] * (state.epoch - len(rows)))
-        state.is_finished = _is_finished(task, state)
+        state.is_finished = _is_finished(training, state)
         if on_epoch is not None:
             on_epoch(state)
     return state
 
 
-def _is_validated(task: Task, epoch: int) -> bool:
+def _is_validated(training: Training, epoch: int) -> bool:
     """True if `epoch`, from 1, ends with a validation: the first, the last, and every n-th."""
-    interval = getattr(task, "validation_interval", 0) or 1
-    return epoch in (1, task.epochs) or epoch % interval == 0
+    interval = getattr(training, "validation_interval", 0) or 1
+    return epoch in (1, training.epochs) or epoch % interval == 0
 
 
-def _is_finished(task: Task, state: TrainingState) -> bool:
+def _is_finished(training: Training, state: TrainingState) -> bool:
     """True after the last epoch, or if every run has diverged or converged."""
-    if state.epoch >= task.epochs:
+    if state.epoch >= training.epochs:
         return True
-    patience, stopped = getattr(task, "patience", 0), (state.diverged > 0).cpu()
-    if patience and state.epoch > 0 and _is_validated(task, state.epoch):
-        stopped = stopped | (state.epoch - _last_gain(task, state) >= patience)
+    patience, stopped = getattr(training, "patience", 0), (state.diverged > 0).cpu()
+    if patience and state.epoch > 0 and _is_validated(training, state.epoch):
+        stopped = stopped | (state.epoch - _last_gain(training, state) >= patience)
     return bool(stopped.all())
 
 
-def _last_gain(task: Task, state: TrainingState) -> Tensor:
+def _last_gain(training: Training, state: TrainingState) -> Tensor:
     """The last epoch (R,) in which a number of the merit, such as an accuracy or minus a loss, was
     larger than before by more than `_GAIN`."""
     metrics = {name: torch.tensor(rows).flatten() for name, rows in state.history.items()}
-    merit = task.merit(metrics).view(state.epoch, state.parallel_runs, -1).cpu().numpy()
+    merit = training.merit(metrics).view(state.epoch, state.parallel_runs, -1).cpu().numpy()
     largest, last = merit[0].copy(), np.ones(state.parallel_runs, dtype=np.int64)
     for epoch, values in enumerate(merit, 1):
         gained = values > largest + _GAIN
@@ -114,8 +114,8 @@ def best_run(state: TrainingState) -> int:
     return best
 
 
-def _initial_state(task: Task) -> TrainingState:
-    current = task.initial()
+def _initial_state(training: Training) -> TrainingState:
+    current = training.initial()
     runs = len(next(iter(current.values())))
     return TrainingState(
         epoch=0,

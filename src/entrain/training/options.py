@@ -11,13 +11,16 @@ from entrain.data import DATASETS, Dataset, SequenceDataset
 from entrain.hardware import Hardware, find
 from entrain.models.model import read_model
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import Direct, Rule, Solver, TeacherSpec, TwoStage, protocol_named
+from entrain.rules import GradientRule, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_count, class_weights_of
+from entrain.rules.convolutional_teacher import ConvolutionalTeacher
+from entrain.rules.external_teacher import ExternalTeacher
 from entrain.training.network_choice import Network, network_of
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
 from entrain.training.retrain import retraining
 from entrain.training.settings import TEACHER, checked_settings, fields_of
+from entrain.training.teachers import AnyTeacher, read_teacher, with_teacher
 from entrain.utils.errors import InputError, positive_int, seed_number, unknown_name
 
 Protocols = Rule | str | Sequence[Rule | str]
@@ -33,7 +36,7 @@ class Options:
     protocol: Protocols | None = None
     network: Network | None = None
     hardware: Hardware | str | Path | None = None
-    teacher: TeacherSpec | None = None
+    teacher: Any = None  # a TeacherSpec, or as for `read_teacher`
     epochs: int | None = None
     runs: int = 1
     seed: int = 0
@@ -44,8 +47,6 @@ class Options:
             object.__setattr__(self, "epochs", positive_int("epochs", self.epochs))
         positive_int("runs", self.runs)
         seed_number("seed", self.seed)
-        if not isinstance(self.teacher, TeacherSpec | None):
-            raise TypeError(f"teacher must be a TeacherSpec, got {self.teacher!r}")
         if self.hardware is not None:
             find(self.hardware)
         object.__setattr__(self, "network", network_of(self.network))
@@ -64,7 +65,7 @@ class Options:
         options = [
             option.name
             for option in fields(self)
-            if option.name != "settings" and getattr(self, option.name) != option.default
+            if option.name != "settings" and getattr(self, option.name) is not option.default
         ]
         return options + [name for name in self.settings or () if "." not in name]
 
@@ -78,12 +79,25 @@ class Options:
         protocols = protocols_of(default if self.protocol is None else self.protocol)
         return [protocol_named(p) if isinstance(p, str) else p for p in protocols]
 
+    def reading_teacher(self, data: Dataset) -> Options:
+        """These options with the `external` teacher read and checked on `data`."""
+        if isinstance(self.teacher, TeacherSpec | None):
+            return self
+        return replace(self, teacher=read_teacher(self.teacher, data))
+
+    @property
+    def external(self) -> AnyTeacher | None:
+        """The teacher from outside the recipe, once it is read."""
+        known = isinstance(self.teacher, ExternalTeacher | ConvolutionalTeacher)
+        return self.teacher if known else None
+
     def recipe(self, data: Dataset) -> Recipe:
         """The recipe for `data`: a dataset of the package is learnt from a teacher, others from
         labels."""
         if isinstance(self.network, Path):
             return self._retraining(self.network, data)
-        taught = data.name in DATASETS and self.hardware is None
+        external = self.external
+        taught = data.name in DATASETS and self.hardware is None and external is None
         default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
         network = self.network if isinstance(self.network, NetworkSpec) else None
         recipe = Recipe.for_dataset(
@@ -95,15 +109,16 @@ class Options:
             runs=self.runs,
             seed=self.seed,
             dynamics=self._dynamics(self.chosen(default)) or self._dynamics_of(data),
-            **_not_none(teacher=self.teacher, network=network),
+            **_not_none(teacher=None if external else self.teacher, network=network),
         )
         recipe = self._adjusted(recipe, self.chosen(default), data)
+        recipe = recipe if external is None else with_teacher(recipe, external)
         recipe = self._with_fields(recipe)
         outputs = data.task.outputs
         for rule in recipe.protocols:
             if rule.hardware is not None:
                 rule.hardware.check_training(recipe.spec.hidden, outputs)
-            if isinstance(rule, Direct):
+            if isinstance(rule, GradientRule):
                 check_class_count(rule.class_weights, outputs)
         return recipe
 
@@ -172,7 +187,7 @@ class Options:
             return None
         if not data.task.has_classes:
             raise InputError(f"class_weight is of classes; the data have {data.task.description}")
-        if not any(isinstance(rule, Direct) for rule in recipe.protocols):
+        if not any(isinstance(rule, GradientRule) for rule in recipe.protocols):
             names = ", ".join(rule.name for rule in recipe.protocols)
             raise InputError(f"class_weight is for DIRECT, which learns from labels; got {names}")
         return class_weights_of(weights, data.train.labels, data.class_names)

@@ -12,12 +12,16 @@ import torch
 from entrain.data import Dataset, Split
 from entrain.models.model import Model
 from entrain.models.teacher import Teacher
+from entrain.rules.convolutional_teacher import ConvolutionalTeacher
+from entrain.rules.distillation import check_external
+from entrain.rules.external_teacher import ExternalTeacher
 from entrain.rules.training_data import TrainingData
 from entrain.training.convergence import collapsed_runs
 from entrain.training.loop import TrainingState
 from entrain.training.recipe import Recipe
 from entrain.training.results import test_results
 from entrain.training.stages import Stage, teacher_stage, train_stage
+from entrain.training.teachers import AnyTeacher, check_used
 from entrain.utils.summary import Summary
 
 TEACHER_STAGE = "teacher"
@@ -50,7 +54,7 @@ class Trained(Summary):
     Args:
         recipe: The recipe that was trained.
         teacher: The selected teacher, if the recipe has one.
-        states: The final state of each stage by name: "teacher", then protocols.
+        states: The final state of each stage by name: "convolutional" or "teacher", then protocols.
         models: The models of each protocol, one per run.
         data: The examples; `test` are those that neither training nor selection used.
     """
@@ -112,24 +116,36 @@ def run_pipeline(
     device: torch.device,
     store: Store | None = None,
     progress: Progress | None = None,
+    teacher: AnyTeacher | None = None,
 ) -> Trained:
-    """The networks of a recipe, trained on `data` from the states in `store`, if any."""
+    """The networks of a recipe, trained on `data` from the states in `store`, if any.
+
+    `teacher` is the one that protocols learn from which name a teacher from outside.
+    """
+    check_used(recipe, teacher)
     stages = stages_of(recipe)
     for stage in stages.values():
         stage.rule.check_data(data)
+        check_external(stage.rule, teacher)
     training_data = TrainingData(data, device)
     by_key: dict[str, TrainingState] = {}
+    others: dict[str, TrainingState] = {}
+    if isinstance(teacher, ConvolutionalTeacher):
+        stage = Stage(teacher, recipe.dataset, seed=recipe.seed)
+        state = _run(teacher.name, stage, training_data, by_key, store, progress)
+        others[teacher.name] = state
+        teacher = teacher.trained(state.best, training_data)
     for name, stage in stages.items():
-        by_key[stage.key] = _run(name, stage, training_data, by_key, store, progress)
-    states = {name: by_key[stage.key] for name, stage in stages.items()}
-    teacher = None
+        by_key[stage.key] = _run(name, stage, training_data, by_key, store, progress, teacher)
+    states = others | {name: by_key[stage.key] for name, stage in stages.items()}
+    own_teacher = None
     if recipe.needs_teacher:
-        teacher = stages[TEACHER_STAGE].teacher(states[TEACHER_STAGE])
+        own_teacher = stages[TEACHER_STAGE].teacher(states[TEACHER_STAGE])
     models = {
-        rule.name: _models(recipe, data, teacher, stages[rule.name], states[rule.name], device)
+        rule.name: _models(recipe, data, own_teacher, stages[rule.name], states[rule.name], device)
         for rule in recipe.protocols
     }
-    return Trained(recipe, teacher, states, models, data)
+    return Trained(recipe, own_teacher, states, models, data)
 
 
 def stages_of(recipe: Recipe) -> dict[str, Stage]:
@@ -156,6 +172,7 @@ def _run(
     states: dict[str, TrainingState],
     store: Store | None,
     progress: Progress | None,
+    teacher: ExternalTeacher | None = None,
 ) -> TrainingState:
     saved = None if store is None else store.load(name)
     if saved is not None and progress is not None:
@@ -168,7 +185,15 @@ def _run(
             progress.epoch(name, state, stage.epochs)
 
     within = None if progress is None else functools.partial(progress.within, name)
-    return train_stage(stage, data, states, saved=saved, on_epoch=after_epoch, on_progress=within)
+    return train_stage(
+        stage,
+        data,
+        states,
+        saved=saved,
+        on_epoch=after_epoch,
+        on_progress=within,
+        external=teacher,
+    )
 
 
 def _models(

@@ -13,6 +13,7 @@ from entrain.rules import (
     PAPER_PROTOCOLS,
     PROTOCOLS,
     Direct,
+    GradientRule,
     Rule,
     Solver,
     TeacherSpec,
@@ -162,7 +163,7 @@ class Recipe:
                 changes = dict((path if protocol.name == "PATH" else endpoint) or {})
                 if not protocol.has_endpoint:
                     changes.pop("endpoint_weight", None)
-            elif not isinstance(protocol, Direct):  # another rule: the fields it has
+            elif not isinstance(protocol, GradientRule):  # another rule: the fields it has
                 changes = {n: v for n, v in changes.items() if n in protocol.settings()}
             elif "chips" in changes:
                 protocol = protocol.for_chips(changes.pop("chips"), self.dataset)

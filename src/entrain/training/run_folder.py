@@ -79,6 +79,8 @@ class RunFolder:
     ) -> RunFolder:
         """The folder of a run with the same recipe and data, or a new one."""
         folder = cls.open(path) if (path / "run.json").exists() else None
+        if folder is not None:
+            _check_teachers(path, folder.recipe, recipe)
         if folder is None or folder.recipe != recipe:
             folder = cls.create(path, recipe, settings)
         folder.require(data)
@@ -187,6 +189,20 @@ class RunFolder:
 
     def _state_path(self, stage: str) -> Path:
         return self.path / "state" / f"{stage.lower()}.safetensors"
+
+
+def _check_teachers(path: Path, stored: Recipe, recipe: Recipe) -> None:
+    """Raise an `InputError` if recipes that may be the same learn from different teachers."""
+    before, now = (
+        [rule.external_teacher or "no teacher" for rule in each.protocols]
+        for each in (stored, recipe)
+    )
+    for old, new in zip(before, now, strict=False):
+        if old != new:
+            raise InputError(
+                f"{path}: was started with another teacher (digest {old}, now {new}); give the "
+                "same teacher, or choose another folder"
+            )
 
 
 def new_folder(parent: Path, name: str) -> Path:

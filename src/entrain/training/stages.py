@@ -18,10 +18,12 @@ from entrain.models.network import KuramotoNetwork
 from entrain.models.teacher import Teacher
 from entrain.physics import NetworkSpec, Parameters
 from entrain.rules import Assignment, Rule, TeacherSpec
+from entrain.rules.distillation import check_external
+from entrain.rules.external_teacher import ExternalTeacher
 from entrain.rules.teacher import teacher_of
 from entrain.rules.training_data import TrainingData
 from entrain.training.convergence import time_hint
-from entrain.training.loop import TrainingState, best_run, train_task
+from entrain.training.loop import TrainingState, best_run, run_training
 from entrain.utils.errors import InputError
 from entrain.utils.hashing import sha256_of_json
 
@@ -151,12 +153,14 @@ def train_stage(
     saved: TrainingState | None = None,
     on_epoch: Callable[[TrainingState], None] | None = None,
     on_progress: Callable[[float], None] | None = None,
+    external: ExternalTeacher | None = None,
 ) -> TrainingState:
     """Train `stage`, from the state `saved` if it was interrupted.
 
     `states` are those of the stages it needs, by key. `on_progress` is called with the share done
-    of a stage that is one long epoch.
+    of a stage that is one long epoch. `external` is the teacher of rules that name one.
     """
+    check_external(stage.rule, external)
     if saved is not None:
         for tensors in (saved.current, saved.best):
             tensors |= {name: tensor.to(data.device) for name, tensor in tensors.items()}
@@ -168,8 +172,9 @@ def train_stage(
         teachers=tuple(teacher.teacher(states[teacher.key]) for teacher in stage.teachers),
         start=_start(stage, data.device, states),
         on_progress=on_progress,
+        external=None if stage.rule.external_teacher is None else external,
     )
-    state = train_task(stage.rule.task(assignment), saved, on_epoch)
+    state = run_training(stage.rule.training(assignment), saved, on_epoch)
     if stage.rule.is_prerequisite and bool((state.best_epoch == 0).all()):
         name = stage.rule.name
         hint = None if name == TeacherSpec.name else time_hint(stage.network.dynamics)

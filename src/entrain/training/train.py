@@ -18,7 +18,7 @@ from entrain import kernels
 from entrain.data import Dataset, fingerprint
 from entrain.data.selection import select
 from entrain.hardware import Hardware
-from entrain.rules import Rule, TeacherSpec
+from entrain.rules import Rule
 from entrain.training import (
     Options,
     Progress,
@@ -33,6 +33,7 @@ from entrain.training.network_choice import Network
 from entrain.training.options import Protocols
 from entrain.training.run_folder import RunFolder
 from entrain.training.settings import keyword_error
+from entrain.training.teachers import read_teacher, source_of
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError
 
@@ -47,7 +48,7 @@ def train(
     protocol: Protocols | None = None,
     network: Network | None = None,
     hardware: Hardware | str | Path | None = None,
-    teacher: TeacherSpec | None = None,
+    teacher: Any = None,
     epochs: int | None = None,
     runs: int = 1,
     seed: int = 0,
@@ -78,7 +79,10 @@ def train(
             training is continued for its chip.
         hardware: The chips to train for, by DIRECT unless protocols are named: a `Hardware`, the
             name of a preset such as "typical", or a TOML file.
-        teacher: The teacher and its training.
+        teacher: The teacher of the two stages, a `TeacherSpec`; or one that DIRECT distils: a
+            `torch.nn.Module` from raw examples to logits, a fitted scikit-learn classifier, a
+            `Model`, probabilities (n, O) of the training examples, the path of a model or of an
+            .npz file with `probabilities`, or "convolutional", which is trained first.
         epochs: Epochs of the named protocols; not of the teacher, of protocols they continue, or of
             an exact PATH.
         runs: Training runs side by side.
@@ -109,13 +113,17 @@ def train(
     _check_types(folder, progress)
     choose_device(device)
     dataset = select(data, y, task)
-    return _train(options.recipe(dataset), dataset, folder, device, progress)
+    options = options.reading_teacher(dataset)
+    run = functools.partial(run_pipeline, teacher=options.external)
+    source = source_of(teacher)
+    return _train(run, options.recipe(dataset), dataset, folder, device, progress, source)
 
 
 def train_recipe(
     recipe: Recipe,
     data: Any,
     *,
+    teacher: Any = None,
     folder: Path | str | None = None,
     device: str | torch.device = "auto",
     progress: ProgressOption = None,
@@ -125,6 +133,7 @@ def train_recipe(
     Args:
         recipe: The recipe, such as that of a trained model or a run folder.
         data: The data it is for: the name of a dataset, or a dataset.
+        teacher: The teacher from outside that the recipe learns from, if it does.
         folder: See `entrain.train`.
         device: See `entrain.train`.
         progress: See `entrain.train`.
@@ -136,24 +145,28 @@ def train_recipe(
     dataset = select(data)
     if recipe.dataset != dataset.name:
         raise InputError(f"the recipe is for {recipe.dataset}, the data are {dataset.name}")
-    return _train(recipe, dataset, folder, device, progress)
+    external = None if teacher is None else read_teacher(teacher, dataset)
+    run = functools.partial(run_pipeline, teacher=external)
+    return _train(run, recipe, dataset, folder, device, progress, source_of(teacher))
 
 
 def _train(
+    pipeline: Callable[..., Trained],
     recipe: Recipe,
     data: Dataset,
     folder: Path | str | None,
     device: str | torch.device,
     progress: ProgressOption,
+    teacher: str | None,
 ) -> Trained:
     """Train a recipe and warn of runs that did not converge."""
     torch_device = choose_device(device)
     with _progress(progress, torch_device, getattr(data, "notes", ())) as callbacks:
-        run = functools.partial(run_pipeline, recipe, data, device=torch_device, progress=callbacks)
+        run = functools.partial(pipeline, recipe, data, device=torch_device, progress=callbacks)
         if folder is None:
             trained = run()
         else:
-            run_folder = _run_folder(Path(folder), recipe, data, str(device))
+            run_folder = _run_folder(Path(folder), recipe, data, str(device), teacher)
             with run_folder.locked():
                 trained = run(store=run_folder)
                 run_folder.save_models(trained.models)
@@ -200,7 +213,9 @@ def _check_types(folder: object, progress: object) -> None:
         )
 
 
-def _run_folder(path: Path, recipe: Recipe, data: Dataset, device: str) -> RunFolder:
+def _run_folder(
+    path: Path, recipe: Recipe, data: Dataset, device: str, teacher: str | None
+) -> RunFolder:
     """The new or existing folder of this training."""
     source = data.source or {}
     settings = {
@@ -209,6 +224,7 @@ def _run_folder(path: Path, recipe: Recipe, data: Dataset, device: str) -> RunFo
         "own": source if "path" in source else None,
         "examples": fingerprint(data),
     }
+    settings |= {} if teacher is None else {"teacher": teacher}
     return RunFolder.continued_or_new(path, recipe, settings, data)
 
 

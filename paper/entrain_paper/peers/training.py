@@ -18,7 +18,7 @@ from entrain_paper.peers.interface import Peer
 _BATCH = 1000  # examples scored at once
 
 
-class PeerTask:
+class PeerTraining:
     """Adam or SGD on a system's gradients.
 
     Tensors: the system's parameters by name, `first.*` and `second.*` their moments, `adam.count`

@@ -1,7 +1,8 @@
-"""The gradient of DIRECT, and the training loop of every rule that learns from labels."""
+"""A training by AdamW on the gradients that a rule estimates."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,28 +15,37 @@ from entrain.hardware import FreshDraws
 from entrain.physics import Dynamics, NetworkSpec, PhaseModel, small_random
 from entrain.rules import adamw
 from entrain.rules.class_weights import example_weights
-from entrain.rules.compiled_steps import compiled_steps
 from entrain.rules.interface import Tensors, per_run, shuffled
 from entrain.rules.on_chips import Back, OnChips
 from entrain.rules.repeated_step import RepeatedSteps
-from entrain.rules.training_data import Examples
+from entrain.rules.training_data import Examples, rows_of_runs
 from entrain.rules.validation import validation_scores
 from entrain.tasks import Task
 
 if TYPE_CHECKING:
-    from entrain.rules.direct import Direct
+    from entrain.rules.gradient_rule import GradientRule
 
 
-class DirectTask:
-    """AdamW on the cross-entropy, several runs side by side.
+class GradientTraining(ABC):
+    """AdamW on the gradients of `loss_and_gradient`, several runs side by side.
 
     Tensors: `input_weights`, `biases`, `couplings` and trained terms, averaged, and those of
-    `entrain.rules.adamw`. Another rule is a subclass with its own `loss_and_gradient`.
+    `entrain.rules.adamw`.
+
+    Args:
+        protocol: The settings.
+        train: Training examples.
+        validation: Examples that select the epoch.
+        network: The network to train.
+        task: The loss, and the metrics of the validation.
+        seed: Seed of initialisations and of the order of examples.
+        runs: Training runs side by side.
+        start: Networks to continue.
     """
 
     def __init__(
         self,
-        protocol: Direct,
+        protocol: GradientRule,
         train: Examples,
         validation: Examples,
         network: NetworkSpec,
@@ -44,12 +54,10 @@ class DirectTask:
         seed: int,
         runs: tuple[int, ...] = (0,),
         start: Tensors | None = None,
-        teacher_outputs: Tensor | None = None,
     ) -> None:
-        """`start` are networks to continue; `teacher_outputs` (M, O) are for distillation."""
         self.protocol, self.epochs = protocol, protocol.epochs
         self.validation_interval, self.patience = protocol.validation_interval, protocol.patience
-        self.train, self._validation, self._teacher = train, validation, teacher_outputs
+        self.train, self._validation = train, validation
         self.network, self._dynamics = network, network.dynamics
         self.task, outputs = task, task.outputs
         self._outputs, self._seed, self.runs, self._start = outputs, seed, runs, start
@@ -73,9 +81,6 @@ class DirectTask:
         self._steps = RepeatedSteps()
         self._chips = OnChips.of(protocol.chips, self._spec, runs, seed, task)
         self._draws_by_batch: dict[int, FreshDraws] = {}
-        self._compiled = None
-        if type(self) is DirectTask:  # other rules have other gradients
-            self._compiled = compiled_steps(self, self._targets, self._weights)
 
     @property
     def device(self) -> torch.device:
@@ -88,6 +93,7 @@ class DirectTask:
         return self._spec.graph
 
     def initial(self) -> Tensors:
+        """See `Training`."""
         networks = [self._random(run) for run in range(len(self.runs))]
         first = {
             name: torch.stack([network[name] for network in networks]).to(self._total.device)
@@ -116,23 +122,23 @@ class DirectTask:
         )
 
     def by_run(self, name: str) -> list[float]:
-        """A setting of each run."""
+        """A setting of each run.
+
+        Args:
+            name: A field of the rule.
+        """
         return per_run(name, getattr(self.protocol, name), len(self.runs))
 
     def run_epoch(self, tensors: Tensors, epoch: int) -> Tensors:
-        protocol, count = self.protocol, len(self.train.targets)
-        rows = shuffled("direct", self._seed, self.runs, epoch, count).to(self._total.device)
-        batches = torch.split(rows, protocol.batch_size, dim=1)
-        schedule = [
-            adamw.cosine_schedule((epoch + i / len(batches)) / protocol.epochs, protocol.warm_up)
-            for i in range(len(batches))
-        ]
-        if self._compiled is not None and is_symmetric(tensors["raw.couplings"]):
-            sizes = [batch.shape[1] for batch in batches]
-            steps, order = self._steps_of(epoch, protocol.second_order_steps)
-            total = self._compiled.train(tensors, rows, sizes, schedule, steps, order)
-            return {"loss": total / count}
-        dynamics, _ = self._steps_of(epoch)
+        """Mean losses of one pass over the data; steps `tensors` in place.
+
+        Args:
+            tensors: The tensors of `initial`, as they are now.
+            epoch: Counted from 0.
+        """
+        protocol = self.protocol
+        batches, schedule = self._batches(epoch)
+        dynamics = self._dynamics_of(epoch)
         self._renew_distortions(epoch)
 
         def take(tensors: Tensors, rows: Tensor) -> None:
@@ -147,18 +153,26 @@ class DirectTask:
             self._schedule.fill_(factor)
             self._renew_draws(tensors, batch, dynamics, generators)
             step(batch)
-        return {"loss": self._total / count}
+        return {"loss": self._total / len(self.train.targets)}
 
-    def _steps_of(self, epoch: int, of_second_order: int = 0) -> tuple[Dynamics, int]:
-        """The dynamics of an epoch, and the order of its steps."""
-        usual, order = self._dynamics, 1
+    def _batches(self, epoch: int) -> tuple[list[Tensor], list[float]]:
+        """Examples (R, B) of the steps of an epoch, and the factors of their rates."""
+        protocol, count = self.protocol, len(self.train.targets)
+        rows = shuffled("direct", self._seed, self.runs, epoch, count).to(self._total.device)
+        batches = list(torch.split(rows, protocol.batch_size, dim=1))
+        return batches, [
+            adamw.cosine_schedule((epoch + i / len(batches)) / protocol.epochs, protocol.warm_up)
+            for i in range(len(batches))
+        ]
+
+    def _dynamics_of(self, epoch: int) -> Dynamics:
+        """The dynamics of an epoch, with coarse or fine steps."""
+        usual = self._dynamics
         steps = usual.steps
-        if 0 < of_second_order < steps:
-            steps, order = of_second_order, 2
-        elif epoch < self.protocol.epochs - self.protocol.fine_epochs:
+        if epoch < self.protocol.epochs - self.protocol.fine_epochs:
             frames = self.train.frames  # each is held for a whole number of steps
             steps = min(-(-self.protocol.coarse_steps // frames) * frames, steps)
-        return Dynamics(usual.mobility, usual.observation_time, steps), order
+        return Dynamics(usual.mobility, usual.observation_time, steps)
 
     def _renew_distortions(self, epoch: int) -> None:
         """New distortions of the images of this epoch."""
@@ -188,7 +202,8 @@ class DirectTask:
         return self._draws_by_batch[batch]
 
     def _request_draws(self, draws: FreshDraws, batch: int) -> None:
-        """Request once every random number that a step will use."""
+        """Request once every random number that a step will use; here none."""
+        return
 
     def _generators(self, epoch: int) -> list[torch.Generator]:
         """One for each run, a function of seed, run and epoch."""
@@ -220,34 +235,51 @@ class DirectTask:
         self._total += loss
 
     def gradient(self, networks: Tensors, dynamics: Dynamics, rows: Tensor) -> Tensors:
-        """This rule's estimate of the gradient of the loss of the examples `rows` (R, B) at
-        networks (R, ...), for comparisons of rules; nothing is trained."""
+        """The estimate of the gradient by name, for comparisons of rules; nothing is trained.
+
+        Args:
+            networks: Networks (R, ...) by name.
+            dynamics: Their dynamics.
+            rows: Indices (R, B) of examples.
+        """
         if self._chips is not None:
             self._chips.begin_epoch(networks, self.epochs - 1, self.epochs)
         self._renew_draws(networks, rows, dynamics, self._generators(0))
         return self.loss_and_gradient(networks, dynamics, rows)[1]
 
+    @abstractmethod
     def loss_and_gradient(
         self, raw: Tensors, dynamics: Dynamics, rows: Tensor
     ) -> tuple[Tensor, Tensors]:
-        """B times the loss (R,) of the examples `rows` (R, B), and the gradient of the loss."""
-        outputs = self._outputs
+        """B times the loss (R,), and the estimate of the gradient of the loss by name.
+
+        Args:
+            raw: Networks (R, ...) by name.
+            dynamics: Their dynamics.
+            rows: Indices (R, B) of examples.
+        """
+
+    def exact_gradient(
+        self, raw: Tensors, dynamics: Dynamics, rows: Tensor
+    ) -> tuple[Tensor, Tensors]:
+        """As `loss_and_gradient`, by the discrete adjoint of the dynamics.
+
+        Args:
+            raw: Networks (R, ...) by name.
+            dynamics: Their dynamics.
+            rows: Indices (R, B) of examples.
+        """
         activations, back = self._forward(raw, self._inputs(rows), dynamics)
         losses, by_outputs = self.task.loss(activations, self._target(rows), self._gain)  # times B
         loss = self._weighted(losses, rows).sum((1, 2))
-        if share := self.protocol.distillation:
-            assert self._teacher is not None
-            error = activations - self._teacher[rows]
-            by_outputs = (1.0 - share) * by_outputs + share * (2.0 / outputs) * error
-            squares = self._weighted(error.square(), rows).mean(2).sum(1)
-            loss = (1.0 - share) * loss + share * squares
         return loss, back(self._weighted(by_outputs, rows), rows.shape[1])
 
     def _target(self, rows: Tensor) -> Tensor:
         """Targets (R, B, O) of the examples `rows`; of classes, smoothed probabilities."""
+        targets = rows_of_runs(self._targets, rows)
         if not self.task.has_classes:
-            return self._targets[rows]
-        return self._targets[rows] * (1.0 - self._smoothing) + self._smoothing / self._outputs
+            return targets
+        return targets * (1.0 - self._smoothing) + self._smoothing / self._outputs
 
     def _forward(self, raw: Tensors, inputs: Tensor, dynamics: Dynamics) -> tuple[Tensor, Back]:
         """Activations (R, B, O) of inputs (R, B, D), and the map from their gradient, over a
@@ -304,6 +336,11 @@ class DirectTask:
             adamw.update_mean(tensors[name], raw, weight)
 
     def validate(self, tensors: Tensors) -> Tensors:
+        """Metrics (R,) of the task on the validation examples.
+
+        Args:
+            tensors: The tensors of `initial`, as they are now.
+        """
         data, parameters = self._validation, self._spec.parameters(tensors)
         inputs = data.all_inputs()
         scores = validation_scores(parameters, inputs, self._dynamics, self._chips, self.task)
@@ -313,10 +350,10 @@ class DirectTask:
         return self.task.validate(scores, data.targets, self._gain, weights)
 
     def merit(self, metrics: Tensors) -> Tensor:
+        """Numbers (R, n) by which an epoch is selected.
+
+        Args:
+            metrics: Those of `validate`.
+        """
         merit = self.task.merit(metrics)
         return merit if self._chips is None else self._chips.complete_first(merit)
-
-
-def is_symmetric(couplings: Tensor) -> bool:
-    """True if J_ij is J_ji in all runs."""
-    return torch.equal(couplings, couplings.mT)

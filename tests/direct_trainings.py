@@ -1,4 +1,4 @@
-"""Small tasks of protocol DIRECT, for its tests."""
+"""Small trainings of protocol DIRECT, for its tests."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch import Tensor
 
 from entrain.models.network import KuramotoNetwork
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import Direct, Task, Tensors
-from entrain.rules.direct_task import DirectTask
+from entrain.rules import Direct, Tensors, Training
+from entrain.rules.direct_training import DirectTraining
 from entrain.rules.training_data import Examples
 from entrain.tasks import Classification
-from entrain.training import TrainingState, pack_state, train_task, unpack_state
+from entrain.training import TrainingState, pack_state, run_training, unpack_state
 from networks import random_tensor
 
 INPUTS, H, OUTPUTS, COUNT = 6, 5, 3, 48
@@ -47,14 +47,14 @@ def signed_outputs(inputs: Tensor) -> Tensor:
     return 2 * torch.softmax(logits, -1) - 1
 
 
-def task(
+def training(
     runs: tuple[int, ...] = (0,), *, begin: Tensors | None = None, **changes: Any
-) -> DirectTask:
-    """A small task; every epoch is fine and the weights are not averaged unless asked."""
+) -> DirectTraining:
+    """A small training; every epoch is fine and the weights are not averaged unless asked."""
     plain: dict[str, Any] = {"epochs": 4, "batch_size": 16, "fine_epochs": 99, "averaging": 0.0}
     train = examples()
     assert train.inputs is not None
-    return DirectTask(
+    return DirectTraining(
         Direct(**(plain | changes)),
         train,
         examples(40, 2),
@@ -106,18 +106,18 @@ def equal_states(ours: TrainingState, theirs: TrainingState) -> bool:
 
 
 def check_runs_side_by_side(
-    begin: Callable[[tuple[int, ...]], Task], *, atol: float, epochs: bool = False
+    begin: Callable[[tuple[int, ...]], Training], *, atol: float, epochs: bool = False
 ) -> None:
     """Runs trained together have the numbers of runs alone and, with `epochs`, select alike."""
     runs = (0, 1, 5)
-    together = train_task(begin(runs))
+    together = run_training(begin(runs))
     for index, run in enumerate(runs):
-        alone = train_task(begin((run,)))
+        alone = run_training(begin((run,)))
         assert same(run_of(together.current, index), alone.current, atol=atol)
         assert not epochs or together.best_epoch[index] == alone.best_epoch[0]
 
 
-def check_interruption(begin: Callable[[], Task], after: int = 1) -> None:
+def check_interruption(begin: Callable[[], Training], after: int = 1) -> None:
     """Saved after an epoch and begun again, a training ends with the same bits."""
     packed: list[bytes] = []
 
@@ -125,6 +125,6 @@ def check_interruption(begin: Callable[[], Task], after: int = 1) -> None:
         if state.epoch == after:
             packed.append(pack_state(state, {}))
 
-    whole = train_task(begin(), on_epoch=keep)
+    whole = run_training(begin(), on_epoch=keep)
     saved, _ = unpack_state(packed[0], "memory")
-    assert equal_states(train_task(begin(), saved), whole)
+    assert equal_states(run_training(begin(), saved), whole)
