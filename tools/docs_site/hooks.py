@@ -21,6 +21,8 @@ import presets
 import terms
 from mkdocs.structure.files import Files
 
+# Guides come first in the search; material's boost multiplies the score of a page.
+_BOOSTS = {"reference/": 0.3, "results/": 0.5, "CHANGELOG": 0.2, "CONTRIBUTING": 0.5}
 _GENERATED = {
     "<!-- commands -->": commands.markdown,
     "<!-- presets -->": presets.markdown,
@@ -38,11 +40,14 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Rewrite links to files outside docs/, and insert the generated tables."""
+    """Rewrite links to files outside docs/, insert the generated tables, rank the page."""
     root = Path(config.config_file_path).parent
     for mark, table in _GENERATED.items():
         if mark in markdown:
             markdown = markdown.replace(mark, table())
+    for start, boost in _BOOSTS.items():
+        if page.file.src_uri.startswith(start):
+            page.meta["search"] = {"boost": boost}
     return outside.rewrite(markdown, page.file, root)
 
 

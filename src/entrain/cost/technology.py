@@ -100,7 +100,12 @@ class Technology:
 
 
 def technologies() -> tuple[str, ...]:
-    """The names of the technologies in this package."""
+    """The names of the technologies in this package.
+
+    Examples:
+        >>> entrain.cost.technologies()
+        ('lc', 'ring-65nm', 'vo2')
+    """
     return preset_names(_FOLDER)
 
 

@@ -74,6 +74,10 @@ class Direct(Rule):
         validation_interval: Epochs from one validation to the next; 0 validates after each.
         patience: The training ends when neither accuracy nor cross-entropy of the validation have
             become better for so many epochs; 0 trains for all epochs.
+
+    Examples:
+        >>> entrain.Direct(epochs=10, gain=8.0).epochs
+        10
     """
 
     kind: ClassVar[str] = "direct"

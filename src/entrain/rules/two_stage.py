@@ -61,6 +61,10 @@ class TwoStage(Rule):
         path_nodes: Weighted times of the path loss; None sums all K times.
         ridge: Penalty of the exact solver on the input weights.
         chips: Imperfect chips to train for.
+
+    Examples:
+        >>> entrain.PROTOCOLS["TWO-STAGE-END"].start
+        'PATH'
     """
 
     kind: ClassVar[str] = "two-stage"

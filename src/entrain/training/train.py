@@ -91,6 +91,13 @@ def train(
         progress: True for progress bars on the standard error (lines without a terminal); a
             function of (stage, state, epochs), called after each epoch; or a `Progress`.
         **unknown: Any other keyword is an error that names its new place or the nearest keyword.
+
+    Examples:
+        >>> x = np.random.default_rng(0).normal(size=(60, 2))
+        >>> y = np.where(x[:, 0] > 0, "right", "left")
+        >>> trained = entrain.train(x, y, network=4, epochs=20)
+        >>> trained.model.predict([[2.0, 0.0], [-2.0, 0.0]])
+        array(['right', 'left'], dtype='<U5')
     """
     if unknown:
         name = min(unknown)
