@@ -35,17 +35,27 @@ class RejectOption(Summary):
     of the input x from the training inputs is above `distance`: the Mahalanobis distance of
     probabilistic PCA, with the principal directions e_k (K, D), their variances v_k and the mean
     variance `rest` of the others; or where the contrast of an image, which x has lost, is below
-    `contrast`. `measured` has its metrics on the validation examples.
+    `contrast`.
+
+    Args:
+        margin: Smallest margin of a sure answer, 0 to 2.
+        distance: Largest distance of a sure answer.
+        mean: Mean (D,) of the training inputs.
+        directions: e (K, D), orthonormal.
+        variances: v (K,).
+        rest: Mean variance of the other directions.
+        measured: Metrics on the validation examples.
+        contrast: Smallest contrast of a sure answer; 0 for features.
     """
 
     margin: float
     distance: float
-    mean: Tensor  # (D,)
-    directions: Tensor  # (K, D)
-    variances: Tensor  # (K,)
+    mean: Tensor
+    directions: Tensor
+    variances: Tensor
     rest: float
     measured: dict[str, float]
-    contrast: float = 0.0  # none, for features
+    contrast: float = 0.0
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
