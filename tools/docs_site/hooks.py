@@ -1,7 +1,7 @@
 """MkDocs hooks for the parts of the site that are not pages of docs/.
 
-Linked files elsewhere in the repository become part of the site (`outside`), marks such as
-`<!-- commands -->` are replaced by tables made from the package and its results, formulas become
+Linked files elsewhere in the repository become part of the site (`outside`), notebooks become pages,
+marks such as `<!-- commands -->` are replaced by tables made from the package and its results, formulas become
 MathML, and the playground is written into the built site.
 """
 
@@ -15,6 +15,7 @@ import commands
 import first_use
 import formulas
 import growth
+import notebooks
 import oscillator_scale
 import outside
 import presets
@@ -35,8 +36,9 @@ _GENERATED = {
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the files outside docs/ that the pages link to, directly or through each other."""
-    return outside.add(files, config, Path(config.config_file_path).parent)
+    """Add the pages of notebooks, and files outside docs/ that the pages link to."""
+    root = Path(config.config_file_path).parent
+    return notebooks.add(outside.add(files, config, root), config, root)
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
@@ -48,7 +50,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     for start, boost in _BOOSTS.items():
         if page.file.src_uri.startswith(start):
             page.meta["search"] = {"boost": boost}
-    return outside.rewrite(markdown, page.file, root)
+    return outside.rewrite(notebooks.rewrite(markdown), page.file, root)
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:

@@ -46,7 +46,11 @@ class Range:
         return Range(*(above / below if below else 0.0 for above, below in pairs))
 
     def to_the(self, exponent: float) -> Range:
-        """The power of each number; a negative exponent swaps low and high."""
+        """The power of each number; a negative exponent swaps low and high.
+
+        Args:
+            exponent: Any number.
+        """
         values = (self.low**exponent, self.typical**exponent, self.high**exponent)
         return Range(*(values if exponent >= 0 else values[::-1]))
 

@@ -76,7 +76,11 @@ class RejectOption(Summary):
             raise InputError("reject: variances must be above 0")
 
     def distances(self, rows: Tensor) -> Tensor:
-        """d (n,) of inputs (n, D), float64."""
+        """d (n,) of inputs (n, D), float64.
+
+        Args:
+            rows: Inputs (n, D), as in training.
+        """
         away = rows.double().cpu() - self.mean.double()
         along = away @ self.directions.double().T
         squares = along.square()
@@ -112,9 +116,15 @@ class RejectOption(Summary):
         labels: Tensor,
         contrasts: Tensor | None = None,
     ) -> RejectOption:
-        """An option with directions from the training inputs (n, D) and thresholds from
-        validation inputs (m, D), their `scores` (m, O) and `labels` (m,), and from the `contrasts`
-        of training and validation images."""
+        """An option with directions from training inputs, and thresholds from validation inputs.
+
+        Args:
+            train: Training inputs (n, D).
+            validation: Validation inputs (m, D).
+            scores: Their output activations (m, O).
+            labels: Their labels (m,).
+            contrasts: Of training and validation images; None of features.
+        """
         mean, directions, variances, rest = _principal(train[:MOST_ROWS].double().cpu())
         unlimited = cls(0.0, math.inf, mean, directions, variances, rest, {})
         distances = unlimited.distances(validation)
