@@ -73,7 +73,7 @@ def test_the_numbers_of_three_bits_equal_the_results() -> None:
     text = page("hardware.md")
     for row in (trained["not_trained"], ladders["DIRECT"], curve["not_trained"]):
         assert f"| {row['mean']:.2f} ± {row['sd']:.2f} | [`" in text
-    assert f"{trained['trained']['mean']:.2f} ± {trained['trained']['sd']:.2f} after" in text
+    assert f"{trained['trained']['mean']:.2f} ± {trained['trained']['sd']:.2f} % after" in text
     assert f"{ladders['TWO-STAGE-END']['mean']:.2f} %" in text
     assert curve["epochs"] == 60
 
@@ -101,7 +101,9 @@ def test_the_reproduction_of_the_paper_equals_the_results() -> None:
 
 def test_the_table_of_extras_is_complete() -> None:
     text = page("getting-started.md")
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     for extra in extras:
         assert f"| `pip install '.[{extra}]'` |" in text, extra
     paper = tomllib.loads((ROOT / "paper" / "pyproject.toml").read_text())["project"]

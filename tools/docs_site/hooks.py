@@ -1,12 +1,13 @@
 """MkDocs hooks for the parts of the site that are not pages of docs/.
 
-Linked files elsewhere in the repository become part of the site (`outside`), notebooks become pages,
-marks such as `<!-- commands -->` are replaced by tables made from the package and its results, formulas become
-MathML, and the playground is written into the built site.
+Linked files elsewhere in the repository become part of the site (`outside`), notebooks become
+pages, marks such as `<!-- commands -->` are replaced by tables made from the package and its
+results, formulas become MathML, and the playground is written into the built site.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ import presets
 import terms
 from mkdocs.structure.files import Files
 
+# A figure alone in its paragraph; many are larger than the column.
+_FIGURE = re.compile(r'<p>(<img[^>]* src="([^":]+\.png)"[^>]*>)</p>')
 # Guides come first in the search; material's boost multiplies the score of a page.
 _BOOSTS = {"reference/": 0.3, "results/": 0.5, "CHANGELOG": 0.2, "CONTRIBUTING": 0.5}
 _GENERATED = {
@@ -54,8 +57,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
-    """Convert formulas to MathML, which browsers draw without scripts."""
-    return formulas.as_mathml(html)
+    """Convert formulas to MathML, which browsers draw without scripts, and open figures in full."""
+    linked = r'<p><a href="\2" title="Open in full size">\1</a></p>'
+    return _FIGURE.sub(linked, formulas.as_mathml(html))
 
 
 def on_post_build(config: Any) -> None:
