@@ -36,7 +36,7 @@ MESSAGES: dict[str, Callable[[Path], object]] = {
     "unknown dataset 'mnits'; did you mean 'mnist'?": lambda _: entrain.train("mnits"),
     "unknown model 'mnist74'; did you mean 'mnist-74'?": lambda _: entrain.load("mnist74"),
     "unknown keyword of train 'epoch'; did you mean 'epochs'?": (
-        lambda _: entrain.train("digits", **{"epoch": 3})
+        lambda _: entrain.train("digits", epoch=3)
     ),
     "unknown field of DIRECT 'rate'": (
         lambda _: entrain.train("digits", protocols="DIRECT", settings={"DIRECT.rate": 1})
