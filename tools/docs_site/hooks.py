@@ -27,6 +27,7 @@ from mkdocs.structure.files import Files
 _FIGURE = re.compile(r'<p>(<img[^>]* src="([^":]+\.png)"[^>]*>)</p>')
 # Guides come first in the search; material's boost multiplies the score of a page.
 _BOOSTS = {"reference/": 0.3, "results/": 0.5, "CHANGELOG": 0.2, "CONTRIBUTING": 0.5}
+_BOOSTS |= {"tutorials/": 1, "notebooks/": 1, "how-it-works/": 1, "": 2}
 _GENERATED = {
     "<!-- commands -->": commands.markdown,
     "<!-- presets -->": presets.markdown,
@@ -50,9 +51,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     for mark, table in _GENERATED.items():
         if mark in markdown:
             markdown = markdown.replace(mark, table())
-    for start, boost in _BOOSTS.items():
-        if page.file.src_uri.startswith(start):
-            page.meta["search"] = {"boost": boost}
+    boosts = (boost for start, boost in _BOOSTS.items() if page.file.src_uri.startswith(start))
+    page.meta["search"] = {"boost": next(boosts, 1)}
     return outside.rewrite(notebooks.rewrite(markdown), page.file, root)
 
 
