@@ -91,7 +91,7 @@ WITHOUT |= {"entrain.Teacher", "entrain.Trained", "entrain.calibrate"}
 
 
 SLOW = {"entrain.KuramotoClassifier", "entrain.solve", "entrain.yield_of"}  # to compile
-SLOW |= {"entrain.kernels.use", "entrain.calibration.simulated"}
+SLOW |= {"entrain.kernels.use", "entrain.calibration.simulated", "entrain.Memory"}
 
 
 @pytest.mark.parametrize(
