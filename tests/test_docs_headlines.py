@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Any
 
@@ -97,6 +98,13 @@ def test_the_reproduction_of_the_paper_equals_the_results() -> None:
         if row["method"] in ("PATH", "TWO-STAGE-END"):
             cell = f"{row['mean']['top1']:.3f} ± {row['sd']['top1']:.3f} %"
             assert f"| {row['dataset']}, {row['method']} | {cell} |" in page("results.md")
+
+
+def test_the_page_of_choices_quotes_numbers_of_the_other_pages() -> None:
+    sources = "".join(page(name) for name in ("results.md", "hardware.md", "rules.md"))
+    quoted = set(re.findall(r"\b\d+\.\d{2,3}\b", page("choosing.md")))
+    assert len(quoted) >= 9
+    assert {number for number in quoted if number not in sources} == set()
 
 
 def test_the_table_of_extras_is_complete() -> None:
