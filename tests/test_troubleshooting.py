@@ -39,7 +39,7 @@ MESSAGES: dict[str, Callable[[Path], object]] = {
         lambda _: entrain.train("digits", epoch=3)
     ),
     "unknown field of DIRECT 'rate'": (
-        lambda _: entrain.train("digits", protocols="DIRECT", settings={"DIRECT.rate": 1})
+        lambda _: entrain.train("digits", protocol="DIRECT", settings={"DIRECT.rate": 1})
     ),
     "expected finite numbers: fill in missing values or remove their rows": (
         lambda _: entrain.train(ROWS * np.nan, ["a", "b"] * 15)
@@ -81,7 +81,7 @@ def test_too_large_rates_warn() -> None:
     settings = {"DIRECT.input_rate": 1e38}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        entrain.train(ROWS, ["a", "b"] * 15, hidden=4, epochs=3, settings=settings)
+        entrain.train(ROWS, ["a", "b"] * 15, network=4, epochs=3, settings=settings)
     assert any("training diverged" in str(warning.message) for warning in caught)
 
 

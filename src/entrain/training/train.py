@@ -135,6 +135,12 @@ def train_recipe(
         folder: See `entrain.train`.
         device: See `entrain.train`.
         progress: See `entrain.train`.
+
+    Examples:
+        >>> recipe = entrain.Recipe.for_dataset("digits", "DIRECT")
+        >>> short = recipe.with_field("DIRECT", "epochs", 1)
+        >>> entrain.train_recipe(short, "digits").model.protocol
+        'DIRECT'
     """
     if not isinstance(recipe, Recipe):
         raise TypeError(f"recipe must be a Recipe, got {recipe!r}")
