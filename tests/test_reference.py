@@ -1,15 +1,21 @@
-"""The reference documents every parameter of every public callable."""
+"""The reference documents every parameter of every public callable, and its examples are true."""
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import inspect
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
+
+import entrain
 
 PAGES = sorted((Path(__file__).parents[1] / "docs" / "reference" / "python").glob("*.md"))
 NAMES = [name for page in PAGES for name in re.findall(r"^::: (\S+)", page.read_text(), re.M)]
@@ -70,3 +76,40 @@ ALL = [pair for name in NAMES for pair in callables(name)]
 @pytest.mark.parametrize(("name", "found"), ALL, ids=[name for name, _ in ALL])
 def test_every_parameter_is_documented(name: str, found: Any) -> None:
     assert not undocumented(found), f"{name}: add to Args: {', '.join(undocumented(found))}"
+
+
+def has_example(name: str) -> bool:
+    """True if the docstring of a name has an example."""
+    return ">>> " in (inspect.getdoc(resolve(name)) or "")
+
+
+EXAMPLES = [name for name in NAMES if has_example(name)]
+# They describe values that others return, or a union of classes.
+WITHOUT = {"entrain.Dataset", "entrain.PROTOCOLS", "entrain.Parameters", "entrain.Stage"}
+WITHOUT |= {"entrain.ImageDataset", "entrain.FeatureDataset", "entrain.SequenceDataset"}
+WITHOUT |= {"entrain.Teacher", "entrain.Trained", "entrain.calibrate"}
+
+
+SLOW = {"entrain.KuramotoClassifier", "entrain.solve", "entrain.yield_of"}  # to compile
+SLOW |= {"entrain.kernels.use", "entrain.calibration.simulated", "entrain.Memory"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in EXAMPLES],
+)
+def test_an_example_is_true(name: str) -> None:
+    globs = {"entrain": entrain, "np": np, "torch": torch}
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    text = inspect.getdoc(resolve(name)) or ""
+    test = doctest.DocTestParser().get_doctest(text, globs, name, None, 0)
+    said: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        doctest.DocTestRunner(optionflags=flags).run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+def test_every_name_of_the_package_has_an_example() -> None:
+    public = {name for name in NAMES if name.count(".") == 1}
+    assert {name for name in public - WITHOUT if not has_example(name)} == set()

@@ -22,4 +22,4 @@ for digit, line in enumerate(outputs.T):
 right.set(xlabel="time", ylabel="cos θ of the outputs")
 right.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8, frameon=False)
 figure.tight_layout()
-figure.savefig("decision.png", dpi=110)
+figure.savefig("decision.png", dpi=150)

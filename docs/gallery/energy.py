@@ -15,9 +15,9 @@ right = model.predict(test.features[:100]) == test.labels[:100]
 
 times = np.linspace(0, model.network.dynamics.observation_time, len(energy))
 plt.style.use(STYLE)
-figure, axis = plt.subplots(figsize=(5, 3))
+figure, axis = plt.subplots(figsize=(7, 3.2))
 axis.plot(times, energy[:, right], color="C0", lw=0.6, alpha=0.5)
 axis.plot(times, energy[:, ~right], color="C3", lw=1.4)
 axis.set(xlabel="time", ylabel="energy E", title="wrong predictions in orange")
 figure.tight_layout()
-figure.savefig("energy.png", dpi=110)
+figure.savefig("energy.png", dpi=150)

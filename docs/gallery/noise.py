@@ -10,7 +10,7 @@ images, labels = test.features[:1000], test.labels[:1000]
 temperatures = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 plt.style.use(STYLE)
-figure, axis = plt.subplots(figsize=(5, 3))
+figure, axis = plt.subplots(figsize=(7, 3.2))
 for name in ("mnist-74-path", "mnist-74", "mnist-74-direct"):
     model = entrain.load(name)
     inputs, accuracies = model.inputs(images), []
@@ -22,4 +22,4 @@ for name in ("mnist-74-path", "mnist-74", "mnist-74-direct"):
 axis.set(xlabel="temperature kT", ylabel="top-1 %")
 axis.legend()
 figure.tight_layout()
-figure.savefig("noise.png", dpi=110)
+figure.savefig("noise.png", dpi=150)

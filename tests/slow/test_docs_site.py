@@ -7,6 +7,7 @@ import functools
 import http.server
 import importlib
 import inspect
+import json
 import os
 import re
 import shutil
@@ -78,6 +79,27 @@ def test_the_site_has_the_playground_the_results_and_the_search(site: Path) -> N
         "reference/python/networks.html",
     ):
         assert (site / name).stat().st_size > 1_000
+
+
+def test_guides_rank_above_the_reference_in_the_search(site: Path) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    boosts = {page["location"]: page.get("boost", 1) for page in index}
+    assert all(boost < 1 for name, boost in boosts.items() if name.startswith("reference/"))
+    assert boosts["hardware.html"] == boosts["solving.html"] == 2
+
+
+def test_the_reference_shows_results_and_examples(site: Path) -> None:
+    pages = [path.read_text() for path in (site / "reference" / "python").glob("*.html")]
+    assert sum(page.count("Returns:") for page in pages) > 260
+    assert sum(page.count("Examples:") for page in pages) > 60
+
+
+def test_notebooks_are_pages_with_figures(site: Path) -> None:
+    for path in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
+        page = (site / "notebooks" / f"{path.stem}.html").read_text()
+        assert f'href="{path.stem}.ipynb"' in page
+        assert f'src="{path.stem}-1.png"' in page
+        assert (site / "notebooks" / path.name).exists()
 
 
 def test_formulas_are_mathml(site: Path) -> None:

@@ -116,7 +116,7 @@ def _paper(name: str, method: str) -> list[str]:
 
 
 def _mean_sd(row: Mapping[str, Any]) -> str:
-    return f"**{_thousandths(row['mean']['top1'], row['sd']['top1'])}**"
+    return _thousandths(row["mean"]["top1"], row["sd"]["top1"])
 
 
 def _thousandths(mean: float, sd: float | None) -> str:

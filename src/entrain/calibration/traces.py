@@ -175,6 +175,10 @@ def plan(model: Model, *, runs: int = 200, times: int = 20, seed: int = 0) -> Tr
         runs: M.
         times: T, equally spaced within the observation time.
         seed: Of the fields.
+
+    Examples:
+        >>> entrain.calibration.plan(entrain.load("mnist-74"), runs=10, times=5).times
+        array([0.04, 0.08, 0.12, 0.16, 0.2 ])
     """
     positive_int("runs", runs, most=10**6)
     positive_int("times", times, most=10**5)
@@ -198,6 +202,14 @@ def simulated(
         experiments: Fields and times, such as those of `plan`.
         noise: Standard deviation of the normal errors of the readings, in rad.
         seed: Of these errors.
+
+    Examples:
+        >>> from entrain.calibration import plan, simulated
+        >>> model = entrain.load("mnist-48-chip")
+        >>> chip = entrain.hardware.preset("lo-2023").sample(0)
+        >>> traces = simulated(model, chip, plan(model, runs=10, times=5))
+        >>> traces.phases.shape
+        (5, 10, 48)
     """
     realised = on_chips(model.batched_parameters(), chip.hardware, [chip.seed])
     fields = torch.from_numpy(experiments.fields).to(realised.parameters.biases)[None]

@@ -96,6 +96,11 @@ def cost_of(
         technology: A `Technology`, the name of a preset, or a TOML file.
         inputs: Input weights in "digital" (SRAM and multiply-accumulators), or in a "crossbar".
         seed: The chip, of the hardware that the model was trained for, whose couplers are counted.
+
+    Examples:
+        >>> cost = entrain.cost_of(entrain.load("mnist-74"), "ring-65nm")
+        >>> sorted(cost.to_json())
+        ['inputs', 'not_modelled', 'systems', 'technology', 'workload']
     """
     if not isinstance(model, Model):
         raise TypeError(f"model must be a Model, such as entrain.load returns, got {model!r}")

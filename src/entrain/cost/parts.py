@@ -15,8 +15,15 @@ MEASURES = {"time": "s", "energy": "J", "power": "W", "area": "m2"}
 class Part:
     """`count` equal parts, in SI units.
 
-    `time` is their share of an inference: 0 if they run in parallel to another part. `power` is
-    their energy over the time of the inference (see `average_power`). `area` is None if unknown.
+    Args:
+        name: Name of the part.
+        count: Their number.
+        energy: Energy of all in an inference, J.
+        area: Area of all, m^2; None if unknown.
+        formula: Formula of the energy.
+        source: Sources of its quantities.
+        time: Share of an inference, s; 0 if they run in parallel to another part.
+        power: Energy over the time of the inference (see `average_power`), W.
     """
 
     name: str

@@ -15,6 +15,9 @@ class Range:
 
     Sums, products and quotients combine the best values in `low` and the worst in `high`: bounds,
     not standard deviations.
+
+    Args:
+        low, typical, high: Its values, low <= typical <= high.
     """
 
     low: float
@@ -23,7 +26,11 @@ class Range:
 
     @classmethod
     def exactly(cls, value: float) -> Range:
-        """A value without uncertainty."""
+        """A value without uncertainty.
+
+        Args:
+            value: The value.
+        """
         return cls(value, value, value)
 
     def __add__(self, other: Range) -> Range:
@@ -39,7 +46,11 @@ class Range:
         return Range(*(above / below if below else 0.0 for above, below in pairs))
 
     def to_the(self, exponent: float) -> Range:
-        """The power of each number; a negative exponent swaps low and high."""
+        """The power of each number; a negative exponent swaps low and high.
+
+        Args:
+            exponent: Any number.
+        """
         values = (self.low**exponent, self.typical**exponent, self.high**exponent)
         return Range(*(values if exponent >= 0 else values[::-1]))
 

@@ -81,7 +81,13 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Technology:
-    """Costs of parts: quantities by "section.entry"."""
+    """Costs of parts: quantities by "section.entry".
+
+    Args:
+        name: Name of the preset, or of the file.
+        title: One line that describes it.
+        quantities: Ranges with units and sources.
+    """
 
     name: str
     title: str
@@ -94,13 +100,22 @@ class Technology:
         return name in self.quantities
 
     def source(self, *names: str) -> str:
-        """The sources of these quantities, each source once."""
+        """The sources of these quantities, each source once.
+
+        Args:
+            *names: Quantities as "section.entry".
+        """
         sources = [self.quantities[name].source for name in names if name in self.quantities]
         return "; ".join(dict.fromkeys(sources))
 
 
 def technologies() -> tuple[str, ...]:
-    """The names of the technologies in this package."""
+    """The names of the technologies in this package.
+
+    Examples:
+        >>> entrain.cost.technologies()
+        ('lc', 'ring-65nm', 'vo2')
+    """
     return preset_names(_FOLDER)
 
 

@@ -56,6 +56,11 @@ class Split(Summary):
         targets: Non-negative integers (n,), the classes; or numbers to predict (n, O), float64.
         weights: Non-negative weights (n,) of the examples in losses and in the selection of the
             epoch; None if all count alike.
+
+    Examples:
+        >>> split = entrain.Split(np.eye(3), np.array([0, 1, 1]))
+        >>> split.rows([0, 2]).targets
+        array([0, 1])
     """
 
     features: np.ndarray
@@ -227,6 +232,11 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
     Args:
         name: digits, mnist, fashion-mnist, mnist-small or fashion-mnist-small.
         data_dir: Folder with the idx files; by default ENTRAIN_DATA, the cache or a download.
+
+    Examples:
+        >>> digits = entrain.load_dataset("digits")
+        >>> digits.train.features.shape, digits.test.features.shape
+        ((1197, 64), (300, 64))
     """
     if name not in CLASS_NAMES:
         raise unknown_name("dataset", name, CLASS_NAMES)
@@ -257,6 +267,11 @@ def load_test_split(name: str, data_dir: Path | str | None = None) -> Split:
     Args:
         name: As for `load_dataset`.
         data_dir: As for `load_dataset`.
+
+    Examples:
+        >>> test = entrain.load_test_split("mnist")
+        >>> test.features.shape
+        (10000, 784)
     """
     if name in sources.FILES:
         return _official(name, "t10k", data_dir)

@@ -30,6 +30,11 @@ class FeatureScaling(Summary):
         mean: Mean of each feature over the training rows.
         sd: Standard deviation (population) of each feature; 1 for a constant one.
         factor: Gives the training inputs a fixed mean length.
+
+    Examples:
+        >>> scaling = entrain.FeatureScaling.fit(np.array([[1.0, 10.0], [3.0, 30.0]]), norm=1)
+        >>> scaling(np.array([[2.0, 20.0]]))
+        tensor([[0., 0.]])
     """
 
     mean: tuple[float, ...]

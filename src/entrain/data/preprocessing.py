@@ -35,6 +35,12 @@ class Preprocessing:
         norm: The largest |z| of the training images.
         test_norm: Replaces `norm` for unseen images: the same number, except for Fashion-MNIST,
             where the paper derives it from the test images.
+
+    Examples:
+        >>> digits = entrain.load_dataset("digits")
+        >>> u = digits.preprocessing(digits.test.features[:5])
+        >>> u.shape, u.dtype
+        (torch.Size([5, 64]), torch.float32)
     """
 
     image_shape: tuple[int, int]

@@ -31,6 +31,11 @@ class SequenceScaling(Summary):
     Args:
         channels: Scaling of a frame.
         frames: F.
+
+    Examples:
+        >>> waves = np.sin(np.arange(40.0)).reshape(2, 10, 2)
+        >>> entrain.SequenceScaling.fit(waves, frames=8)(waves).shape
+        torch.Size([2, 8, 2])
     """
 
     channels: FeatureScaling

@@ -221,6 +221,13 @@ def yield_of(
         unseen: False for training and validation images, see `Model.inputs`.
         out: File for the accuracies. An interrupted call, or one for more chips, continues from it.
         on_done: Called with the accuracies of each block of chips.
+
+    Examples:
+        >>> model = entrain.load("mnist-74-robust")
+        >>> test = entrain.load_test_split("mnist").rows(slice(500))
+        >>> chips = entrain.yield_of(model, "typical", test, chips=5)
+        >>> chips.summary()["mean"] > 95
+        True
     """
     hardware = find(hardware)
     yields = yields_of(

@@ -23,6 +23,13 @@ class ClassReport(Summary):
     Args:
         class_names: Names of the classes (O,).
         confusion: Counts (O, O): rows are true classes, columns predicted ones.
+
+    Examples:
+        >>> labels, predicted = np.array([0, 1, 1]), np.array([0, 1, 0])
+        >>> report = entrain.evaluation.ClassReport.of(labels, predicted, ("cat", "dog"))
+        >>> report.confusion
+        array([[1, 0],
+               [1, 1]])
     """
 
     class_names: tuple[str, ...]

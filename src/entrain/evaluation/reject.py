@@ -35,17 +35,27 @@ class RejectOption(Summary):
     of the input x from the training inputs is above `distance`: the Mahalanobis distance of
     probabilistic PCA, with the principal directions e_k (K, D), their variances v_k and the mean
     variance `rest` of the others; or where the contrast of an image, which x has lost, is below
-    `contrast`. `measured` has its metrics on the validation examples.
+    `contrast`.
+
+    Args:
+        margin: Smallest margin of a sure answer, 0 to 2.
+        distance: Largest distance of a sure answer.
+        mean: Mean (D,) of the training inputs.
+        directions: e (K, D), orthonormal.
+        variances: v (K,).
+        rest: Mean variance of the other directions.
+        measured: Metrics on the validation examples.
+        contrast: Smallest contrast of a sure answer; 0 for features.
     """
 
     margin: float
     distance: float
-    mean: Tensor  # (D,)
-    directions: Tensor  # (K, D)
-    variances: Tensor  # (K,)
+    mean: Tensor
+    directions: Tensor
+    variances: Tensor
     rest: float
     measured: dict[str, float]
-    contrast: float = 0.0  # none, for features
+    contrast: float = 0.0
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
@@ -66,7 +76,11 @@ class RejectOption(Summary):
             raise InputError("reject: variances must be above 0")
 
     def distances(self, rows: Tensor) -> Tensor:
-        """d (n,) of inputs (n, D), float64."""
+        """d (n,) of inputs (n, D), float64.
+
+        Args:
+            rows: Inputs (n, D), as in training.
+        """
         away = rows.double().cpu() - self.mean.double()
         along = away @ self.directions.double().T
         squares = along.square()
@@ -102,9 +116,15 @@ class RejectOption(Summary):
         labels: Tensor,
         contrasts: Tensor | None = None,
     ) -> RejectOption:
-        """An option with directions from the training inputs (n, D) and thresholds from
-        validation inputs (m, D), their `scores` (m, O) and `labels` (m,), and from the `contrasts`
-        of training and validation images."""
+        """An option with directions from training inputs, and thresholds from validation inputs.
+
+        Args:
+            train: Training inputs (n, D).
+            validation: Validation inputs (m, D).
+            scores: Their output activations (m, O).
+            labels: Their labels (m,).
+            contrasts: Of training and validation images; None of features.
+        """
         mean, directions, variances, rest = _principal(train[:MOST_ROWS].double().cpu())
         unlimited = cls(0.0, math.inf, mean, directions, variances, rest, {})
         distances = unlimited.distances(validation)

@@ -204,6 +204,13 @@ def design_of(
         name: The model's name in comments.
         chip: Export the network as this chip realises it. Default: the ideal network.
         with_input_stage: Include preprocessing and input weights, which ONNX needs.
+
+    Examples:
+        >>> model = entrain.load("mnist-74")
+        >>> test = entrain.load_test_split("mnist").rows(slice(3))
+        >>> design = entrain.export.design_of(model, test.features, test.labels)
+        >>> design.phases().shape
+        (3, 74)
     """
     if isinstance(model.preprocessing, SequenceScaling):
         raise InputError(

@@ -132,6 +132,14 @@ def fixed_point(design: Design, lengths: WordLengths) -> FixedPoint:
     Args:
         design: The network; injection, lag and harmonics are not supported.
         lengths: Bits of each quantity.
+
+    Examples:
+        >>> model = entrain.load("mnist-74")
+        >>> test = entrain.load_test_split("mnist").rows(slice(3))
+        >>> design = entrain.export.design_of(model, test.features, test.labels)
+        >>> core = entrain.export.fixed_point(design, entrain.export.WordLengths())
+        >>> core.verdicts(core.phases(core.fields(design.phase_model.fields[0].numpy())))
+        array([7, 2, 1])
     """
     refuse_terms(design, "the fixed-point core", ("injection", "lag", "harmonic"))
     turn, amplitude = 2**lengths.phase, 2 ** (lengths.sine - 1) - 1

@@ -13,6 +13,11 @@ class Asymmetry(Effect):
 
     Args:
         sd: Relative standard deviation.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Asymmetry
+        >>> Hardware(asymmetry=Asymmetry(sd=0.05)).to_json()
+        {'asymmetry': {'sd': 0.05}}
     """
 
     sd: float = 0.0

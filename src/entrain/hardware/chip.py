@@ -21,6 +21,11 @@ class Chip:
     Args:
         hardware: The effects.
         seed: Determines everything that differs from chip to chip.
+
+    Examples:
+        >>> chip = entrain.hardware.preset("typical").sample(7)
+        >>> entrain.load("mnist-74-robust").on(7).chip == chip
+        True
     """
 
     hardware: Hardware

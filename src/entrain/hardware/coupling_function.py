@@ -21,6 +21,11 @@ class CouplingFunction(Effect):
         lag: Phase lag, in rad.
         second: Factor of the odd second harmonic.
         second_even: Factor of the even second harmonic.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, CouplingFunction
+        >>> Hardware(coupling_function=CouplingFunction(lag=0.2)).to_json()
+        {'coupling_function': {'lag': 0.2}}
     """
 
     lag: float = 0.0

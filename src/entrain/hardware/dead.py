@@ -17,6 +17,11 @@ class Dead(Effect):
     Args:
         couplers: Probability that a coupler is dead.
         oscillators: Probability that an oscillator is dead.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Dead
+        >>> Hardware(dead=Dead(couplers=0.02)).to_json()
+        {'dead': {'couplers': 0.02}}
     """
 
     couplers: float = 0.0

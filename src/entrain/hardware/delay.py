@@ -17,6 +17,11 @@ class Delay(Effect):
 
     Args:
         time: Delay tau, in the same unit as the observation time.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Delay
+        >>> Hardware(delay=Delay(time=0.01)).to_json()
+        {'delay': {'time': 0.01}}
     """
 
     time: float = 0.0

@@ -21,6 +21,11 @@ class FanIn(Effect):
 
     Args:
         inputs: Inputs of an oscillator, at most; None is no limit.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, FanIn
+        >>> Hardware(fan_in=FanIn(inputs=16)).to_json()
+        {'fan_in': {'inputs': 16}}
     """
 
     inputs: int | None = None

@@ -85,7 +85,12 @@ class HardwareFile:
 
 
 def presets() -> tuple[str, ...]:
-    """The names of the hardware in the package."""
+    """The names of the hardware in the package.
+
+    Examples:
+        >>> print(*entrain.hardware.presets())
+        ahmed-2021 ark lo-2023 moy-2022 onn-2025 typical wang-2019
+    """
     return preset_names(_FOLDER)
 
 
@@ -94,6 +99,10 @@ def preset(name: str) -> Hardware:
 
     Args:
         name: One of `presets()`.
+
+    Examples:
+        >>> entrain.hardware.preset("typical").mismatch
+        Mismatch(couplings=0.1, input_weights=0.1, biases=0.0, fields=0.0)
     """
     return find(name)
 

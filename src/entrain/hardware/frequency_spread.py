@@ -15,6 +15,11 @@ class FrequencySpread(Effect):
 
     Args:
         sd: Standard deviation, in rad per unit of time.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, FrequencySpread
+        >>> Hardware(frequency_spread=FrequencySpread(sd=1.0)).to_json()
+        {'frequency_spread': {'sd': 1.0}}
     """
 
     sd: float = 0.0

@@ -78,6 +78,12 @@ class Hardware:
         readout: Resolution, noise and timing of the outputs.
         oscillators: Size of the chip; a network with more oscillators is refused.
         name: Title in results, which does not distinguish hardware.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Levels, Mismatch
+        >>> hardware = Hardware(coupling_levels=Levels(bits=4), mismatch=Mismatch(couplings=0.1))
+        >>> hardware.without("mismatch").to_json()
+        {'coupling_levels': {'bits': 4}}
     """
 
     wiring: Wiring | None = None

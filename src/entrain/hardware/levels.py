@@ -33,6 +33,11 @@ class Levels(Effect):
             "max": in units of the largest. "absolute": r itself. "couplings": in units of the rms
             coupling, for a field that a coupler to a reference oscillator makes.
         part: "couplings", "input_weights", "biases" or "fields".
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Levels
+        >>> Hardware(coupling_levels=Levels(bits=3, range=2.5)).to_json()
+        {'coupling_levels': {'bits': 3, 'range': 2.5}}
     """
 
     part: str = field(default="couplings", kw_only=True)

@@ -21,6 +21,11 @@ class Mismatch(Effect):
         input_weights: Relative standard deviation of the input weights.
         biases: Relative standard deviation of the biases.
         fields: Relative standard deviation of the local fields.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Mismatch
+        >>> Hardware(mismatch=Mismatch(couplings=0.1)).to_json()
+        {'mismatch': {'couplings': 0.1}}
     """
 
     couplings: float = 0.0

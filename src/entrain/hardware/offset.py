@@ -20,6 +20,11 @@ class Offset(Effect):
         couplings: Standard deviation, in units of the rms coupling.
         input_weights: Standard deviation, in units of the rms input weight.
         fields: Standard deviation, in units of the rms coupling.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Offset
+        >>> Hardware(offset=Offset(couplings=0.05)).to_json()
+        {'offset': {'couplings': 0.05}}
     """
 
     couplings: float = 0.0

@@ -13,6 +13,11 @@ class PhaseNoise(Effect):
 
     Args:
         temperature: kT.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, PhaseNoise
+        >>> Hardware(phase_noise=PhaseNoise(temperature=0.1)).to_json()
+        {'phase_noise': {'temperature': 0.1}}
     """
 
     temperature: float = 0.0

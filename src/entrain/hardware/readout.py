@@ -30,6 +30,11 @@ class Readout(Effect):
         offset: Standard deviation of the comparators of a chip, in units of the cosine.
         jitter: Relative standard deviation of the observation time in each run, to first order.
         spread: Relative standard deviation of the observation time of a chip, to first order.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Readout
+        >>> Hardware(readout=Readout(bits=4)).to_json()
+        {'readout': {'bits': 4}}
     """
 
     bits: int | None = None

@@ -22,6 +22,11 @@ class Sparsity(Effect):
 
     Args:
         kept: Share of the couplers that is used.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Sparsity
+        >>> Hardware(sparsity=Sparsity(kept=0.5)).to_json()
+        {'sparsity': {'kept': 0.5}}
     """
 
     kept: float = 1.0

@@ -30,7 +30,15 @@ class Strength:
 
 
 def ladder(name: str) -> tuple[Strength, ...]:
-    """Five strengths of one effect alone, from weak to strong."""
+    """Five strengths of one effect alone, from weak to strong.
+
+    Args:
+        name: An entry of an effect, such as "coupling_bits" or "lag".
+
+    Examples:
+        >>> [strength.label for strength in entrain.hardware.strengths.ladder("coupling_bits")]
+        ['8 bits', '6 bits', '5 bits', '4 bits', '3 bits']
+    """
     if name not in LADDERS:
         raise unknown_name("ladder of strengths", name, LADDERS)
     return LADDERS[name]

@@ -19,6 +19,11 @@ class Stuck(Effect):
 
     Args:
         oscillators: Probability that an oscillator is stuck.
+
+    Examples:
+        >>> from entrain.hardware import Hardware, Stuck
+        >>> Hardware(stuck=Stuck(oscillators=0.01)).to_json()
+        {'stuck': {'oscillators': 0.01}}
     """
 
     oscillators: float = 0.0

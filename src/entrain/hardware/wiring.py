@@ -37,6 +37,11 @@ class Wiring(Effect):
         outputs: "last": oscillator i of a network is at site i, so that outputs are neighbours on a
             grid. "spread": outputs are spread evenly over the chip, and the hidden oscillators
             fill the other sites in order.
+
+    Examples:
+        >>> couplers = entrain.hardware.Wiring("kings").graph(9, torch.device("cpu")).sum() // 2
+        >>> int(couplers)
+        20
     """
 
     kind: GraphKind = "layered"

@@ -157,6 +157,12 @@ def graph_of(source: Any, nodes: int | None = None) -> WeightedGraph:
         source: A matrix (N, N), dense or scipy.sparse; a networkx graph, of weights "weight" or 1;
             edges (i, j) or (i, j, w) together with `nodes`; or a `WeightedGraph`.
         nodes: N of a list of edges.
+
+    Examples:
+        >>> from entrain.ising.graph import graph_of
+        >>> graph = graph_of([(0, 1), (1, 2)], nodes=3)
+        >>> graph.nodes, graph.edges
+        (3, 2)
     """
     if isinstance(source, WeightedGraph):
         return source

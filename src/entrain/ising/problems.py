@@ -118,6 +118,11 @@ class Ising(Problem):
         graph: J as a symmetric matrix, a networkx graph, or a `WeightedGraph`.
         linear: h (N,), 0 by default.
         offset: c.
+
+    Examples:
+        >>> problem = entrain.ising.Ising([[0, 1], [1, 0]], linear=[2, 0])
+        >>> problem.values([[1, -1], [-1, 1]])
+        array([ 1, -3])
     """
 
     def __init__(self, graph: Any, linear: Any = None, offset: float = 0) -> None:
@@ -157,6 +162,11 @@ class Qubo(Problem):
         graph: Q_ij, i != j, as for `Ising`.
         linear: q (N,), 0 by default.
         offset: c.
+
+    Examples:
+        >>> problem = entrain.ising.Qubo.from_matrix([[-1, 2], [0, -1]])
+        >>> problem.values([[0, 0], [1, 0], [1, 1]])
+        array([ 0, -1,  0])
     """
 
     measure: ClassVar[str] = "value"
@@ -247,6 +257,11 @@ class MaxCut(Problem):
 
     Args:
         graph: w as a symmetric matrix, a networkx graph, or a `WeightedGraph`.
+
+    Examples:
+        >>> triangle = entrain.ising.MaxCut(1 - np.eye(3))
+        >>> triangle.values([[1, 1, 1], [1, 1, -1]])
+        array([0, 2])
     """
 
     goal: ClassVar[str] = "maximum"
@@ -274,6 +289,11 @@ class Colouring(Problem):
     Args:
         graph: w as a symmetric matrix, a networkx graph, or a `WeightedGraph`.
         colours: k, from 2 to 8.
+
+    Examples:
+        >>> triangle = entrain.ising.Colouring(1 - np.eye(3), colours=3)
+        >>> triangle.values([[0, 1, 2], [0, 1, 1]])
+        array([0, 1])
     """
 
     measure: ClassVar[str] = "conflicts"

@@ -161,6 +161,12 @@ def solve(
         out: Folder for the result. An interrupted call, or one for more runs, continues from it.
         keep_states: True for the states of all runs, `Solution.all_states`; not in the folder.
         on_update: Called at every reading with a `Status`.
+
+    Examples:
+        >>> ring = entrain.ising.MaxCut(np.roll(np.eye(6), 1, 0) + np.roll(np.eye(6), -1, 0))
+        >>> solution = entrain.solve(ring, restarts=8, steps=400)
+        >>> solution.value
+        6
     """
     task = _task(problem, steps, annealing, reading, descent, seed, chip, chip_seed)
     task = replace(task, keep_states=keep_states)

@@ -44,6 +44,13 @@ def use(choice: str) -> Iterator[None]:
 
     Args:
         choice: "auto", or "reference" for the plain definitions alone.
+
+    Examples:
+        >>> network = entrain.KuramotoNetwork(inputs=8, hidden=16, outputs=3)
+        >>> with entrain.kernels.use("reference"):
+        ...     scores = network(torch.ones(5, 8))
+        >>> bool(torch.allclose(scores, network(torch.ones(5, 8)), atol=1e-5))
+        True
     """
     global _choice
     before, _choice = _choice, choice

@@ -51,6 +51,13 @@ class Memory(Summary):
         lags: A (N, N), antisymmetric; None for spins.
         injection: s.
         rule: Rule that gave the couplings.
+
+    Examples:
+        >>> patterns = np.random.default_rng(0).choice([-1, 1], (2, 40))
+        >>> memory = entrain.Memory.store(patterns)
+        >>> cue = patterns[0] * np.where(np.arange(40) < 8, -1, 1)  # a fifth is wrong
+        >>> bool((memory.recall(cue).states.numpy() == patterns[0]).all())
+        True
     """
 
     def __init__(

@@ -59,6 +59,14 @@ class Model(Summary):
         hardware: The chips that the model was trained for; None for the ideal network.
         chip: The chip that answers, see `on`; None for the ideal network.
         noise_seed: Seed of the noise of the chip.
+
+    Examples:
+        >>> model = entrain.load("mnist-74")
+        >>> test = entrain.load_test_split("mnist").rows(slice(1000))
+        >>> round(model.evaluate(test)["top1"], 1)
+        96.7
+        >>> model.rejected(test.features[:4])
+        array([False, False, False, False])
     """
 
     network: KuramotoNetwork

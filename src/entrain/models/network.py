@@ -62,6 +62,11 @@ class KuramotoNetwork(Oscillators):
         dtype: Type of the parameters.
         **terms: Terms by name, as for `Oscillators`: frequencies w, lag a, injection s, harmonic
             (c2, d2) and others.
+
+    Examples:
+        >>> network = entrain.KuramotoNetwork(inputs=8, hidden=16, outputs=3)
+        >>> network(torch.zeros(5, 8)).shape
+        torch.Size([5, 3])
     """
 
     coupler_mask: Tensor

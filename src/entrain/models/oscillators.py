@@ -76,6 +76,13 @@ class Oscillators(OscillatorValues):
         dtype: Floating type.
         **terms: Values of terms by name: frequencies, injection, injection_3 to injection_8 (N,) or
             a number; lag, a number; harmonic (2,); edge_lag (N, N).
+
+    Examples:
+        >>> ring = [(i, (i + 1) % 6) for i in range(6)]
+        >>> machine = entrain.Oscillators(ring, oscillators=6, coupling=-1, injection=1)
+        >>> run = machine.simulate(time=20, steps=400, starts="random", restarts=8, seed=1)
+        >>> run.spins.shape
+        torch.Size([8, 6])
     """
 
     input_weights: Tensor

@@ -24,7 +24,12 @@ class DataNotNamedError(InputError):
 
 
 def shipped() -> list[str]:
-    """Names of the models that come with the package."""
+    """Names of the models that come with the package.
+
+    Examples:
+        >>> entrain.models.pretrained.shipped()[:2]
+        ['fashion-mnist-74', 'fashion-mnist-74-direct']
+    """
     return sorted(path.stem for path in _FOLDER.glob("*.safetensors"))
 
 
@@ -33,6 +38,10 @@ def card(name: str) -> str:
 
     Args:
         name: Name of a shipped model.
+
+    Examples:
+        >>> print(entrain.models.pretrained.card("mnist-74").splitlines()[0])
+        # mnist-74
     """
     if name not in shipped():
         raise unknown_name("shipped model", name, shipped())
@@ -65,6 +74,14 @@ def load(model: Path | str) -> Model:
 
     Args:
         model: A shipped name, a run folder (its final model) or a model file.
+
+    Examples:
+        >>> model = entrain.load("mnist-74")
+        >>> test = entrain.load_test_split("mnist")
+        >>> model.predict(test.features[:4])
+        array([7, 2, 1, 0])
+        >>> test.labels[:4]
+        array([7, 2, 1, 0])
     """
     from entrain.models.model import read_model
 

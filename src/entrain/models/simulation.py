@@ -13,6 +13,12 @@ def order_parameter(phases: Tensor) -> Tensor:
 
     Args:
         phases: theta (..., N).
+
+    Examples:
+        >>> entrain.order_parameter(torch.tensor([0.0, 0.0, 0.0])).item()
+        1.0
+        >>> round(entrain.order_parameter(torch.tensor([0.0, torch.pi])).item(), 3)
+        0.0
     """
     return torch.hypot(phases.cos().mean(-1), phases.sin().mean(-1))
 
@@ -41,6 +47,15 @@ class Simulation:
         end: Time and steps since the start of the first simulation of a chain.
         restarts: Number of restarts; None without their axis.
         is_batched: True if there is an axis of samples.
+
+    Examples:
+        >>> frequencies = np.linspace(-1, 1, 10)
+        >>> machine = entrain.Oscillators(1 - np.eye(10), frequencies=frequencies)
+        >>> run = machine.simulate(time=30, steps=600, starts="random", seed=0, record=20)
+        >>> run.phases.shape
+        torch.Size([31, 10])
+        >>> bool(run.order_parameter() > 0.9)
+        True
     """
 
     phases: Tensor

@@ -16,6 +16,11 @@ def energy(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> Tensor:
 
     The even part of the coupling function (lags and d) and custom terms have no energy: with them
     E may rise. A scheduled model has the energy of its constant terms.
+
+    Args:
+        phases: theta (..., B, N).
+        model: The fields, couplings and terms.
+        mobility: mu, by which natural frequencies are divided.
     """
     sin, cos = phases.sin(), phases.cos()
     # sum_{i<j} J_ij cos(theta_i - theta_j) is half the full quadratic form: J has no diagonal.

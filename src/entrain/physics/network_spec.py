@@ -44,6 +44,11 @@ class NetworkSpec:
         lag: Phase lag a of the coupling function.
         trainable: Names of the terms that are trained.
         harmonic: c and d, the factors of sin and cos of 2 phi in the coupling function.
+
+    Examples:
+        >>> spec = entrain.NetworkSpec(hidden=16, lag=0.1, trainable=("lag",))
+        >>> spec.hidden, spec.dynamics.steps
+        (16, 200)
     """
 
     hidden: int = 64

@@ -52,6 +52,10 @@ class Dynamics:
         mobility: mu, which sets the unit of time.
         observation_time: t_f, when the outputs are read.
         steps: K Euler steps from 0 to t_f.
+
+    Examples:
+        >>> entrain.Dynamics(observation_time=2.0, steps=400).time_step
+        0.005
     """
 
     mobility: float = 1.0
@@ -90,6 +94,13 @@ class PhaseModel:
             computes them, and differentiates through them by autograd.
         delay: tau, rounded to whole Euler steps. Only the reference computes it.
         named: Values of terms as keyword arguments.
+
+    Examples:
+        >>> pair = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]])
+        >>> start = torch.tensor([[[0.0, 1.0]]])
+        >>> model = entrain.PhaseModel(torch.zeros(1, 1, 2), pair, start=start)
+        >>> entrain.kernels.rollout(model, entrain.Dynamics(observation_time=9.0, steps=900))
+        tensor([[[0.5000, 0.5000]]])
     """
 
     fields: Tensor

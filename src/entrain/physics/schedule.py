@@ -113,6 +113,11 @@ def ramp(start: float, end: float) -> Ramp:
     Args:
         start: Value at the beginning.
         end: Value at the end.
+
+    Examples:
+        >>> machine = entrain.Oscillators(np.eye(4) - 1, injection=1)
+        >>> ramps = {"injection": entrain.ramp(0, 1), "temperature": entrain.ramp(0.3, 0)}
+        >>> run = machine.simulate(time=10, steps=200, starts="random", seed=0, schedule=ramps)
     """
     return Ramp(finite_float("start", start), finite_float("end", end))
 

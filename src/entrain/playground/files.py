@@ -94,7 +94,12 @@ def content_of(content: Content) -> bytes:
 
 
 def export(folder: Path, model: Path | str | None = None) -> list[Path]:
-    """Write the page to a new or empty folder, for any static host; the files written."""
+    """The files of the page, written to a new or empty folder, for any static host.
+
+    Args:
+        folder: A folder that is new or empty.
+        model: The model that the page shows first: a name, a file or a run folder.
+    """
     files = page_files(model)
     with new_folder(folder) as part:
         for name, content in files.items():

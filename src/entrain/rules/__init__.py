@@ -48,6 +48,10 @@ def protocol_named(name: str) -> Rule:
 
     Args:
         name: In upper or lower case, such as "DIRECT".
+
+    Examples:
+        >>> entrain.rules.protocol_named("direct").name
+        'DIRECT'
     """
     if name.upper() not in PROTOCOLS:
         raise unknown_name("protocol", name, PROTOCOLS)

@@ -25,6 +25,10 @@ class Augmentation:
         shear: Degrees.
         elastic: Standard deviation in pixels of a smooth displacement.
         flip: Mirror every second image left to right.
+
+    Examples:
+        >>> gentle = entrain.Augmentation(shift=1.0, rotation=5.0)
+        >>> rule = entrain.Direct(augmentation=gentle)
     """
 
     shift: float = 0.0

@@ -36,6 +36,10 @@ class Direct(GradientRule):
         teacher: Digest of a teacher from outside, see `entrain.train`; None for a `TeacherSpec`.
         second_order_steps: Steps of order 2, those of Adams and Bashforth, in place of all coarse
             and fine ones where the compiled CPU kernels train; 0 takes Euler's steps everywhere.
+
+    Examples:
+        >>> entrain.Direct(epochs=10, gain=8.0).epochs
+        10
     """
 
     kind: ClassVar[str] = "direct"

@@ -37,6 +37,10 @@ class TeacherSpec(Rule):
         weight_decay: Of every parameter.
         batch_size: Examples of a step.
         epochs: Passes over the training examples.
+
+    Examples:
+        >>> entrain.TeacherSpec(epochs=20).epochs
+        20
     """
 
     kind: ClassVar[str] = "teacher"

@@ -52,6 +52,10 @@ class TwoStage(Rule):
         augmentation: Distortions of training images, for SGD; the teachers see them too.
         teacher: Digest of a teacher from outside, whose signed probabilities are the targets of
             the endpoint loss, see `entrain.train`; None for those of the `TeacherSpec`.
+
+    Examples:
+        >>> entrain.PROTOCOLS["TWO-STAGE-END"].start
+        'PATH'
     """
 
     kind: ClassVar[str] = "two-stage"

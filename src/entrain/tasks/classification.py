@@ -30,6 +30,11 @@ class Classification(Task):
     Args:
         class_names: Names of the classes 0, 1, ...; different ones.
         window: See `Task`.
+
+    Examples:
+        >>> task = entrain.Classification(("cat", "dog"))
+        >>> task.predict(torch.tensor([[0.9, -0.2], [-0.5, 0.1]]))
+        array(['cat', 'dog'], dtype='<U3')
     """
 
     kind: ClassVar[str] = "classification"

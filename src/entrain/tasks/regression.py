@@ -35,6 +35,11 @@ class Regression(Task):
         scale: Half of the range of each that the outputs reach, in its unit.
         deviation: Standard deviation of each over the training examples, in its unit.
         window: See `Task`.
+
+    Examples:
+        >>> task = entrain.Regression.fit(np.array([[0.0], [10.0]]), ("volts",))
+        >>> task.values(torch.tensor([[0.0]]))
+        tensor([[5.]], dtype=torch.float64)
     """
 
     kind: ClassVar[str] = "regression"

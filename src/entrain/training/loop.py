@@ -23,15 +23,26 @@ _GAIN = 1e-2  # of a metric of the validation; less does not continue a training
 
 @dataclass(repr=False)
 class TrainingState(Summary):
-    """The state of a training, enough to continue; `best` are the tensors of the selected epoch."""
+    """The state of a training, enough to continue.
+
+    Args:
+        epoch: Epochs that have ended.
+        current: The tensors after them.
+        best: The tensors of the selected epoch of each run.
+        best_merit: Merit (R, n) of that epoch; -inf before the first one.
+        best_epoch: The selected epoch (R,); 0 is the initial point.
+        diverged: The epoch in which a run became non-finite (R,), 0 for never.
+        history: Metrics by name, epoch by epoch, (R,) each.
+        is_finished: True if no epoch is left.
+    """
 
     epoch: int
     current: Tensors
     best: Tensors
-    best_merit: Tensor  # (R, n); -inf before the first epoch
-    best_epoch: Tensor  # (R,); 0 is the initial point
-    diverged: Tensor  # (R,); the epoch in which a run became non-finite, 0 for never
-    history: dict[str, list[list[float]]] = field(default_factory=dict)  # epoch by epoch, (R,)
+    best_merit: Tensor
+    best_epoch: Tensor
+    diverged: Tensor
+    history: dict[str, list[list[float]]] = field(default_factory=dict)
     is_finished: bool = False
 
     def facts(self) -> dict[str, str]:
@@ -45,7 +56,12 @@ class TrainingState(Summary):
         return len(self.best_epoch)
 
     def selected(self, metric: str, run: int) -> float:
-        """A metric of `run` at its selected epoch (NaN if no epoch could be selected)."""
+        """A metric of `run` at its selected epoch (NaN if no epoch could be selected).
+
+        Args:
+            metric: A name of `history`.
+            run: Index of the run.
+        """
         epoch = int(self.best_epoch[run])
         return self.history[metric][epoch - 1][run] if epoch else float("nan")
 

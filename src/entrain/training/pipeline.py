@@ -41,10 +41,21 @@ class Progress(Protocol):
     """Callbacks that report the progress of a training."""
 
     def epoch(self, stage: str, state: TrainingState, epochs: int) -> None:
-        """Called after each of the `epochs` of a stage, and when a saved stage is loaded."""
+        """Called after each of the `epochs` of a stage, and when a saved stage is loaded.
+
+        Args:
+            stage: Name of the stage: "teacher", or a protocol.
+            state: The state of its training.
+            epochs: The epochs that it will have.
+        """
 
     def within(self, stage: str, fraction: float) -> None:
-        """Called with the share done of a stage that is one long epoch."""
+        """Called with the share done of a stage that is one long epoch.
+
+        Args:
+            stage: Name of the stage.
+            fraction: From 0 to 1.
+        """
 
 
 @dataclass(frozen=True, repr=False)

@@ -45,6 +45,13 @@ class Recipe:
         network: The network; by default one hidden oscillator per hidden unit of the teacher.
         runs: Training runs of each protocol, side by side.
         seed: Seed of initialisations and of the order of examples.
+
+    Examples:
+        >>> recipe = entrain.Recipe.for_dataset("mnist", "DIRECT")
+        >>> recipe.protocols[0].epochs
+        150
+        >>> recipe.with_field("DIRECT", "epochs", 5).protocols[0].epochs
+        5
     """
 
     dataset: str

@@ -95,6 +95,13 @@ def train(
         progress: True for progress bars on the standard error (lines without a terminal); a
             function of (stage, state, epochs), called after each epoch; or a `Progress`.
         **unknown: Any other keyword is an error that names its new place or the nearest keyword.
+
+    Examples:
+        >>> x = np.random.default_rng(0).normal(size=(60, 2))
+        >>> y = np.where(x[:, 0] > 0, "right", "left")
+        >>> trained = entrain.train(x, y, network=4, epochs=20)
+        >>> trained.model.predict([[2.0, 0.0], [-2.0, 0.0]])
+        array(['right', 'left'], dtype='<U5')
     """
     if unknown:
         name = min(unknown)
@@ -137,6 +144,12 @@ def train_recipe(
         folder: See `entrain.train`.
         device: See `entrain.train`.
         progress: See `entrain.train`.
+
+    Examples:
+        >>> recipe = entrain.Recipe.for_dataset("digits", "DIRECT")
+        >>> short = recipe.with_field("DIRECT", "epochs", 1)
+        >>> entrain.train_recipe(short, "digits").model.protocol
+        'DIRECT'
     """
     if not isinstance(recipe, Recipe):
         raise TypeError(f"recipe must be a Recipe, got {recipe!r}")

@@ -35,8 +35,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
 def missing_extra(package: str, extra: str) -> InputError:
     """An `InputError` for an optional package that is not installed."""
     return InputError(
-        f"{package} is not installed: pip install 'entrain-oscillators[{extra}]', or in a clone "
-        f"pip install '.[{extra}]'"
+        f"{package} is not installed: in a clone of Entrain, pip install '.[{extra}]' adds it"
     )
 
 

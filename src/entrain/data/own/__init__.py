@@ -59,6 +59,12 @@ def load_own(
         frames: Frames that sequences are interpolated to.
         seed: Seed of the split.
         on_progress: Called with the fraction of the pictures that is read.
+
+    Examples:
+        >>> table = np.arange(60.0).reshape(30, 2)
+        >>> data = entrain.load_own(table, ["low"] * 15 + ["high"] * 15)
+        >>> data.class_names, len(data.train.features), len(data.test.features)
+        (('high', 'low'), 22, 4)
     """
     seed_number("seed", seed)
     kind, frames = check_kind(task), positive_int("frames", frames)
