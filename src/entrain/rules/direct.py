@@ -13,7 +13,7 @@ from entrain.physics.network_spec import TRAINED
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_weights
-from entrain.rules.direct_task import DirectTask
+from entrain.rules.direct_task import HIDDEN_COUPLINGS, DirectTask
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -68,7 +68,8 @@ class Direct(Rule):
             outputs in the loss; 1 is the endpoint loss alone.
         class_weights: Weight of each class in the loss and in the accuracy that selects the epoch.
         chips: Imperfect chips to train for.
-        frozen: Tensors that keep their initial values, such as "couplings".
+        frozen: Tensors that keep their initial values: "input_weights", "biases", "couplings" or
+            "hidden_couplings", those between hidden oscillators.
         second_order_steps: Steps of order 2, those of Adams and Bashforth, in place of all coarse
             and fine ones where the compiled CPU kernels train; 0 takes Euler's steps everywhere.
         validation_interval: Epochs from one validation to the next; 0 validates after each.
@@ -132,8 +133,8 @@ class Direct(Rule):
         if self.class_weights is not None:
             check_class_weights(self.class_weights)
         for name in self.frozen:
-            if name not in TRAINED:
-                raise unknown_name("frozen tensor", str(name), TRAINED)
+            if name not in (*TRAINED, HIDDEN_COUPLINGS):
+                raise unknown_name("frozen tensor", str(name), (*TRAINED, HIDDEN_COUPLINGS))
 
     @classmethod
     def from_settings(cls, values: dict[str, Any]) -> Direct:
