@@ -18,12 +18,13 @@ from entrain.evaluation.controls.job import Job
 from entrain.evaluation.controls.recipe import rule_and_network
 from entrain.evaluation.controls.static import hidden_units, parameter_count
 from entrain.evaluation.intervals import paired_difference
+from entrain.physics import Dynamics, NetworkSpec
 from entrain.training import Trained
 from entrain.utils.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TINY: dict[str, Any] = {"hidden": 5, "epochs": 4, "steps": 20}
+TINY: dict[str, Any] = {"network": NetworkSpec(5, Dynamics(steps=20)), "epochs": 4}
 
 
 def rows(count: int = 120, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -181,7 +182,8 @@ def test_sequences_take_one_step_a_frame() -> None:
     random = np.random.default_rng(0)
     X = [random.normal(size=(length, 3)) for length in random.integers(5, 9, size=60)]
     y = [int(x[:, 0].mean() > 0) for x in X]
-    sequences = entrain.train(X, y, task="sequence", frames=4, hidden=4, epochs=3)
+    small = NetworkSpec(4, Dynamics(steps=32))  # one for each frame
+    sequences = entrain.train(X, y, task="sequence", network=small, epochs=3)
     some = (catalogue.ONE_STEP, catalogue.PERCEPTRON, catalogue.READOUT)
     result = entrain.controls(sequences.model, sequences.data, runs=2, only=some)
     assert len(result.rows) == 4
@@ -226,7 +228,7 @@ def test_fewer_examples_are_used_and_named(trained: Trained) -> None:
     result = entrain.controls(
         trained.model, trained.data, runs=2, examples=30, only=[catalogue.LINEAR]
     )
-    assert result.facts_of["training_examples"] == 30
+    assert result.details["training_examples"] == 30
     assert "30 examples" in result.notes[-1]
 
 

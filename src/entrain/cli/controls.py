@@ -106,7 +106,7 @@ def command(
 
 
 def _print(result: Controls) -> None:
-    facts, metric = result.facts_of, result.metric
+    facts, metric = result.details, result.metric
     print_table(
         f"{facts['model']} on {facts['dataset']}: {facts['runs']} runs, "
         f"{facts['training_examples']:,} training and {facts['examples']:,} test examples",

@@ -28,13 +28,13 @@ class Controls(Summary):
     """Controls of a model, measured on the same test examples.
 
     Args:
-        facts_of: Model, data and training as JSON values.
+        details: Model, data and training as JSON values.
         metric: The metric that is compared.
         rows: The controls.
         notes: Remarks on the recipe.
     """
 
-    facts_of: dict[str, Any]
+    details: dict[str, Any]
     metric: Metric
     rows: tuple[ControlResult, ...]
     notes: tuple[str, ...] = field(default=())
@@ -42,8 +42,8 @@ class Controls(Summary):
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
         return {
-            "model": str(self.facts_of["model"]),
-            "runs": str(self.facts_of["runs"]),
+            "model": str(self.details["model"]),
+            "runs": str(self.details["runs"]),
             "controls": str(len(self.rows)),
             "result": self.sentence,
         }
@@ -77,7 +77,11 @@ class Controls(Summary):
         )
 
     def text(self, difference: PairedDifference) -> str:
-        """A difference with its interval, such as "-0.46 ± 0.10"."""
+        """A difference with its interval, such as "-0.46 ± 0.10".
+
+        Args:
+            difference: The difference.
+        """
         form = self.metric.form
         return f"{difference.mean:+{form}} ± {difference.half_width:{form}}"
 
@@ -88,7 +92,7 @@ class Controls(Summary):
         for name, subject, other in _SENTENCES:
             difference = self.difference(name)
             if difference is not None and math.isfinite(difference.mean):
-                subject = subject.format(steps=self.facts_of["network"]["steps"])
+                subject = subject.format(steps=self.details["network"]["steps"])
                 text = self._comparison(subject, other, difference)
                 sentences.append(f"{text[0].upper()}{text[1:]}.")
         return tuple(sentences)
@@ -116,7 +120,7 @@ class Controls(Summary):
     def to_json(self) -> dict[str, Any]:
         """Everything as JSON values."""
         return {
-            **self.facts_of,
+            **self.details,
             "metric": self.metric.name,
             "larger_is_better": self.metric.larger_is_better,
             "confidence": CONFIDENCE,
