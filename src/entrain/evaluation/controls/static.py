@@ -14,7 +14,7 @@ from entrain.rules.class_weights import example_weights
 from entrain.rules.interface import shuffled
 from entrain.rules.training_data import TrainingData
 
-RATES, DECAYS = (1e-3, 3e-3, 1e-2), (0.0, 0.1, 1.0)
+RATES, DECAYS = (1e-3, 3e-3, 1e-2, 3e-2), (0.0, 0.1, 1.0, 5.0)
 Settings = tuple[tuple[float, float], ...]  # learning rate and weight decay of each run
 CANDIDATES: Settings = tuple((rate, decay) for rate in RATES for decay in DECAYS)
 
