@@ -10,8 +10,8 @@ spoken-digits (fsdd-logmel.npz: frames of 24 log-mel bands of the Free Spoken Di
 subfolders of FOLDER.
 
 On two shared CPU cores, mnist and fashion-mnist are parts: 10,000 and 5,000 training and 2,000
-validation images, ten epochs without distortions; all 10,000 test images. spoken-digits has 25 epochs in place
-of 50. For all images, with the recipe of the shipped networks, on a GPU:
+validation images, ten epochs without distortions; all 10,000 test images. spoken-digits has 25
+epochs in place of 50. For all images, with the recipe of the shipped networks, on a GPU:
 
     entrain controls mnist-74-direct --out results/controls-mnist-full.json
     entrain controls fashion-mnist-74-direct --out results/controls-fashion-mnist-full.json

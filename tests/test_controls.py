@@ -224,6 +224,16 @@ def test_bad_arguments_are_named(trained: Trained, options: dict[str, Any], word
         entrain.controls(trained.model, options.pop("data", trained.data), **options)
 
 
+def test_a_model_of_an_own_loop_is_measured_with_its_own_preprocessing() -> None:
+    X, y = rows()
+    network = entrain.KuramotoNetwork(4, 5, 3)
+    model = entrain.Model.from_network(network, 9 * X, class_names=[0, 1, 2], y=y)
+    result = entrain.controls(model, 9 * X, y, runs=2, epochs=2, only=[catalogue.SAVED])
+    test = entrain.train(9 * X, y, **TINY).test
+    assert result[catalogue.SAVED].values["top1"] == (model.evaluate(test)["top1"],)
+    assert "no recipe" in result.notes[0]
+
+
 def test_fewer_examples_are_used_and_named(trained: Trained) -> None:
     result = entrain.controls(
         trained.model, trained.data, runs=2, examples=30, only=[catalogue.LINEAR]

@@ -99,8 +99,9 @@ class Job:
     def _saved(self) -> ControlResult:
         """The model as it is."""
         model = self.model.to(self._device)
+        inputs = model.inputs(self.data.test.features)
         scores = self.test.scores(
-            model.batched_parameters(), model.network.dynamics, self.model.hardware
+            model.batched_parameters(), model.network.dynamics, model.hardware, inputs
         )
         values, _ = self.test.measured(scores)
         count = self.model.network.parameter_count

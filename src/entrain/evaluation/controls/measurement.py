@@ -98,7 +98,11 @@ class HeldOutExamples:
         return torch.from_numpy(draws).to(self.targets.device)
 
     def scores(
-        self, parameters: Parameters, dynamics: Dynamics, hardware: Hardware | None
+        self,
+        parameters: Parameters,
+        dynamics: Dynamics,
+        hardware: Hardware | None,
+        inputs: Tensor | None = None,
     ) -> Tensor:
         """Activations (R, C, M, O) of networks (R, ...) on C chips; the ideal network is one.
 
@@ -106,12 +110,12 @@ class HeldOutExamples:
             parameters: The networks.
             dynamics: Mobility, observation time and steps.
             hardware: The chips that they were trained for.
+            inputs: The inputs, if the networks were trained with another preprocessing.
         """
+        inputs = self.inputs if inputs is None else inputs
         if hardware is not None and not hardware.is_identity:
             seeds = range(1 if hardware.is_one_chip else CHIPS)
-            return scores_on_chips(
-                parameters, hardware, seeds, self.inputs, dynamics, task=self.task
-            )
+            return scores_on_chips(parameters, hardware, seeds, inputs, dynamics, task=self.task)
         parts = [
             activations(
                 parameters.phase_model(batched(chunk), dynamics.steps),
@@ -119,7 +123,7 @@ class HeldOutExamples:
                 self.task.outputs,
                 self.task,
             )
-            for _, chunk in chunks(self.inputs)
+            for _, chunk in chunks(inputs)
         ]
         return torch.cat(parts, dim=1)[:, None]
 
