@@ -44,7 +44,7 @@ CONTROLS = tuple(EXPLANATIONS)
 
 
 @dataclass(frozen=True)
-class Training:
+class Variant:
     """A rule and a network, and the strength of the trained one.
 
     Args:
@@ -65,7 +65,7 @@ class Training:
     weights: float = 1.0
 
     @classmethod
-    def of(cls, rule: Direct, network: NetworkSpec, model: Model, frames: int) -> Training:
+    def of(cls, rule: Direct, network: NetworkSpec, model: Model, frames: int) -> Variant:
         """The training of a rule and a network, with the strengths of a model.
 
         Args:
@@ -84,7 +84,7 @@ class Training:
             _root_mean_square(trained.input_weights) * math.sqrt(trained.inputs),
         )
 
-    def with_rule(self, **changes: Any) -> Training:
+    def with_rule(self, **changes: Any) -> Variant:
         """This training with other fields of its rule.
 
         Args:
@@ -92,7 +92,7 @@ class Training:
         """
         return replace(self, rule=replace(self.rule, **changes))
 
-    def with_steps(self, steps: int) -> Training:
+    def with_steps(self, steps: int) -> Variant:
         """This training with so many Euler steps, of sequences for each frame.
 
         Args:
@@ -101,7 +101,7 @@ class Training:
         dynamics = replace(self.network.dynamics, steps=steps * self.frames)
         return replace(self, network=replace(self.network, dynamics=dynamics))
 
-    def with_graph(self, graph: torch.Tensor) -> Training:
+    def with_graph(self, graph: torch.Tensor) -> Variant:
         """This training with the couplers of a graph.
 
         Args:
@@ -116,13 +116,13 @@ def _root_mean_square(values: torch.Tensor) -> float:
     return float(values.square().mean().sqrt()) if values.numel() else 1.0
 
 
-def _coupling_strengths(training: Training) -> list[dict[str, Any]]:
+def _coupling_strengths(training: Variant) -> list[dict[str, Any]]:
     """Deviations of random couplings: those of the start, 1, and as strong as trained ones."""
     start = training.rule.initial_couplings
     return [{"initial_couplings": value} for value in _different(start, 1.0, training.couplings)]
 
 
-def _weight_strengths(training: Training) -> list[dict[str, Any]]:
+def _weight_strengths(training: Variant) -> list[dict[str, Any]]:
     """Deviations of random input weights: those of the start, and as strong as trained ones."""
     start = training.rule.initial_weights
     return [{"initial_weights": value} for value in _different(start, training.weights)]
@@ -138,12 +138,12 @@ def _different(start: object, *values: float) -> list[float]:
     return result
 
 
-def _random_couplings(training: Training) -> list[Training]:
+def _random_couplings(training: Variant) -> list[Variant]:
     frozen = training.with_rule(frozen=("couplings",), start="random")
     return [frozen.with_rule(**strength) for strength in _coupling_strengths(training)]
 
 
-def _no_hidden(training: Training) -> list[Training]:
+def _no_hidden(training: Variant) -> list[Variant]:
     graph, hidden = training.network.graph_of(training.outputs), training.network.hidden
     if not bool(graph[:hidden, :hidden].any()):
         return []
@@ -151,16 +151,16 @@ def _no_hidden(training: Training) -> list[Training]:
     return [training.with_graph(graph)]
 
 
-def _no_couplings(training: Training) -> list[Training]:
+def _no_couplings(training: Variant) -> list[Variant]:
     return [training.with_graph(torch.zeros(1, 1, dtype=torch.bool))]
 
 
-def _random_inputs(training: Training) -> list[Training]:
+def _random_inputs(training: Variant) -> list[Variant]:
     frozen = training.with_rule(frozen=("input_weights",), start="random")
     return [frozen.with_rule(**strength) for strength in _weight_strengths(training)]
 
 
-def _readout_only(training: Training) -> list[Training]:
+def _readout_only(training: Variant) -> list[Variant]:
     frozen = training.with_rule(frozen=("input_weights", "hidden_couplings"), start="random")
     return [
         frozen.with_rule(**couplings, **weights)
@@ -170,7 +170,7 @@ def _readout_only(training: Training) -> list[Training]:
 
 
 # Each returns the candidates, of which validation selects one; none where there is no such part.
-RETRAINED: dict[str, Callable[[Training], list[Training]]] = {
+RETRAINED: dict[str, Callable[[Variant], list[Variant]]] = {
     TRAINED: lambda training: [training],
     RANDOM: _random_couplings,
     NO_HIDDEN: _no_hidden,

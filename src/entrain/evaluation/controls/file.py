@@ -12,15 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from entrain.evaluation.controls.measurement import ControlResult
+from entrain.evaluation.yield_file import locked, write
 from entrain.utils.errors import InputError, reason
-from entrain.utils.files import (
-    file_lock,
-    read_json_with_digest,
-    remove_temporary_files,
-    strict_json,
-    with_digest,
-    write_atomically,
-)
+from entrain.utils.files import read_json_with_digest
 
 _WHAT = "a file of entrain controls"
 _UNREADABLE = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
@@ -50,7 +44,7 @@ class ControlsFile:
         if self._path is not None:
             rows = [row.to_json() for row in self.rows.values()]
             values = result | {"measured": {"key": self._key, "rows": rows}}
-            write_atomically(self._path, (strict_json(with_digest(values), 1) + "\n").encode())
+            write(self._path, values)
 
 
 @contextlib.contextmanager
@@ -65,13 +59,7 @@ def open_controls_file(path: Path | None, key: str) -> Iterator[ControlsFile]:
         yield ControlsFile(None, key)
         return
     check_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with file_lock(path.with_name(path.name + ".lock")) as locked:
-        if not locked:
-            raise InputError(
-                f"{path}: another process is measuring into it; wait for it, or choose another file"
-            )
-        remove_temporary_files(path.parent, path.name)
+    with locked(path):
         yield ControlsFile(path, key)
 
 

@@ -12,7 +12,7 @@ import torch
 
 from entrain.data import Dataset, fingerprint
 from entrain.evaluation.controls import catalogue, static
-from entrain.evaluation.controls.catalogue import RETRAINED, Training
+from entrain.evaluation.controls.catalogue import RETRAINED, Variant
 from entrain.evaluation.controls.measurement import ControlResult, HeldOutExamples
 from entrain.models.model import Model
 from entrain.physics import Parameters
@@ -31,7 +31,7 @@ class Job:
         self,
         model: Model,
         data: Dataset,
-        training: Training,
+        training: Variant,
         runs: int,
         seed: int,
         device: torch.device,
@@ -131,14 +131,14 @@ class Job:
             results.append(result)
         return results
 
-    def _best(self, name: str, candidates: list[Training]) -> int:
+    def _best(self, name: str, candidates: list[Variant]) -> int:
         """Index of the candidate that is best on validation, each trained once, as run 0."""
         fields = ("initial_couplings", "initial_weights")
         values = {field: tuple(getattr(c.rule, field) for c in candidates) for field in fields}
         stage = self._stage(candidates[0].with_rule(**values), (0,) * len(candidates))
         return best_run(self._train(f"{name}: strength", stage))
 
-    def _stage(self, training: Training, runs: tuple[int, ...]) -> Stage:
+    def _stage(self, training: Variant, runs: tuple[int, ...]) -> Stage:
         return Stage(training.rule, self.data.name, training.network, runs=runs, seed=self.seed)
 
     def _train(self, name: str, stage: Stage) -> TrainingState:

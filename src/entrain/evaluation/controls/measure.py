@@ -10,7 +10,7 @@ import torch
 
 from entrain.data import Dataset, SequenceDataset
 from entrain.evaluation.controls import catalogue
-from entrain.evaluation.controls.catalogue import CONTROLS, Training
+from entrain.evaluation.controls.catalogue import CONTROLS, Variant
 from entrain.evaluation.controls.file import open_controls_file
 from entrain.evaluation.controls.job import Job, OnProgress
 from entrain.evaluation.controls.recipe import data_for, rule_and_network, with_fewer_examples
@@ -87,7 +87,7 @@ def controls(
     if examples is not None:
         notes += (f"trained on {len(dataset.train):,} examples, as asked",)
     frames = dataset.frames if isinstance(dataset, SequenceDataset) else 1
-    training = Training.of(rule, network, loaded, frames)
+    training = Variant.of(rule, network, loaded, frames)
     job = Job(loaded, dataset, training, runs, seed, choose_device(device), on_progress)
     with open_controls_file(None if out is None else Path(out), job.key) as file:
         for group in _groups(names):
