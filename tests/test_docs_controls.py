@@ -54,8 +54,6 @@ def test_the_sentences_equal_the_results(title: str) -> None:
     assert result["sentence"] in " ".join(page.split())
     assert len(result["controls"]) == len(CONTROLS)
     assert result["runs"] == 5
-    saved, again = (next(r for r in result["controls"] if r["name"] == n) for n in CONTROLS[:2])
-    assert saved["mean"] == again["values"][result["metric"]][0]  # the same training
 
 
 def test_every_control_is_explained() -> None:
