@@ -82,15 +82,14 @@ def measure(case: Case, device: str, data_dir: str | None) -> dict[str, Any]:
     for source in (LABELS, TEACHER):
         start = time.monotonic()
         trained = entrain.train(
-            case.dataset,
-            protocols="DIRECT",
+            entrain.load_dataset(case.dataset, data_dir),
+            protocol="DIRECT",
             teacher=case.teacher if source == TEACHER else None,
-            hidden=case.hidden,
+            network=case.hidden,
             runs=case.runs,
             epochs=case.epochs,
             settings=case.settings(),
             device=device,
-            data_dir=data_dir,
             progress=True,
         )
         runs = trained.results["results"]["DIRECT"]["runs"]

@@ -87,7 +87,7 @@ EXAMPLES = [name for name in NAMES if has_example(name)]
 # They describe values that others return, or a union of classes.
 WITHOUT = {"entrain.Dataset", "entrain.PROTOCOLS", "entrain.Parameters", "entrain.Stage"}
 WITHOUT |= {"entrain.ImageDataset", "entrain.FeatureDataset", "entrain.SequenceDataset"}
-WITHOUT |= {"entrain.Teacher", "entrain.Trained", "entrain.calibrate"}
+WITHOUT |= {"entrain.Teacher", "entrain.Trained", "entrain.calibrate", "entrain.controls"}
 
 
 SLOW = {"entrain.KuramotoClassifier", "entrain.solve", "entrain.yield_of"}  # to compile

@@ -170,7 +170,7 @@ def test_a_gradient_is_a_rule_for_every_task(invoke: Invoke, tmp_path: Path) -> 
     model = entrain.load(tmp_path / "run" / "signs-0.safetensors")
     assert model.details["validation"]["top1"] > 80
     rows = np.random.default_rng(0).normal(size=(200, 4))
-    settings: dict[str, Any] = {"protocols": "SIGNS", "epochs": 30, "batch_size": 16}
+    settings: dict[str, Any] = {"protocol": "SIGNS", "epochs": 30, "settings": {"batch_size": 16}}
     trained = entrain.train(rows, rows @ [1.0, 0.5, 0.0, 0.2], **settings)
     assert "top1" not in trained.states["SIGNS"].history
     assert trained.model.evaluate(trained.test)["r2"] > 0.5
@@ -179,7 +179,7 @@ def test_a_gradient_is_a_rule_for_every_task(invoke: Invoke, tmp_path: Path) -> 
 @pytest.mark.usefixtures("registered")
 def test_progress_shows_a_rule_without_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
     rows = np.random.default_rng(0).normal(size=(200, 4))
-    entrain.train(rows, rows[:, 0] + 0.5, protocols="SIGNS", epochs=2, progress=True)
+    entrain.train(rows, rows[:, 0] + 0.5, protocol="SIGNS", epochs=2, progress=True)
     shown = capsys.readouterr().err
     assert "SIGNS" in shown
     assert "top-1" not in shown

@@ -41,7 +41,6 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 FEW: dict[str, Any] = {
     "network": NetworkSpec(10, Dynamics(1.0, 0.2, 20)),
     "epochs": 2,
-    "batch_size": 64,
 }
 SHIFTED = {"DIRECT.augmentation": {"shift": 0.5}}
 
@@ -151,7 +150,7 @@ def test_a_classifier_and_its_table_train_the_same_bits(
     table = classifier.predict_proba(digits.train.features)
     by_table = entrain.train(digits, teacher=table, **FEW)
     assert equal_states(state_of(by_classifier), state_of(by_table))
-    from_labels = entrain.train(digits, protocols="DIRECT", **FEW)
+    from_labels = entrain.train(digits, protocol="DIRECT", **FEW)
     assert not equal_states(state_of(by_table), state_of(from_labels))
 
 
@@ -178,12 +177,12 @@ def test_a_better_teacher_helps_where_labels_are_wrong(digits: ImageDataset) -> 
     table[np.arange(300), digits.train.labels] = 0.91
     longer = FEW | {"epochs": 15}
     taught = entrain.train(noisy, teacher=table, **longer).model.details["validation"]["top1"]
-    alone = entrain.train(noisy, protocols="DIRECT", **longer)
+    alone = entrain.train(noisy, protocol="DIRECT", **longer)
     assert taught > alone.model.details["validation"]["top1"] + 5
 
 
 def test_a_model_teaches(digits: ImageDataset) -> None:
-    model = entrain.train(digits, protocols="DIRECT", **FEW | {"epochs": 10}).model
+    model = entrain.train(digits, protocol="DIRECT", **FEW | {"epochs": 10}).model
     trained = entrain.train(digits, teacher=model, settings=SHIFTED, **FEW)
     assert math.isfinite(trained.states["DIRECT"].history["loss"][-1][0])
 
@@ -217,13 +216,13 @@ def test_a_run_folder_continues_with_its_teacher_alone(
     other = LogisticRegression(max_iter=200, C=1e-3)
     other.fit(digits.train.features, digits.train.labels)
     for teacher in (other, None):
-        options = FEW | {"teacher": teacher, "protocols": "DIRECT"}
+        options = FEW | {"teacher": teacher, "protocol": "DIRECT"}
         with pytest.raises(InputError, match="was started with another teacher"):
             entrain.train(digits, folder=tmp_path / "run", **options)
     with pytest.raises(InputError, match=r"learns from a teacher with the digest .*, got none"):
-        entrain.train(digits, first.recipe)
+        entrain.train_recipe(first.recipe, digits)
     assert equal_states(
-        state_of(entrain.train(digits, first.recipe, teacher=classifier)), state_of(first)
+        state_of(entrain.train_recipe(first.recipe, digits, teacher=classifier)), state_of(first)
     )
 
 
@@ -295,20 +294,21 @@ def test_numbers_have_no_teacher_and_ep_learns_from_labels(digits: ImageDataset)
     with pytest.raises(InputError, match="a teacher gives probabilities of classes, but the data"):
         entrain.train(rows, rows[:, 0], teacher=UNIFORM)
     with pytest.raises(InputError, match="no protocol learns from the teacher: choose DIRECT"):
-        entrain.train(digits, teacher=UNIFORM, protocols=EquilibriumPropagation(epochs=1))
+        entrain.train(digits, teacher=UNIFORM, protocol=EquilibriumPropagation(epochs=1))
     for fields in ({"temperature": 2.0}, {"teacher": "0123"}):
         with pytest.raises(InputError, match="has no effect without distillation"):
-            entrain.train(digits, protocols=Direct(epochs=1, **fields))
+            entrain.train(digits, protocol=Direct(epochs=1, **fields))
 
 
 def test_the_second_stage_takes_the_probabilities_of_any_teacher(
     digits: ImageDataset, classifier: LogisticRegression
 ) -> None:
-    settings = {"TWO-STAGE-END.augmentation": {"shift": 0.3}}
-    few = {"epochs": 1, "teacher_epochs": 5, "initialisations": 1, "protocols": "TWO-STAGE-END"}
+    short = {"TEACHER.epochs": 5, "TEACHER.initialisations": 1}
+    shifted = short | {"TWO-STAGE-END.augmentation": {"shift": 0.3}}
+    few: dict[str, Any] = {"epochs": 1, "protocol": "TWO-STAGE-END", "network": (6, 4), "runs": 2}
     own, taught, distorted = (
-        entrain.train(digits, hidden=(6, 4), runs=2, **few, **options)
-        for options in ({}, {"teacher": classifier}, {"teacher": classifier, "settings": settings})
+        entrain.train(digits, teacher=teacher, settings=settings, **few)
+        for teacher, settings in ((None, short), (classifier, short), (classifier, shifted))
     )
     assert equal_states(state_of(own, "PATH"), state_of(taught, "PATH"))
     losses = [state_of(t, "TWO-STAGE-END").history["endpoint_loss"][0] for t in (taught, distorted)]

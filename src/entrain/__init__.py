@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         load_test_split,
     )
     from entrain.evaluation.chip_yield import yield_of
+    from entrain.evaluation.controls import controls
     from entrain.ising.solver import solve
     from entrain.memory import Memory
     from entrain.models.model import Model
@@ -78,6 +79,7 @@ _MODULES: dict[str, list[str]] = {
     ],
     "entrain.evaluation": [],
     "entrain.evaluation.chip_yield": ["yield_of"],
+    "entrain.evaluation.controls": ["controls"],
     "entrain.export": [],
     "entrain.hardware": [],
     "entrain.ising": [],
@@ -113,8 +115,8 @@ __all__ += ["Dynamics", "KuramotoClassifier", "KuramotoNetwork", "KuramotoRegres
 __all__ += ["Memory", "NetworkSpec"]
 __all__ += ["InputError", "Oscillators", "Parameters", "PhaseModel", "Simulation", "Teacher"]
 __all__ += ["Trained", "order_parameter", "ramp"]
-__all__ += ["calibrate", "cost_of", "load", "load_dataset", "load_own", "load_test_split"]
-__all__ += ["solve", "train", "train_recipe", "yield_of"]
+__all__ += ["calibrate", "controls", "cost_of", "load", "load_dataset", "load_own"]
+__all__ += ["load_test_split", "solve", "train", "train_recipe", "yield_of"]
 __all__ += ["calibration", "cluster", "cost", "data", "evaluation", "export", "hardware", "ising"]
 __all__ += [
     "kernels",

@@ -45,7 +45,7 @@ def _options(
 
 
 for _name in (
-    *("train", "evaluate", "predict", "yield", "hardware", "export", "verify"),
+    *("train", "evaluate", "predict", "controls", "yield", "hardware", "export", "verify"),
     *("traces", "calibrate", "cost", "show", "data", "play", "search", "solve"),
 ):
     _module = import_module(f"entrain.cli.{'chip_yield' if _name == 'yield' else _name}")

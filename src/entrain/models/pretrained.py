@@ -117,7 +117,7 @@ def load_test_examples(
 
     path = find(model)
     trained = load(path)
-    run = _run_of(path, trained)
+    run = run_of(path, trained)
     name, recorded = str(dataset or trained.dataset), None if run is None else run.own
     options = {"label": label, "image_size": image_size}
     changes = {option: value for option, value in options.items() if value is not None}
@@ -138,7 +138,7 @@ def load_test_examples(
         if own and recorded and own["path"] == recorded["path"]:
             own = recorded | changes
     if own is None:
-        _check_task(name, Classification(CLASS_NAMES[name]), trained)
+        check_task(name, Classification(CLASS_NAMES[name]), trained)
         folder = data_dir or (run.settings["data_dir"] if run is not None else None)
         split = load_test_split(name, Path(folder) if folder else None)
     else:
@@ -148,7 +148,7 @@ def load_test_examples(
                 f"{own['path']}: has changed since the run was trained on it, so its test examples "
                 "may have been trained on; name the file or folder to use it all the same"
             )
-        _check_task(name, data.task, trained)
+        check_task(name, data.task, trained)
         name, split = data.name, data.test
     width = split.features.shape[-1]
     if width != trained.network.inputs:
@@ -162,7 +162,7 @@ def load_test_examples(
     return name, split
 
 
-def _check_task(name: str, task: Task, model: Model) -> None:
+def check_task(name: str, task: Task, model: Model) -> None:
     """Refuse data with other classes or numbers than the model's."""
     if task.output_names != model.task.output_names or task.has_classes != model.task.has_classes:
         what = "classes" if task.has_classes else "numbers"
@@ -183,7 +183,7 @@ def _warn_other_dataset(name: str, trained_on: str) -> None:
     warnings.warn(message, stacklevel=3)
 
 
-def _run_of(path: Path, model: Model) -> RunFolder | None:
+def run_of(path: Path, model: Model) -> RunFolder | None:
     """The run folder that a model file lies in, unless the model is a foreign file there."""
     from entrain.training.run_folder import RunFolder
 

@@ -13,7 +13,7 @@ from entrain.physics.network_spec import TRAINED
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_weights
-from entrain.rules.gradient_training import GradientTraining
+from entrain.rules.gradient_training import HIDDEN_COUPLINGS, GradientTraining
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -60,7 +60,8 @@ class GradientRule(Rule):
         unaugmented_epochs: Epochs at the end without distortions; mirroring continues.
         class_weights: Weight of each class in the loss and in the accuracy that selects the epoch.
         chips: Imperfect chips to train for.
-        frozen: Tensors that keep their initial values, such as "couplings".
+        frozen: Tensors that keep their initial values: "input_weights", "biases", "couplings" or
+            "hidden_couplings", those between hidden oscillators.
         validation_interval: Epochs from one validation to the next; 0 validates after each.
         patience: The training ends when neither accuracy nor cross-entropy of the validation have
             become better for so many epochs; 0 trains for all epochs.
@@ -111,8 +112,8 @@ class GradientRule(Rule):
         if self.class_weights is not None:
             check_class_weights(self.class_weights)
         for name in self.frozen:
-            if name not in TRAINED:
-                raise unknown_name("frozen tensor", str(name), TRAINED)
+            if name not in (*TRAINED, HIDDEN_COUPLINGS):
+                raise unknown_name("frozen tensor", str(name), (*TRAINED, HIDDEN_COUPLINGS))
 
     @property
     @abstractmethod

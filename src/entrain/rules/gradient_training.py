@@ -25,6 +25,8 @@ from entrain.tasks import Task
 if TYPE_CHECKING:
     from entrain.rules.gradient_rule import GradientRule
 
+HIDDEN_COUPLINGS = "hidden_couplings"  # those between hidden oscillators, a part of `couplings`
+
 
 class GradientTraining(ABC):
     """AdamW on the gradients of `loss_and_gradient`, several runs side by side.
@@ -230,9 +232,17 @@ class GradientTraining(ABC):
         """One step on the examples `rows` (R, B); adds B times the loss to the total."""
         raw = {name: tensors[f"raw.{name}"] for name in self.network.names}
         loss, gradients = self.loss_and_gradient(raw, dynamics, rows)
-        trained = [name for name in self.network.names if name not in self.protocol.frozen]
-        self._update(tensors, {name: gradients[name] for name in trained})
+        self._update(tensors, self._not_frozen(gradients))
         self._total += loss
+
+    def _not_frozen(self, gradients: Tensors) -> Tensors:
+        """The gradients of the tensors that are trained; Adam does not move where one is zero."""
+        frozen, hidden = self.protocol.frozen, self.network.hidden
+        trained = {name: gradients[name] for name in self.network.names if name not in frozen}
+        if HIDDEN_COUPLINGS in frozen and "couplings" in trained:
+            trained["couplings"] = trained["couplings"].clone()
+            trained["couplings"][:, :hidden, :hidden] = 0.0
+        return trained
 
     def gradient(self, networks: Tensors, dynamics: Dynamics, rows: Tensor) -> Tensors:
         """The estimate of the gradient by name, for comparisons of rules; nothing is trained.
