@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from entrain.data.datasets import Split, check_parts, class_names_of
+from entrain.data.log_mel import LogMel
 from entrain.data.sequence_scaling import SequenceScaling, lengths
 from entrain.tasks import Task
 from entrain.utils.errors import positive_int
@@ -25,6 +26,7 @@ class SequenceDataset(Summary):
         channel_names: Names of the D channels.
         frames: Frames F to which each sequence is interpolated.
         notes: Remarks of the reader.
+        sound: Made the frames of sounds; None if the sequences are no sounds.
     """
 
     name: str
@@ -35,6 +37,7 @@ class SequenceDataset(Summary):
     channel_names: tuple[str, ...]
     frames: int = 32
     notes: tuple[str, ...] = ()
+    sound: LogMel | None = None
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
@@ -66,4 +69,4 @@ class SequenceDataset(Summary):
     @cached_property
     def preprocessing(self) -> SequenceScaling:
         """Scaling by the constants of the training sequences."""
-        return SequenceScaling.fit(self.train.features, self.frames)
+        return SequenceScaling.fit(self.train.features, self.frames, sound=self.sound)
