@@ -53,5 +53,6 @@ def _is_plain(task: DirectTask) -> bool:
         and len(task.graph) <= SMALLEST
         and (protocol.chips is None or protocol.chips.hardware.is_identity)
         and not protocol.distillation
+        and protocol.input_distortions.is_identity
         and not protocol.frozen
     )

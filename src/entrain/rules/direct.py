@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from entrain.data import DATASETS, Dataset
+from entrain.data import DATASETS, Dataset, SequenceDataset
 from entrain.physics import NetworkSpec
 from entrain.physics.network_spec import TRAINED
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_weights
 from entrain.rules.direct_task import DirectTask
+from entrain.rules.input_distortions import InputDistortions
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -32,6 +33,7 @@ _COUNTS = (
     "validation_interval",
     "patience",
 )
+_IN_TIME = ("time_shift", "time_stretch")
 DirectStart = Literal["random", "zero", "PATH", "TWO-STAGE-END", "GIVEN"]
 
 
@@ -74,6 +76,10 @@ class Direct(Rule):
         validation_interval: Epochs from one validation to the next; 0 validates after each.
         patience: The training ends when neither accuracy nor cross-entropy of the validation have
             become better for so many epochs; 0 trains for all epochs.
+        input_noise: Standard deviation of noise on the inputs of a step, over their root mean
+            square.
+        time_shift: Most that sequences are moved in time, over their length.
+        time_stretch: Most that sequences are slowed down or sped up, as a share.
     """
 
     kind: ClassVar[str] = "direct"
@@ -103,6 +109,9 @@ class Direct(Rule):
     second_order_steps: int = 0
     validation_interval: int = 0
     patience: int = 0
+    input_noise: float = 0.0
+    time_shift: float = 0.0
+    time_stretch: float = 0.0
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -111,8 +120,8 @@ class Direct(Rule):
             self,
             whole=("epochs", "batch_size", "coarse_steps"),
             positive=("input_rate", "coupling_rate", "gain", "clip"),
-            non_negative=("weight_decay", "initial_couplings", "initial_weights"),
-            shares=("smoothing", "distillation", "warm_up", "averaging"),
+            non_negative=("weight_decay", "initial_couplings", "initial_weights", "input_noise"),
+            shares=("smoothing", "distillation", "warm_up", "averaging", *_IN_TIME),
         )
         for name in _COUNTS:
             value = getattr(self, name)
@@ -146,6 +155,11 @@ class Direct(Rule):
         if not isinstance(distortions, dict):
             raise InputError(f"augmentation must be its fields by name, got {distortions!r}")
         return super().from_settings(values | {"augmentation": Augmentation(**distortions)})
+
+    @property
+    def input_distortions(self) -> InputDistortions:
+        """The distortions of the inputs of a step."""
+        return InputDistortions(self.input_noise, self.time_shift, self.time_stretch)
 
     @property
     def uses_teacher(self) -> bool:
@@ -195,6 +209,9 @@ class Direct(Rule):
             raise InputError(
                 f"class_weights are of classes, but the data have {data.task.description}"
             )
+        for name in _IN_TIME:
+            if getattr(self, name) and not isinstance(data, SequenceDataset):
+                raise InputError(f"{name} is of sequences, but {data.name} has constant inputs")
 
     def task(self, assignment: Assignment) -> Task:
         data, targets = assignment.data, None

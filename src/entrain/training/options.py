@@ -15,6 +15,7 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Direct, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_count, class_weights_of
+from entrain.rules.sequence_settings import OBSERVATION_TIME, STEPS_OF_A_FRAME, sequence_set
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
 from entrain.training.retrain import retraining
 from entrain.utils.errors import InputError, one_of, positive_float, positive_int, seed_number
@@ -111,7 +112,8 @@ class Options:
         labels."""
         if self.calibrated is not None:
             return self._retraining(data)
-        taught = data.name in DATASETS and self.hardware is None
+        are_sequences = isinstance(data, SequenceDataset)
+        taught = data.name in DATASETS and self.hardware is None and not are_sequences
         default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
         recipe = Recipe.for_dataset(
             data.name,
@@ -120,9 +122,11 @@ class Options:
             examples=len(data.train),
             runs=self.runs,
             seed=self.seed,
-            dynamics=self._dynamics(self.chosen(default)) or self._dynamics_of(data),
+            dynamics=self._dynamics(self.chosen(default), data) or self._dynamics_of(data),
             **_not_none(teacher=self.teacher, network=self.network),
         )
+        if are_sequences:
+            recipe = self._for_sequences(recipe, default, data)
         recipe = self._adjusted(recipe, self.chosen(default), data)
         recipe = self._with_settings(recipe)
         outputs = data.task.outputs
@@ -132,6 +136,16 @@ class Options:
             if isinstance(rule, Direct):
                 check_class_count(rule.class_weights, outputs)
         return recipe
+
+    def _for_sequences(self, recipe: Recipe, default: Sequence[str], data: Dataset) -> Recipe:
+        """The recipe with the settings for sequences of the protocols that are named."""
+        names = set(protocols_of(default if self.protocols is None else self.protocols))
+        fields = sequence_set(len(data.train), data.task.has_classes)
+        rules = (
+            replace(rule, **fields) if isinstance(rule, Direct) and rule.name in names else rule
+            for rule in recipe.protocols
+        )
+        return replace(recipe, protocols=tuple(rules))
 
     def _retraining(self, data: Dataset) -> Recipe:
         """The recipe for the chip of a calibrated model."""
@@ -226,18 +240,19 @@ class Options:
             for kind, epochs in own.items()
         }
 
-    def _dynamics(self, chosen: list[Rule]) -> Dynamics | None:
+    def _dynamics(self, chosen: list[Rule], data: Dataset) -> Dynamics | None:
         changes = _not_none(observation_time=self.observation_time, steps=self.steps)
         if not changes:
             return self.dynamics
         usual = self.network.dynamics if self.network is not None else dynamics_of(chosen)
-        return replace(self.dynamics or usual or Dynamics(), **changes)
+        return replace(self.dynamics or usual or self._dynamics_of(data) or Dynamics(), **changes)
 
     def _dynamics_of(self, data: Dataset) -> Dynamics | None:
         """Dynamics for sequences, whose frames are held for a number of steps; else None."""
         if self.network is not None or not isinstance(data, SequenceDataset):
             return None
-        return Dynamics(steps=_STEPS_OF_A_FRAME * data.frames)
+        steps = STEPS_OF_A_FRAME * data.frames
+        return Dynamics(observation_time=OBSERVATION_TIME, steps=steps)
 
     def _widths(self) -> tuple[int, ...] | None:
         """Widths of the teacher's hidden layers; their sum is the number of hidden oscillators."""
@@ -254,7 +269,6 @@ class Options:
         return tuple(positive_int("hidden", width) for width in widths)
 
 
-_STEPS_OF_A_FRAME = 4
 _EXAMPLE = "{'DIRECT.gain': 8}"
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("epochs", "batch_size", "initialisations", "steps"), positive_int),
