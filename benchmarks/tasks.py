@@ -82,7 +82,9 @@ def oscillators(data: Dataset, **options: Any) -> dict[str, Any]:
     validation = [model.evaluate(data.validation)["top1"] for model in models]
     result = {"top1": scores, "validation": validation, "seconds": time.perf_counter() - began}
     parameters = sum(p.numel() for p in models[0].network.parameters())
-    chips = [r.get("on_chips") for r in trained.results["runs"]] if "runs" in trained.results else []
+    chips = (
+        [r.get("on_chips") for r in trained.results["runs"]] if "runs" in trained.results else []
+    )
     return result | {"parameters": parameters} | ({"chips": chips} if chips else {})
 
 
@@ -114,8 +116,8 @@ def linear(data: SequenceDataset) -> dict[str, Any]:
     score = [100 * float(best.score(a, b)) for a, b in zip(x, y, strict=True)]
     parameters = best.coef_.size + best.intercept_.size
     return {
-        **{"top1": score[2:], "validation": score[1:2], "seconds": seconds},
-        **{"parameters": parameters, "penalty": best.C},
+        "top1": score[2:], "validation": score[1:2], "seconds": seconds,
+        "parameters": parameters, "penalty": best.C,
     }
 
 

@@ -50,7 +50,7 @@ def command(
         bool, option("Print comma-separated values, one line per input.", name="--csv")
     ] = False,
 ) -> None:
-    """Classify pictures of any size, sounds, rows of features or sequences, or predict their numbers.
+    """Classify pictures, sounds, rows of features or sequences, or predict their numbers.
 
     A picture of the model's size is used unchanged. In any other picture the content is located,
     also under uneven light and on ruled paper, scaled to 20/28 of the frame and centred by mass.
@@ -113,7 +113,9 @@ def _answer(model: Model, items: list[Item]) -> None:
     longest = max(map(len, values))
     if any(len(array) < longest for array in values):  # sounds
         ends = [((0, longest - len(array)), (0, 0)) for array in values]
-        values = [np.pad(a, end, constant_values=np.nan) for a, end in zip(values, ends, strict=True)]
+        values = [
+            np.pad(a, end, constant_values=np.nan) for a, end in zip(values, ends, strict=True)
+        ]
     rows = np.stack(values)
     try:
         scores = model.scores(rows)

@@ -211,9 +211,7 @@ def load_dataset(  # type: ignore[overload-overlap]
 def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset: ...
 
 
-def load_dataset(
-    name: str, data_dir: Path | str | None = None
-) -> ImageDataset | SequenceDataset:
+def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset | SequenceDataset:
     """A dataset by name, with fixed stratified splits.
 
     mnist and fashion-mnist have 50,000 training and 10,000 validation images of the official

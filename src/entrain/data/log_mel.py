@@ -23,8 +23,9 @@ class LogMel:
     A sound x, resampled to `rate` and scaled to a peak of 1, is cut into windows w of Hann. Frame t
     has in band b, with triangles m_b of height 1 whose corners are equidistant in mel,
 
-        log10( sum over f of  m_b(f) |sum over n of w_n x_(t hop + n) exp(-2 pi i f n)|^2 / (sum over
-        n of w_n)^2 + 1e-8 ),        mel = 2595 log10(1 + frequency / 700 Hz).
+        log10( sum over f of  m_b(f) |X_t(f)|^2 + 1e-8 ),
+        X_t(f) = sum over n of w_n x_(t hop + n) exp(-2 pi i f n) / sum over n of w_n,
+        mel = 2595 log10(1 + frequency / 700 Hz).
 
     Args:
         rate: Samples of a second, in Hz.

@@ -77,4 +77,6 @@ def warp(inputs: Tensor, shift: Tensor, stretch: Tensor) -> Tensor:
     before = at.floor().clamp(max=max(last - 1, 0))
     part = (at - before)[..., None]
     rows = before.long()[..., None].expand(-1, -1, -1, inputs.shape[3])
-    return inputs.gather(2, rows) * (1.0 - part) + inputs.gather(2, rows.add(1).clamp(max=last)) * part
+    return (
+        inputs.gather(2, rows) * (1.0 - part) + inputs.gather(2, rows.add(1).clamp(max=last)) * part
+    )

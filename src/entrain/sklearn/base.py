@@ -49,7 +49,7 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
         batch_size: int | None = None,
         input_rate: float = 1e-2,
         coupling_rate: float = 3e-2,
-        weight_decay: float = 2.0,
+        weight_decay: float | None = None,
         validation_fraction: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
         hardware: Hardware | str | Path | None = None,

@@ -39,7 +39,8 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
         batch_size: Examples per step; None for a twentieth of the data, 16 to 256.
         input_rate: Learning rate of W. It rises over 3 % of the training, then falls to zero.
         coupling_rate: Learning rate of J and c, likewise.
-        weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay.
+        weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay. None for
+            0.05.
         validation_fraction: Share of the data whose error selects the epoch. The training data do
             so if it is 0 or if there are fewer than 10 examples.
         random_state: Seed or RandomState of the split, the first weights and the order of examples.
@@ -93,7 +94,7 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
         self.task_ = Regression.fit(values[learned], names, constant=True)
         state = self._train(
             settings,
-            settings.protocol(len(learned), 2),
+            settings.protocol(len(learned), 0),
             self.task_,
             data,
             values,

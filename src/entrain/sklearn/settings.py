@@ -16,6 +16,7 @@ from entrain.hardware import Hardware, find
 from entrain.rules import Direct
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.direct import small_set, tuned
+from entrain.rules.regression_settings import WEIGHT_DECAY, regression_set
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError
 
@@ -36,7 +37,7 @@ class Settings:
     batch_size: int | None
     input_rate: float
     coupling_rate: float
-    weight_decay: float
+    weight_decay: float | None
     validation_fraction: float
     hardware: Hardware | None
     device: torch.device
@@ -54,7 +55,7 @@ class Settings:
             if entry.name not in values:
                 continue
             name, value = entry.name, values[entry.name]
-            if entry.type == "float":
+            if entry.type == "float" or (entry.type == "float | None" and value is not None):
                 values[name] = number(name, value, **_BOUNDS.get(name, {}))
             elif entry.type == "int" or (entry.type == "int | None" and value is not None):
                 values[name] = _integer(name, value, 0 if name == "verbose" else 1)
@@ -63,8 +64,11 @@ class Settings:
         return cls(**values | {"hardware": hardware, "device": device})
 
     def protocol(self, examples: int, classes: int) -> Direct:
-        """The rule DIRECT, tuned for tables; a single class takes one epoch."""
+        """The rule DIRECT, tuned for tables; a single class takes one epoch, and 0 are numbers."""
         rule = replace(tuned(Direct(), "table"), **small_set(examples, self.batch_size))
+        decay = rule.weight_decay
+        if classes == 0:
+            rule, decay = replace(rule, **regression_set(examples, rule.batch_size)), WEIGHT_DECAY
         if self.hardware is not None:
             rule = rule.for_chips(ChipTraining(self.hardware), "table")
         if self.epochs is not None:
@@ -79,7 +83,7 @@ class Settings:
             input_rate=self.input_rate,
             coupling_rate=self.coupling_rate,
             gain=self.gain,
-            weight_decay=self.weight_decay,
+            weight_decay=decay if self.weight_decay is None else self.weight_decay,
         )
 
 

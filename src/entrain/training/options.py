@@ -15,6 +15,7 @@ from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import Direct, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_count, class_weights_of
+from entrain.rules.regression_settings import regression_set
 from entrain.rules.sequence_settings import OBSERVATION_TIME, STEPS_OF_A_FRAME, sequence_set
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
 from entrain.training.retrain import retraining
@@ -125,8 +126,7 @@ class Options:
             dynamics=self._dynamics(self.chosen(default), data) or self._dynamics_of(data),
             **_not_none(teacher=self.teacher, network=self.network),
         )
-        if are_sequences:
-            recipe = self._for_sequences(recipe, default, data)
+        recipe = self._for_task(recipe, default, data)
         recipe = self._adjusted(recipe, self.chosen(default), data)
         recipe = self._with_settings(recipe)
         outputs = data.task.outputs
@@ -137,15 +137,20 @@ class Options:
                 check_class_count(rule.class_weights, outputs)
         return recipe
 
-    def _for_sequences(self, recipe: Recipe, default: Sequence[str], data: Dataset) -> Recipe:
-        """The recipe with the settings for sequences of the protocols that are named."""
+    def _for_task(self, recipe: Recipe, default: Sequence[str], data: Dataset) -> Recipe:
+        """The recipe whose protocols that are named have the settings of sequences or numbers."""
         names = set(protocols_of(default if self.protocols is None else self.protocols))
-        fields = sequence_set(len(data.train), data.task.has_classes)
-        rules = (
-            replace(rule, **fields) if isinstance(rule, Direct) and rule.name in names else rule
-            for rule in recipe.protocols
-        )
-        return replace(recipe, protocols=tuple(rules))
+        examples, has_classes = len(data.train), data.task.has_classes
+
+        def tuned(rule: Rule) -> Rule:
+            if not isinstance(rule, Direct) or rule.name not in names:
+                return rule
+            if isinstance(data, SequenceDataset):
+                return replace(rule, **sequence_set(examples, has_classes))
+            fields = {} if has_classes else regression_set(examples, rule.batch_size)
+            return replace(rule, **fields)
+
+        return replace(recipe, protocols=tuple(map(tuned, recipe.protocols)))
 
     def _retraining(self, data: Dataset) -> Recipe:
         """The recipe for the chip of a calibrated model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,15 +22,15 @@ _HIGHEST = 16_000  # Hz: speech has little above half of it
 
 
 def holds_sounds(path: Path) -> bool:
-    """True if a folder, or the first of its folders, holds a WAV file.
+    """True if a folder, or one of its folders, holds a WAV file.
 
     Args:
         path: A folder.
     """
     entries = visible(path)
-    folders = [entry for entry in entries if entry.is_dir()][:1]
-    inside = [file for folder in folders for file in visible(folder)]
-    return any(file.suffix.lower() in SUFFIXES for file in (*entries, *inside))
+    folders = [entry for entry in entries if entry.is_dir()]
+    inside = (file for folder in folders for file in visible(folder))
+    return any(file.suffix.lower() in SUFFIXES for file in itertools.chain(entries, inside))
 
 
 def from_sounds(

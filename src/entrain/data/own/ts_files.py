@@ -92,7 +92,9 @@ def _header_ends(text: str, number: int) -> bool:
     if words[0] == "@data":
         return True
     if not words[0].startswith("@"):
-        raise InputError(f"line {number}: expected a header line such as @classLabel, got {quoted(text)}")
+        raise InputError(
+            f"line {number}: expected a header line such as @classLabel, got {quoted(text)}"
+        )
     if words[:2] == ["@timestamps", "true"]:
         raise InputError("the file has time stamps; expected values at equal distances in time")
     if words[0] == "@targetlabel" or words[:2] == ["@classlabel", "false"]:
@@ -116,7 +118,7 @@ def _parsed(text: str, number: int) -> tuple[np.ndarray, str]:
     longest = {len(column) for column in columns}
     if len(longest) > 1:
         raise InputError(
-            f"line {number}: channels of {min(longest)} and {max(longest)} values; expected equally "
-            "many"
+            f"line {number}: channels of {min(longest)} and {max(longest)} values; expected as "
+            "many in each"
         )
     return np.array(columns).T, label.strip()
