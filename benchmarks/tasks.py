@@ -1,8 +1,8 @@
 """Numbers and sequences: oscillators beside other models, on the same splits.
 
-    python benchmarks/tasks.py numbers
-    python benchmarks/tasks.py japanese-vowels
-    python benchmarks/tasks.py spoken-digits fsdd-logmel.npz
+    python benchmarks/tasks.py numbers [PROBLEM...]
+    python benchmarks/tasks.py japanese-vowels [MODEL...]
+    python benchmarks/tasks.py spoken-digits fsdd-logmel.npz [MODEL...]
     python benchmarks/tasks.py speakers fsdd-logmel.npz
     python benchmarks/tasks.py table
 
@@ -19,7 +19,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from entrain.tasks import Classification
 
 RESULTS = Path(__file__).parents[1] / "results" / "tasks.json"
 SEEDS = 5
+PROBLEMS = ("Mackey-Glass", "diabetes", "generated houses")
 OURS, FROZEN, CHIPS = "oscillators", "couplings frozen at random", "on `typical` chips"
 GRU, LINEAR = "GRU, 64 units", "logistic regression on all frames"
 Scores = dict[str, dict[str, Any]]
@@ -183,13 +184,21 @@ def recurrent(data: SequenceDataset, epochs: int, batch: int) -> dict[str, Any]:
     }
 
 
-def sequences(data: SequenceDataset) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Test accuracies of all models."""
-    yield LINEAR, linear(data)
-    yield OURS, oscillators(data)
-    yield GRU, recurrent(data, 60, min(64, max(16, len(data.train) // 20)))
-    yield FROZEN, oscillators(data, settings={"DIRECT.frozen": ["couplings"]})
-    yield CHIPS, on_chips(data)
+def sequences(
+    data: SequenceDataset, names: Sequence[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Test accuracies of the models of these names, or of all."""
+    few = min(SEEDS, max(2, 1000 // len(data.train)))  # minutes each
+    frozen = {"settings": {"DIRECT.frozen": ["couplings"]}, "runs": few}
+    models: dict[str, Callable[[], dict[str, Any]]] = {
+        LINEAR: lambda: linear(data),
+        OURS: lambda: oscillators(data),
+        GRU: lambda: recurrent(data, 60, min(64, max(16, len(data.train) // 20))),
+        FROZEN: lambda: oscillators(data, **frozen),
+        CHIPS: lambda: on_chips(data),
+    }
+    for name in names or models:
+        yield name, models[name]()
 
 
 def speakers(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -203,6 +212,78 @@ def speakers(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 # Numbers
+
+
+def mackey_glass() -> tuple[np.ndarray, np.ndarray]:
+    """Windows of 12 values of the series of Mackey and Glass, and the next value, 3 later."""
+    series = [1.2] * 171
+    for _ in range(80_000):  # tau = 17, steps of 0.1
+        delayed = series[-171]
+        series.append(series[-1] + 0.1 * (0.2 * delayed / (1 + delayed**10) - 0.1 * series[-1]))
+    values = np.array(series[5000::30])
+    return np.lib.stride_tricks.sliding_window_view(values[:-1], 12).copy(), values[12:]
+
+
+def houses() -> tuple[np.ndarray, np.ndarray]:
+    """Prices of 4,000 generated houses near two cities, capped as those of California."""
+    random = np.random.default_rng(0)
+    place = random.uniform(0, 10, (4000, 2))
+    income, age = random.gamma(4, 1, 4000), random.uniform(1, 52, 4000)
+    rooms, people = random.normal(5.4, 1, 4000), random.gamma(6, 0.5, 4000)
+    rows = np.column_stack([income, age, rooms, rooms / 5 + random.normal(size=4000), people, place])
+    city = sum(np.exp(-np.square(place - centre).sum(1) / 4) for centre in ((2, 3), (7, 8)))
+    price = 0.4 * income + 1.5 * city + 0.1 * rooms - 0.2 * people + 0.05 * income * city
+    price += 0.3 * np.sin(age / 8) + 0.3 * random.normal(size=4000)
+    return rows, np.clip(price, 0.15, 5.0)
+
+
+def number_models(seed: int) -> dict[str, Any]:
+    """All regressors, unfitted."""
+    from sklearn.ensemble import GradientBoostingRegressor
+    from sklearn.linear_model import RidgeCV
+    from sklearn.neural_network import MLPRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    penalties = np.logspace(-6, 3, 19)
+    mlp = MLPRegressor(random_state=seed, max_iter=2000)
+    return {
+        "KuramotoRegressor": entrain.KuramotoRegressor(73, random_state=seed),
+        "RidgeCV": make_pipeline(StandardScaler(), RidgeCV(penalties)),
+        "MLPRegressor": make_pipeline(StandardScaler(), mlp),
+        "GradientBoostingRegressor": GradientBoostingRegressor(random_state=seed),
+    }
+
+
+def number_splits(name: str) -> Iterator[tuple[np.ndarray, ...]]:
+    """Training rows and numbers, and those of the test, five times."""
+    from sklearn.datasets import load_diabetes
+    from sklearn.model_selection import KFold
+
+    if name == "Mackey-Glass":
+        x, y = mackey_glass()
+        for _ in range(SEEDS):
+            yield x[:1400], y[:1400], x[1400:2400], y[1400:2400]
+        return
+    x, y = load_diabetes(return_X_y=True) if name == "diabetes" else houses()
+    for train, test in KFold(SEEDS, shuffle=True, random_state=0).split(x):
+        yield x[train], y[train], x[test], y[test]
+
+
+def numbers(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """NRMSE on test rows and seconds of the fits."""
+    for name in names or PROBLEMS:
+        scores: Scores = {}
+        for seed, (x, y, x_test, y_test) in enumerate(number_splits(name)):
+            for model_name, model in number_models(seed).items():
+                began = time.perf_counter()
+                model.fit(x, y)
+                seconds = time.perf_counter() - began
+                error = np.sqrt(np.square(model.predict(x_test) - y_test).mean()) / y.std()
+                values = scores.setdefault(model_name, {"nrmse": [], "seconds": []})
+                values["nrmse"].append(float(error))
+                values["seconds"].append(seconds)
+        yield name, scores
 
 
 def add(part: str, measured: Iterator[tuple[str, dict[str, Any]]]) -> None:
@@ -219,11 +300,13 @@ def main() -> None:
     part = sys.argv[1]
     warnings.simplefilter("ignore")
     if part == "japanese-vowels":
-        add(part, sequences(entrain.load_dataset("japanese-vowels")))
+        add(part, sequences(entrain.load_dataset("japanese-vowels"), sys.argv[2:]))
     elif part == "spoken-digits":
-        add(part, sequences(spoken_digits(sys.argv[2], official)))
+        add(part, sequences(spoken_digits(sys.argv[2], official), sys.argv[3:]))
     elif part == "speakers":
         add(part, speakers(sys.argv[2]))
+    elif part == "numbers":
+        add(part, numbers(sys.argv[2:]))
 
 
 if __name__ == "__main__":

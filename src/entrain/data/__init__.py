@@ -10,6 +10,7 @@ from entrain.data.datasets import (
     load_test_split,
 )
 from entrain.data.features import FeatureScaling
+from entrain.data.log_mel import LogMel
 from entrain.data.own import balance, load_own
 from entrain.data.own.examples import Dataset, FeatureDataset, fingerprint
 from entrain.data.own.tables import LabelColumnError
