@@ -4,13 +4,12 @@
     python benchmarks/tasks.py japanese-vowels [MODEL...]
     python benchmarks/tasks.py spoken-digits fsdd-logmel.npz [MODEL...]
     python benchmarks/tasks.py speakers fsdd-logmel.npz
-    python benchmarks/tasks.py table
 
 Each part is added to results/tasks.json. Settings were chosen on validation examples; test examples
 are measured here. fsdd-logmel.npz holds log-mel frames of the Free Spoken Digit Dataset (CC BY-SA
 4.0): `frames` of all recordings end to end (uint8 = 255 (log10(P + 1e-8) + 8) / 10, 24 bands every
 10 ms), `lengths`, `digit`, `speaker` and `index`. Recordings of index 0 to 4 are the official test
-set; 5 to 9 select epochs here. "table" prints the tables of docs/tasks.md.
+set; 5 to 9 select epochs here.
 """
 
 from __future__ import annotations
@@ -117,8 +116,11 @@ def linear(data: SequenceDataset) -> dict[str, Any]:
     score = [100 * float(best.score(a, b)) for a, b in zip(x, y, strict=True)]
     parameters = best.coef_.size + best.intercept_.size
     return {
-        "top1": score[2:], "validation": score[1:2], "seconds": seconds,
-        "parameters": parameters, "penalty": best.C,
+        "top1": score[2:],
+        "validation": score[1:2],
+        "seconds": seconds,
+        "parameters": parameters,
+        "penalty": best.C,
     }
 
 
@@ -184,9 +186,7 @@ def recurrent(data: SequenceDataset, epochs: int, batch: int) -> dict[str, Any]:
     }
 
 
-def sequences(
-    data: SequenceDataset, names: Sequence[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def sequences(data: SequenceDataset, names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Test accuracies of the models of these names, or of all."""
     few = min(SEEDS, max(2, 1000 // len(data.train)))  # minutes each
     frozen = {"settings": {"DIRECT.frozen": ["couplings"]}, "runs": few}
@@ -230,7 +230,9 @@ def houses() -> tuple[np.ndarray, np.ndarray]:
     place = random.uniform(0, 10, (4000, 2))
     income, age = random.gamma(4, 1, 4000), random.uniform(1, 52, 4000)
     rooms, people = random.normal(5.4, 1, 4000), random.gamma(6, 0.5, 4000)
-    rows = np.column_stack([income, age, rooms, rooms / 5 + random.normal(size=4000), people, place])
+    rows = np.column_stack(
+        [income, age, rooms, rooms / 5 + random.normal(size=4000), people, place]
+    )
     city = sum(np.exp(-np.square(place - centre).sum(1) / 4) for centre in ((2, 3), (7, 8)))
     price = 0.4 * income + 1.5 * city + 0.1 * rooms - 0.2 * people + 0.05 * income * city
     price += 0.3 * np.sin(age / 8) + 0.3 * random.normal(size=4000)
@@ -288,8 +290,8 @@ def numbers(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def add(part: str, measured: Iterator[tuple[str, dict[str, Any]]]) -> None:
     """Add each result to the file when it is there; those that are in it are kept."""
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name, value in measured:
+        results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         results.setdefault(part, {})[name] = value
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
         sys.stderr.write(f"{part}, {name}: {json.dumps(value)[:300]}\n")

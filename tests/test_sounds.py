@@ -193,9 +193,7 @@ def test_sounds_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
         (["low/1.wav", "high/1.txt"], "not a .wav file"),
     ],
 )
-def test_bad_folders_of_sounds_are_refused(
-    tmp_path: Path, names: list[str], message: str
-) -> None:
+def test_bad_folders_of_sounds_are_refused(tmp_path: Path, names: list[str], message: str) -> None:
     for name in names:
         write(tmp_path / "sounds" / name, tone(400))
     with pytest.raises(InputError, match=message):

@@ -23,6 +23,7 @@ __all__ = ["CLASS_NAMES", "DATASETS", "SMALL", "Dataset", "FeatureDataset", "Fea
 __all__ += [
     "ImageDataset",
     "LabelColumnError",
+    "LogMel",
     "Preprocessing",
     "SequenceDataset",
     "SequenceScaling",

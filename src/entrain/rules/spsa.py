@@ -33,7 +33,7 @@ class SimultaneousPerturbation(Direct):
         name, start, epochs, batch_size, input_rate, coupling_rate, weight_decay: See `Direct`.
         gain, smoothing, warm_up, clip, averaging, coarse_steps, fine_epochs: See `Direct`.
         second_order_steps: No effect.
-        validation_interval, patience: See `Direct`.
+        validation_interval, patience, input_noise, time_shift, time_stretch: See `Direct`.
         initial_couplings, initial_weights, augmentation, unaugmented_epochs: See `Direct`.
         distillation, class_weights, chips, frozen: See `Direct`.
         second_order_steps: 0: this rule takes Euler's steps.
