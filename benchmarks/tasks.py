@@ -51,10 +51,10 @@ def spoken_digits(file: str, split: Callable[[Any], tuple[np.ndarray, ...]]) -> 
     frames = arrays["frames"].astype(np.float32) * (10 / 255) - 8
     sequences = pad(np.split(frames, ends)).astype(np.float32)
     labels = arrays["digit"].astype(np.int64)
-    parts = [Split(sequences[rows], labels[rows]) for rows in split(arrays)]
+    train, validation, test = (Split(sequences[rows], labels[rows]) for rows in split(arrays))
     task = Classification(tuple("0123456789"), window=0.5)
     bands = tuple(f"band {number}" for number in range(frames.shape[1]))
-    return SequenceDataset("spoken-digits", *parts, task, bands)
+    return SequenceDataset("spoken-digits", train, validation, test, task, bands)
 
 
 def official(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
@@ -156,7 +156,7 @@ def recurrent(data: SequenceDataset, epochs: int, batch: int) -> dict[str, Any]:
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
         best: tuple[float, float, float] = (-1.0, 0.0, 0.0)
         for _ in range(epochs):
-            for rows in torch.randperm(len(y[0]), generator=generator).split(batch):
+            for rows in torch.split(torch.randperm(len(y[0]), generator=generator), batch):
                 draws = FreshDraws(1, x[0])
                 distort.request(draws, tuple(x[0][rows].shape))
                 draws.renew([generator])
@@ -164,7 +164,7 @@ def recurrent(data: SequenceDataset, epochs: int, batch: int) -> dict[str, Any]:
                     model(distort(x[0][rows][None], draws)[0]), y[0][rows]
                 )
                 optimiser.zero_grad()
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call]
                 optimiser.step()
                 schedule.step()
             with torch.no_grad():

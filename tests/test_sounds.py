@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy.io import wavfile
 
 import entrain
 from command_line import in_process
-from entrain.data import load_own
+from entrain.data import SequenceScaling, load_own
 from entrain.data.log_mel import LogMel, resample_sound
 from entrain.data.sequence_scaling import lengths
 from entrain.data.sounds import read_sound
@@ -129,8 +130,10 @@ def test_sounds_are_trained_on_saved_and_predicted(tmp_path: Path) -> None:
     assert model.predict([clip, low]).tolist() == ["high", "low"]
     assert model.predict(str(clip)).tolist() == ["high"]
     assert in_process("evaluate", run, "--json").exit_code == 0
+    scaling = model.preprocessing
+    assert isinstance(scaling, SequenceScaling)
     with pytest.raises(InputError, match="not trained on sounds"):
-        entrain.load(run).preprocessing.__class__(model.preprocessing.channels, 8).read_sounds([])
+        replace(scaling, sound=None).read_sounds([clip])
 
 
 def test_sounds_of_another_rate_are_not_evaluated_with_other_bands(tmp_path: Path) -> None:

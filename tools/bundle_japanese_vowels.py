@@ -35,7 +35,7 @@ def main() -> None:
     arrays |= {"planes": planes, "lengths": np.array(lengths, np.uint8)}
     arrays["labels"] = np.array(labels, np.uint8)
     file = io.BytesIO()
-    np.savez(file, **arrays)
+    np.savez(file, **arrays)  # type: ignore[arg-type]
     FILE.write_bytes(lzma.compress(file.getvalue(), preset=9))
     sys.stdout.write(f"{FILE}: {FILE.stat().st_size:,} bytes\n")
 

@@ -70,7 +70,7 @@ def _checked(path: Path | str, values: np.ndarray, rate: int) -> np.ndarray:
     return np.asarray(samples)
 
 
-def _largest(dtype: np.dtype) -> float:  # type: ignore[type-arg]
+def _largest(dtype: np.dtype) -> float:
     return 1.0 if dtype.kind == "f" else float(2 ** (8 * dtype.itemsize - 1))
 
 
@@ -82,6 +82,6 @@ def _is_truncated(content: bytes) -> bool:
         name, size = struct.unpack(f"{order}4sI", content[position : position + 8])
         position += 8 + size
         if name == b"data":  # streams do not know their length and claim the largest one
-            return position > len(content) and size < 2**32 - 2**16
+            return bool(position > len(content) and size < 2**32 - 2**16)
         position += size % 2
     return False

@@ -80,6 +80,7 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
         split: tuple[NDArray[np.int64], NDArray[np.int64]],
         sample_weight: ArrayLike | None,
         seed: int,
+        runs: int = 1,
     ) -> TrainingState:
         """Train the network, and set the attributes of a fitted estimator.
 
@@ -92,6 +93,7 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
             split: Training and validation rows.
             sample_weight: Weights (n,) of the rows.
             seed: Seed of the first weights and the order of examples.
+            runs: Networks trained side by side; the first one answers.
         """
         scaling = _scaling(data)
         self.mean_, self.scale_ = np.array(scaling.mean), np.array(scaling.sd)
@@ -111,12 +113,16 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
             return Examples(values[rows], inputs[rows], weights=row_weights)
 
         train, validation = map(examples, split)
-        training = DirectTask(rule, train, validation, network, task, seed=seed)
+        training = DirectTask(
+            rule, train, validation, network, task, seed=seed, runs=tuple(range(runs))
+        )
         logger = EpochLogger(settings.verbose)
         state = train_task(training, on_epoch=logger)
         warn_not_converged(state, dynamics)
-        parameters = network.on(state.best["biases"], 1, task.outputs).parameters(state.best)
-        self.network_ = KuramotoNetwork.from_parameters(parameters.run(0), dynamics)
+        parameters = network.on(state.best["biases"], runs, task.outputs).parameters(state.best)
+        networks = (parameters.run(run) for run in range(runs))
+        self.networks_ = [KuramotoNetwork.from_parameters(p, dynamics) for p in networks]
+        self.network_ = self.networks_[0]
         self.n_iter_ = state.epoch
         self.best_epoch_ = int(state.best_epoch[0])
         self.loss_curve_ = [losses[0] for losses in state.history["loss"]]

@@ -43,6 +43,7 @@ class Settings:
     device: torch.device
     verbose: int
     gain: float = 1.0  # of a softmax; a regressor has none
+    ensemble: int = 1
 
     @classmethod
     def of(cls, classifier: Any) -> Self:
