@@ -46,6 +46,17 @@ def sequence_table() -> str:
     return "\n".join(rows)
 
 
+def speaker_table() -> str:
+    """Accuracy on each speaker who was left out, and the means."""
+    scores = RESULTS["speakers"]
+    models = list(next(iter(scores.values())))
+    rows = [f"| speaker left out | {' | '.join(models)} |", "|---" * (len(models) + 1) + "|"]
+    for speaker, values in scores.items():
+        rows.append(f"| {speaker} | {' | '.join(f'{values[m]:.1f} %' for m in models)} |")
+    means = (statistics.mean(values[m] for values in scores.values()) for m in models)
+    return "\n".join([*rows, f"| mean | {' | '.join(f'{mean:.1f} %' for mean in means)} |"])
+
+
 def sequence_cell(result: dict[str, Any]) -> str:
     """Accuracy, parameters and runs of a model."""
     extra = [f"{result['parameters']:,} parameters"] if "parameters" in result else []
@@ -61,6 +72,10 @@ def test_the_table_of_numbers_equals_the_results() -> None:
 
 def test_the_table_of_sequences_equals_the_results() -> None:
     assert sequence_table() in PAGE, sequence_table()
+
+
+def test_the_table_of_speakers_equals_the_results() -> None:
+    assert speaker_table() in PAGE, speaker_table()
 
 
 def test_the_bars_are_met() -> None:

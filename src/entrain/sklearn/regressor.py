@@ -167,8 +167,8 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
 
             sqrt( variance of the networks' predictions + validation_error_^2 ):
 
-        the networks disagree where there were few rows, and the second term has the noise of y. With
-        one network it is the validation error of every row.
+        the networks disagree where there were few rows, and the second term has the noise of y.
+        With one network it is the validation error of every row.
 
         Args:
             X: Rows (n, n_features).
@@ -189,7 +189,9 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
             member = copy.copy(self)
             member.network_ = network
             activations.append(member._scores(X))
-        return np.array(self.task_.centre) + np.array(self.task_.scale) * np.stack(activations)
+        values: NDArray[np.float64] = np.stack(activations)
+        values = np.array(self.task_.centre) + np.array(self.task_.scale) * values
+        return values
 
     def _as_given(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values (n, O) in the shape of y."""
