@@ -189,9 +189,8 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
             member = copy.copy(self)
             member.network_ = network
             activations.append(member._scores(X))
-        values: NDArray[np.float64] = np.stack(activations)
-        values = np.array(self.task_.centre) + np.array(self.task_.scale) * values
-        return values
+        cosines = np.stack(activations)
+        return np.asarray(np.array(self.task_.centre) + np.array(self.task_.scale) * cosines)
 
     def _as_given(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values (n, O) in the shape of y."""
